@@ -110,10 +110,10 @@ class _Accountant:
         return self.at_efforts[effort]
 
     def account(self, spec: Spec, setting: Setting) -> Guarantee:
-        """Return the guarantee of a spec in a setting, from the stored ones if it was computed before.
+        """Return the guarantee of a mechanism in a setting, from the stored ones if it was computed before.
 
         Args:
-            spec: the whole mechanism, or one inside it.
+            spec: description of the whole mechanism, or of one inside it.
             setting: the neighbouring relation, the protected unit and the observer.
 
         Returns:
@@ -128,13 +128,13 @@ class _Accountant:
         return self.accounted[key]
 
     def _prove(self, spec: Spec, setting: Setting) -> Guarantee:
-        """Return the guarantee of a spec by the rules for its kind.
+        """Return the guarantee of a mechanism by the rules for its kind.
 
         A rule applies one theorem. The first rule that applies decides. If it combines with others, these are tried
         too, and the least bound is returned.
 
         Args:
-            spec: the whole mechanism, or one inside it.
+            spec: description of the whole mechanism, or of one inside it.
             setting: the neighbouring relation, the protected unit and the observer.
 
         Returns:

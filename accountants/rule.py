@@ -19,7 +19,7 @@ Effort = Literal["coarse", "default", "fine"]
 
 @dataclass(frozen=True)
 class Refusal:
-    """The answer of a theorem that gives no guarantee for a spec.
+    """The answer of a theorem that gives no guarantee for a mechanism.
 
     Attributes:
         theorem: the theorem.

@@ -193,7 +193,8 @@ class RiskTarget:
     def gaussian_epsilon(self, log_delta: float) -> float:
         """Estimate the ε at a δ of the Gaussian pair that just meets the risk, in nats; at least 0.
 
-        δ(ε) of the pair decreases, so ε is found by bisection between 0 and a bound on the tail of the privacy loss.
+        The pair is N(μ, 1) against N(0, 1). Its δ(ε) decreases, so ε is found by bisection between 0 and a bound on the
+        tail of the privacy loss.
 
         Args:
             log_delta: natural logarithm of the δ.
@@ -223,6 +224,8 @@ class RiskTarget:
 @dataclass(frozen=True)
 class Target:
     """The requested (ε, δ), or the requested risk with the (ε, δ) of the Gaussian pair that just meets it.
+
+    The Gaussian pair is N(μ, 1) against N(0, 1).
 
     Attributes:
         epsilon: ε, in nats.
@@ -257,7 +260,8 @@ class Target:
     def of_risk(cls, risk: RiskTarget, delta: float | None, log10_delta: float | None) -> Target:
         """Return the target of a risk, with the ε at δ of the Gaussian pair that just meets the risk.
 
-        Searches start from this point, and answers read the curve at its δ.
+        The Gaussian pair is N(μ, 1) against N(0, 1). Searches start from this point, and answers read the curve at its
+        δ.
 
         Args:
             risk: the limit on a measure of privacy loss.
@@ -294,7 +298,7 @@ class Target:
 def _target_of_risk(risk: RiskTarget, delta: float | None, log10_delta: float | None) -> Target:
     """Return the target of a risk, with the ε at δ of the Gaussian pair that just meets the risk.
 
-    The result is stored, because many runs are compared under one target.
+    The Gaussian pair is N(μ, 1) against N(0, 1). The result is stored, because many runs are compared under one target.
 
     Args:
         risk: the limit on a measure of privacy loss.

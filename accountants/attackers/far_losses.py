@@ -29,7 +29,8 @@ _LEAST_END = 1e-6
 class FarLosses(NamedTuple):
     """Bounds on the privacy losses of a pair beyond the ε at which the integral for its Rényi divergence ends.
 
-    The order of the divergence is a, and E(ε) is the hockey-stick divergence of the pair at e^ε.
+    A pair is two distributions of outputs. The order of the divergence is a, and E(ε) is the hockey-stick divergence of
+    the pair at e^ε.
 
     Attributes:
         end: the ε at which the integral ends, in nats.
@@ -115,7 +116,8 @@ def far_losses_by_orders(divergence: Callable[[float], float], order: float) -> 
 def far_losses_of_bounded(largest: float, most: float, far: FarLosses | None) -> FarLosses | None:
     """Bound the far losses in the integral for a Rényi divergence, if the pair has a largest privacy loss.
 
-    From it on, the hockey-stick divergences of both directions are zero.
+    A pair is two distributions of outputs. From the largest loss on, the hockey-stick divergences of both directions
+    are zero.
 
     Args:
         largest: the largest loss, in nats; math.inf if none is known.

@@ -123,7 +123,7 @@ def _far_losses(part: Pair, order: float) -> FarLosses | None:
     divergences at larger orders.
 
     Args:
-        part: a pair that is not a composition.
+        part: a pair of distributions that is not a composition.
         order: order a > 1.
 
     Returns:
@@ -162,7 +162,7 @@ def _bound_of_pair(pair: Pair, order: float) -> float:
     It is a sum over the parts of a composition. Of several dominating pairs, the least bound is used.
 
     Args:
-        pair: the pair, or the least of several pairs.
+        pair: the pair of distributions, or the least of several pairs.
         order: order a > 1.
 
     Returns:

@@ -119,7 +119,8 @@ class Curve:
             Lower and upper bound on ε in nats; the upper one is math.inf if no such ε is known.
 
         Raises:
-            ContradictoryBounds: a witness exceeds the upper bound, which is a fault of this library.
+            ContradictoryBounds: a witness, a pair that the mechanism attains, exceeds the upper bound, which is a fault
+                of this library.
 
         Guarantees: both bounds have been evaluated, and each is on its side of the true ε.
         """
@@ -174,8 +175,8 @@ class Curve:
 def _largest_attained_epsilon(witnesses: Iterable[Pair], target: Target) -> float:
     """Return the largest lower bound of the witnesses on ε at the target δ.
 
-    A witness is a pair that the mechanism attains. It is skipped if `_falls_short` of an earlier witness. Skipping may
-    lower the bound, but never makes it invalid.
+    A witness is a pair of distributions that the mechanism attains for some data. It is skipped if `_falls_short` of an
+    earlier witness. Skipping may lower the bound, but never makes it invalid.
 
     Args:
         witnesses: the witnesses.
@@ -201,7 +202,7 @@ def _falls_short(pair: Pair, target: Target, attained_log_delta: float, attained
     witness.
 
     Args:
-        pair: the witness.
+        pair: the witness, a pair of distributions that the mechanism attains.
         target: the target (ε, δ).
         attained_log_delta: largest log δ at the target ε of the earlier witnesses.
         attained_epsilon: largest lower bound on ε of the earlier witnesses, in nats.

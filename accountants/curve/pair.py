@@ -277,7 +277,7 @@ def unfold(parts: Iterable[tuple[Pair, int]]) -> Iterator[tuple[Pair, int]]:
     """Replace products of pairs by their parts, at any depth.
 
     Args:
-        parts: pairs, and the number of runs of each.
+        parts: pairs of distributions, and the number of runs of each.
 
     Yields:
         Pairs that are not products, and the number of runs of each.

@@ -124,7 +124,7 @@ class ConcentratedRenyi:
 
 @dataclass(frozen=True)
 class RenyiBounds:
-    """A table of upper bounds on the Rényi divergences of a pair in both directions, at finitely many orders.
+    """A table of upper bounds on the Rényi divergences of two distributions, in both directions and at some orders.
 
     Attributes:
         orders: increasing orders, each above 1.

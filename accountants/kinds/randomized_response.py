@@ -126,8 +126,8 @@ def randomized_response(spec: RandomizedResponse, case: Case) -> Guarantee | Ref
     """Return the guarantee of randomized response, which two records with different categories attain.
 
     Under zero-out-one the zeroed record is answered as some category c, fixed or random. If c is fixed, and the record
-    has another category, both reports are those of two categories. This is the dominating pair, so it is attained.
-    Add-or-remove-one has no guarantee, because an absent record sends no report.
+    has another category, both reports are those of two categories. This is the dominating pair of distributions, so it
+    is attained. Add-or-remove-one has no guarantee, because an absent record sends no report.
 
     Args:
         spec: the mechanism, with ε of a report and the number of categories.

@@ -55,7 +55,7 @@ def attained_or_own_tails(profile: Profile, epsilon: FloatArray) -> Tails:
 
 
 def infinite_loss_only(epsilon: FloatArray, log_infinite: float) -> Tails:
-    """Return the log tails of a pair with an infinite privacy loss, and no other positive loss.
+    """Return the log tails of two distributions with an infinite privacy loss, and no other positive loss.
 
     Args:
         epsilon: array of ε ≥ 0, in nats.

@@ -53,7 +53,7 @@ def finite_pair(log_p: FloatArray, log_q: FloatArray, accuracy: float = ACCURACY
 
 
 def _profile(log_p: FloatArray, log_q: FloatArray, accuracy: float) -> AtomicProfile:
-    """Return a lower bound on the privacy profile of one direction of a pair with finitely many outcomes.
+    """Return a lower bound on the privacy profile of two distributions on finitely many outcomes.
 
     The privacy loss of an outcome is log p − log q. Losses and probabilities are rounded down, which gives a smaller δ.
     Outcomes of negative loss do not count for δ at ε ≥ 0.
@@ -215,7 +215,7 @@ class Noise:
 
         Args:
             mixture: copies of the noise around several means, each with a weight.
-            edges: increasing edges of the cells, in units of the noise's scale.
+            edges: increasing edges of the cells, that is, intervals of outputs, in units of the noise's scale.
 
         Returns:
             Natural logarithms, one more than there are edges.
@@ -233,7 +233,7 @@ class Noise:
         width.
 
         Args:
-            edges: increasing edges of the cells, in units of the noise's scale.
+            edges: increasing edges of the cells, that is, intervals of outputs, in units of the noise's scale.
             means: number of means of all mixtures.
 
         Returns:
@@ -279,7 +279,7 @@ def _far_from(means: FloatArray, candidates: FloatArray) -> FloatArray:
 
     Args:
         means: two or more means, increasing.
-        candidates: possible edges between them.
+        candidates: possible edges of cells, that is, intervals of outputs, between the means.
 
     Returns:
         The selected edges, in the given order.

@@ -62,7 +62,7 @@ class LaplaceProfile(Profile):
         return self.shift * (1.0 + 8 * UNIT_ROUNDOFF)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ(ε) = log(1 − e^{(ε − s)/2}), from a lower and an upper bound on the shift s.
+        """Enclose log δ(ε) = log(1 − e^{(ε − s)/2}), from bounds on the sensitivity s in scales of the noise.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.

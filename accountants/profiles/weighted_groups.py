@@ -222,7 +222,8 @@ class MultiplicityProfile(Profile):
     def attained_log_tails(self, epsilon: FloatArray) -> Tails:
         """Return log tails of a pair that the mechanism attains, for lower bounds on δ of compositions.
 
-        They are sums like those of `log_tails`, without numbers k beyond `log_weights`.
+        A pair is attained if some data give its two distributions. The tails are sums like those of `log_tails`,
+        without numbers k beyond `log_weights`.
 
         Args:
             epsilon: array of ε' ≥ 0, in nats.

@@ -96,7 +96,8 @@ PUBLIC_MEMBERS = "Their members may be public, because the bound uses no amplifi
 def noise_condition(observer: Observer, *, adds_noise: bool = True) -> Condition:
     """Return the condition on the noise of a bare spec, which the caller declares.
 
-    A spec does not say who adds its noise. The guarantee holds if the adversary sees nothing without it.
+    A spec is the description of a run, and does not say who adds its noise. The guarantee holds if the adversary sees
+    nothing without it.
 
     Args:
         observer: the adversary.
@@ -121,7 +122,8 @@ def state_guarantee(
     """State the protected unit, the adversary, the trusted parties, and whether batches must stay secret.
 
     Args:
-        definition: the trust model, if it is known who adds the noise; None for an account of a bare spec.
+        definition: the trust model, if it is known who adds the noise; None for an account of a spec, the description
+            of a run.
         observer: the adversary.
         unit: the protected unit: a record or a client, or one window of either.
         relation: the neighbouring relation.
@@ -169,11 +171,11 @@ def _statements(
     All results are stored, because there are only a few hundred combinations.
 
     Args:
-        definition: the trust model; None for an account of a bare spec.
+        definition: the trust model; None for an account of a spec, the description of a run.
         observer: the adversary.
         unit: the protected unit, a record or a client.
         relation: the neighbouring relation.
-        draws: the random draws of the spec, outermost first.
+        draws: the random draws of batches in the run, outermost first.
         secrets: statements on other draws that must stay secret.
         public: whether the members of batches may be public.
         shuffled: whether the guarantee relies on a trusted shuffler.
@@ -197,7 +199,7 @@ def _replaced_gap(relation: Relation, draws: tuple[Draw, ...], public: bool) -> 
 
     Args:
         relation: the neighbouring relation.
-        draws: the random draws of the spec.
+        draws: the random draws of batches in the run.
         public: whether the members of batches may be public.
 
     Yields:
@@ -212,7 +214,8 @@ def _trust(definition: Definition | None, observer: Observer, shuffled: bool) ->
     """State the trusted parties, or the condition of a bare spec.
 
     Args:
-        definition: the trust model; None for an account of a bare spec, which does not say who adds its noise.
+        definition: the trust model; None for an account of a spec, a description of a run that does not say who adds
+            its noise.
         observer: the adversary.
         shuffled: whether the guarantee relies on a trusted shuffler.
 
@@ -236,7 +239,7 @@ def _sampling(
     Args:
         observer: the adversary.
         unit: the protected unit, a record or a client.
-        draws: the random draws of the spec, outermost first.
+        draws: the random draws of batches in the run, outermost first.
         secrets: further statements on the facts that must stay secret.
         public: whether the draws may be public.
 

@@ -91,7 +91,7 @@ def window_conditions(unit: WindowedUnit, *, is_drawn: bool) -> tuple[Condition,
 
     Args:
         unit: the windowed unit.
-        is_drawn: whether the spec draws records or clients at random.
+        is_drawn: whether the run draws records or clients at random.
 
     Returns:
         A condition on the contributions, and, if the spec draws units at random, one on the draws.

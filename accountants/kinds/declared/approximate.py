@@ -110,7 +110,8 @@ EXTREMAL = Theorem(
 def black_box(spec: Approximate, case: Case) -> Guarantee:
     """Return the guarantee of a mechanism of which only an (ε, δ) guarantee is known.
 
-    Its pair dominates every such mechanism. There is no lower bound on δ, because the mechanism may be better.
+    The bound on δ is that of a pair of distributions that dominates every such mechanism. There is no lower bound on δ,
+    because the mechanism may be better.
 
     Args:
         spec: specification of the mechanism, with ε and δ.

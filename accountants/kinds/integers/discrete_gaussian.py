@@ -63,7 +63,7 @@ def concentration(spec: DiscreteGaussian) -> float:
 
 
 def shifted_pair(scale: float, parts: Parts, effort: Effort, *, attained: bool) -> Pair:
-    """Return a pair for discrete Gaussian noise against the noise shifted by an integer vector.
+    """Return a pair of distributions: discrete Gaussian noise, and the noise shifted by an integer vector.
 
     The noise is on several coordinates. They are independent, so the pair is the composition of the pairs of single
     coordinates.

@@ -153,7 +153,7 @@ def allowed_shifts(spec: TruncatedDiscreteLaplace, square: int) -> tuple[Shift, 
 
 
 def shifted_pair(spec: TruncatedDiscreteLaplace, shift: Shift, effort: Effort) -> Pair:
-    """Return the pair of the noise against the noise shifted by an integer vector, composed over all coordinates.
+    """Return a pair of distributions: the noise, and the noise shifted by an integer vector.
 
     The coordinates are independent, so the pair is the composition of the pairs of single coordinates.
 

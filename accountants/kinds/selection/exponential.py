@@ -104,7 +104,7 @@ def _upper(epsilon: float, pair: Pair) -> Pair:
 
     Args:
         epsilon: ε of the choice, in nats.
-        pair: the pair that dominates every choice with losses in an interval of length ε.
+        pair: the pair of distributions that dominates every choice with losses in an interval of length ε.
 
     Returns:
         The least of both; the given pair if ρ is outside the range of the second bound.

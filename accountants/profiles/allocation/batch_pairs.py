@@ -249,7 +249,7 @@ def _group_deltas(pair: Pair, losses: FloatArray) -> FloatArray:
     several splits is taken.
 
     Args:
-        pair: pair for removing a unit.
+        pair: pair of distributions for removing a unit.
         losses: array of ε ≥ 0 in nats, at which the doubles e^{±ε} are used as places.
 
     Returns:

@@ -123,7 +123,7 @@ def spread_bounds(scale: FloatArray, masses: FloatArray, cells: int) -> FloatArr
     Args:
         scale: increasing bounds of the bins of a histogram.
         masses: mass of each bin.
-        cells: number of cells.
+        cells: number of cells, that is, intervals.
 
     Returns:
         `cells` + 1 increasing bounds, from the first to the last of `scale`.

@@ -99,7 +99,7 @@ def _bounds(c: float, cells: int) -> FloatArray:
 
     Args:
         c: distance of the means of the two normal distributions, in standard deviations.
-        cells: approximate number of cells. More are used if a cell is wider than `_WIDEST`.
+        cells: approximate number of cells, that is, intervals of z. More are used if a cell is wider than `_WIDEST`.
 
     Returns:
         The bounds, increasing, in standard deviations.

@@ -82,7 +82,7 @@ def _is_accurate(log_masses: FloatArray, relative_errors: FloatArray) -> BoolArr
 
 
 def _cell_bounds(shift: float, other_shift: float) -> FloatArray:
-    """Return increasing bounds of cells, which are narrow where either distribution has most of its mass.
+    """Return increasing bounds of intervals, which are narrow where either distribution has most of its mass.
 
     Args:
         shift: shift of one sum under P, in standard deviations.
@@ -110,7 +110,7 @@ def _cell_masses(bounds: FloatArray, shift: float, steps: int, times_chosen: int
     tails.
 
     Args:
-        bounds: increasing bounds of the cells, in standard deviations.
+        bounds: increasing bounds of the cells, that is, intervals of values, in standard deviations.
         shift: shift a of one sum, in standard deviations.
         steps: number t of sums.
         times_chosen: number k of sums with the shift.

@@ -86,7 +86,7 @@ def _mean_ratio(shift: float, steps: int, cells: int, side: Side) -> FiniteRatio
     Args:
         shift: c, the distance of the means of a ratio's distributions, in standard deviations.
         steps: number t of ratios.
-        cells: number of cells of each sum.
+        cells: number of cells, that is, intervals of values, of each sum.
         side: "above" or "below" the true mean in the convex order.
 
     Returns:
@@ -135,7 +135,7 @@ def dominating_pair(ratio: FiniteRatio) -> Pair:
 def _profile(losses: FloatArray, log_masses: FloatArray, log_infinite: float, error: float) -> AtomicProfile:
     """Return the privacy profile of one direction of a pair, from its losses with their probabilities.
 
-    Only positive losses count for δ at ε ≥ 0.
+    A pair is two distributions of outputs. Only positive losses count for δ at ε ≥ 0.
 
     Args:
         losses: increasing privacy losses, in nats.

@@ -90,7 +90,7 @@ class FiniteRatio:
             other: the second ratio, bounded on the same side.
             values: sums or products of all pairs of values.
             masses: masses of these values.
-            bounds: increasing bounds of cells that contain all of them.
+            bounds: increasing bounds of cells, that is, intervals of values, that contain all of them.
 
         Returns:
             The bound on the sum or product, with its places at the cells and larger errors.
@@ -172,7 +172,7 @@ def _split_cells(
     Args:
         values: the values, a flat array.
         masses: masses of the values.
-        bounds: increasing bounds of the cells.
+        bounds: increasing bounds of the cells, that is, intervals of values.
         index: index of the cell of each value.
 
     Returns:
@@ -194,7 +194,7 @@ def _merge_cells(
     Args:
         values: the values, a flat array.
         masses: masses of the values.
-        bounds: increasing bounds of the cells.
+        bounds: increasing bounds of the cells, that is, intervals of values.
         index: index of the cell of each value.
 
     Returns:
@@ -251,7 +251,7 @@ def sum_copies(term: SummandT, times: int, cells: int) -> SummandT:
     Args:
         term: the distribution of one copy.
         times: number of copies, at least 1.
-        cells: number of cells of every sum.
+        cells: number of cells, that is, intervals of values, of every sum.
 
     Returns:
         The distribution of the sum of all copies.

@@ -207,7 +207,7 @@ def sums_of_gains(
     of the outputs.
 
     Args:
-        output: probabilities of one output in cells.
+        output: probabilities of one output in cells, that is, sets of merged outputs.
         gain: value of the statistic in each cell.
         steps: number t of outputs.
         times_chosen: number k < t of outputs with the contribution.
@@ -315,7 +315,7 @@ def batches_pair(
     cells, so that it distinguishes nothing.
 
     Args:
-        output: probabilities of one output in cells.
+        output: probabilities of one output in cells, that is, sets of merged outputs.
         steps: number t of batches.
         times_chosen: number k of batches with the unit.
         cells: a sixth of the number of steps of the window.

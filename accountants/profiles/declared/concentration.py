@@ -58,7 +58,7 @@ def formulas_of(part: Pair) -> list[RenyiFormula]:
     """Return the formulas for the Rényi divergences of a pair that is not a product.
 
     Args:
-        part: the pair.
+        part: the pair of distributions.
 
     Returns:
         The formulas that the pair states itself, and those of its concentrated bound; possibly none.

@@ -101,7 +101,7 @@ def _composed_renyi(parts: Iterable[tuple[Pair, int]], order: float) -> float:
     """Return an upper bound on the Rényi divergence of a composition: the sum over its parts, rounded up.
 
     Args:
-        parts: the composed pairs, each with its number of runs.
+        parts: the composed pairs of distributions, each with its number of runs.
         order: order a > 1 of the divergence.
 
     Returns:
@@ -204,7 +204,7 @@ def pure_renyi(epsilon: float, order: float) -> float:
 
 
 def _atoms_renyi(law: FiniteLaw, order: float) -> list[float]:
-    """Return the larger Rényi divergence of both directions of a pair with finitely many outcomes, in a list.
+    """Return the larger Rényi divergence of both directions of two distributions on finitely many outcomes.
 
     Losses and probabilities are known within `law.accuracy`. Let A be Σ Q r^a with the likelihood ratio r. An error e
     of every log r changes log A by at most 2 a e. An error of every log Q changes it by at most as much.

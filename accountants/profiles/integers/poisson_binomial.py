@@ -88,8 +88,8 @@ def pure_epsilon(trials: int, theta: float) -> float:
 def trials_bounds(trials: int, theta: float, clients: int) -> TrialsBounds:
     """Return a dominating pair and attained pairs for one coordinate of the Poisson binomial mechanism.
 
-    Each client reports a binomial number of m trials with a success probability from 1/2 − θ to 1/2 + θ, and the sum is
-    released.
+    A pair is two distributions of the sum, for neighbouring data. Each client reports a binomial number of m trials
+    with a success probability from 1/2 − θ to 1/2 + θ, and the sum is released.
 
     Args:
         trials: number m of trials of one client.

@@ -73,7 +73,7 @@ class SkellamRenyi:
     shift: int
 
     def divergence(self, order: float) -> Interval:
-        """Return bounds on the Rényi divergence D_a of the noise and its shift, which is the same in both directions.
+        """Return bounds on the Rényi divergence of the noise and its shift by the sensitivity k, in either direction.
 
         Args:
             order: order a > 1.

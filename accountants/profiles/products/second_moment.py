@@ -241,7 +241,7 @@ class RareComposition(NamedTuple):
     """The composition of many steps with tiny privacy losses, bounded by the second moment of its likelihood ratio.
 
     Attributes:
-        pair: bounds on the composition, which are close if ε is about the deviation or more.
+        pair: bounds on δ of the composition in both directions, which are close if ε is about the deviation or more.
         deviation: √v, the standard deviation of the total privacy loss, in nats.
     """
 

@@ -248,8 +248,8 @@ class SelectionGain:
 
         The increase is w log(1 + c (γu + b)) − v log(1 + c u) for u = 1 − q, with the probability q of a test.
 
-        γu + b is the line of the cell (`_lines`), and c belongs to the number of runs. There is one such u at most. It
-        is moved into the cell.
+        A cell is an interval of u, and γu + b is its line (`_lines`), and c belongs to the number of runs. There is one
+        such u at most. It is moved into the cell.
 
         Args:
             first: weight v > 0.
