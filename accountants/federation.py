@@ -103,6 +103,7 @@ class ParticipationMoments:
         ]
         if faults:
             raise InvalidInput(*faults)
+        # The probabilities must sum to 1, up to the rounding of the caller.
         total = math.fsum(probability for _, probability in counts)
         if abs(total - 1.0) > SUM_TOLERANCE:
             raise InvalidInput.at("/participation", "has probabilities that do not sum to 1")

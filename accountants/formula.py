@@ -259,6 +259,7 @@ def evaluate_formula(function: Callable[..., T], inputs: object, **further: obje
     parameters = _parameter_kinds(function)
     if parameters is None:
         return function(inputs, **further)
+    # A parameter takes the whole request, or the field of its name.
     arguments = {}
     for name, takes_request in parameters:
         arguments[name] = inputs if takes_request else getattr(inputs, name)

@@ -163,6 +163,7 @@ class _Attacks:
         is_expensive = first.read_nearby()
         lower, upper = first.advantage
         for direction in further:
+            # Both directions have the same distance, so the bounds of both may be combined.
             is_wide = upper - lower > GOOD_GAP * upper
             if is_wide and not is_expensive:
                 lower, upper = max(lower, direction.advantage.lower), min(upper, direction.advantage.upper)

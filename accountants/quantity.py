@@ -168,6 +168,7 @@ class Quantity:
         schema = dict(handler(_without_none(source)))
         if schema["type"] not in ("float", "int"):
             return schema
+        # The bounds get the type of the field.
         number = float if schema["type"] == "float" else int
         for sign in ("gt", "ge", "lt", "le"):
             bound = getattr(self, sign)
@@ -224,6 +225,7 @@ def _without_none(annotation: object) -> Any:
     is_only_none = arguments == (NoneType,)
     if NoneType not in arguments or is_only_none:
         return annotation
+    # Join the remaining types into a union again.
     first, *further = (argument for argument in arguments if argument is not NoneType)
     union = first
     for argument in further:
@@ -285,12 +287,14 @@ def _check_number(pointer: str, value: object, bare: object, quantity: Quantity,
     Returns:
         The fault; None if the value is valid.
     """
+    # A Boolean, a text and a fraction are no whole numbers.
     is_float_for_int = bare is int and isinstance(value, float)
     if isinstance(value, bool) or not isinstance(value, int | float) or is_float_for_int:
         noun = "whole number" if bare is int else "number"
         return Fault(pointer, f"must be a {noun}", quantity.allowed)
     if not quantity.contains(value):
         return Fault(pointer, "is out of range", quantity.allowed)
+    # Subnormal numbers have fewer digits.
     if 0.0 < abs(value) < sys.float_info.min:
         return Fault(pointer, "is so small that a double has lost its digits", f"0, or ≥ {sys.float_info.min:g}")
     return None if scale is None else check_scale(pointer, value, scale)

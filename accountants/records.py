@@ -83,6 +83,7 @@ def _quantity_fields(cls: type) -> tuple[_Declared, ...]:
     for field in fields(cls):
         annotation = hints[field.name]
         bare, quantity = quantity_of(annotation)
+        # Fields without a quantity are checked elsewhere, by their class.
         if quantity is not None:
             scale = scale_of(annotation, quantity, cls)
             declared.append(_declared_field(field.name, field.default, bare, quantity, scale))
@@ -184,6 +185,7 @@ def value_of(record: object, name: str) -> Any:
     value = getattr(record, name)
     if value is not None:
         return value
+    # The field is absent: look up its assumed value.
     cls: Any = type(record)
     for declared in _quantity_fields(cls):
         if declared.name == name:
@@ -206,6 +208,7 @@ def assumptions(record: Any) -> Iterator[tuple[str, str]]:
         name, absent = declared.name, declared.quantity.absent
         if absent is None or getattr(record, name) is not None:
             continue
+        # An assumption is listed always, or under its own condition.
         if absent.when is None or absent.when(record):
             yield f"assumed-{name.replace('_', '-')}", f"You did not give {name}; it was assumed to be {absent.words}"
 

@@ -42,8 +42,10 @@ def holds_nan(value: Any) -> bool:
     kind = type(value)
     if kind is float:
         return bool(value != value)  # noqa: PLR0124  only NaN differs from itself
+    # The usual values without parts.
     if kind is int or kind is str or kind is bool or value is None:
         return False
+    # Containers are searched at any depth; subclasses are tested last.
     if kind is dict or isinstance(value, Mapping):
         return any(map(holds_nan, value.values()))
     if kind is list or kind is tuple or isinstance(value, list | tuple):
@@ -343,6 +345,7 @@ class Theorem:
             raise InvalidInput.at("", f"{self.id} is a rule between guarantees and has no formula to evaluate")
         if reading not in self.readings:
             raise InvalidInput.at("/reading", "this theorem has no such reading", allowed=", ".join(self.readings))
+        # Only a formula with two versions takes the argument `reading`.
         version = {"reading": reading} if len(self.readings) > 1 else {}
 
         # Inputs in range may still overflow together, for example in the square of 1e200.
@@ -353,6 +356,7 @@ class Theorem:
         except ArithmeticError:
             raise InvalidInput.at("", LEAVES_THE_DOUBLES) from None
 
+        # Numbers that are NaN or infinite by overflow bound nothing.
         left_sides = [condition.left for condition in conditions]
         right_sides = [condition.right for condition in conditions]
         if holds_nan([outputs, left_sides, right_sides]) or any(map(_is_overflow, outputs.items())):

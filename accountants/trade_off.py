@@ -92,6 +92,7 @@ class TradeOff(Divergences):
         Returns:
             True if bounds are stored that would be expensive to improve by other nodes.
         """
+        # The engine may have bounded E_1 together with its best tests.
         if self.best is not None:
             bounds = self.best.log_delta_at_zero
             if bounds.upper - bounds.lower <= GOOD_GAP:
@@ -99,6 +100,7 @@ class TradeOff(Divergences):
             return False
         if not self.lower:
             return False
+        # A test near the requested rates may share its nodes with γ = 1.
         for near in self.near.values():
             bounds = near.log_delta(0.0)
             # Near E_1 = 1 the difference 1 − E_1 matters, so the bounds must be close there.

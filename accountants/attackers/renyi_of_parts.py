@@ -54,9 +54,11 @@ def renyi_of_part(part: Pair, orders: Sequence[float]) -> list[BothWays]:
         One result for each order: the bounds on D_a(P‖Q) and on D_a(Q‖P), in nats.
     """
     law = part.law
+    # A Gaussian pair or a list of outcomes has its own closed form.
     is_known_otherwise = part.gaussian_dp_mu is not None or part.atoms is not None
     if is_known_otherwise or not isinstance(law, SampledGaussianLaw):
         return [_of_part_at(part, order) for order in orders]
+    # The shared quadrature serves the removal or addition of a contribution only.
     if law.direction == "replace" or law.is_silent:
         return [_of_part_at(part, order) for order in orders]
     return [_in_both_ways(law, removed) for removed in _of_sampled_gaussian(law, orders)]

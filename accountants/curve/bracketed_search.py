@@ -47,6 +47,7 @@ def upper_epsilon(upper: Callable[[float], float], log_delta: float) -> float:
     """
     if upper(0.0) <= log_delta:
         return 0.0
+    # Bracket the crossing, and narrow the bracket from both sides.
     failing, passing = _bracket(lambda epsilon: upper(epsilon) > log_delta)
     if math.isinf(passing):
         return math.inf
@@ -97,6 +98,7 @@ def _bracket(above: Callable[[float], bool]) -> tuple[float, float]:
     """
     growth = 3.0
     failing, passing = 0.0, SMALL_EPSILON
+    # Triple the larger ε until δ no longer exceeds the target.
     while above(passing):
         if passing >= LARGEST_EPSILON:
             return passing, math.inf

@@ -56,11 +56,13 @@ class Curve:
         Returns:
             The bounds. The lower one is −∞ if no witness is known.
         """
+        # If the mechanism attains the dominating pair, its lower bound holds for the mechanism too.
         if self.tight:
             lower, upper = self.upper.log_delta_bounds(epsilon)
         else:
             lower, upper = -math.inf, self.upper.upper_log_delta(epsilon)
         for pair in self._other_witnesses():
+            # A witness that cannot raise the lower bound is not evaluated.
             is_likely_smaller = lower > -math.inf and pair.likely_meets(epsilon, lower)
             if not is_likely_smaller:
                 lower = max(lower, pair.lower_log_delta(epsilon))
@@ -189,6 +191,7 @@ def _largest_attained_epsilon(witnesses: Iterable[Pair], target: Target) -> floa
     for pair in witnesses:
         if largest > 0.0 and _falls_short(pair, target, attained, largest):
             continue
+        # Each witness gives a valid lower bound, and the largest is returned.
         largest = max(largest, pair.lower_epsilon(target.log_delta, target.epsilon))
         attained = max(attained, pair.lower_log_delta(target.epsilon))
     return largest
@@ -212,6 +215,7 @@ def _falls_short(pair: Pair, target: Target, attained_log_delta: float, attained
     """
     if pair.likely_meets(attained_epsilon, target.log_delta):
         return True
+    # How far the best earlier witness is below the target at the target ε, in log δ.
     shortfall = target.log_delta - attained_log_delta
     if not attained_log_delta < target.log_delta:
         return False
@@ -237,6 +241,7 @@ def _upper_epsilon_of(pair: Pair, target: Target) -> float:
     log_delta = pair.upper_log_delta(target.epsilon)
     slightly_below = target.log_delta * (1.0 + SPARE) <= log_delta <= target.log_delta
     if slightly_below:
+        # A slightly smaller ε must fail, or a much smaller one may meet the target.
         smaller_epsilon = target.epsilon * (1.0 - FLAT)
         if pair.upper_log_delta_next_to(smaller_epsilon, target.epsilon) > target.log_delta:
             return target.epsilon

@@ -70,6 +70,7 @@ class Divergences:
         """
         if not (self.forward.shares_nodes or self.forward.finds_best_tests):
             return self.evaluate([log_gamma])[0].upper
+        # One evaluation serves all thresholds that may be needed.
         if log_gamma not in self.bounds:
             positive_aims = {aim for aim in self.aims.values() if aim > 0.0}
             self._bound(sorted({log_gamma, *positive_aims} - set(self.bounds)))

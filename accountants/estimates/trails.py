@@ -67,6 +67,7 @@ class Trail:
         nearest = sorted(self._points, key=lambda point: abs(point.log_mu - log_mu))[:3]
         if len(nearest) < 2:
             return None
+        # Targets that are too far away say nothing about this one.
         first_distance, second_distance = abs(nearest[0].log_mu - log_mu), abs(nearest[1].log_mu - log_mu)
         if first_distance > FURTHEST or second_distance > 2.0 * FURTHEST:
             return None

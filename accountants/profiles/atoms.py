@@ -217,6 +217,7 @@ class AtomicProfile(Profile):
         if value == -math.inf:
             return Interval(value, value)
 
+        # Widen by the errors of the tails, and by those of the rounded exponents.
         slack = self.tail_accuracy * (1.0 + abs(value)) + error
         lower = value - slack if value > LEAST_LOG else -math.inf
         return Interval(lower, min(value + slack, 0.0))

@@ -163,6 +163,7 @@ def _distinct_points(bounds: Enclosure) -> list[int]:
     for index, (lower, upper) in enumerate(zip(bounds.lower.tolist(), bounds.upper.tolist(), strict=True)):
         if lower == -math.inf:
             break
+        # The fall must exceed the width of the bounds by enough, so that the slope is accurate.
         if upper <= last - max(_LEAST_FALL, _FALL_OF_WIDTH * math.cbrt(upper - lower)):
             chosen.append(index)
             last = lower

@@ -98,6 +98,7 @@ class SubsampledSearch(PairSearch):
             Lower and upper bounds on ε', in nats.
         """
         del near
+        # δ' = q δ, so the target of the base is δ'/q.
         base = self.base.epsilon(log_delta - math.log(self.rate))
         lower = self._bound_near(base.lower, log_delta, -1)
         upper = None if lower is None else self._bound_near(base.upper, log_delta, 1)
@@ -120,6 +121,7 @@ class SubsampledSearch(PairSearch):
         """
         if not self.base.symmetric:
             return self.epsilon(log_delta, near).upper
+        # δ' = q δ, so the target of the base is δ'/q.
         base_upper = self.base.upper_epsilon(log_delta - math.log(self.rate))
         upper = self._bound_near(base_upper, log_delta, 1)
         if upper is None:

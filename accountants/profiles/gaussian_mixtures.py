@@ -91,6 +91,7 @@ class LineMixture:
             terms -= largest
             shares = np.exp(terms, out=terms)
             totals = shares.sum(axis=0)
+            # The slope of the logarithm is the mean of m_k, weighted by the shares.
             value[points] = largest + np.log(totals)
             slope[points] = chosen_means[:, 0] @ shares / totals
         return value, slope

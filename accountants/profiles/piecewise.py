@@ -122,6 +122,7 @@ def _drop_near_ties(log_values: list[float]) -> list[int]:
     for index, value in enumerate(log_values):
         if last == -math.inf:
             break
+        # A value that is far enough below the last one, or the first −∞.
         if value <= last - NEAR_TIE:
             indices.append(index)
             last = value

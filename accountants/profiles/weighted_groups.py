@@ -273,6 +273,7 @@ class MultiplicityProfile(Profile):
         """
         log_weights = self._column
         blocks = blocks_of(log_weights.size, base)
+        # A small problem is evaluated at once.
         if blocks is None:
             tails = tails_of(self.groups, base)
             return Tails(self._weigh(tails.log_p), self._weigh(tails.log_q))

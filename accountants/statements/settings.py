@@ -223,9 +223,11 @@ def _trust(definition: Definition | None, observer: Observer, shuffled: bool) ->
         One statement on the trusted parties. For a bare spec a condition, after a statement on the shuffler if there is
         one.
     """
+    # The trust model says who adds the noise.
     if definition is not None:
         yield Statement(about="trusted", text=f"Trusted: {TRUSTED[definition]}.")
         return
+    # Otherwise only a shuffler is known, and the noise is a condition.
     if shuffled:
         yield Statement(about="trusted", text=f"Trusted: {TRUSTED['shuffle']}.")
     yield Statement(about="condition", text=f"Condition: {NOISE_ADDED_BEFORE[observer]}.")
@@ -253,6 +255,7 @@ def _sampling(
         yield Statement(about="sampling", text=f"Batches: {drawn}. {_secrecy(draw, observer, unit, public)}")
     for secret in secrets:
         yield Statement(about="sampling", text=secret)
+    # Nothing is random, which is stated too.
     if not (random_draws or secrets):
         yield Statement(about="sampling", text=NO_DRAW)
 
@@ -276,6 +279,7 @@ def _secrecy(draw: Draw, observer: Observer, unit: Unit, public: bool) -> str:
     if draw.sampling == "shuffled-epochs":
         return ORDER_GAP
     amplifies = draw.level == own_level(unit) or draw.shuffled or draw.protects_client
+    # The members matter only if the bound uses amplification, and the adversary does not see them.
     if not amplifies:
         return PUBLIC_MEMBERS
     if draw.level == "clients" and sees_clients_drawn(observer, draw.sampling):

@@ -83,6 +83,7 @@ def _natural(points: Iterable[tuple[float, float]]) -> list[ProfilePoint]:
     """
     natural_points = []
     for epsilon, log10_delta in points:
+        # Two steps to the next double cover both errors.
         log_delta = math.nextafter(math.nextafter(log10_delta * LOG_10, 0.0), 0.0)
         natural_points.append(ProfilePoint(epsilon, min(log_delta, 0.0)))
     return natural_points

@@ -104,8 +104,10 @@ def attained_one_of_several(run: Pair, batches: AllocatedBatches, cells: int) ->
     ratio = _ratio_of_batch_below(run, batches.epochs, cells)
     if ratio is None:
         return None
+    # The ratio of all batches is the mean of their ratios, weighted by the probabilities.
     share = 1.0 / batches.steps if batches.share is None else batches.share
     mean_ratio = sum_copies(ratio, batches.steps, cells).scale(share)
+    # A further last batch has a probability of its own.
     if batches.last_share > 0.0:
         mean_ratio = mean_ratio.add(ratio.scale(batches.last_share), cells)
     return attained_pair(mean_ratio)

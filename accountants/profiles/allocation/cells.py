@@ -73,6 +73,7 @@ def combine_pairs(
     if not is_square:
         combined = combine.outer(first_places, second_places)
         return combined.ravel(), np.multiply.outer(first_masses, second_masses).ravel()
+    # Each unordered pair once: the upper triangle of the table of products.
     rows, columns = np.triu_indices(first_places.size)
     masses = first_masses[rows] * first_masses[columns]
     masses[rows != columns] *= 2.0

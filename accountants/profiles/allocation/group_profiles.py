@@ -341,6 +341,7 @@ class GroupProfile(AtomicProfile):
         last = math.inf
         for epsilon in (0.0, *(loss for loss in self.losses if loss > 0.0)):
             upper = self.upper_log_delta(epsilon)
+            # A slope is accurate only if log δ has fallen by a share of its size.
             if upper <= last - _LEAST_FALL * (1.0 + abs(upper)):
                 chosen.append(epsilon)
                 last = upper

@@ -74,9 +74,11 @@ def pure_loss(profile: Profile, pair: Pair | None = None) -> float:
         The least such ε that is known.
     """
     end = profile.supremum
+    # A list of finite losses shows the largest one.
     if isinstance(profile, AtomicProfile) and profile.log_infinite_mass == -math.inf:
         end = profile.losses[-1] if profile.losses else 0.0
     plateau = None if pair is None else pair.plateau
+    # A declared guarantee with δ = 0 may show a smaller ε.
     if plateau is None or plateau.delta != 0:
         return end
     return min(end, plateau.epsilon)

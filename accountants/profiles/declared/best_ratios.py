@@ -216,6 +216,7 @@ class ListedRatios:
         Returns:
             Natural logarithms, rounded up, one for each ε.
         """
+        # The neighbours of ε in the table.
         right = np.minimum(np.searchsorted(self.epsilons, epsilon), self.epsilons.size - 1)
         left = np.maximum(right - 1, 0)
         interpolated_ratio = np.interp(epsilon, self.epsilons, self.log_ratios)

@@ -151,6 +151,7 @@ def _poisson_renyi(rate: float, shift: float, order: float) -> float:
     """
     if rate == 0.0 or shift == 0.0:
         return 0.0
+    # Rounded down, because less noise has a larger divergence.
     noise_multiplier = math.nextafter(1.0 / shift, 0.0)
     try:
         return sampled_gaussian_renyi(order=order, rate=rate, noise_multiplier=noise_multiplier).upper

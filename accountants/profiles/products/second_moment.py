@@ -272,6 +272,7 @@ def rare_composition(parts: Sequence[tuple[Pair, int]], dominating: Callable[[],
     profiles, deviations = [], []
     for backward in directions:
         moment = second_moment(parts, backward=backward)
+        # Losses that a lattice resolves are left to it.
         if moment is None or math.sqrt(moment.variance) > LATTICE_ERROR * count:
             return None
         steps = tuple(RepeatedStep(pair.reverse() if backward else pair, times) for pair, times in parts)

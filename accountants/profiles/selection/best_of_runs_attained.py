@@ -165,6 +165,7 @@ def _sets_of_best_tests(profile: Profile) -> tuple[_Probabilities, _Probabilitie
     """
     tests = None
     for least_rate in _LEAST_RATES:
+        # Take the first list of rates for which the profile finds its tests.
         tests = tests or profile.best_tests([rate for rate in _RATES if rate >= least_rate])
     if tests is None:
         return None

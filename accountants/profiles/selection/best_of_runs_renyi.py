@@ -72,6 +72,7 @@ class BestOfRunsRenyi:
         Returns:
             The lower bound 0 and the upper bound, in nats.
         """
+        # Both bounds are valid: that of the listed orders, and that of one run with the increase.
         upper = min(self.listed.at(order), selected_renyi(self.base, self.runs, self.gains, order))
         return Interval(0.0, upper)
 
