@@ -143,6 +143,7 @@ def _group_of(annotation: object) -> type | None:
     Returns:
         The request class; None if the parameter is a single field.
     """
+    # Either the annotation is a request class, or its mark `ReadFrom` names one.
     if isinstance(annotation, type):
         is_request_class = hasattr(annotation, "__pydantic_config__")
         return annotation if is_request_class else None

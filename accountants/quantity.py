@@ -192,6 +192,7 @@ class Quantity:
         """
         json_schema = handler(schema)
         json_schema["description"] = self.description
+        # Members without a value are left out.
         if self.of_unit:
             json_schema["x-of-unit"] = self.of_unit
         if self.symbol:
@@ -268,6 +269,7 @@ def check_value(
     """
     if bare in (float, int):
         return _check_number(pointer, value, bare, quantity, scale)
+    # A word must be one of the listed ones.
     if get_origin(bare) is Literal and value not in get_args(bare):
         words = ", ".join(map(str, get_args(bare)))
         return Fault(pointer, quantity.not_a_choice, quantity.allowed or words)

@@ -62,6 +62,7 @@ class _Declared(NamedTuple):
                 return True
         elif self.choices is None or value in self.choices:
             return True
+        # A default is valid, if it needs no conversion.
         is_default = value is self.default
         return is_default and (value is None or type(value) is str)
 
@@ -83,7 +84,7 @@ def _quantity_fields(cls: type) -> tuple[_Declared, ...]:
     for field in fields(cls):
         annotation = hints[field.name]
         bare, quantity = quantity_of(annotation)
-        # Fields without a quantity are checked elsewhere, by their class.
+        # A field without a quantity has no range to check.
         if quantity is not None:
             scale = scale_of(annotation, quantity, cls)
             declared.append(_declared_field(field.name, field.default, bare, quantity, scale))
@@ -166,6 +167,7 @@ def _checks(cls: type) -> Checks:
     checks = []
     for base in reversed(cls.__mro__):
         checks.extend(vars(base).get("checks", ()))
+    # The method `check` runs last.
     own_check = getattr(cls, "check", None)
     if own_check is not None:
         checks.append(own_check)

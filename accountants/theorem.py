@@ -45,7 +45,7 @@ def holds_nan(value: Any) -> bool:
     # The usual values without parts.
     if kind is int or kind is str or kind is bool or value is None:
         return False
-    # Containers are searched at any depth; subclasses are tested last.
+    # Containers are searched at any depth.
     if kind is dict or isinstance(value, Mapping):
         return any(map(holds_nan, value.values()))
     if kind is list or kind is tuple or isinstance(value, list | tuple):

@@ -78,6 +78,7 @@ def least_mu_from(epsilon: float, rho: float) -> float:
         if high > largest:
             return math.inf
 
+    # Bisect between a μ that is not proved and one that is.
     for _ in range(_BISECTIONS):
         middle = 0.5 * (low + high)
         if is_below_gaussian_from(epsilon, rho, middle):

@@ -75,6 +75,7 @@ def _log_delta(curve: Curve, epsilon: float, direction: Direction) -> Interval:
         Lower and upper bound on log δ.
     """
     dominating = _profile(curve.upper, direction)
+    # If the mechanism attains the dominating pair, its lower bound holds for the mechanism too.
     if curve.tight:
         lower, upper = dominating.log_delta_bounds(epsilon)
     else:

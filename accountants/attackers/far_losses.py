@@ -131,6 +131,7 @@ def far_losses_of_bounded(largest: float, most: float, far: FarLosses | None) ->
     end = max(largest, _LEAST_END)
     if largest == 0.0 or end == math.inf:
         return far
+    # The integral ends at the largest loss, or earlier by the other bounds.
     if far is None:
         return FarLosses(end, -math.inf, most, None)
     if far.end <= end:

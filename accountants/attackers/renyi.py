@@ -171,6 +171,7 @@ def _of_pair(pair: Pair, orders: Sequence[float]) -> list[Interval]:
         Lower and upper bounds in nats, one for each order.
     """
     unfolded = list(unfold(((pair, 1),)))
+    # Gaussian steps of one kind have a closed form.
     if len(unfolded) == 1:
         part, times = unfolded[0]
         if part.gaussian_dp_mu is not None:

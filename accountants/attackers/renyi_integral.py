@@ -214,6 +214,7 @@ def _total(
         is_too_much = evaluated > _MOST_COSTLY if is_costly else loosest.count > _MOST
         if is_too_much:
             break
+        # Halve the piece, or give it more steps and keep the closer of both bounds.
         if is_costly:
             middle = 0.5 * (loosest.start + loosest.end)
             pieces.remove(loosest)

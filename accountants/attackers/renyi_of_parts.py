@@ -132,8 +132,10 @@ def _far_losses(part: Pair, order: float) -> FarLosses | None:
         The bounds; None if none are known.
     """
     law, below = part.law, part.below
+    # Gaussian noise, perhaps subsampled: the Gaussian without subsampling dominates.
     if law is not None and not law.is_silent and getattr(law, "log_rest", -math.inf) == -math.inf:
         return far_losses_of_gaussian(law.distance, order)
+    # Otherwise a pair that dominates gives the bounds, Gaussian or by its divergences.
     if below is None:
         return None
     if below.gaussian_dp_mu is not None and below.gaussian_dp_mu > 0.0:

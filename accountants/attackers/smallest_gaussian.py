@@ -60,12 +60,14 @@ def smallest_gaussian(curve: Curve) -> Interval:
         The bounds. `upper` is math.inf if no finite μ is proved. `lower` is math.inf if it is proved that none exists,
         because an output with the contribution may be impossible without it.
     """
+    # An exact Gaussian mechanism, and a mechanism that no Gaussian one dominates.
     if curve.tight and curve.upper.gaussian_dp_mu is not None:
         mu = curve.upper.gaussian_dp_mu
         return Interval(mu / ROUNDED, mu * ROUNDED)
     if any(_reveals(witness) for witness in curve.witnesses):
         return Interval(math.inf, math.inf)
 
+    # Upper bounds by the largest loss and by known facts; lower bounds by δ at many ε.
     bounded = enclose_bounded_loss(curve.upper)
     upper = gaussian_above(curve.upper)
     if bounded is not None:
@@ -125,6 +127,7 @@ def _gaussian_above_part(part: Pair) -> float:
     bounds = [simple_gaussian_above(part)]
     if part.below is not None:
         bounds.append(gaussian_above(part.below))
+    # The bound by ρ takes longer, and is only tried without another one.
     if min(bounds) == math.inf:
         bounds.append(_gaussian_above_tail(part))
     return min(bounds)
@@ -143,6 +146,7 @@ def simple_gaussian_above(part: Pair) -> float:
     """
     if part.gaussian_dp_mu is not None:
         return part.gaussian_dp_mu
+    # Subsampling only lowers δ, so the Gaussian without it dominates.
     if part.law is not None and getattr(part.law, "log_rest", -math.inf) == -math.inf:
         return part.law.distance
     bounded = enclose_bounded_loss(part)
@@ -163,6 +167,7 @@ def _gaussian_above_tail(pair: Pair) -> float:
     rho = concentration_of_part(pair)
     if rho == 0.0 or not math.isfinite(rho):
         return rho
+    # Beyond the first end δ is negligible, so that ρ bounds it.
     end, first = pair.upper_epsilon(TAIL_LOG_DELTA), point_of(pair, 0.0)
     if not first.upper < 0.0:
         return math.inf
@@ -211,6 +216,7 @@ def _reveals(pair: Pair) -> bool:
         law = part.atoms
         if law is not None and max(law.log_infinite, law.log_missing) > -math.inf:
             return True
+        # At the largest ε, only an infinite loss leaves δ above 0.
         for profile in part.directions():
             is_finite_law = isinstance(profile, AtomicProfile) and max(profile.losses, default=0.0) < LARGEST_EPSILON
             if is_finite_law and profile.log_delta_bounds(LARGEST_EPSILON).lower > -math.inf:
@@ -234,6 +240,7 @@ def _lower_mu(curve: Curve) -> float:
         log_delta = curve.log_delta(epsilon).lower
         if log_delta <= LEAST_LOG_DELTA:
             break
+        # The pair N(μ, 1) against N(0, 1) must have at least this δ at ε.
         least = max(least, gaussian_mu_at(epsilon, log_delta))
         epsilon = max(_RATIO * epsilon, _FIRST_EPSILON)
     return least

@@ -39,6 +39,7 @@ def meets(curve: Curve, target: Target) -> bool:
     if risk is None:
         return curve.upper_log_delta(target.epsilon) <= target.log_delta
     if risk.kind == "advantage":
+        # The advantage is δ at ε = 0. The limit is rounded down before the comparison.
         largest_log_advantage = math.nextafter(math.log(risk.bound), -math.inf)
         return curve.upper_log_delta(0.0) <= largest_log_advantage
     return upper_figure(curve, risk) <= risk.bound
@@ -61,6 +62,7 @@ def provably_misses(curve: Curve, target: Target) -> bool:
     if risk is None:
         return curve.bound_log_delta(target.epsilon).lower > target.log_delta
     if risk.kind == "advantage":
+        # The advantage is δ at ε = 0. The limit is rounded up before the comparison.
         least_log_advantage = math.nextafter(math.log(risk.bound), 0.0)
         return curve.bound_log_delta(0.0).lower > least_log_advantage
     dominating = Curve(curve.upper, (curve.upper,))
@@ -71,6 +73,7 @@ def provably_misses(curve: Curve, target: Target) -> bool:
     is_gaussian = curve.upper.gaussian_dp_mu is not None
     if not is_gaussian and (risk.kind == "rho" or math.isinf(largest_loss(curve.upper))):
         return False
+    # A pair that is μ-Gaussian private needs at least this μ, and a Gaussian one has ρ = μ²/2.
     least_mu = smallest_gaussian(dominating).lower
     least_figure = least_mu if risk.kind == "gaussian_dp_mu" else 0.5 * least_mu**2 / ROUNDED
     return least_figure > risk.bound
@@ -89,6 +92,7 @@ def upper_figure(curve: Curve, risk: RiskTarget) -> float:
     Returns:
         The bound in the unit of the measure; math.inf if none is known.
     """
+    # The advantage is δ at ε = 0, rounded up.
     if risk.kind == "advantage":
         return math.nextafter(math.exp(curve.upper_log_delta(0.0)), math.inf)
     if risk.kind == "true_positive_rate":

@@ -103,6 +103,7 @@ class LeastProfile(Profile):
         """
         has_bound = bool(self._closed)
         least = float(self._least_of(self._closed, np.asarray(epsilon)).upper) if has_bound else 0.0
+        # A composed profile is evaluated only if it may be smaller than the bounds so far.
         for profile in self._composed:
             if has_bound and _is_likely_larger(profile, epsilon, least):
                 continue

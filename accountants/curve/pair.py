@@ -242,6 +242,7 @@ class Pair:
         Returns:
             Lower and upper bound on ε, in nats.
         """
+        # Every loss is at most the largest one of either direction, or the ε of a pure guarantee.
         upper = max(profile.supremum for profile in self.directions())
         if self.plateau is not None and self.plateau.delta == 0:
             upper = min(upper, self.plateau.epsilon)

@@ -110,6 +110,7 @@ def compose_plateaus(parts: Sequence[tuple[Plateau | None, int]]) -> Plateau | N
     runs_with_delta = sum(times for plateau, times in plateaus if plateau.delta > 0)
     if runs_with_delta > MOST_PARTS:
         return None
+    # Exact fractions; only the sum of the ε is rounded, upward.
     epsilon = sum((Fraction(plateau.epsilon) * times for plateau, times in plateaus), Fraction(0))
     complement = math.prod(((1 - plateau.delta) ** times for plateau, times in plateaus), start=Fraction(1))
     return Plateau(round_up(epsilon), 1 - complement)

@@ -57,6 +57,7 @@ class PairSearch:
         for profile in self.profiles:
             if lower > -math.inf and profile.is_at_most(epsilon, lower):
                 continue
+            # The larger one of both directions, for each bound.
             bounds = profile.log_delta_bounds(epsilon)
             lower, upper = max(lower, bounds.lower), max(upper, bounds.upper)
         return Interval(lower, min(upper, 0.0))
@@ -117,6 +118,7 @@ class PairSearch:
         Returns:
             Lower and upper bounds on ε, in nats.
         """
+        # A formula for ε is used first, then the preferred search, and then a search without an estimate.
         if len(self.profiles) == 1:
             exact = self.profiles[0].exact_epsilon(log_delta)
             if exact is not None:
@@ -169,6 +171,7 @@ class PairSearch:
         usable = [solution for solution in solutions if solution is not None]
         if len(usable) < len(solutions):
             return None
+        # The larger δ of both directions belongs to the larger solution.
         largest = max(usable, key=lambda solution: solution.epsilon)
         if not 0.0 < largest.epsilon < math.inf:
             return None

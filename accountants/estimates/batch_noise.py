@@ -127,6 +127,7 @@ def _root(target: Target, rate: float, rounds: int, distance: float) -> _Root | 
     """
     if rate == 1.0 or not target.log_delta < 0.0:
         return None
+    # Start at the estimate by the central limit theorem.
     noise = _central_noise(target, rate, rounds, distance)
     slope = -_central_slope(target, rate, noise, distance)
     try:

@@ -78,6 +78,7 @@ def quick_upper_log_delta(curve: Curve, epsilon: float) -> float:
             bounds.append(profile.quick_upper_log_delta(epsilon))
         else:
             bounds.append(pair.log_delta_bounds(epsilon).upper)
+    # The larger one of both directions; infinite if a quick bound fails.
     quick = max(bounds)
     return quick if math.isfinite(quick) else pair.log_delta_bounds(epsilon).upper
 

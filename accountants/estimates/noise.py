@@ -109,6 +109,7 @@ def _move_to_root(below: Callable[[float], bool], low: float, high: float) -> tu
     """
     width = high - low
     for _ in range(MOST_MOVES):
+        # Move up while the condition holds at the upper bound, and down while it fails at the lower one.
         if below(high):
             low, high = high, high + width
         elif not below(low):

@@ -62,6 +62,7 @@ def _restate(statements: Sequence[Statement], relation: Relation, unit: Windowed
         Each statement, with words that fit the window.
     """
     for statement in statements:
+        # The protected unit, with one more statement; the neighbours; the draws; and all further ones as they are.
         if statement.about == "protects":
             yield Statement(about="protects", text=f"Protects: {describe_window(unit)}.")
             yield Statement(

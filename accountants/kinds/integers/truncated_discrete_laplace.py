@@ -333,6 +333,7 @@ def by_l2(spec: TruncatedDiscreteLaplace, case: Case) -> Guarantee | Refusal:
     rho = 0.5 * spec.decay_rate**2 * square * (1 + 4 * UNIT_ROUNDOFF)
     log_survival, log_escape = log_survival_and_escape(spec, worst)
     by_concentration = concentrated_pair(rho, log_survival, log_escape)
+    # The least of both upper bounds at every ε; the lower bounds are those without ℓ2.
     upper = least_of([without_l2.curve.upper, by_concentration])
     return Guarantee(
         setting=case.setting,

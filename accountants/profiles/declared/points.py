@@ -174,7 +174,7 @@ def _finite_law(vertices: Sequence[_Vertex]) -> FiniteLaw:
             log_second.append(_log(turn))
             slope = next_slope
 
-    # The last value is the mass of an infinite loss; the first slope leaves the rest impossible under P.
+    # The last value is the mass of an infinite loss. Q has the mass 1 − s_0 where P has none.
     log_infinite, log_missing = _log(vertices[-1].delta), _log(1 - first_slope)
     return FiniteLaw(tuple(losses), tuple(log_first), tuple(log_second), log_infinite, log_missing, accuracy=_ACCURACY)
 

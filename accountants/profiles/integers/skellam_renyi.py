@@ -384,7 +384,7 @@ def _saddle(ratio: float) -> float:
     Returns:
         The upper end of the last interval.
     """
-    # V cosh v ≥ v and v cosh v ≥ sinh v − 1 bound the root from above.
+    # The root is below r and below asinh(r) + 1, because v cosh v is at least v and at least sinh v.
     low, high = 0.0, min(ratio, math.asinh(ratio) + 1.0)
     for _ in range(_BISECTIONS):
         middle = 0.5 * (low + high)
