@@ -156,7 +156,7 @@ class _Interval(NamedTuple):
             The interval with its μ and the ε at which it should be divided.
         """
         middle = 0.5 * (left.epsilon + right.epsilon)
-        # Δ is 0 from the left point on, so that every μ is enough.
+        # δ is 0 from the left point on, so that every μ is enough.
         if left.upper == -math.inf:
             return cls(0.0, middle, left, right)
         log_alpha = _log_chord_slope(left, right)

@@ -167,7 +167,7 @@ def _gaussian_above_tail(pair: Pair) -> float:
     rho = concentration_of_part(pair)
     if rho == 0.0 or not math.isfinite(rho):
         return rho
-    # Beyond the first end δ is negligible, so that ρ bounds it.
+    # From the first end on, where δ is negligible, the bound by ρ is used.
     end, first = pair.upper_epsilon(TAIL_LOG_DELTA), point_of(pair, 0.0)
     if not first.upper < 0.0:
         return math.inf

@@ -152,7 +152,7 @@ class GaussianProfile(Profile):
         Returns:
             The bound; −∞ if δ is too small for a logarithm with a bounded error.
         """
-        # Δ increases with μ, so a μ that is four roundings smaller gives a lower bound.
+        # δ increases with μ, so a μ that is four roundings smaller gives a lower bound.
         value, _ = theta_logs(epsilon, self.mu * (1 - 4 * UNIT_ROUNDOFF))
         if value <= LEAST_LOG:
             return -math.inf
@@ -167,7 +167,7 @@ class GaussianProfile(Profile):
         Returns:
             The bound, at most 0.
         """
-        # Δ increases with μ, so a μ that is four roundings larger gives an upper bound.
+        # δ increases with μ, so a μ that is four roundings larger gives an upper bound.
         value, _ = theta_logs(epsilon, self.mu * (1 + 4 * UNIT_ROUNDOFF))
         if math.isinf(value):
             return value

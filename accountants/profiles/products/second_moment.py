@@ -74,7 +74,7 @@ class Moment:
         """
         k = math.expm1(min(epsilon, _FURTHEST))
         eta = math.exp(self.log_exceeding)
-        # V + 2αη, with α = 1 + k.
+        # v + 2αη, with α = 1 + k.
         square = self.variance + 2.0 * (1.0 + k) * eta
         bound = eta
         if square > 0.0:
