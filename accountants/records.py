@@ -144,7 +144,8 @@ def scale_of(annotation: object, quantity: Quantity, cls: type) -> Scale | None:
         cls: class of the field. Its attribute `scale`, if any, replaces the scale of the quantity.
 
     Returns:
-        The scale of the annotation, of the class, or of the quantity, in this order.
+        The scale of the annotation if it has one. Otherwise that of the class or of the quantity; None if the quantity
+        has none.
     """
     own = next((item for item in get_args(annotation)[1:] if isinstance(item, Scale)), None)
     if own is not None or quantity.scale is None:

@@ -66,7 +66,7 @@ class Divergences:
                 separately.
 
         Returns:
-            The bound on E_γ, in [0, 1].
+            The bound on E_γ, at most 1 up to rounding.
         """
         if not (self.forward.shares_nodes or self.forward.finds_best_tests):
             return self.evaluate([log_gamma])[0].upper

@@ -76,7 +76,9 @@ class Bound(ABC):
         return end
 
     def corners(self, end: float) -> FloatArray:
-        """Return increasing ε from 0 to an end, at which a table of the bound has its entries. They are dense near 0.
+        """Return the values of ε at which a table of the bound has its entries.
+
+        They increase from 0 to an end, and are dense near 0.
 
         Args:
             end: the largest ε, in nats.

@@ -56,10 +56,10 @@ class PiecewiseTails:
         return np.minimum(log_falls - log_runs, log_slopes_from_one)
 
     def tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log tails P(L > ε) and Q(L > ε) of the privacy loss L of a pair with this profile D.
+        """Return the log tails of the privacy loss of two distributions with this table as their profile.
 
-        D is linear in α = e^ε between its points. Q(L > ε) is −dD/dα to the right of ε. P(L > ε) is
-        D(α_right) + α_right Q(L > ε), where α_right is the next point.
+        The loss L has the tails P(L > ε) and Q(L > ε). The profile D is linear in α = e^ε between its points. Q(L > ε)
+        is −dD/dα to the right of ε. P(L > ε) is D(α_right) + α_right Q(L > ε), where α_right is the next point.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
