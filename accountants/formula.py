@@ -137,6 +137,9 @@ def _parameters(function: Callable[..., object]) -> JsonObject | None:
 def _group_of(annotation: object) -> type | None:
     """Return the request class that a parameter represents by its fields; None if it represents no class.
 
+    A group is a request class with several fields. The mark `ReadFrom` names the group of which a parameter is a
+    property.
+
     Args:
         annotation: annotation of the parameter: a request class, or a type that is marked by `ReadFrom`.
 
@@ -248,6 +251,8 @@ def _rebuild(function: Callable[..., object], values: dict[str, object]) -> Form
 
 def evaluate_formula(function: Callable[..., T], inputs: object, **further: object) -> T:
     """Evaluate a formula, or the test of a condition, with the values of a request's fields.
+
+    A parameter with a request class as its annotation takes the whole request.
 
     Args:
         function: takes the request's fields by name, or the whole request as its positional argument.

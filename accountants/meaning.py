@@ -108,6 +108,8 @@ def meaning(curve: Curve) -> Meaning:
 def _true_positive_rates(upper: _Attacks, witnesses: Sequence[_Attacks]) -> dict[float, Interval]:
     """Enclose the largest true positive rate at each of `FALSE_POSITIVE_RATES`. Guessing attains the rate itself.
 
+    The lower bounds are the largest ones of all attained pairs.
+
     Args:
         upper: attacks on the dominating pair, two distributions that are at least as distinguishable as any neighbours.
         witnesses: attacks on pairs that neighbours attain, except for the dominating pair.

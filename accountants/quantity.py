@@ -216,6 +216,8 @@ def _exact(bound: float) -> str:
 def _without_none(annotation: object) -> Any:
     """Return the annotation `X` for `X | None`. Other annotations are returned unchanged.
 
+    `X | None` is the annotation of a field that may be absent.
+
     Args:
         annotation: annotation of a field, without its quantity.
 
@@ -278,6 +280,8 @@ def check_value(
 
 def _check_number(pointer: str, value: object, bare: object, quantity: Quantity, scale: Scale | None) -> Fault | None:
     """Check the value of a numeric field of a request, and return its fault.
+
+    The type is checked first, then the range, and then the digits.
 
     Args:
         pointer: JSON pointer to the value.

@@ -51,6 +51,8 @@ class _Declared(NamedTuple):
     def is_surely_valid(self, value: Any) -> bool:
         """Return whether a value is valid and in its final form, by a quick check. Other types are not checked.
 
+        Most values pass it, so that the slower check is rarely needed.
+
         Args:
             value: value of the field.
 
@@ -178,6 +180,8 @@ def _checks(cls: type) -> Checks:
 def value_of(record: object, name: str) -> Any:
     """Return the value of a field, or its assumed value if it is absent.
 
+    An assumed value may depend on other fields of the record.
+
     Args:
         record: a request.
         name: name of the field.
@@ -199,6 +203,8 @@ def value_of(record: object, name: str) -> Any:
 
 def assumptions(record: Any) -> Iterator[tuple[str, str]]:
     """Yield a warning for each absent field that has an assumed value.
+
+    An assumption may have a condition under which it is stated.
 
     Args:
         record: a request.

@@ -50,6 +50,8 @@ class TradeOff(Divergences):
     ) -> TradeOff:
         """Prepare the search for the best tests of P against Q, from the hockey-stick divergences of both directions.
 
+        Both directions are needed, because a threshold γ < 1 is evaluated by the profile of (Q, P).
+
         Args:
             forward: profile of (P, Q), which gives E_γ(P‖Q) at each γ = e^ε ≥ 1.
             backward: profile of (Q, P).

@@ -55,6 +55,8 @@ class DeltaPoint(NamedTuple):
 def enclose_bounded_loss(pair: Pair) -> Interval | None:
     """Return bounds on the least μ for which δ of a pair with a bounded loss is at most that of N(μ, 1) and N(0, 1).
 
+    From the largest loss on, δ is 0, so that only a bounded range of ε must be covered.
+
     Args:
         pair: the pair of distributions, which may be a composition.
 
@@ -251,6 +253,8 @@ def _log_rest_down(point: DeltaPoint, log_alpha: float) -> float:
 
 def gaussian_mu_at(epsilon: float, log_delta: float) -> float:
     """Return a lower bound on every μ for which N(μ, 1) against N(0, 1) has at least a given δ at ε.
+
+    It is the reciprocal of an upper bound on the noise that has this δ at sensitivity 1.
 
     Args:
         epsilon: ε ≥ 0, in nats.

@@ -118,6 +118,8 @@ def _gaussian_above_parts(pair: Pair) -> float:
 def _gaussian_above_part(part: Pair) -> float:
     """Return a μ such that δ of a pair is at most that of N(μ, 1) against N(0, 1) at every ε.
 
+    It follows from known facts, from a pair that dominates, or from ρ of zero-concentrated privacy.
+
     Args:
         part: the pair, two distributions of outputs for neighbouring data sets. It is not a composition.
 
@@ -205,6 +207,8 @@ def _gaussian_above_from(pair: Pair, end: float, rho: float, first: DeltaPoint) 
 
 def _reveals(pair: Pair) -> bool:
     """Return whether a pair is proved to have an infinite privacy loss: an output that only one distribution has.
+
+    Such a pair is μ-Gaussian private for no finite μ.
 
     Args:
         pair: a pair that neighbours attain.

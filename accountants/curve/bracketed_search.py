@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 def bracketed_epsilon(read: Callable[[float], Interval], log_delta: float) -> Interval:
     """Enclose the smallest ε ≥ 0 with log δ(ε) at most a target, without an initial estimate.
 
+    The upper bound on ε is searched for first, and the lower bound starts from it.
+
     Args:
         read: function from an ε to bounds on log δ.
         log_delta: the target log δ, natural logarithm.

@@ -93,6 +93,8 @@ class Curve:
     def epsilon(self, log_delta: float) -> Interval:
         """Enclose the smallest ε ≥ 0 with log δ(ε) at most a target.
 
+        The upper bound is that of the dominating pair, and the lower bound the largest one of the attained pairs.
+
         Args:
             log_delta: the target log δ, natural logarithm.
 
@@ -113,6 +115,8 @@ class Curve:
 
     def epsilon_of_target(self, target: Target) -> Interval:
         """Enclose the smallest ε with δ(ε) at most the target δ, with few evaluations.
+
+        Unless the curve is tight, the upper bound is the target ε itself if that is close enough.
 
         Args:
             target: the target (ε, δ). A search without another initial estimate starts at its ε.

@@ -132,6 +132,8 @@ class FiniteLaw:
 def _mixed_loss(loss: float, rate: float, absent: float) -> float:
     """Return the loss log(1 − q + q e^l) under Poisson sampling from the loss l, without loss of digits.
 
+    Three formulas are used, each where it keeps its digits.
+
     Args:
         loss: l, the privacy loss of an outcome without sampling, in nats.
         rate: inclusion probability q.

@@ -144,6 +144,8 @@ class LeastProfile(Profile):
     def closed_decides(self, epsilon: float, share: float) -> bool:
         """Return whether a profile in closed form is likely to have the least δ, so that no composition is needed.
 
+        A composition is expensive, and its estimate costs little.
+
         Args:
             epsilon: ε, in nats.
             share: the estimates of log δ of all other profiles must exceed the least log δ in closed form by this

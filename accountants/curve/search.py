@@ -111,6 +111,8 @@ class PairSearch:
     def epsilon(self, log_delta: float, near: float) -> Interval:
         """Enclose the smallest ε ≥ 0 with log δ(ε) at most a target, by the search that the profiles prefer.
 
+        A closed form is used if the pair has one. If the preferred search fails, a growing bracket is searched.
+
         Args:
             log_delta: the target log δ ≤ 0, natural logarithm.
             near: an ε at which δ may be close to the target; 0 if none is known.
@@ -198,6 +200,9 @@ class PairSearch:
 def sparing_epsilon(read: Callable[[float], Interval], log_delta: float, guess: Guess | None = None) -> Interval:
     """Enclose the smallest ε with δ(ε) at most a target, with few evaluations, each of which is expensive.
 
+    The upper bound on ε is where the upper bound on log δ crosses the target. The lower bound is searched for next to
+    it.
+
     Args:
         read: function from an ε to bounds on log δ.
         log_delta: the target log δ, natural logarithm.
@@ -244,6 +249,8 @@ def sparing_epsilon(read: Callable[[float], Interval], log_delta: float, guess: 
 def _interpolate(read: Callable[[float], Interval], log_delta: float, at_zero: float) -> Guess:
     """Estimate the ε at the target, and the slope of log δ there, by linear interpolation of √−log δ.
 
+    √−log δ is nearly linear in ε.
+
     Args:
         read: function from an ε to bounds on log δ. It is evaluated at each ε in `PROBES` up to the target.
         log_delta: the target log δ, natural logarithm.
@@ -281,6 +288,8 @@ def _root_of(log_delta: float) -> float:
 
 def line_guess(read: Callable[[float], Interval], log_delta: float, near: float) -> Guess | None:
     """Estimate the ε at a target δ on the line of √−log δ through ε = 0 and another ε near the solution.
+
+    √−log δ is nearly linear in ε, so that two values give the line.
 
     Args:
         read: function from an ε to bounds on log δ.

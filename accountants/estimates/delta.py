@@ -306,6 +306,8 @@ class _Nodes(NamedTuple):
     def moments(self, frequencies: FloatArray, phases: ComplexArray) -> ComplexArray:
         """Return M(λ + it) from the first nodes, each damped at frequencies that it does not resolve.
 
+        A node represents all losses up to the next one, between which the phases cancel at high frequencies.
+
         Args:
             frequencies: t, one for each row of `phases`.
             phases: e^{itL} with the losses L of the first nodes, one column each.

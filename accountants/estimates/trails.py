@@ -58,6 +58,8 @@ class Trail:
     def likely(self, log_mu: float) -> TrailPoint | None:
         """Estimate the result for another target by interpolating log noise over the two or three nearest targets.
 
+        Results for targets that are far away in log μ are not used.
+
         Args:
             log_mu: natural logarithm of the target's μ.
 

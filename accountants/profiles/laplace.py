@@ -64,6 +64,8 @@ class LaplaceProfile(Profile):
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclose log δ(ε) = log(1 − e^{(ε − s)/2}), from bounds on the sensitivity s in scales of the noise.
 
+        δ increases with s, so that bounds on s give bounds on δ.
+
         Args:
             epsilon: array of ε ≥ 0, in nats.
 

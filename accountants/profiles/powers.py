@@ -147,6 +147,8 @@ class PowerProfile(Profile):
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclose the log of the bound f on δ(ε) from Rényi divergences, or of its chord for small ε.
 
+        The chord is a straight line in e^ε that replaces f while the tails sum to more than 1.
+
         Args:
             epsilon: array of ε ≥ 0, in nats.
 

@@ -350,6 +350,8 @@ def sampled_mixture_pairs(law: GaussianMixtureLaw, share: Share) -> tuple[Pair, 
 def drawn_mixture_pair(law: DrawnMixtureLaw) -> Pair:
     """Return the pair of one Gaussian mechanism on a batch without replacement, with a random positive shift.
 
+    The neighbours differ by one replaced record, and the adversary sees the shift.
+
     Args:
         law: shifts in standard deviations of the noise with their probabilities, and the inclusion probability.
 

@@ -121,6 +121,8 @@ def state_guarantee(
 ) -> tuple[Statement, ...]:
     """State the protected unit, the adversary, the trusted parties, and whether batches must stay secret.
 
+    The statements depend only on the relation, the unit, the observer, the draws and the declared conditions.
+
     Args:
         definition: the trust model, if it is known who adds the noise; None for an account of a spec, the description
             of a run.
@@ -213,6 +215,8 @@ def _replaced_gap(relation: Relation, draws: tuple[Draw, ...], public: bool) -> 
 def _trust(definition: Definition | None, observer: Observer, shuffled: bool) -> Iterator[Statement]:
     """State the trusted parties, or the condition of a bare spec.
 
+    A bare spec does not say who adds its noise, so a condition on the noise is stated for it.
+
     Args:
         definition: the trust model; None for an account of a spec, a description of a run that does not say who adds
             its noise.
@@ -237,6 +241,8 @@ def _sampling(
     observer: Observer, unit: Unit, draws: tuple[Draw, ...], secrets: tuple[str, ...], public: bool
 ) -> Iterator[Statement]:
     """State each random draw, and whether its outcome must stay secret.
+
+    A full batch is no random draw.
 
     Args:
         observer: the adversary.

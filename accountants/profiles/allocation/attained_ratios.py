@@ -242,6 +242,8 @@ def _join_sides(negative: tuple[FloatArray, FloatArray], positive: tuple[FloatAr
 def _cells_of_atoms(law: FiniteLaw) -> OutputCells | None:
     """Return the probabilities of the outcomes of a pair with finitely many outcomes under both distributions.
 
+    Each outcome is a cell of its own, so that nothing is merged.
+
     Args:
         law: the pair of distributions.
 

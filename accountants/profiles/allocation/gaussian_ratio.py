@@ -97,6 +97,8 @@ def gaussian_ratio(shift: float, cells: int, side: Side) -> FiniteRatio:
 def _bounds(c: float, cells: int) -> FloatArray:
     """Return the bounds of cells of the normal output z, dense where both distributions have their mass.
 
+    Evenly spaced bounds limit the widths of the cells, and further bounds are where the densities are large.
+
     Args:
         c: distance of the means of the two normal distributions, in standard deviations.
         cells: approximate number of cells, that is, intervals of z. More are used if a cell is wider than `_WIDEST`.

@@ -66,6 +66,8 @@ def earlier_losses(losses: FloatArray) -> FloatArray:
 def pure_loss(profile: Profile, pair: Pair | None = None) -> float:
     """Return an ε in nats from which on δ is 0; math.inf if none is known.
 
+    It is the smaller one of the largest privacy loss and the ε of a declared pure guarantee.
+
     Args:
         profile: the privacy profile of one direction.
         pair: the pair of distributions. It may have a plateau, a declared (ε, δ) guarantee with δ = 0.

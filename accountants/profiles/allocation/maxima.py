@@ -144,6 +144,8 @@ def _cell_masses(bounds: FloatArray, shift: float, steps: int, times_chosen: int
 def _log_any_above(x: FloatArray, count: int) -> FloatArray:
     """Return log(1 − Φ(x)ⁿ), the log probability that the largest of n standard normal variables exceeds x.
 
+    Where all tails are tiny, the probability of their union is their sum, within the stated error.
+
     Args:
         x: points on the line, a flat array.
         count: number n of variables; the result is −∞ if it is 0.

@@ -191,6 +191,8 @@ def _merge_cells(
 ) -> tuple[FloatArray, FloatArray, float]:
     """Move all the mass of each cell to the mean of the cell, which makes expectations of convex functions smaller.
 
+    The mean is computed as an offset from the cell's lower bound, which keeps its digits.
+
     Args:
         values: the values, a flat array.
         masses: masses of the values.
@@ -218,6 +220,8 @@ def _merge_cells(
 
 def sum_infinite(first: float, second: float, side: Side) -> float:
     """Return the log of the sum of two masses, rounded up or down.
+
+    A mass at infinity is the probability of an infinite likelihood ratio.
 
     Args:
         first: natural logarithm of the first mass, or −∞.
@@ -264,6 +268,8 @@ TermT = TypeVar("TermT")
 
 def combine_copies(term: TermT, times: int, combine: Callable[[TermT, TermT], TermT]) -> TermT:
     """Combine n independent copies of a term by repeated doubling, with at most 2 log₂ n operations.
+
+    Blocks of 1, 2, 4, … copies are formed, and those in the binary digits of n are combined.
 
     Args:
         term: one copy.

@@ -141,6 +141,8 @@ def _upper_renyi_of_law(law: NormalLaw, order: float) -> float:
 def _poisson_renyi(rate: float, shift: float, order: float) -> float:
     """Return the Rényi divergence of Gaussian noise on a Poisson batch, rounded up.
 
+    It is computed from the noise multiplier, the reciprocal of the shift, rounded down.
+
     Args:
         rate: inclusion probability, in [0, 1].
         shift: norm of a contribution, in standard deviations of the noise.

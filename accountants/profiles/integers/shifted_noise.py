@@ -110,6 +110,8 @@ class ShiftedNoiseProfile(Profile):
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclose log δ(ε) by the table of raised losses: at ε for the upper bound, at a larger ε for the lower bound.
 
+        The raised losses are at least the exact ones, so that their δ is an upper bound.
+
         Args:
             epsilon: array of ε ≥ 0, in nats.
 
@@ -144,6 +146,8 @@ class ShiftedNoiseProfile(Profile):
 
     def solve(self, log_delta: float) -> EpsilonEstimate | None:
         """Return the ε at which log δ of the table of raised losses is the target.
+
+        The table gives ε in closed form. The exact losses differ by their errors, which the pad covers.
 
         Args:
             log_delta: the target log δ, natural logarithm.

@@ -59,6 +59,8 @@ def positive_sum(losses: FloatArray, log_masses: FloatArray, excess: float) -> t
 def listed_losses(variance: float, shift: int, reach: int) -> ListedOutcomes:
     """Return the privacy losses and log probabilities of Skellam noise against its shift, for listed outcomes.
 
+    The losses are moved by the error of the table to either side, for lower and upper bounds.
+
     Args:
         variance: variance μ of the noise.
         shift: shift k ≥ 1.

@@ -42,6 +42,8 @@ class Share:
     def of(cls, spec: Subsampled) -> Share:
         """Return the inclusion probability of a Poisson batch, or of a batch of a fixed size without replacement.
 
+        For a batch of a fixed size it is the batch size over the population, an exact fraction before rounding.
+
         Args:
             spec: the subsampled run. It has a rate for Poisson batches, or a batch size and a population.
 

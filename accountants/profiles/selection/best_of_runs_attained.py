@@ -56,6 +56,8 @@ class _Probabilities(NamedTuple):
 def attained_selection_pairs(base: Pair, runs: RunsDistribution, epsilons: FloatArray) -> tuple[Pair, ...]:
     """Return pairs that the best of a random number of runs attains, from a pair that one run attains.
 
+    A pair is attained if some data give its two distributions. It gives lower bounds on δ.
+
     Args:
         base: pair that one run attains.
         runs: distribution of the number of runs.
@@ -177,6 +179,8 @@ def _sets_of_best_tests(profile: Profile) -> tuple[_Probabilities, _Probabilitie
 
 def _bound_tails(profile: Profile, epsilons: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return bounds on the log tails of the privacy loss: lower ones under P, and upper ones under Q.
+
+    A test accepts if the loss exceeds ε. The bounds are those on its true and its false positive rate.
 
     Args:
         profile: profile of (P, Q), which has these tails up to an error.

@@ -110,6 +110,8 @@ def two_outcome_pair(
 ) -> Pair:
     """Return the pair of two distributions on two outcomes.
 
+    The losses are arguments of their own, because differences of logarithms would lose digits.
+
     Args:
         losses: privacy loss of each outcome, the log ratio of its two probabilities, increasing, in nats.
         log_first: log probabilities of the outcomes under the first distribution.
