@@ -210,7 +210,9 @@ class Observation:
 
 
 class RunDiffers(NoCertificate):
-    """A training run that differs from the run that its privacy record describes, so that the record's ε is invalid.
+    """A training run that differs from the run that its privacy record describes.
+
+    The ε of the record is then invalid.
 
     Args:
         message: introduction of the observations.

@@ -173,7 +173,7 @@ class _Attacks:
         return Interval(min(lower, upper), min(upper, 1.0))
 
     def advantage_above(self, floor: float) -> float:
-        """Return a lower bound on the total variation distance, or `floor` if the distance is shown to be no larger.
+        """Return a lower bound on the total variation distance, or a known one if that is no smaller.
 
         Args:
             floor: a distance that another pair of neighbours attains, in [0, 1].
@@ -214,10 +214,11 @@ class _Attacks:
 
 
 def gaussian_true_positives(rate: float, mu: float) -> Interval:
-    """Enclose the largest true positive rate Φ(Φ⁻¹(α) + μ) for N(μ, 1) against N(0, 1) at the false positive rate α.
+    """Enclose the largest true positive rate for two Gaussian distributions at a false positive rate.
 
-    The closest of three kinds of bounds are returned: with a small relative error in the rate, with one in 1 minus the
-    rate, and on the rate less α. This difference is μ times a value of the normal density between x = Φ⁻¹(α) and x + μ.
+    The rate is Φ(Φ⁻¹(α) + μ) for N(μ, 1) against N(0, 1), at the false positive rate α. The closest of three kinds of
+    bounds are returned: with a small relative error in the rate, with one in 1 minus the rate, and on the rate less α.
+    This difference is μ times a value of the normal density between x = Φ⁻¹(α) and x + μ.
 
     Args:
         rate: the false positive rate α, in (0, 1).

@@ -307,9 +307,9 @@ def _check_number(pointer: str, value: object, bare: object, quantity: Quantity,
 
 
 def check_scale(pointer: str, value: float | None, scale: Scale) -> Fault | None:
-    """Check that a number is within a scale, a range in which its squares are doubles, and return its fault.
+    """Check that a number is within a scale, and return its fault.
 
-    The number 0 has no fault.
+    A scale is a range in which squares are doubles. The number 0 has no fault.
 
     Args:
         pointer: JSON pointer to the value.

@@ -49,9 +49,9 @@ class _Declared(NamedTuple):
     numeric: bool
 
     def is_surely_valid(self, value: Any) -> bool:
-        """Return whether a value is valid and in its final form, by a quick check. Other types are not checked.
+        """Return whether a value is valid and in its final form, by a quick check.
 
-        Most values pass it, so that the slower check is rarely needed.
+        Types that are not checked at all are valid. Most values pass it, so that the slower check is rarely needed.
 
         Args:
             value: value of the field.

@@ -24,11 +24,11 @@ _DEEPEST = -10_000.0
 
 
 class LogDelta(float):
-    """The natural logarithm of a δ, to a unit in the last place, and a rational number that is at most this δ.
+    """The natural logarithm of a δ, with a rational number that is at most this δ.
 
-    A logarithm of δ has fewer digits than δ: many neighbouring doubles share one logarithm. This number therefore also
-    stores δ as it was given. It is a float: arithmetic gives plain floats. Two objects are equal if their logarithms
-    are.
+    The logarithm is exact to a unit in the last place. A logarithm of δ has fewer digits than δ: many neighbouring
+    doubles share one logarithm. This number therefore also stores δ as it was given. It is a float: arithmetic gives
+    plain floats. Two objects are equal if their logarithms are.
     """
 
     _delta: float | None = None

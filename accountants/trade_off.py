@@ -74,7 +74,9 @@ class TradeOff(Divergences):
         return Interval(lower, at_log_gamma_zero.upper)
 
     def advantage_within(self, floor: float) -> bool:
-        """Return whether E_1 is shown to be at most a number, by an upper bound that costs less than both bounds.
+        """Return whether an upper bound shows that the total variation distance E_1 is at most a number.
+
+        The bound costs less than both bounds.
 
         Args:
             floor: the number, in [0, 1].

@@ -32,7 +32,9 @@ _INSIDE = 1e-9
 
 
 class PointLimit(NamedTuple):
-    """A condition on δ of one direction at one ε, sufficient for a limit on an attacker's true positive rate.
+    """A condition on δ at one ε that is sufficient for a limit on an attacker's true positive rate.
+
+    The condition is about one direction of a pair of distributions.
 
     Attributes:
         epsilon: ε ≥ 0, in nats.
@@ -81,7 +83,7 @@ def gaussian_threshold(risk: RiskTarget) -> float:
 
 
 def _within(risk: RiskTarget, log_gamma: float) -> float:
-    """Return the threshold t nearest to a given one at which some δ > 0 keeps the true positive rate of a risk.
+    """Return the threshold nearest to a given one at which some δ > 0 keeps a true positive rate.
 
     Args:
         risk: a risk of the kind `true_positive_rate`.
@@ -143,10 +145,11 @@ class AimedTests:
         return self._all_met(curve)
 
     def aim(self, curve: Curve, *, anew: bool = False) -> None:
-        """Move the threshold of each direction to about the best one for a curve, unless it is better where it is.
+        """Move the threshold of each direction to about the best one for a curve.
 
-        A threshold t gives the upper bound e^t α + E_{e^t} on the true positive rate at α, with the hockey-stick
-        divergence E_γ. The first call searches the whole range, further ones search around the present thresholds.
+        A threshold that is better where it is does not move. A threshold t gives the upper bound e^t α + E_{e^t} on the
+        true positive rate at α, with the hockey-stick divergence E_γ. The first call searches the whole range, further
+        ones search around the present thresholds.
 
         Args:
             curve: the privacy curve.

@@ -46,9 +46,10 @@ class FarLosses(NamedTuple):
 
 
 def far_losses_of_gaussian(distance: float, order: float) -> FarLosses:
-    """Bound the far losses in the integral for a Rényi divergence, if N(d, 1) against N(0, 1) dominates the pair.
+    """Bound the far losses in the integral for a Rényi divergence, if a Gaussian pair dominates.
 
-    It must dominate in both directions: its δ is then at least that of the pair at every ε.
+    The Gaussian pair is N(d, 1) against N(0, 1). It must dominate in both directions: its δ is then at least that of
+    the pair at every ε.
 
     Args:
         distance: distance d ≥ 0 of the means, in standard deviations.
@@ -68,11 +69,11 @@ def far_losses_of_gaussian(distance: float, order: float) -> FarLosses:
 
 
 def far_losses_by_orders(divergence: Callable[[float], float], order: float) -> FarLosses | None:
-    """Bound the far losses in the integral for a Rényi divergence, from divergences D_b at larger orders b > a.
+    """Bound the far losses in the integral for a Rényi divergence, from divergences of larger orders.
 
-    At an order b, E(ε) ≤ (1 − 1/b)^{b − 1} e^{(b − 1)(D_b − ε)}/b for the hockey-stick divergence E(ε) at e^ε. The
-    integral of this bound from the end on has a closed form. The order with the least end is used for the tail, and all
-    orders for the cap.
+    The order of the integral is a, and D_b is the divergence of a larger order b. At an order b, E(ε) ≤ (1 − 1/b)^{b −
+    1} e^{(b − 1)(D_b − ε)}/b for the hockey-stick divergence E(ε) at e^ε. The integral of this bound from the end on
+    has a closed form. The order with the least end is used for the tail, and all orders for the cap.
 
     Args:
         divergence: function from an order to an upper bound on the divergence in nats; math.inf if none is known.

@@ -53,9 +53,10 @@ class DeltaPoint(NamedTuple):
 
 
 def enclose_bounded_loss(pair: Pair) -> Interval | None:
-    """Return bounds on the least μ for which δ of a pair with a bounded loss is at most that of N(μ, 1) and N(0, 1).
+    """Return bounds on the least μ for which a Gaussian pair dominates a pair with a bounded loss.
 
-    From the largest loss on, δ is 0, so that only a bounded range of ε must be covered.
+    The Gaussian pair is N(μ, 1) against N(0, 1). From the largest loss on, δ is 0, so that only a bounded range of ε
+    must be covered.
 
     Args:
         pair: the pair of distributions, which may be a composition.

@@ -206,7 +206,7 @@ def _of_gaussian_steps(mu: float, times: int, orders: Sequence[float]) -> list[I
 
 
 def _lower_from_delta(curve: Curve, order: float) -> float:
-    """Return a lower bound on the Rényi divergence D_a of a mechanism, from lower bounds on its δ at several ε.
+    """Return a lower bound on the Rényi divergence of a mechanism, from its δ at several ε.
 
     δ(ε) ≤ e^{(a − 1)(D_a − ε)} (1 − 1/a)^{a − 1}/a (Canonne, Kamath and Steinke 2020, Proposition 12). So D_a is at
     least ε + (log δ + log a − (a − 1) log(1 − 1/a))/(a − 1).

@@ -136,9 +136,10 @@ def _gaussian_above_part(part: Pair) -> float:
 
 
 def simple_gaussian_above(part: Pair) -> float:
-    """Return a μ for which δ of a pair is at most that of N(μ, 1) against N(0, 1) at every ε, for simple pairs.
+    """Return a μ for which a Gaussian pair dominates a simple pair.
 
-    Simple pairs have Gaussian noise or a bounded privacy loss, and are not a composition.
+    δ is then at most that of N(μ, 1) against N(0, 1) at every ε. Simple pairs have Gaussian noise or a bounded privacy
+    loss, and are not a composition.
 
     Args:
         part: the pair.
@@ -156,9 +157,10 @@ def simple_gaussian_above(part: Pair) -> float:
 
 
 def _gaussian_above_tail(pair: Pair) -> float:
-    """Return a μ for which δ of a zero-concentrated pair is at most δ_μ, that of N(μ, 1) against N(0, 1).
+    """Return a μ for which a Gaussian pair dominates a zero-concentrated pair.
 
-    This is proved by chords of δ up to an ε, and beyond it by ρ of zero-concentrated privacy.
+    δ is then at most δ_μ, that of N(μ, 1) against N(0, 1). This is proved by chords of δ up to an ε, and beyond it by ρ
+    of zero-concentrated privacy.
 
     Args:
         pair: a pair without parts, or the least of several pairs.

@@ -103,7 +103,9 @@ def upper_figure(curve: Curve, risk: RiskTarget) -> float:
 
 
 def central_mu_of(curve: Curve, risk: RiskTarget) -> float:
-    """Estimate the μ at which N(μ, 1) against N(0, 1) has the same value of a risk's measure as a privacy curve.
+    """Estimate the μ at which a Gaussian pair has the same value of a risk's measure as a curve.
+
+    The Gaussian pair is N(μ, 1) against N(0, 1).
 
     Args:
         curve: the privacy curve of a mechanism.

@@ -109,9 +109,9 @@ def _bracket(above: Callable[[float], bool]) -> tuple[float, float]:
 
 
 def _narrow(bound: Callable[[float], float], log_delta: float, failing: float, passing: float) -> tuple[float, float]:
-    """Narrow a bracket of the ε at which a decreasing bound on log δ crosses a target, by the Illinois algorithm.
+    """Narrow a bracket of the ε at which a decreasing bound on log δ crosses a target.
 
-    The search bisects if the function is flat, jumps or is −∞.
+    The method is the Illinois algorithm. The search bisects if the function is flat, jumps or is −∞.
 
     Args:
         bound: function from an ε to a bound on log δ.

@@ -140,7 +140,7 @@ class Curve:
         return Interval.of(lower=lower, upper=upper, name="ε at the requested δ")
 
     def _zero_if_enough(self, upper: float, log_delta: float) -> float:
-        """Return 0 for an upper bound on ε that is within the tolerance of a search, if δ(0) meets the target already.
+        """Return 0 in place of a tiny upper bound on ε, if δ(0) meets the target already.
 
         Args:
             upper: the upper bound, in nats.
@@ -155,7 +155,7 @@ class Curve:
         return upper
 
     def _attained_epsilon(self, log_delta: float, least: float) -> float:
-        """Return the largest lower bound on ε at a target δ that the witnesses give, or `least` if none is larger.
+        """Return the largest lower bound on ε at a target δ that the witnesses give.
 
         A witness is a pair of distributions that the mechanism attains. It is skipped if it is likely to meet the
         target at the best lower bound so far, because its own bound would be no larger.

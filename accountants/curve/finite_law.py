@@ -47,10 +47,10 @@ class FiniteLaw:
         )
 
     def mix(self, rate: float, absent: float) -> FiniteLaw | None:
-        """Return the pair of (1 − q) Q + q P and Q, the pair under Poisson sampling with inclusion probability q.
+        """Return the pair under Poisson sampling with the inclusion probability q.
 
-        A privacy loss l becomes log(1 − q + q e^l). The outcomes that P cannot give become an outcome of loss
-        log(1 − q).
+        It is (1 − q) Q + q P against Q. A privacy loss l becomes log(1 − q + q e^l). The outcomes that P cannot give
+        become an outcome of loss log(1 − q).
 
         Args:
             rate: q, 0 < q < 1, rounded once.
@@ -83,10 +83,10 @@ class FiniteLaw:
     def _mixture_accuracy(
         self, loss_accuracy: float, losses: list[float], log_first: list[float], log_second: list[float]
     ) -> float:
-        """Return a bound on the relative errors of the losses and the log probabilities of a mixture (1 − q) Q + q P.
+        """Return a bound on the relative errors of the losses and log probabilities of a mixture.
 
-        The log probability of an outcome under the mixture is its loss plus its log probability under Q. An error of a
-        log probability x is relative to 1 + |x|.
+        The mixture is (1 − q) Q + q P. The log probability of an outcome under the mixture is its loss plus its log
+        probability under Q. An error of a log probability x is relative to 1 + |x|.
 
         Args:
             loss_accuracy: bound on the relative errors of the losses.
@@ -130,9 +130,9 @@ class FiniteLaw:
 
 
 def _mixed_loss(loss: float, rate: float, absent: float) -> float:
-    """Return the loss log(1 − q + q e^l) under Poisson sampling from the loss l, without loss of digits.
+    """Return the privacy loss of an outcome under Poisson sampling, without loss of digits.
 
-    Three formulas are used, each where it keeps its digits.
+    A loss l becomes log(1 − q + q e^l). Three formulas are used, each where it keeps its digits.
 
     Args:
         loss: l, the privacy loss of an outcome without sampling, in nats.

@@ -196,7 +196,7 @@ class LeastProfile(Profile):
 
 
 def _is_likely_larger(profile: Profile, epsilon: float, log_delta: float) -> bool:
-    """Return whether an estimate, or a quick upper bound, of a profile's log δ is far above a known bound.
+    """Return whether an estimate of a profile's log δ, or a quick bound, is far above a known bound.
 
     The expensive bound of the profile is then likely to be above it too, and is not evaluated. Leaving it out is valid:
     the result then encloses the least of the other profiles, which also bounds δ.

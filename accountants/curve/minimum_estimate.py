@@ -29,7 +29,9 @@ class MinimumEstimate(NamedTuple):
     value: float = math.nan
 
     def distance_of_points(self, width: float) -> float:
-        """Return the distance in t between new points, over which h rises by more than the width of its bounds.
+        """Return the distance in t = log γ at which new points should be placed.
+
+        Over this distance the function h rises by more than the width of its bounds.
 
         Args:
             width: width of the bounds on h at a point, relative to h.

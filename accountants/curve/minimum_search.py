@@ -252,9 +252,9 @@ class MinimumSearch:
             self._evaluate_one(min(log_gamma, -0.9 * math.log(self.rate)))  # from log 1/α on, h is at least 1
 
     def _refine(self, moved: float) -> None:
-        """Evaluate h = γ α + E_γ at four points around its estimated minimum until its bounds there are close.
+        """Evaluate h at four points around its estimated minimum until its bounds there are close.
 
-        After `_PATTERNS` repetitions, single points follow.
+        h is γ α + E_γ, with the hockey-stick divergence E_γ. After `_PATTERNS` repetitions, single points follow.
 
         Args:
             moved: last move of the estimated minimiser t, in natural distances (`MinimumEstimate`).
@@ -273,9 +273,10 @@ class MinimumSearch:
         self._raise_lower_bound(self._evaluate_one)
 
     def _raise_lower_bound(self, add_point: Callable[[float], None]) -> None:
-        """Raise the lower bound on the minimum of h = γ α + E_γ, by evaluations of h where its lower bound is least.
+        """Raise the lower bound on the minimum of h by evaluations where the bound is least.
 
-        The search ends if the bounds are close, after `_LAST_POINTS` evaluations, or if no new point was added.
+        h is γ α + E_γ, with the hockey-stick divergence E_γ. The search ends if the bounds are close, after
+        `_LAST_POINTS` evaluations, or if no new point was added.
 
         Args:
             add_point: function that evaluates h at a t = log γ, and adds the result to `points`.

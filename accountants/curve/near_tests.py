@@ -22,7 +22,7 @@ The points are then far enough apart for the chords between them to give the slo
 
 
 class NearTest(NamedTuple):
-    """A likelihood ratio test, which rejects Q if the loss L exceeds ε, with a false positive rate near a given α.
+    """A likelihood ratio test with a false positive rate near a given α, which rejects Q if the loss exceeds ε.
 
     The true positive rate of the best test at α is the least γ α + E_γ over γ = e^ε, with E_γ(P‖Q) the hockey-stick
     divergence.

@@ -161,7 +161,9 @@ class Pair:
         return max(profile.upper_log_deltas([epsilon, evaluated])[0] for profile in profiles)
 
     def lower_log_delta(self, epsilon: float) -> float:
-        """Return the lower bound on log δ at an ε, or a smaller one if δ is far below every positive double.
+        """Return a lower bound on log δ at an ε.
+
+        The bound may be smaller than necessary if δ is far below every positive double.
 
         Args:
             epsilon: ε ≥ 0, in nats.
@@ -188,7 +190,7 @@ class Pair:
 
     # ε at δ ---------------------------------------------------------------------------------------------------------
     def epsilon(self, log_delta: float, near: float = 0.0) -> Interval:
-        """Enclose the smallest ε ≥ 0 with log δ(ε) at most a target in both directions.
+        """Enclose the smallest ε ≥ 0 that meets a target δ in both directions.
 
         Args:
             log_delta: the target log δ, natural logarithm.
@@ -204,7 +206,9 @@ class Pair:
         return Interval(min(lower, upper), upper)
 
     def upper_epsilon(self, log_delta: float, near: float = 0.0) -> float:
-        """Return an upper bound on the smallest ε ≥ 0 with log δ(ε) at most a target, without the lower bound.
+        """Return an upper bound on the smallest ε that meets a target δ.
+
+        It takes less work than both bounds.
 
         Args:
             log_delta: the target log δ, natural logarithm.
@@ -218,7 +222,9 @@ class Pair:
         return self._limit_to_plateau(self.search.upper_epsilon(log_delta, near), log_delta)
 
     def lower_epsilon(self, log_delta: float, near: float = 0.0) -> float:
-        """Return a lower bound on the smallest ε ≥ 0 with log δ(ε) at most a target, as close as that of `epsilon`.
+        """Return a lower bound on the smallest ε that meets a target δ.
+
+        It is as close as that of `epsilon`.
 
         Args:
             log_delta: the target log δ, natural logarithm.

@@ -34,7 +34,9 @@ few evaluations, for profiles with expensive evaluations.
 
 
 class EpsilonEstimate(NamedTuple):
-    """An estimate of the ε > 0 at which log δ meets a target, from a formula without a bound on its rounding errors.
+    """An estimate of the ε > 0 that meets a target δ, from a formula.
+
+    The formula has no bound on its rounding errors.
 
     Attributes:
         epsilon: ε, in nats.
@@ -250,7 +252,7 @@ class Profile(ABC):
 
 
 class PointwiseProfile(Profile):
-    """Base class of privacy profiles ε ↦ log δ(ε) that are evaluated at one ε after another, not for a whole array.
+    """Base class of privacy profiles ε ↦ log δ(ε) that are evaluated at one ε after another.
 
     The profile of a pair (P, Q) is its hockey-stick divergence E_{e^ε}(P‖Q) as a function of ε. A subclass defines only
     `log_delta_bounds`, `log_tails` and `tail_accuracy`.

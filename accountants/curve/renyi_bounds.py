@@ -44,9 +44,10 @@ WholeFormulas: TypeAlias = tuple[tuple[RenyiFormula, int], ...]
 
 @dataclass(frozen=True)
 class Concentrated:
-    """Zero-concentrated privacy of a pair given an event: a Rényi divergence D_a of at most ρ a at every order a > 1.
+    """Zero-concentrated privacy of a pair of distributions, given an event.
 
-    The event has the probability S under both distributions. Outcomes outside the event have an infinite privacy loss.
+    The Rényi divergence D_a is at most ρ a at every order a > 1. The event has the probability S under both
+    distributions. Outcomes outside the event have an infinite privacy loss.
 
     Attributes:
         rho: ρ ≥ 0.

@@ -109,9 +109,10 @@ class PairSearch:
         return self.log_delta_bounds(epsilon).lower
 
     def epsilon(self, log_delta: float, near: float) -> Interval:
-        """Enclose the smallest ε ≥ 0 with log δ(ε) at most a target, by the search that the profiles prefer.
+        """Enclose the smallest ε ≥ 0 that meets a target δ.
 
-        A closed form is used if the pair has one. If the preferred search fails, a growing bracket is searched.
+        The search is the one that the profiles prefer. A closed form is used if the pair has one. If the preferred
+        search fails, a growing bracket is searched.
 
         Args:
             log_delta: the target log δ ≤ 0, natural logarithm.
@@ -185,7 +186,9 @@ class PairSearch:
         return self.epsilon(log_delta, near).upper
 
     def lower_epsilon(self, log_delta: float, near: float) -> float:
-        """Return a lower bound on the smallest ε with log δ(ε) at most a target, about as close as that of `epsilon`.
+        """Return a lower bound on the smallest ε that meets a target δ.
+
+        It is about as close as that of `epsilon`.
 
         Args:
             log_delta: the target log δ, natural logarithm.
@@ -287,7 +290,7 @@ def _root_of(log_delta: float) -> float:
 
 
 def line_guess(read: Callable[[float], Interval], log_delta: float, near: float) -> Guess | None:
-    """Estimate the ε at a target δ on the line of √−log δ through ε = 0 and another ε near the solution.
+    """Estimate the ε at a target δ on a line through the values at ε = 0 and at a nearby ε.
 
     √−log δ is nearly linear in ε, so that two values give the line.
 

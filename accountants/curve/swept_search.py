@@ -26,11 +26,11 @@ _MOST_SWEEPS = 12
 
 
 def swept_epsilon(read: Callable[[FloatArray], Enclosure], log_delta: float) -> Interval | None:
-    """Enclose the smallest ε with δ(ε) at most a target by sweeps, which are evaluations at many ε at once.
+    """Enclose the smallest ε that meets a target δ by evaluations at many ε at once.
 
-    Each sweep narrows a bracket. It runs from the largest ε with a lower bound above the target to the smallest ε with
-    an upper bound at or below the target. The next points are spaced evenly over it, and geometrically around an
-    interpolated root.
+    A sweep is one such evaluation. Each sweep narrows a bracket. It runs from the largest ε with a lower bound above
+    the target to the smallest ε with an upper bound at or below the target. The next points are spaced evenly over it,
+    and geometrically around an interpolated root.
 
     Args:
         read: function from an array of ε to bounds on log δ.

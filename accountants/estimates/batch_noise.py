@@ -111,9 +111,9 @@ def likely_slope_of_batches(target: Target, *, rate: float, rounds: int, noise: 
 
 @functools.lru_cache(maxsize=_KEPT)
 def _root(target: Target, rate: float, rounds: int, distance: float) -> _Root | None:
-    """Solve for the noise multiplier at which the estimated δ of a run with batches of fixed size is the target's.
+    """Solve for the noise multiplier at which the estimated δ of a run is the target's.
 
-    The search starts with the noise and the slope of the central limit theorem.
+    The batches have a fixed size. The search starts with the noise and the slope of the central limit theorem.
 
     Args:
         target: ε and δ.
@@ -139,10 +139,10 @@ def _root(target: Target, rate: float, rounds: int, distance: float) -> _Root | 
 def _secant_search(
     target: Target, rate: float, rounds: int, distance: float, log_noise: float, slope: float
 ) -> _Root | None:
-    """Find the log noise at which the estimated log |log δ| is that of the target δ*, by the secant method.
+    """Find the noise at which the estimated δ is that of the target, by the secant method.
 
-    δ is estimated by `likely_log_delta_of_batches`. The excess, log |log δ| − log |log δ*|, increases with the noise
-    and is 0 at the root.
+    The unknown is log noise, and the target δ is δ*. δ is estimated by `likely_log_delta_of_batches`. The excess, log
+    |log δ| − log |log δ*|, increases with the noise and is 0 at the root.
 
     Args:
         target: ε and δ*.
@@ -251,9 +251,10 @@ def _batch_variance(mu: float, rate: float) -> float:
 
 
 def _exceeds_variance(log_noise: float, *, rate: float, distance: float, variance: float) -> bool:
-    """Return whether the variance of one round's likelihood ratio at a noise is above a given one, for a bisection.
+    """Return whether the variance of one round's likelihood ratio is above a given one.
 
-    Both are divided by q², as in `_batch_variance`. The variance decreases with the noise.
+    A bisection for the noise uses this comparison. Both are divided by q², as in `_batch_variance`. The variance
+    decreases with the noise.
 
     Args:
         log_noise: natural logarithm of the noise multiplier.

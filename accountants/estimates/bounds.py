@@ -33,7 +33,7 @@ def alternatives(curve: Curve) -> tuple[Curve, ...]:
 
 
 def likely_least(curve: Curve, epsilon: float) -> int:
-    """Return the index of the dominating pair of a curve that is estimated to give the least bound on δ(ε).
+    """Return the index of the dominating pair that is estimated to give the least bound on δ(ε).
 
     Composing a pair is expensive, so the pairs of single rounds are compared. They are compared at `LIKELY_SHARE` · ε,
     because a round has only a part of the total loss. The index is 0 if a pair is not a composition of one kind of
@@ -84,7 +84,9 @@ def quick_upper_log_delta(curve: Curve, epsilon: float) -> float:
 
 
 def closed_form_decides(curve: Curve, epsilon: float, share: float) -> bool:
-    """Return whether a bound in closed form is estimated to be the least at ε, so that no composition is necessary.
+    """Return whether a bound in closed form is estimated to be the least at ε.
+
+    No composition is then necessary.
 
     Args:
         curve: a curve with the least of several alternatives as its upper bound.

@@ -85,7 +85,9 @@ class Chart(NamedTuple):
         return self.start - 0.5 * math.log(square / self.square)
 
     def fall(self, log_noise: float) -> float:
-        """Return how fast the coordinate of a noise changes with log noise: s²/(1 − e^{−s²}), or 1 for s = 0.
+        """Return how fast the coordinate of a noise changes with log noise.
+
+        It is s²/(1 − e^{−s²}), or 1 for s = 0, with s the sensitivity over the noise.
 
         Args:
             log_noise: natural logarithm of the noise.
@@ -114,10 +116,11 @@ def _log_one_plus_exp(exponent: float) -> float:
 
 
 def _is_below_square(square: float, *, fall: float) -> bool:
-    """Return whether s² is so small that log μ decreases by less than a given amount for each unit of log noise.
+    """Return whether a squared ratio s² is below the solution of an equation, for a bisection.
 
-    Here s is the sensitivity over the noise, and μ ∝ √(e^{s²} − 1) by the central limit theorem. The decrease is
-    s²/(1 − e^{−s²}). A search for s² by bisection uses this comparison.
+    The equation is that log μ decreases by a given amount for each unit of log noise. Here s is the sensitivity over
+    the noise, and μ ∝ √(e^{s²} − 1) by the central limit theorem. The decrease is s²/(1 − e^{−s²}). A search for s² by
+    bisection uses this comparison.
 
     Args:
         square: s², at least 0.

@@ -259,7 +259,9 @@ def _kernel(frequencies: FloatArray, tilt: float, epsilon: float) -> ComplexArra
 
 
 class _Nodes(NamedTuple):
-    """Quadrature nodes of the loss L of one step, tilted by λ, sorted so that those used at a frequency come first.
+    """Quadrature nodes of the loss L of one step, weighted by e^{λL} and sorted by their spacing.
+
+    The nodes that are used at a frequency come first.
 
     Attributes:
         loss: loss at each node, in nats, above 0.

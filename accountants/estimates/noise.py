@@ -249,7 +249,7 @@ def likely_rate(target: Target, *, noise: float, rounds: int, distance: float) -
 
 
 def likely_rounds(target: Target, *, noise: float, rate: float, distance: float) -> float:
-    """Estimate the number of rounds that meets a target by the central limit theorem, from 1 to the largest double.
+    """Estimate the number of rounds that meets a target by the central limit theorem.
 
     R rounds at rate q are about μ-Gaussian differentially private with μ = q √(R (e^{(d/z)²} − 1)), which is solved for
     R in logarithms.
@@ -261,7 +261,7 @@ def likely_rounds(target: Target, *, noise: float, rate: float, distance: float)
         distance: sensitivity d of the mechanism in clipping norms.
 
     Returns:
-        R, not rounded.
+        R, not rounded, from 1 to the largest double.
     """
     log_mu_per_rate = math.log(central_mu(target)) - math.log(rate)
     log_rounds = 2.0 * log_mu_per_rate - _log_variance(noise, distance)

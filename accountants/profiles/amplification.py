@@ -222,7 +222,7 @@ class DilutedProfile(Profile):
         return np.asarray(np.log1p(-np.minimum(u, 1.0), where=u < 1.0, out=log_factor))
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ' of Q against (1 − q) Q + q P at each ε', from δ of Q against P without subsampling.
+        """Enclose log δ' of Q against (1 − q) Q + q P at each ε'.
 
         δ'(ε') = q (1 − u) δ(ε' − log(1 − u)) with 1 − u = (1 − (1 − q) e^ε')/q. It is 0 if 1 − u is not positive.
 
@@ -379,7 +379,7 @@ def amplify_symmetrically(base: Pair, share: Share) -> Pair:
 def pairs_around_rate(
     forward: Profile, backward: Profile, share: Share, shift: float, direction: Direction
 ) -> tuple[Pair, Pair]:
-    """Return two pairs of a subsampled Gaussian mechanism: with the rate q rounded up to a double, and rounded down.
+    """Return two pairs of a subsampled Gaussian mechanism: with the rate rounded up, and rounded down.
 
     δ must increase with q, so that the pairs give upper and lower bounds. If q is a double, they are one object.
 

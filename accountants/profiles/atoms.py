@@ -76,7 +76,11 @@ class AtomicProfile(Profile):
 
     @cached_property
     def _tails(self) -> tuple[FloatArray, FloatArray]:
-        """log Σ_{j ≥ i} p_j (with the infinite loss) and log Σ_{j ≥ i} q_j at i = 0, …, n, where q_j = p_j e^{−l_j}."""
+        """Log probabilities of all losses from each loss on, under both distributions P and Q.
+
+        They are log Σ_{j ≥ i} p_j (with the infinite loss) and log Σ_{j ≥ i} q_j at i = 0, …, n, where q_j = p_j
+        e^{−l_j}.
+        """
         log_p = np.asarray((*self.log_masses, self.log_infinite_mass), dtype=np.float64)
         log_q = np.full(log_p.size, -np.inf)
         np.subtract(log_p[:-1], self._loss_array, out=log_q[:-1])
@@ -88,9 +92,10 @@ class AtomicProfile(Profile):
 
     @cached_property
     def _log_delta_at_losses(self) -> FloatArray:
-        """log δ(l_i) at every loss, in increasing order, and then log δ beyond the last, that of the infinite loss.
+        """log δ at every loss, in increasing order, and then beyond the last one.
 
-        δ(l_i) exceeds δ(l_{i+1}) by (e^{l_{i+1}} − e^{l_i}) Σ_{j > i} q_j, where q_j is the probability of l_j under Q.
+        Beyond the last loss, δ is the probability of the infinite loss. δ(l_i) exceeds δ(l_{i+1}) by (e^{l_{i+1}} −
+        e^{l_i}) Σ_{j > i} q_j, where q_j is the probability of l_j under Q.
         """
         _, log_q = self._tails
         losses = self._loss_array

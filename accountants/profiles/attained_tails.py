@@ -69,7 +69,7 @@ def infinite_loss_only(epsilon: FloatArray, log_infinite: float) -> Tails:
 
 
 def table_below(rows: PiecewiseTails, lower: FloatArray) -> PiecewiseTails:
-    """Return a table of a convex function below a profile, from lower bounds on its values at the ε of a table.
+    """Return a table of a convex function below a profile, from lower bounds on its values.
 
     The profile is linear in α = e^ε between its exact values. Any smaller values h give a valid function, because their
     convex hull is below that of the exact ones. Two changes lower them. Each value is lowered until it is at least a
@@ -213,7 +213,7 @@ def _shares(points: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatAr
 
 
 def _largest_first_value(points: FloatArray, lower: FloatArray, upper: FloatArray, second: float) -> float:
-    """Return the largest first value log h_0 with which a convex function is below the profile H for α < 1 too.
+    """Return the largest first value with which a convex function is below a profile H for α < 1 too.
 
     The line through h_0 and h_1 must be at α = e^ε = 0 at most the extended first chord of H.
 

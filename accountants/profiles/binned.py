@@ -275,7 +275,9 @@ class Noise:
 
 
 def _far_from(means: FloatArray, candidates: FloatArray) -> FloatArray:
-    """Select the candidates for edges that are not close to a mean, where roundings of a narrow cell would matter.
+    """Select the possible edges that are not close to a mean.
+
+    In a narrow cell between an edge and a mean, roundings would matter.
 
     Args:
         means: two or more means, increasing.
@@ -291,7 +293,7 @@ def _far_from(means: FloatArray, candidates: FloatArray) -> FloatArray:
 
 
 def cells_pair(p: Mixture, q: Mixture, noise: Noise, accuracy: float = 0.0) -> Pair:
-    """Return a pair for lower bounds on δ of two mixtures of shifted noise, merged into cells of the line.
+    """Return a pair for lower bounds on δ of two mixtures of shifted noise, merged into cells.
 
     The observer of this pair sees only the cell that contains an output. The rounding of means and edges is included.
 

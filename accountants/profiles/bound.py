@@ -158,7 +158,7 @@ class BoundProfile(Profile):
         return self._table.tails(np.asarray(epsilon, dtype=np.float64))
 
     def attained_log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return log tails of a pair that the pair of this bound dominates, for lower bounds on δ of compositions.
+        """Return log tails of a pair that is below the pair of this bound, for lower bounds on δ.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.

@@ -76,10 +76,10 @@ class ConcentratedProfile(Profile):
 
     @cached_property
     def _chord(self) -> Chord:
-        """The straight line in e^ε that replaces the bound on δ up to the least ε with P(L > ε) + Q(L > ε) ≤ 1.
+        """The straight line in e^ε that replaces the bound on δ for small ε.
 
-        ε and both tails of the loss L are functions of b, where b + 1 is the best order (`minimiser`). An approximate
-        end of the line is valid too.
+        It ends at about the least ε with P(L > ε) + Q(L > ε) ≤ 1. ε and both tails of the loss L are functions of b,
+        where b + 1 is the best order (`minimiser`). An approximate end of the line is valid too.
         """
         largest_epsilon = 1.0 + 4.0 * self.rho + 4.0 * math.sqrt(self.rho)
         log_b = self._log_b_of_chord(largest_epsilon)
@@ -119,9 +119,10 @@ class ConcentratedProfile(Profile):
         return high
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log(S δ_ρ(ε) + 1 − S), with the probability S of the event and the bound δ_ρ on δ from ρ-zCDP.
+        """Enclose log δ of a mechanism that is ρ-zCDP given an event of probability S.
 
-        δ_ρ is the bound at the best order of the Rényi divergence. For small ε it is a straight line in e^ε (`Chord`).
+        It is log(S δ_ρ(ε) + 1 − S) for the bound δ_ρ on δ from ρ-zCDP. δ_ρ is the bound at the best order of the Rényi
+        divergence. For small ε it is a straight line in e^ε (`Chord`).
 
         Args:
             epsilon: array of ε ≥ 0, in nats.

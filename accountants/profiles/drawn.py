@@ -209,10 +209,10 @@ def subsample_test(test: NearTest, size: float, rate: float) -> NearTest:
 
 
 def _drawn_bounds(base: Callable[[float], Interval], rate: float, epsilon: float) -> Interval:
-    """Enclose log δ' of a subsampled pair at one ε', from bounds on the pair (P, Q) without subsampling, the base.
+    """Enclose log δ' of a subsampled pair at one ε', from bounds on the pair without subsampling.
 
-    With γ = 1 + (e^ε' − 1)/q and the hockey-stick divergence E_γ, it is log q + log E_γ(P‖Q). No bound is computed for
-    γ ≤ 1/2, where the logarithm of γ loses its digits.
+    The pair without subsampling, (P, Q), is called the base. With γ = 1 + (e^ε' − 1)/q and the hockey-stick divergence
+    E_γ, it is log q + log E_γ(P‖Q). No bound is computed for γ ≤ 1/2, where the logarithm of γ loses its digits.
 
     Args:
         base: function from an ε to bounds on log E_γ(P‖Q) at γ = e^ε.
@@ -238,7 +238,9 @@ def _drawn_bounds(base: Callable[[float], Interval], rate: float, epsilon: float
 
 
 def _base_epsilon_at(epsilon: float, rate: float, excess: float) -> float:
-    """Return log(1 + (e^ε' − 1)/q), the ε of the mechanism without subsampling for one ε' of the subsampled one.
+    """Return the ε of the mechanism without subsampling for one ε' of the subsampled mechanism.
+
+    It is log(1 + (e^ε' − 1)/q).
 
     Args:
         epsilon: ε', of any sign, in nats.

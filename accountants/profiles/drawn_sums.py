@@ -175,10 +175,10 @@ class DrawnSumBound(Bound):
         return Enclosure(np.asarray(lower), np.minimum(upper, 0.0))
 
     def _point_above(self, epsilon: FloatArray) -> FloatArray:
-        """Return a point x at which the log likelihood ratio of the mixture to N(0, 1) is ε or larger, up to rounding.
+        """Return a point at which the log likelihood ratio of the mixture to N(0, 1) is at least ε.
 
-        The ratio is at least the term of any component, which gives a first point above the solution. The log ratio is
-        convex, so that the steps of Newton's method from above stay above.
+        The inequality holds up to rounding. The ratio is at least the term of any component, which gives a first point
+        above the solution. The log ratio is convex, so that the steps of Newton's method from above stay above.
 
         Args:
             epsilon: array of ε, in nats.

@@ -94,7 +94,9 @@ class GeometricProfile(Profile):
 
     @cached_property
     def _escape(self) -> tuple[float, float]:
-        """log P(L = ∞) and log P(L < ∞) of the privacy loss L. It is infinite if the noise is in its lowest k levels.
+        """Log probabilities of an infinite and of a finite privacy loss.
+
+        The loss is infinite if the noise is in its lowest k levels.
 
         The other levels have a finite loss. Of these two sets of levels, the one without the level 0 has the smaller
         probability. It is computed, and the other probability is 1 minus it. Levels are counted in integers, because m

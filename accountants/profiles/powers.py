@@ -169,7 +169,7 @@ class PowerProfile(Profile):
         return Enclosure(lower, upper)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log tails P(L > ε) and Q(L > ε) of the privacy loss L, which are constant along the chord.
+        """Return the log tails of the privacy loss, which are constant along the chord.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
@@ -201,9 +201,10 @@ def powers_pair(orders: Sequence[float], log_coefficients: Sequence[float]) -> P
 
 
 def log_conversion(order: float) -> float:
-    """Return the log of the factor C(a) = (a − 1)^(a−1)/a^a, which converts a Rényi divergence to a bound on δ.
+    """Return the log of the factor that converts a Rényi divergence to a bound on δ.
 
-    The bound is E_γ ≤ C(a) e^{(a−1) D_a} γ^−(a−1), for the Rényi divergence D_a of order a.
+    The factor of the order a is C(a) = (a − 1)^(a−1)/a^a. The bound is E_γ ≤ C(a) e^{(a−1) D_a} γ^−(a−1), for the Rényi
+    divergence D_a of order a.
 
     Args:
         order: order a > 1.

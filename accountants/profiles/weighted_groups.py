@@ -332,7 +332,9 @@ def gaussian_mixture_pair(law: GaussianMixtureLaw) -> Pair:
 
 
 def sampled_mixture_pairs(law: GaussianMixtureLaw, share: Share) -> tuple[Pair, Pair]:
-    """Return pairs for a contribution of random size that is in a batch with a probability, and is zero otherwise.
+    """Return pairs for a contribution of random size that is in a batch with some probability.
+
+    The contribution is zero if it is not in the batch.
 
     Args:
         law: distribution of the size of the contribution itself, in any direction.

@@ -153,7 +153,7 @@ def declared_profile(spec: DeclaredProfile, case: Case) -> Guarantee:
 
 
 def laplace_like(noise: float) -> DeclaredProfile:
-    """Return a declared profile with points of that of Laplace noise, as an example with a given amount of noise.
+    """Return a declared profile with points of that of Laplace noise, as an example.
 
     The points satisfy δ(ε) = 1 − e^{(ε − s)/2} with s = 1/scale.
 

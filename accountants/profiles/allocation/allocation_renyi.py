@@ -175,10 +175,10 @@ def _log_moments(shift: float, steps: int, largest: int) -> tuple[FloatArray, Fl
 
 
 def _log_product(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Return the logarithms of the coefficients of a product of two power series, up to the order of the first one.
+    """Return the logarithms of the coefficients of a product of two power series.
 
-    A coefficient is a sum of exponentials of sums of logarithms. The largest one is taken out, so that no exponential
-    overflows.
+    The product is formed up to the order of the first series. A coefficient is a sum of exponentials of sums of
+    logarithms. The largest one is taken out, so that no exponential overflows.
 
     Args:
         first: logarithms of the coefficients of the first series.

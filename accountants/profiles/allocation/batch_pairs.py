@@ -66,7 +66,7 @@ class AllocatedBatches(NamedTuple):
 
 
 def one_of_several_pair(run: Pair, batches: AllocatedBatches, cells: int, effort: Effort) -> Pair:
-    """Return a dominating pair for a unit that is in exactly one of t batches, each with the same probability.
+    """Return a dominating pair for a unit that is in exactly one of several batches at random.
 
     The unit is the record or client that is protected. The likelihood ratio of all outputs is the mean of t independent
     ratios of one batch.
@@ -89,7 +89,7 @@ def one_of_several_pair(run: Pair, batches: AllocatedBatches, cells: int, effort
 
 
 def attained_one_of_several(run: Pair, batches: AllocatedBatches, cells: int) -> Pair | None:
-    """Return a pair, attained by the mechanism, for a unit that is in exactly one of several batches at random.
+    """Return an attained pair for a unit that is in exactly one of several batches at random.
 
     The unit is the record or client that is protected. The pair gives lower bounds on δ.
 

@@ -66,9 +66,9 @@ class GroupMinimum:
         return {}
 
     def lower_log_delta(self, epsilon: float) -> float:
-        """Return a lower bound on the log of the least value of F, which is δ of two changes of a data set.
+        """Return a lower bound on log δ of two changes of a data set.
 
-        F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P) bounds δ of two changes from above, for every γ₁ > 0. Results are stored.
+        δ is the least F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P) over γ₁ > 0. Results are stored.
 
         Args:
             epsilon: ε = log γ ≥ 0, in nats.
@@ -283,7 +283,9 @@ class GroupProfile(AtomicProfile):
     minimum: GroupMinimum | None = field(default=None, compare=False, repr=False)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ of two changes at each ε: lower bounds on the exact value, and upper bounds of the table.
+        """Enclose log δ of two changes of a data set at each ε.
+
+        Lower bounds are on the exact value, and upper bounds are those of a table.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
@@ -298,7 +300,9 @@ class GroupProfile(AtomicProfile):
         return Enclosure(lower.reshape(points.shape), upper.reshape(points.shape))
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
-        """Enclose log δ of two changes at one ε: a lower bound on the exact value, and the upper bound of the table.
+        """Enclose log δ of two changes of a data set at one ε.
+
+        The lower bound is on the exact value, and the upper bound is that of a table.
 
         Args:
             epsilon: ε ≥ 0, in nats.

@@ -240,7 +240,7 @@ def replaced_choice_pairs(shift: float, steps: int, times_chosen: int, allocatio
 
 
 def _log_normal(x: float) -> float:
-    """Return log Φ(x) of the normal distribution function, with a small relative error also where Φ is close to 1.
+    """Return log Φ(x) of the normal distribution function, accurately also where Φ is close to 1.
 
     Args:
         x: a point on the line, in standard deviations.

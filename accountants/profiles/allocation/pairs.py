@@ -177,7 +177,7 @@ def attained_pair(ratio: FiniteRatio) -> Pair:
 
 @functools.lru_cache(maxsize=_KEPT)
 def unequal_attained_pair(shift: float, steps: int, share: float, last_share: float, cells: int) -> Pair:
-    """Return an attained pair of a contribution that is in one of t batches of equal probability, or in a last one.
+    """Return an attained pair of a contribution that is in one of several batches, the last with its own probability.
 
     The noise is Gaussian. The pair gives lower bounds on δ.
 

@@ -106,7 +106,7 @@ def _log_infinite_product(first: FiniteRatio, second: FiniteRatio) -> float:
 
 
 def _log_mass_of_far_products(first: FiniteRatio, second: FiniteRatio) -> float:
-    """Return the log of an upper bound on the mass under P of products that are too large or too small.
+    """Return the log of an upper bound on the probability of products that are too large or too small.
 
     Their mass under Q moves to zero, and that under P to infinity. The mass under P of a product is its value times its
     mass under Q.

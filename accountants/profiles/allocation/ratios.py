@@ -81,7 +81,7 @@ class FiniteRatio:
         return self.merge(other, sums, masses, bounds)
 
     def merge(self, other: FiniteRatio, values: FloatArray, masses: FloatArray, bounds: FloatArray) -> FiniteRatio:
-        """Return a bound on a sum or product of two independent ratios, after its values are moved to few places.
+        """Return a bound on a sum or product of two independent ratios, with its values moved to few places.
 
         Above, the mass of a value moves to both bounds of its cell, with its mean unchanged. Below, all mass of a cell
         moves to its mean.
@@ -189,9 +189,10 @@ def _split_cells(
 def _merge_cells(
     values: FloatArray, masses: FloatArray, bounds: FloatArray, index: IntArray
 ) -> tuple[FloatArray, FloatArray, float]:
-    """Move all the mass of each cell to the mean of the cell, which makes expectations of convex functions smaller.
+    """Move all the mass of each cell to the mean of the cell.
 
-    The mean is computed as an offset from the cell's lower bound, which keeps its digits.
+    This makes expectations of convex functions smaller. The mean is computed as an offset from the cell's lower bound,
+    which keeps its digits.
 
     Args:
         values: the values, a flat array.

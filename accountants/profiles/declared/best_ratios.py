@@ -40,7 +40,7 @@ _KEPT = 16
 
 @dataclass(frozen=True)
 class ConcentratedRatios:
-    """A table over ε of the Rényi order and the likelihood ratio that give about the least bound on δ from ρ-zCDP.
+    """A table of the Rényi order and the likelihood ratio with about the least bound on δ from ρ-zCDP, over ε.
 
     ρ-zCDP bounds the Rényi divergence of every order a by ρ a. Any order and ratio give a valid bound
     (`binary_pairs.binary_log_bound`).
@@ -59,7 +59,9 @@ class ConcentratedRatios:
     log_ratios: FloatArray
 
     def log_bound(self, epsilon: FloatArray) -> FloatArray:
-        """Return the log of an upper bound on δ at each ε, with the order and the ratio interpolated in the table.
+        """Return the log of an upper bound on δ at each ε.
+
+        The order and the likelihood ratio of the bound are interpolated in the table.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
@@ -159,10 +161,10 @@ def pure_of_divergence(rho: float) -> float:
 
 
 def best_log_ratios(epsilon: FloatArray, excess: FloatArray, divergence: FloatArray) -> FloatArray:
-    """Search at each ε for the log likelihood ratio v that makes the bound `binary_log_bound` on δ about the least.
+    """Search at each ε for the likelihood ratio that makes a bound on δ about the least.
 
-    v − ε is about log(1 + 1/b) for large ε, and of the size of √(D/a) or D for small ε. It is searched for between a
-    fraction and a multiple of these. Every v gives a valid bound.
+    The bound is `binary_log_bound` at the log ratio v. v − ε is about log(1 + 1/b) for large ε, and of the size of
+    √(D/a) or D for small ε. It is searched for between a fraction and a multiple of these. Every v gives a valid bound.
 
     Args:
         epsilon: array of ε ≥ 0, in nats.
@@ -190,7 +192,7 @@ def best_log_ratios(epsilon: FloatArray, excess: FloatArray, divergence: FloatAr
 
 @dataclass(frozen=True)
 class ListedRatios:
-    """A table over ε of the listed Rényi order and the likelihood ratio that give about the least bound on δ.
+    """A table of the listed Rényi order and the likelihood ratio with about the least bound on δ, over ε.
 
     Attributes:
         epsilons: increasing ε, in nats.

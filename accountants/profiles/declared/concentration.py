@@ -80,7 +80,7 @@ def concentration_of_parts(pair: Pair) -> float:
 
 
 def largest_loss(pair: Pair) -> float:
-    """Return an ε from which on δ of a pair is zero in both directions, rounded up; math.inf if none is known.
+    """Return an ε from which on δ of a pair is zero in both directions.
 
     The largest privacy losses of the parts of a composition add up.
 
@@ -88,7 +88,7 @@ def largest_loss(pair: Pair) -> float:
         pair: a pair of distributions, which may be a composition.
 
     Returns:
-        ε in nats.
+        ε in nats, rounded up; math.inf if none is known.
     """
     losses = [times * _largest_loss_of_part(part) for part, times in unfold(((pair, 1),))]
     return math.fsum(losses) * ROUNDED

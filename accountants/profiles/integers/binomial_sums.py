@@ -122,7 +122,9 @@ def _logs_relative_to_mode(log_ratios: FloatArray, mode: int) -> LongArray:
 
 @lru_cache(maxsize=_KEPT)
 def two_binomials(high_trials: int, low_trials: int, theta: float) -> ListedMasses:
-    """Return the distribution of the number of successes in trials of probability 1/2 + θ and others of 1/2 − θ.
+    """Return the distribution of the number of successes in two kinds of trials.
+
+    The trials of the first kind have probability 1/2 + θ, and those of the second kind 1/2 − θ.
 
     Failures of the second kind are binomial with the larger probability, so that both distributions are computed by one
     function.

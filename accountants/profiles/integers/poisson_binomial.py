@@ -116,9 +116,10 @@ def trials_bounds(trials: int, theta: float, clients: int) -> TrialsBounds:
 
 
 def _single_client(trials: int, theta: float) -> Pair:
-    """Return the pair of one client's message, a binomial number of successes with probability 1/2 + θ or 1/2 − θ.
+    """Return the pair of one client's message, a binomial number of successes.
 
-    k successes of m trials have the privacy loss (2k − m) log((1/2 + θ)/(1/2 − θ)).
+    The success probability is 1/2 + θ or 1/2 − θ. k successes of m trials have the privacy loss (2k − m) log((1/2 +
+    θ)/(1/2 − θ)).
 
     Args:
         trials: number m of trials.

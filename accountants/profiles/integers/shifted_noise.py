@@ -108,9 +108,10 @@ class ShiftedNoiseProfile(Profile):
         return self.atoms.losses[-1] * (1.0 + 8 * UNIT_ROUNDOFF)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ(ε) by the table of raised losses: at ε for the upper bound, at a larger ε for the lower bound.
+        """Enclose log δ(ε) by a table of privacy losses that are raised by their error.
 
-        The raised losses are at least the exact ones, so that their δ is an upper bound.
+        The raised losses are at least the exact ones, so that their δ is an upper bound. Their δ at a larger ε is a
+        lower bound.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.

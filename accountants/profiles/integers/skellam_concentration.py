@@ -57,7 +57,7 @@ def skellam_concentration(variance: float, largest: int) -> float | None:
 
 
 def _constant(table: SkellamTable, shift: int) -> float:
-    """Return a constant c for which Skellam noise and its shift by k are c k²-zCDP on the listed outcomes.
+    """Return a constant c for which Skellam noise and its shift by k are c k²-zCDP, for one k.
 
     ρ-zCDP bounds the Rényi divergence of every order α by ρ α. Let K(α) = log E[e^{(α − 1)L}] be the log moment of the
     privacy loss L. Then c is an upper bound on K(α)/(k² α (α − 1)) over all orders α > 1. Orders grow by the factor

@@ -97,9 +97,9 @@ class FiniteAndPairProfile(PointwiseProfile):
         return Interval(self._at(x + shift).lower, self._at(x - shift).upper)
 
     def _at(self, x: float) -> Interval:
-        """Enclose log E(x) of the other part of the composition at one real x, where E(x) is its δ at ε = x.
+        """Enclose log δ of the other part of the composition at one ε of any sign.
 
-        For x < 0, E(x) = 1 − e^x + e^x E'(−x), where E' is the δ in the other direction.
+        It is log E(x) at ε = x. For x < 0, E(x) = 1 − e^x + e^x E'(−x), where E' is the δ in the other direction.
 
         Args:
             x: ε in nats, of any sign.

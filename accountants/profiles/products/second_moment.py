@@ -123,9 +123,10 @@ def second_moment(parts: Sequence[tuple[Pair, int]], *, backward: bool = False) 
 
 
 def _moment_grid(profile: Profile) -> FloatArray:
-    """Return the ε at which a profile is evaluated for a second moment: 0, and a geometric grid up to `_FURTHEST`.
+    """Return the values of ε at which a profile is evaluated for a second moment.
 
-    The grid begins at a small fraction of δ(0), where the privacy loss of the step is.
+    They are 0 and a geometric grid up to `_FURTHEST`. The grid begins at a small fraction of δ(0), where the privacy
+    loss of the step is.
 
     Args:
         profile: privacy profile ε ↦ δ(ε) of one direction of a pair.
@@ -141,7 +142,7 @@ def _moment_grid(profile: Profile) -> FloatArray:
 
 
 def _log_beyond(profile: Profile, epsilon: FloatArray) -> FloatArray:
-    """Return upper bounds on the log probabilities log P(L > ε) of the privacy loss L, from the profile δ only.
+    """Return upper bounds on the log tails of the privacy loss, from the profile δ only.
 
     They follow from δ(b) ≥ P(L > ε) (1 − e^(b − ε)), with b the previous point.
 
@@ -224,7 +225,9 @@ class RareProfile(PointwiseProfile):
         return self.fallback_profile.attained_log_tails(epsilon)
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
-        """Enclose log δ at one ε, by the lower bound of one large step and the smaller one of both upper bounds.
+        """Enclose log δ at one ε.
+
+        The lower bound is that of one large step. The upper bound is the smaller one of two.
 
         Args:
             epsilon: ε ≥ 0, in nats.
@@ -282,9 +285,10 @@ def rare_composition(parts: Sequence[tuple[Pair, int]], dominating: Callable[[],
 
 
 def _may_be_lost(pair: Pair, count: int) -> bool:
-    """Return whether a step's privacy loss may be too small for a lattice, the grid of losses of another method.
+    """Return whether a step's privacy loss may be too small for a lattice.
 
-    The standard deviation of the loss is at least twice the step's δ at ε = 0.
+    A lattice is the grid of losses of another method. The standard deviation of the loss is at least twice the step's δ
+    at ε = 0.
 
     Args:
         pair: the pair of the step.

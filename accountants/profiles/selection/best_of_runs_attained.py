@@ -135,7 +135,7 @@ def _nested_sets(
 
 
 def _has_own_tails(profile: Profile) -> bool:
-    """Return whether the tails of the privacy loss that a profile gives belong to its own pair, and cost little.
+    """Return whether a profile gives the tails of its own pair, at little cost.
 
     The profile of a composition has no such tails, since they may be those of a larger pair.
 
