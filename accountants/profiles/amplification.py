@@ -185,12 +185,10 @@ class DilutedProfile(Profile):
         """
         decay = math.exp(-self.base.supremum)
         decay_minus_one = decay - 1.0 if decay < 0.5 else math.expm1(-self.base.supremum)
-
         # The smallest likelihood ratio is 1 + change.
         change = self.rate * decay_minus_one
         if change > -0.5:
             return -math.log1p(change) * (1.0 + _ROUNDED_END)
-
         # For a small ratio, the sum of two positive terms keeps its digits.
         least_ratio = self._absent + self.rate * decay
         if least_ratio > 0.0:
@@ -239,12 +237,10 @@ class DilutedProfile(Profile):
             log_factor = self._log_factor(point)
             is_positive = np.isfinite(log_factor)
             finite_factor = np.where(is_positive, log_factor, 0.0)
-
             # Where δ' is 0, δ is evaluated at 0, and the result is replaced by −∞ below.
             bounds = self.base.log_delta(np.where(is_positive, point - finite_factor, 0.0))
             base_lower = np.where(is_positive, bounds.lower, -np.inf)
             base_upper = np.where(is_positive, bounds.upper, -np.inf)
-
             # Widen both bounds by the rounding errors of the factor q (1 − u) and of the argument.
             log_weight = log_factor + log_rate
             slack = NUDGE * (1.0 + abs(log_rate) + np.abs(finite_factor))
@@ -334,7 +330,6 @@ def subsample_pair(base: Pair, share: Share) -> tuple[Pair, Pair]:
         return base, base
     forward = AmplifiedProfile(base.forward, share.rate, share.absent)
     backward = DilutedProfile(base.backward, share.rate, share.absent)
-
     # Gaussian bases also have the exact distribution of their privacy loss, with q rounded to either side.
     law = base.law
     if isinstance(law, GaussianMixtureLaw) and law.direction == "remove":
@@ -344,7 +339,6 @@ def subsample_pair(base: Pair, share: Share) -> tuple[Pair, Pair]:
         return upper, attained
     if base.gaussian_dp_mu is not None:
         return pairs_around_rate(forward, backward, share, base.gaussian_dp_mu, "remove")
-
     # Every other base passes on its finite outcomes, its (ε, δ) guarantee and its search for ε at δ.
     atoms = None if base.atoms is None else base.atoms.mix(share.rate, share.absent)
     _, rate_above = share.around
@@ -365,6 +359,9 @@ def amplify_symmetrically(base: Pair, share: Share) -> Pair:
     Args:
         base: a pair with the profile δ, which bounds both directions of the mechanism on the batch.
         share: inclusion probability q.
+
+    Returns:
+        The pair, with the same profile in both directions.
     """
     mu = base.gaussian_dp_mu
     if mu is not None:

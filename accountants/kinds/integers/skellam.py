@@ -51,7 +51,7 @@ def bounds_of(spec: Skellam) -> ShiftBounds:
 
 
 def shifted_pair(variance: float, parts: Parts, effort: Effort, *, attained: bool) -> Pair:
-    """Return a pair of distributions: Skellam noise on several coordinates, and the noise shifted by an integer vector.
+    """Return a pair of distributions: Skellam noise, and the noise shifted by an integer vector.
 
     The coordinates are independent, so the pair is the composition of the pairs of single coordinates.
 

@@ -177,9 +177,10 @@ def attained_pair(ratio: FiniteRatio) -> Pair:
 
 @functools.lru_cache(maxsize=_KEPT)
 def unequal_attained_pair(shift: float, steps: int, share: float, last_share: float, cells: int) -> Pair:
-    """Return an attained pair of a contribution that is in one of several batches, the last with its own probability.
+    """Return an attained pair of a contribution that is in one of several batches of two probabilities.
 
-    The noise is Gaussian. The pair gives lower bounds on δ.
+    The noise is Gaussian. t batches have equal probability, and a last one has its own. The pair gives lower bounds on
+    δ.
 
     Args:
         shift: norm of the contribution, in standard deviations of the noise.

@@ -71,7 +71,6 @@ class LatticeSum:
         masses = np.convolve(self.masses, other.masses)
         terms = min(self.masses.size, other.masses.size) + 4.0
         error = (1.0 + self.error) * (1.0 + other.error) * (1.0 + terms * UNIT_ROUNDOFF) - 1.0
-
         # The window without its negligible ends.
         first = int(np.searchsorted(np.cumsum(masses), _LEFT_OUT))
         last = masses.size - int(np.searchsorted(np.cumsum(masses[::-1]), _LEFT_OUT))
@@ -221,14 +220,12 @@ def sums_of_gains(
     window = _window_of_sum(columns, gain, steps, times_chosen)
     number = np.rint(gain * (_STEPS_PER_CELL * cells / window)).astype(np.int64)
     least = int(number.min())
-
     # The distributions of the statistic of one output.
     error = output.error + number.size * UNIT_ROUNDOFF
     present, replaced, absent = (
         LatticeSum(least, np.asarray(np.bincount(number - least, weights), np.float64), 0.0, error)
         for weights in columns
     )
-
     # Those of the sums: t − k outputs without the contribution, and k with it or with its replacement.
     sum_of_absent = sum_copies(absent, steps - times_chosen, cells)
     sum_under_p = sum_of_absent.add(sum_copies(present, times_chosen, cells), cells)
@@ -247,6 +244,9 @@ def _window_of_sum(
         gain: value of the statistic in each cell.
         steps: number of outputs.
         times_chosen: number of outputs with the contribution.
+
+    Returns:
+        The width, positive.
     """
     means = [float(weights @ gain) for weights in columns]
     variances = [float(weights @ (gain - mean) ** 2) for weights, mean in zip(columns, means, strict=True)]
@@ -330,7 +330,6 @@ def batches_pair(
     if gain.min() == gain.max():
         return None
     law = sums_of_gains(output, gain, steps, times_chosen, cells)
-
     # Outputs outside the cells are left out of every sum.
     # Twice the union bound over all outputs covers the rounding errors.
     left_out = 2.0 * steps * outside
@@ -373,7 +372,6 @@ def pair_of_sums(sums: tuple[LatticeSum, LatticeSum]) -> Pair:
         Distributions P and Q with a hockey-stick divergence of at most that of the outputs.
     """
     p_sum, q_sum = sums
-
     # Both distributions on one window of integers.
     least = min(p_sum.least, q_sum.least)
     size = max(each.least - least + each.masses.size for each in sums)
