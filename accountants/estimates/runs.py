@@ -87,7 +87,7 @@ def _noise_by_inclusions(target: Target, guess: float, *, sampling: Sampling, ra
         The standard deviation of the noise in clipping norms. It is `guess` if δ is not above the target at `guess`,
         nor at twice that noise.
     """
-    # Replacing a record moves the mean by two clipping norms, adding or removing one by one norm.
+    # Replacing a record moves the mean by two clipping norms. Adding or removing it moves the mean by one.
     distance = 2.0 if sampling == "without-replacement" else 1.0
 
     def misses(log_noise: float) -> bool:

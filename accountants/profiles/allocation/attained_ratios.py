@@ -290,7 +290,7 @@ def accurate_groups(bounds: Sequence[Sequence[FloatArray]]) -> IntArray | None:
 def _intervals(profile: Profile, losses: FloatArray) -> tuple[FloatArray, FloatArray, float]:
     """Return the masses of the intervals between losses and beyond the last one, for lower bounds on δ.
 
-    An interval that is impossible under the second distribution counts as an infinite loss.
+    The last interval counts as an infinite loss if it is impossible under the second distribution.
 
     Args:
         profile: the privacy profile of one direction.
