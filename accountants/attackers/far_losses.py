@@ -106,6 +106,7 @@ def far_losses_by_orders(divergence: Callable[[float], float], order: float) -> 
     def cap(epsilon: FloatArray) -> FloatArray:
         """Return the least bound on log E over the orders."""
         products = np.multiply.outer(epsilon, slopes)
+        # Each line is rounded up by the errors of its constant and of the product.
         log_bounds = constants + rounding - products + 8 * UNIT_ROUNDOFF * products
         return np.asarray(np.min(log_bounds, axis=-1))
 

@@ -247,6 +247,7 @@ def _log_rest_down(point: DeltaPoint, log_alpha: float) -> float:
     if not log_share < 0.0:
         return -math.inf
     value = log_complement + log1m_exp_at(log_share)
+    # Errors of the exponents; a share near 1 makes the result more sensitive to them.
     rounding = 8 * UNIT_ROUNDOFF * (1.0 + point.epsilon + abs(log_alpha) + abs(log_complement))
     # The error of the share is relative to 1 minus the share.
     return value - rounding / -math.expm1(log_share)

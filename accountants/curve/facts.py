@@ -289,7 +289,7 @@ class GaussianMixtureLaw(_MixedLaw):
         "replace"   Σ p_k N_{s_k}  against  Σ p_k N_{−s_k}
 
     Attributes:
-        direction: the name of one of the three pairs.
+        direction: the name of one of the three pairs, "remove", "add" or "replace".
     """
 
     direction: Direction

@@ -99,6 +99,7 @@ class FiniteLaw:
         """
         accuracy = loss_accuracy
         for loss, log_sum, log_mass in zip(losses, log_first, log_second, strict=True):
+            # The error of a sum of a loss and a log probability, and then relative to 1 + |sum|.
             error = loss_accuracy * abs(loss) + (self.accuracy + 2 * UNIT_ROUNDOFF) * (1.0 + abs(log_mass))
             accuracy = max(accuracy, error / (1.0 + abs(log_sum)) + 2 * UNIT_ROUNDOFF)
         return accuracy + 4 * UNIT_ROUNDOFF

@@ -211,6 +211,7 @@ class BinaryConcentratedProfile(ConcentratedProfile):
         # The bound given the event, and then with the infinite loss outside it.
         chord = self._binary_chord
         bound = np.where(points < chord.epsilon, chord.log_bound(points), ratios.log_bound(points))
+        # The bound is raised by more than its error; below, the sum is widened by its own.
         log_bound = bound + 64 * UNIT_ROUNDOFF
         total = np.logaddexp(self.log_escape, self.log_survival + np.minimum(log_bound, 0.0))
 

@@ -234,6 +234,7 @@ class GaussianProfile(Profile):
                 has_converged = abs(newton - root) <= 1e-9 * root
                 root = newton
             else:
+                # The bracket is as narrow as the last digits allow.
                 has_converged = high - low <= 1e-15 * high
                 root = 0.5 * (low + high)
             if has_converged:

@@ -73,6 +73,7 @@ class HiddenChoiceProfile(Profile):
         """
         value = np.asarray(epsilon, dtype=np.float64) + (self.log_factor - self.log_weight)
         sizes = np.abs(epsilon) + abs(self.log_factor) + abs(self.log_weight)
+        # Rounded up: errors of the sums.
         return np.asarray(value + 4 * UNIT_ROUNDOFF * sizes)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:

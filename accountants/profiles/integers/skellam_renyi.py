@@ -83,6 +83,7 @@ class SkellamRenyi:
         """
         excess = order - 1.0
         moment = self.log_moment(excess)
+        # The quotients are rounded outward.
         upper = min(moment.upper / excess * _ROUNDED, self._closed_bound(excess))
         lower = min(moment.lower / excess / _ROUNDED, upper)
         return Interval(lower, upper)
@@ -244,6 +245,7 @@ class SkellamRenyi:
         listed = listed_losses(self.variance, self.shift, reach)
         largest = float(np.max(listed.log_masses + excess * listed.least))
         size = _LARGEST_FALL + excess * float(np.max(np.abs(listed.most)))
+        # Rounded down: errors of the table and of the exponents.
         return max(largest - 4.0 * listed.table.error - 16 * UNIT_ROUNDOFF * size, 0.0)
 
     def _log_moment_by_logarithms(self, listed: ListedOutcomes, excess: float) -> Interval:
@@ -326,6 +328,7 @@ class SkellamRenyi:
         n = table.reach - self.shift
         loss = float(table.falls[table.reach] - table.falls[n]) + table.error
         log_term = table.log_at_zero - float(table.falls[n]) + 2.0 * table.error + excess * loss
+        # The quotient is below 1, and its negative logarithm is rounded up.
         log_quotient = self._log_series_quotient(n, excess) * (1.0 - 1e-9)
 
         # The series is the term times q/(1 − q).

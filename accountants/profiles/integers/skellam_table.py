@@ -104,6 +104,7 @@ def _ratios(variance: float, last: int) -> tuple[FloatArray, FloatArray]:
     start = last + 64 + math.ceil(64.0 * math.sqrt(variance))
     ratio = variance / (start + 1.0 + math.hypot(start + 1.0, variance))
     largest_ratio = variance / (start + math.hypot(start, variance))
+    # Amos' two bounds differ by the error of the first value, up to a few roundings.
     error = math.log(largest_ratio / ratio) + 16 * UNIT_ROUNDOFF
 
     # A step multiplies the relative error by r_n r_{n−1} < 1, and adds a few roundings.

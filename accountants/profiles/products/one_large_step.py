@@ -137,7 +137,7 @@ class RepeatedStep:
         E_Q[L'² e^{−L'}] and E_Q[1 − (1 + L') e^{−L'}]. The first integrand grows no more than t² up to t² = 4 e^{−2},
         its peak. The second grows no more than t²/2 up to 1.
         """
-        grid = _geometric(1e-20, math.sqrt(2.0))
+        grid = _geometric(1e-20, math.sqrt(2.0))  # up to t²/2 = 1
         tail = np.exp(self.log_tail(self.pair.backward, np.append(0.0, grid[:-1])))
 
         def bound_moment(largest: float) -> float:
