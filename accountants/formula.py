@@ -231,9 +231,7 @@ def _has_subclass(group: type, groups: Collection[type]) -> bool:
 def _reduce(record: FormulaRequest, function: Callable[..., object]) -> tuple[object, ...]:
     """Return the pickle of a record of a class that `request_of` made.
 
-    It is the formula and the values of the fields.
-
-    Such a class is not in any module, where pickle would look for it.
+    It is the formula and the values of the fields. Such a class is not in any module, where pickle would look for it.
 
     Args:
         record: the record.

@@ -71,9 +71,10 @@ def far_losses_of_gaussian(distance: float, order: float) -> FarLosses:
 def far_losses_by_orders(divergence: Callable[[float], float], order: float) -> FarLosses | None:
     """Bound the far losses in the integral for a Rényi divergence, from divergences of larger orders.
 
-    The order of the integral is a, and D_b is the divergence of a larger order b. At an order b, E(ε) ≤ (1 − 1/b)^{b −
-    1} e^{(b − 1)(D_b − ε)}/b for the hockey-stick divergence E(ε) at e^ε. The integral of this bound from the end on
-    has a closed form. The order with the least end is used for the tail, and all orders for the cap.
+    The order of the integral is a, and D_b is the divergence of a larger order b. At an order b,
+    E(ε) ≤ (1 − 1/b)^{b − 1} e^{(b − 1)(D_b − ε)}/b for the hockey-stick divergence E(ε) at e^ε. The integral of this
+    bound from the end on has a closed form. The order with the least end is used for the tail, and all orders for the
+    cap.
 
     Args:
         divergence: function from an order to an upper bound on the divergence in nats; math.inf if none is known.

@@ -122,9 +122,7 @@ def point_of(pair: Pair, epsilon: float) -> DeltaPoint:
 class _Interval(NamedTuple):
     """Two neighbouring ε with a μ for which δ is at most that of a Gaussian pair between them.
 
-    The pair is N(μ, 1) against N(0, 1), and δ_μ is its δ.
-
-    A heap of intervals has the one with the largest μ first.
+    The pair is N(μ, 1) against N(0, 1), and δ_μ is its δ. A heap of intervals has the one with the largest μ first.
 
     Attributes:
         negative_mu: −μ, by which the heap sorts.
@@ -178,9 +176,8 @@ class _Interval(NamedTuple):
 def _log_chord_slope(left: DeltaPoint, right: DeltaPoint) -> float:
     """Return the log steepness of the chord of δ between two points, as a function of e^ε.
 
-    The chord goes through the upper bounds on δ, and has the slope −α.
-
-    If δ does not decrease, α is δ at the left point divided by e^ε at the right one.
+    The chord goes through the upper bounds on δ, and has the slope −α. If δ does not decrease, α is δ at the left point
+    divided by e^ε at the right one.
 
     Args:
         left: the point with the smaller ε.

@@ -216,9 +216,8 @@ def _of_atoms(law: FiniteLaw, order: float) -> Interval:
 def _of_sampled_gaussian(law: SampledGaussianLaw, orders: Sequence[float]) -> list[Interval]:
     """Return bounds on the Rényi divergences of a Poisson-subsampled Gaussian step.
 
-    They are those of the outputs with the contribution against those without it.
-
-    No bound exceeds a d²/2 at the order a, the divergence of the Gaussian without sampling at the distance d.
+    They are those of the outputs with the contribution against those without it. No bound exceeds a d²/2 at the order
+    a, the divergence of the Gaussian without sampling at the distance d.
 
     Args:
         law: the subsampled Gaussian step.

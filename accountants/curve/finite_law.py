@@ -85,8 +85,8 @@ class FiniteLaw:
     ) -> float:
         """Return a bound on the relative errors of the losses and log probabilities of a mixture.
 
-        The mixture is (1 − q) Q + q P. The log probability of an outcome under the mixture is its loss plus its log
-        probability under Q. An error of a log probability x is relative to 1 + |x|.
+        The mixture is (1 − q) Q + q P. The log probability of an outcome under the mixture is its loss plus its
+        log probability under Q. An error of a log probability x is relative to 1 + |x|.
 
         Args:
             loss_accuracy: bound on the relative errors of the losses.

@@ -78,9 +78,7 @@ def amplify_plateau(base: Plateau | None, rate: Fraction) -> Plateau | None:
 def thin_plateau(base: Plateau | None, rate: Fraction) -> Plateau | None:
     """Return the (ε, δ) guarantee of a mechanism that runs with probability q only.
 
-    The observer sees whether it ran.
-
-    The ε is that of the mechanism, and the δ is q times its δ.
+    The observer sees whether it ran. The ε is that of the mechanism, and the δ is q times its δ.
 
     Args:
         base: the guarantee of the mechanism; None if there is none.

@@ -100,11 +100,9 @@ class Profile(ABC):
     def attained_log_tails(self, epsilon: FloatArray) -> Tails | None:
         """Return log p and log q of lines p − α q below this profile, for lower bounds on δ of products.
 
-        Each line is at most the hockey-stick divergence E_α(P‖Q) at every α = e^ε.
-
-        (P, Q) is the pair of which products are formed. A bound on δ from divergences is that of a pair, too, even if
-        no mechanism is known to have it. A profile with tails that belong to a larger pair, or that wraps such a
-        profile, overrides this method.
+        Each line is at most the hockey-stick divergence E_α(P‖Q) at every α = e^ε. (P, Q) is the pair of which products
+        are formed. A bound on δ from divergences is that of a pair, too, even if no mechanism is known to have it. A
+        profile with tails that belong to a larger pair, or that wraps such a profile, overrides this method.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.

@@ -64,10 +64,8 @@ class _Trial(NamedTuple):
 def likely_noise_of_batches(target: Target, *, rate: float, rounds: int, distance: float) -> float:
     """Estimate the noise multiplier that meets a target with batches of fixed size.
 
-    The estimate is slightly below the necessary noise.
-
-    The estimate is the root of the estimated δ minus the target δ. A search starts from it: its first trial then misses
-    the target, and its next trial meets it.
+    The estimate is the root of the estimated δ minus the target δ, slightly decreased. A search starts from it: its
+    first trial then misses the target, and its next trial meets it.
 
     Args:
         target: ε and δ.
@@ -141,8 +139,8 @@ def _secant_search(
 ) -> _Root | None:
     """Find the noise at which the estimated δ is that of the target, by the secant method.
 
-    The unknown is log noise, and the target δ is δ*. δ is estimated by `likely_log_delta_of_batches`. The excess, log
-    |log δ| − log |log δ*|, increases with the noise and is 0 at the root.
+    The unknown is log noise, and the target δ is δ*. δ is estimated by `likely_log_delta_of_batches`. The excess,
+    log |log δ| − log |log δ*|, increases with the noise and is 0 at the root.
 
     Args:
         target: ε and δ*.

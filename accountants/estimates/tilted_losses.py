@@ -77,8 +77,9 @@ class _NormalQuadrature(NamedTuple):
 def tilt_loss(mu: float, rate: float, tilt: float) -> TiltedLoss:
     """Compute the distribution of the loss of one step on a batch of fixed size, weighted by e^{λL}.
 
-    Let r(x) = 1 − q + q e^{μx − μ²/2}, and φ the normal density. The loss is log r(x) with density φ(x) r(x), and −log
-    r(x) with density φ(x), both on x > μ/2. It is 0 otherwise. Tilting multiplies the density of a loss L by e^{λL}.
+    Let r(x) = 1 − q + q e^{μx − μ²/2}, and φ the normal density. The loss is log r(x) with density φ(x) r(x), and
+    −log r(x) with density φ(x), both on x > μ/2. It is 0 otherwise. Tilting multiplies the density of a loss L by
+    e^{λL}.
 
     Args:
         mu: distance μ of the two means if the contribution is drawn, in standard deviations of the noise.

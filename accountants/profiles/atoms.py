@@ -94,8 +94,8 @@ class AtomicProfile(Profile):
     def _log_delta_at_losses(self) -> FloatArray:
         """log δ at every loss, in increasing order, and then beyond the last one.
 
-        Beyond the last loss, δ is the probability of the infinite loss. δ(l_i) exceeds δ(l_{i+1}) by (e^{l_{i+1}} −
-        e^{l_i}) Σ_{j > i} q_j, where q_j is the probability of l_j under Q.
+        Beyond the last loss, δ is the probability of the infinite loss. δ(l_i) exceeds δ(l_{i+1}) by
+        (e^{l_{i+1}} − e^{l_i}) Σ_{j > i} q_j, where q_j is the probability of l_j under Q.
         """
         _, log_q = self._tails
         losses = self._loss_array

@@ -148,9 +148,8 @@ def attained_table(epsilon: FloatArray, bounds: Enclosure, log_infinite: float) 
 def _distinct_points(bounds: Enclosure) -> list[int]:
     """Select points with values of δ that differ enough for accurate slopes between them.
 
-    The value at a selected point is well below that at the point selected before it.
-
-    The points end at the first one without a finite lower bound.
+    The value at a selected point is well below that at the point selected before it. The points end at the first one
+    without a finite lower bound.
 
     Args:
         bounds: bounds on log δ at increasing ε.

@@ -148,10 +148,8 @@ class ConcentratedProfile(Profile):
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Return the log tails of the privacy loss L under both distributions.
 
-        They are P(L > ε) = S e^{−ρb²} + 1 − S and Q(L > ε) = S e^{−ρ(b+1)²}.
-
-        S is the probability of the event, and b + 1 the best order of the Rényi divergence at ε. Along the chord, at
-        small ε, the tails are constant.
+        They are P(L > ε) = S e^{−ρb²} + 1 − S and Q(L > ε) = S e^{−ρ(b+1)²}. S is the probability of the event, and
+        b + 1 the best order of the Rényi divergence at ε. Along the chord, at small ε, the tails are constant.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.

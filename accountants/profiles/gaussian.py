@@ -244,10 +244,9 @@ class GaussianProfile(Profile):
     def _excess_and_steepness(self, epsilon: float, log_delta: float) -> tuple[float, float]:
         """Compute the distance of log δ(ε) to a target, and the derivative of log δ.
 
-        The distance is log δ(ε) − log δ for the target δ, and the derivative is |d log δ/dε|.
-
-        Let R = (1 − Φ)/φ be Mills' ratio with the normal density φ, a = ε/μ − μ/2 and b = a + μ. Then
-        δ(ε) = φ(a) (R(a) − R(b)), with the derivative −φ(a) R(b). `scaled_tail` is R/√(2π).
+        The distance is log δ(ε) − log δ for the target δ, and the derivative is |d log δ/dε|. Let R = (1 − Φ)/φ be
+        Mills' ratio with the normal density φ, a = ε/μ − μ/2 and b = a + μ. Then δ(ε) = φ(a) (R(a) − R(b)), with the
+        derivative −φ(a) R(b). `scaled_tail` is R/√(2π).
 
         Args:
             epsilon: ε ≥ 0, in nats.

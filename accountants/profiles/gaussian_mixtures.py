@@ -182,10 +182,9 @@ class MixtureProfile(Profile):
     def _boundary(self, epsilon: FloatArray) -> FloatArray:
         """Find the output at which the privacy loss is ε.
 
-        It is the boundary of the half-line {L > ε} for the loss L, which is monotone.
-
-        The root is interpolated in a table of losses. Newton's method refines it within its interval of the table.
-        Roots that do not settle are found by bisection.
+        It is the boundary of the half-line {L > ε} for the loss L, which is monotone. The root is interpolated in a
+        table of losses. Newton's method refines it within its interval of the table. Roots that do not settle are found
+        by bisection.
 
         Args:
             epsilon: values of ε, in nats, a flat array.

@@ -132,10 +132,8 @@ def _drop_near_ties(log_values: list[float]) -> list[int]:
 def lower_hull(epsilon: FloatArray, log_value: FloatArray) -> list[int]:
     """Return the vertices of the greatest convex function below given points, as indices.
 
-    The function is convex in α = e^ε, and the points are (α, D).
-
-    Points are added as vertices from left to right. Previous vertices are removed while the line to the new point
-    decreases at least as steeply as the line before it.
+    The function is convex in α = e^ε, and the points are (α, D). Points are added as vertices from left to right.
+    Previous vertices are removed while the line to the new point decreases at least as steeply as the line before it.
 
     Args:
         epsilon: ε of the points in nats, increasing, a flat array.

@@ -259,9 +259,8 @@ class MultiplicityProfile(Profile):
     def _weighted_tails(self, base: FloatArray, tails_of: Callable[[GroupProfiles, FloatArray], Tails]) -> Tails:
         """Return the log tails of the privacy loss as weighted sums over the numbers of copies.
 
-        They are log Σ w_k P_k(L > ε) and log Σ w_k Q_k(L > ε). A group is the mechanism on k copies.
-
-        Values of ε are taken in blocks. In each block only the groups are evaluated that are not negligible there
+        They are log Σ w_k P_k(L > ε) and log Σ w_k Q_k(L > ε). A group is the mechanism on k copies. Values of ε are
+        taken in blocks. In each block only the groups are evaluated that are not negligible there
         (`mixed_sums.windows`).
 
         Args:

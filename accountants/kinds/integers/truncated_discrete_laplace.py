@@ -173,9 +173,7 @@ def log_survival_and_escape(spec: TruncatedDiscreteLaplace, shift: Shift, rounds
     """Return log probabilities that the neighbour can give all outputs, and that it cannot give some.
 
     S is the probability that the neighbour can give all outputs. The results are log S and an upper bound on
-    log(1 − S).
-
-    An output that the neighbour cannot give, an escape, reveals the data set with certainty.
+    log(1 − S). An output that the neighbour cannot give, an escape, reveals the data set with certainty.
 
     Args:
         spec: the noise, with its decay rate and its largest value.

@@ -134,10 +134,9 @@ class AllocationRenyi:
 def _log_moments(shift: float, steps: int, largest: int) -> tuple[FloatArray, FloatArray]:
     """Return lower and upper bounds on the log moments of the mean of independent likelihood ratios.
 
-    The moment of order a is E[S^a], for a = 0, …, `largest`, with the mean S of t ratios.
-
-    The ratios are independent, each of N(c, 1) to N(0, 1) under N(0, 1), with E[X^a] = e^{a(a − 1)c²/2}. The moment
-    generating series of the sum is the t-th power of that of one term, and is computed by repeated squaring.
+    The moment of order a is E[S^a], for a = 0, …, `largest`, with the mean S of t ratios. The ratios are independent,
+    each of N(c, 1) to N(0, 1) under N(0, 1), with E[X^a] = e^{a(a − 1)c²/2}. The moment generating series of the sum is
+    the t-th power of that of one term, and is computed by repeated squaring.
 
     Args:
         shift: c, in standard deviations of the noise.

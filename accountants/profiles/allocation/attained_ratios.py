@@ -78,9 +78,8 @@ def ratio_below(pair: Pair, cells: int) -> FiniteRatio | None:
     """Return a finite likelihood ratio that is below that of an attained pair in the convex order.
 
     A pair is attained if the mechanism has these two distributions for some data. The finite ratio has finitely many
-    values.
-
-    Its expectations of nonnegative monotone convex functions are at most the true ones. So it gives lower bounds on δ.
+    values. Its expectations of nonnegative monotone convex functions are at most the true ones. So it gives lower
+    bounds on δ.
 
     Args:
         pair: the attained pair. Its profiles are lower bounds or exact, one for each direction.
@@ -179,10 +178,9 @@ def _atoms(profile: AtomicProfile) -> tuple[FloatArray, FloatArray, float]:
 def exact_cells(pair: Pair, cells: int) -> OutputCells | None:
     """Return the probabilities of intervals of the privacy loss of an attained pair, under both distributions.
 
-    A pair is attained if the mechanism has these two distributions for some data.
-
-    They are differences of the tails of the loss in both directions. Intervals are merged until their probabilities are
-    accurate. Together they hold all outputs up to a probability of 1e-290.
+    A pair is attained if the mechanism has these two distributions for some data. They are differences of the tails of
+    the loss in both directions. Intervals are merged until their probabilities are accurate. Together they hold all
+    outputs up to a probability of 1e-290.
 
     Args:
         pair: the attained pair.

@@ -84,10 +84,9 @@ class GroupMinimum:
         """Return a lower bound on log δ of two changes of a data set, a removal and an addition.
 
         δ is the least F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P) over γ₁ > 0, with the hockey-stick divergences of one
-        change (P, Q).
-
-        γ = e^ε is rounded up so that log γ is a multiple of a power of two. The least value decreases with γ, so that
-        its value at a larger ε is a lower bound. F is convex, so that its values at three places bound it everywhere.
+        change (P, Q). γ = e^ε is rounded up so that log γ is a multiple of a power of two. The least value decreases
+        with γ, so that its value at a larger ε is a lower bound. F is convex, so that its values at three places bound
+        it everywhere.
 
         Args:
             epsilon: ε ≥ 0, in nats.

@@ -203,10 +203,9 @@ def log_choices(steps: int, times_chosen: int, allocations: int) -> float:
 def replaced_choice_pairs(shift: float, steps: int, times_chosen: int, allocations: int) -> list[Pair]:
     """Return pairs for lower bounds on δ of replacing a contribution by its opposite in hidden batches.
 
-    The noise is Gaussian, and the contribution is in k of t batches.
-
-    The test of a set requires that the outputs of the set have a large sum, and that no output of any batch is below
-    −b. With K = k r chosen outputs of N = t r in r allocations, and the shift c, the factors are
+    The noise is Gaussian, and the contribution is in k of t batches. The test of a set requires that the outputs of the
+    set have a large sum, and that no output of any batch is below −b. With K = k r chosen outputs of N = t r in r
+    allocations, and the shift c, the factors are
 
         w = Φ(b + c)^K Φ(b)^(N − K),   M = C(t, k)^r (Φ(b − c)/Φ(b))^K.
 
@@ -258,9 +257,8 @@ def _log_normal(x: float) -> float:
 def _quantile(log_loss: float) -> float:
     """Find the point at which the normal distribution function Φ has about a given value.
 
-    It is the b ≥ 0 with −log Φ(b) about the given number, which bisection finds.
-
-    Every b gives a valid test, so that the result need not be exact.
+    It is the b ≥ 0 with −log Φ(b) about the given number, which bisection finds. Every b gives a valid test, so that
+    the result need not be exact.
 
     Args:
         log_loss: the given number, positive.

@@ -90,9 +90,8 @@ def multiply_ratios(first: FiniteRatio, second: FiniteRatio, cells: int) -> Fini
 def _log_infinite_product(first: FiniteRatio, second: FiniteRatio) -> float:
     """Return the log of a lower bound on the mass of a product of two ratios at infinity.
 
-    It is the mass a + (1 − a) b under P.
-
-    a and b are the masses of the two ratios at infinity. One infinite ratio is enough, and both may be.
+    It is the mass a + (1 − a) b under P. a and b are the masses of the two ratios at infinity. One infinite ratio is
+    enough, and both may be.
 
     Args:
         first: a likelihood ratio that is below the true one in the convex order.
@@ -136,10 +135,9 @@ def _log_mass_of_far_products(first: FiniteRatio, second: FiniteRatio) -> float:
 def _trim(ratio: FiniteRatio) -> FiniteRatio:
     """Return a bound on a likelihood ratio without the far values that have almost no probability.
 
-    The result is on the same side of the true ratio in the convex order.
-
-    Above, a large value is replaced by zero and infinity. A small one is replaced by zero and the least value that
-    remains, with the same mean. Both moves only raise the ratio in the convex order. Below, far values are left out.
+    The result is on the same side of the true ratio in the convex order. Above, a large value is replaced by zero and
+    infinity. A small one is replaced by zero and the least value that remains, with the same mean. Both moves only
+    raise the ratio in the convex order. Below, far values are left out.
 
     Args:
         ratio: values of the likelihood ratio with their masses, above or below the true one in the convex order.

@@ -297,12 +297,11 @@ def combine_copies(term: TermT, times: int, combine: Callable[[TermT, TermT], Te
 def _merge_far_bounds(bounds: FloatArray, first: FiniteRatio, second: FiniteRatio) -> FloatArray:
     """Return bounds of cells for a sum of two terms that resolve its rare large values.
 
-    The bounds of cells are the points between which values of the sum are merged. Rare large values matter for δ.
-
-    A value of a term is far if its distance to the next value exceeds some standard deviations of the other term. The
-    sum is then almost always close to x plus the mean of the other term, for the value x. For `above` that point
-    becomes a bound of cells. For `below` the points become midpoints. The choice affects the tightness of a bound, not
-    its validity.
+    The bounds of cells are the points between which values of the sum are merged. Rare large values matter for δ. A
+    value of a term is far if its distance to the next value exceeds some standard deviations of the other term. The sum
+    is then almost always close to x plus the mean of the other term, for the value x. For `above` that point becomes a
+    bound of cells. For `below` the points become midpoints. The choice affects the tightness of a bound, not its
+    validity.
 
     Args:
         bounds: bounds of cells, from 0 to the largest sum.

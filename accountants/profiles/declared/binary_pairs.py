@@ -107,11 +107,9 @@ def _log_mean_decay(y: FloatArray) -> FloatArray:
 def _excess_at_one(b: FloatArray, distance: FloatArray) -> FloatArray:
     """Return an upper bound on the excess of the power t^a at t = 1 over its tangent.
 
-    The tangent is at t₁ = e^−x, and a = 1 + b. The excess is B(1).
-
-    B(1) = a (1 − e^{−bx}) − b (1 − e^{−ax}) = ab ∫₀^x e^{−bz} (1 − e^−z) dz. It is at most ab x²/2, and at most
-    ab ∫₀^x z e^{−bz} dz = (a/b) (1 − (1 + bx) e^{−bx}). The result is the least of these three, of which each is
-    accurate for some x.
+    The tangent is at t₁ = e^−x, and a = 1 + b. The excess is B(1). B(1) = a (1 − e^{−bx}) − b (1 − e^{−ax}) = ab ∫₀^x
+    e^{−bz} (1 − e^−z) dz. It is at most ab x²/2, and at most ab ∫₀^x z e^{−bz} dz = (a/b) (1 − (1 + bx) e^{−bx}). The
+    result is the least of these three, of which each is accurate for some x.
 
     Args:
         b: array of a − 1 > 0.

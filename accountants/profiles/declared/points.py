@@ -146,11 +146,9 @@ def _slope(left: _Vertex, right: _Vertex) -> Decimal:
 def _finite_law(vertices: Sequence[_Vertex]) -> FiniteLaw:
     """Return the pair of distributions with a given convex, piecewise linear privacy profile.
 
-    The profile is a function of γ = e^ε, and the pair has finitely many outcomes.
-
-    Let s_i be the slope −D′ to the right of vertex i. The privacy loss log γ_i has the probabilities
-    q_i = s_{i−1} − s_i and p_i = γ_i q_i. The infinite loss has the last value of the profile. The loss −∞ has the
-    probability 1 − s_0.
+    The profile is a function of γ = e^ε, and the pair has finitely many outcomes. Let s_i be the slope −D′ to the right
+    of vertex i. The privacy loss log γ_i has the probabilities q_i = s_{i−1} − s_i and p_i = γ_i q_i. The infinite loss
+    has the last value of the profile. The loss −∞ has the probability 1 − s_0.
 
     Args:
         vertices: the vertices of the profile in increasing order, with positive γ.

@@ -36,9 +36,8 @@ _ROUNDING = 1.0 + 32 * UNIT_ROUNDOFF
 def upper_renyi(pair: Pair, order: float) -> float:
     """Return an upper bound on the Rényi divergence of a pair of distributions, in the worse direction.
 
-    The Rényi divergence D_a of order a is log E_P[(dP/dQ)^{a−1}]/(a − 1).
-
-    The least bound of all known properties of the pair is used.
+    The Rényi divergence D_a of order a is log E_P[(dP/dQ)^{a−1}]/(a − 1). The least bound of all known properties of
+    the pair is used.
 
     Args:
         pair: the pair, which may be a composition.

@@ -124,10 +124,8 @@ def _logs_relative_to_mode(log_ratios: FloatArray, mode: int) -> LongArray:
 def two_binomials(high_trials: int, low_trials: int, theta: float) -> ListedMasses:
     """Return the distribution of the number of successes in two kinds of trials.
 
-    The trials of the first kind have probability 1/2 + θ, and those of the second kind 1/2 − θ.
-
-    Failures of the second kind are binomial with the larger probability, so that both distributions are computed by one
-    function.
+    The trials of the first kind have probability 1/2 + θ, and those of the second kind 1/2 − θ. Failures of the second
+    kind are binomial with the larger probability, so that both distributions are computed by one function.
 
     Args:
         high_trials: number of trials with the larger probability 1/2 + θ.

@@ -69,9 +69,7 @@ class _Losses(NamedTuple):
 def pure_epsilon(trials: int, theta: float) -> float:
     """Return the largest privacy loss of a client's m binary trials, as an upper bound in nats.
 
-    The success probability of the trials changes from 1/2 + θ to 1/2 − θ.
-
-    It is m log((1/2 + θ)/(1/2 − θ)), rounded up.
+    The success probability of the trials changes from 1/2 + θ to 1/2 − θ. It is m log((1/2 + θ)/(1/2 − θ)), rounded up.
 
     Args:
         trials: number m of trials of one client.
@@ -118,8 +116,8 @@ def trials_bounds(trials: int, theta: float, clients: int) -> TrialsBounds:
 def _single_client(trials: int, theta: float) -> Pair:
     """Return the pair of one client's message, a binomial number of successes.
 
-    The success probability is 1/2 + θ or 1/2 − θ. k successes of m trials have the privacy loss (2k − m) log((1/2 +
-    θ)/(1/2 − θ)).
+    The success probability is 1/2 + θ or 1/2 − θ. k successes of m trials have the privacy loss (2k − m)
+    log((1/2 + θ)/(1/2 − θ)).
 
     Args:
         trials: number m of trials.

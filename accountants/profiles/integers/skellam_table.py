@@ -66,8 +66,8 @@ class SkellamTable(NamedTuple):
 def reach_of(variance: float) -> int:
     """Return the largest outcome that a table of Skellam noise lists, at least 256.
 
-    Skellam noise is the difference of two independent Poisson variables of equal mean. The outcome R has P(noise > R) ≤
-    e^{−900}. R follows from Chernoff's bound P(noise ≥ y) ≤ e^{√(y² + μ²) − μ − y arsinh(y/μ)}.
+    Skellam noise is the difference of two independent Poisson variables of equal mean. The outcome R has
+    P(noise > R) ≤ e^{−900}. R follows from Chernoff's bound P(noise ≥ y) ≤ e^{√(y² + μ²) − μ − y arsinh(y/μ)}.
 
     Args:
         variance: variance μ > 0 of the noise.

@@ -215,10 +215,9 @@ class SelectionGain:
         """Return an upper bound on the increase of the privacy losses by choosing the best run, over all tests.
 
         The increase is v φ(q) − w φ(q′) − (v − w) φ(1). A test has the probabilities q and q′ on two neighbours, and
-        φ = log f′ for the generating function f of the number of runs.
-
-        On each cell, an interval of u = 1 − q, 1 − q′ is at most a line γu + b (`_lines`). The largest value is at a
-        boundary of the cell, or where the derivative in u vanishes (`_stationary_points`).
+        φ = log f′ for the generating function f of the number of runs. On each cell, an interval of u = 1 − q, 1 − q′
+        is at most a line γu + b (`_lines`). The largest value is at a boundary of the cell, or where the derivative in
+        u vanishes (`_stationary_points`).
 
         Args:
             first: weight v > 0.
@@ -246,10 +245,9 @@ class SelectionGain:
     def _stationary_points(self, first: float, second: float) -> FloatArray:
         """Return the point of each cell at which the derivative in u of the increase of the losses vanishes.
 
-        The increase is w log(1 + c (γu + b)) − v log(1 + c u) for u = 1 − q, with the probability q of a test.
-
-        A cell is an interval of u, and γu + b is its line (`_lines`), and c belongs to the number of runs. There is one
-        such u at most. It is moved into the cell.
+        The increase is w log(1 + c (γu + b)) − v log(1 + c u) for u = 1 − q, with the probability q of a test. A cell
+        is an interval of u, and γu + b is its line (`_lines`), and c belongs to the number of runs. There is one such u
+        at most. It is moved into the cell.
 
         Args:
             first: weight v > 0.
