@@ -135,7 +135,7 @@ def _combine(curve: Curve, order: float, lower: float, upper: float) -> Interval
 def concentration(pair: Pair) -> float:
     """Return a ρ for which a pair of distributions is ρ-zero-concentrated private.
 
-    Its Rényi divergences are then at most ρ a at every order a > 1. It is a sum over the parts of a composition. Of
+    Its Rényi divergences are then at most ρ a at every order a > 1. ρ of a composition is the sum over its parts. Of
     several dominating pairs of one mechanism, the least ρ is used.
 
     Args:

@@ -46,8 +46,8 @@ class MinimumEstimate(NamedTuple):
 def search_interval(log_gammas: Sequence[float], best: int) -> tuple[float, float]:
     """Return the interval of t = log γ in which the minimum for the best test is searched.
 
-    The minimum is that of h = γ α + E_γ, with the hockey-stick divergence E_γ and the false positive rate α. It reaches
-    from one neighbour of the best point to the other, or less far towards an end of the range.
+    The minimum is that of h = γ α + E_γ, with the hockey-stick divergence E_γ and the false positive rate α. The
+    interval reaches from one neighbour of the best point to the other, or less far towards an end of the range.
 
     Args:
         log_gammas: t of all points, increasing. The first and the last one are ends of the range, −∞ and log 1/α.

@@ -178,9 +178,9 @@ def _atoms(profile: AtomicProfile) -> tuple[FloatArray, FloatArray, float]:
 def exact_cells(pair: Pair, cells: int) -> OutputCells | None:
     """Return the probabilities of intervals of the privacy loss of an attained pair, under both distributions.
 
-    A pair is attained if the mechanism has these two distributions for some data. They are differences of the tails of
-    the loss in both directions. Intervals are merged until their probabilities are accurate. Together they hold all
-    outputs up to a probability of 1e-290.
+    A pair is attained if the mechanism has these two distributions for some data. The probabilities are differences of
+    the tails of the loss in both directions. Intervals are merged until their probabilities are accurate. Together they
+    hold all outputs up to a probability of 1e-290.
 
     Args:
         pair: the attained pair.

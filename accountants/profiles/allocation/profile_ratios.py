@@ -167,9 +167,8 @@ def _convex_hull(points: list[Point]) -> list[Point]:
 def _ratio_of_hull(hull: list[Point]) -> FiniteRatio:
     """Return the likelihood ratio that belongs to a convex, piecewise linear profile.
 
-    The profile is E(X − κ)₊ + P(X = ∞) as a function of κ, for the ratio X. Here X is the likelihood ratio of a pair of
-    distributions. The mass of X at a vertex is the change of the slope there, rounded up. A tiny mass is moved to zero
-    and infinity, which keeps an upper bound.
+    The profile is E(X − κ)₊ + P(X = ∞) as a function of κ, for the ratio X. The mass of X at a vertex is the change of
+    the slope there, rounded up. A tiny mass is moved to zero and infinity, which keeps an upper bound.
 
     Args:
         hull: κ from 0 on, with the values of the function, both times 2^2200.

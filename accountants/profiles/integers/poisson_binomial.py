@@ -69,7 +69,8 @@ class _Losses(NamedTuple):
 def pure_epsilon(trials: int, theta: float) -> float:
     """Return the largest privacy loss of a client's m binary trials, as an upper bound in nats.
 
-    The success probability of the trials changes from 1/2 + θ to 1/2 − θ. It is m log((1/2 + θ)/(1/2 − θ)), rounded up.
+    The success probability of the trials changes from 1/2 + θ to 1/2 − θ. The loss is m log((1/2 + θ)/(1/2 − θ)),
+    rounded up.
 
     Args:
         trials: number m of trials of one client.
