@@ -279,7 +279,7 @@ def _bound_by_dominating_pairs(part: Pair, order: float) -> float:
 def _replaced_by_removed(law: NormalLaw, order: float) -> float:
     """Return an upper bound on the Rényi divergence of a Poisson-subsampled Gaussian under replace-one.
 
-    It is that of (1 − q) N(0) + q N(s) against (1 − q) N(0) + q N(−s), for the inclusion probability q and the shift s.
+    It is that of (1 − q) N(0) + q N(s) against (1 − q) N(0) + q N(−s). q is the inclusion probability and s the shift.
     The second distribution is at least (1 − q) N(0). So the divergence is at most −log(1 − q) plus that against N(0).
 
     Args:

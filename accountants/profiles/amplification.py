@@ -315,9 +315,9 @@ def subsample_at(base: Pair, rate: float) -> Pair:
 def subsample_pair(base: Pair, share: Share) -> tuple[Pair, Pair]:
     """Return the dominating pair of a Poisson-subsampled mechanism, and a pair that the mechanism attains.
 
-    The pair is (1 − q) Q + q P against Q (Zhu, Dong and Wang 2022, Theorem 11). If q is not a double and the base is
-    Gaussian, the dominating pair uses the next double above q, and the attained pair the next one below. This is valid
-    because the pair at a smaller q is a post-processing of the pair at a larger q.
+    The pair is (1 − q) Q + q P against Q (Zhu, Dong and Wang 2022, Theorem 11). For a Gaussian base, q is rounded if it
+    is not a double. The dominating pair uses the next double above q, and the attained pair the next one below. This is
+    valid because the pair at a smaller q is a post-processing of the pair at a larger q.
 
     Args:
         base: the pair P against Q of the mechanism on a batch that includes the record.

@@ -78,8 +78,8 @@ class AtomicProfile(Profile):
     def _tails(self) -> tuple[FloatArray, FloatArray]:
         """Log probabilities of all losses from each loss on, under both distributions P and Q.
 
-        They are log Σ_{j ≥ i} p_j (with the infinite loss) and log Σ_{j ≥ i} q_j at i = 0, …, n, where q_j = p_j
-        e^{−l_j}.
+        Under P they are log Σ_{j ≥ i} p_j, with the infinite loss, at i = 0, …, n. Under Q they are log Σ_{j ≥ i} q_j
+        with q_j = p_j e^{−l_j}.
         """
         log_p = np.asarray((*self.log_masses, self.log_infinite_mass), dtype=np.float64)
         log_q = np.full(log_p.size, -np.inf)
@@ -155,7 +155,7 @@ class AtomicProfile(Profile):
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclose log δ(ε), which is a linear function of e^ε between two neighbouring values of the privacy loss.
 
-        With l the first loss above ε and q_j the probability of the loss l_j under Q, δ(ε) = δ(l) + (e^l − e^ε)
+        Let l be the first loss above ε, and q_j the probability of the loss l_j under Q. Then δ(ε) = δ(l) + (e^l − e^ε)
         Σ_{l_j ≥ l} q_j. Neither term is negative, so that the sum has the accuracy of the tails.
 
         Args:
@@ -196,8 +196,8 @@ class AtomicProfile(Profile):
     def log_delta_bounds(self, epsilon: float) -> Interval:
         """Enclose log δ at one ε, by the formula of `log_delta` without arrays, which is quicker.
 
-        δ(ε) = δ(l) + (e^l − e^ε) Σ_{l_j ≥ l} q_j, with the next loss l above ε and the probability q_j of the loss l_j
-        under Q.
+        δ(ε) is δ(l) + (e^l − e^ε) Σ_{l_j ≥ l} q_j. Here l is the next loss above ε, and q_j the probability of the loss
+        l_j under Q.
 
         Args:
             epsilon: ε, in nats.

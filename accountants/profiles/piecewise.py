@@ -28,7 +28,7 @@ TABLE_ACCURACY = 2.0**12 * UNIT_ROUNDOFF
 class PiecewiseTails:
     """A table of a decreasing convex function D of α = e^ε, linear between its points and constant after the last one.
 
-    As a privacy profile it has the tails Q(L > ε) = −dD/dα and P(L > ε) = D + α Q(L > ε) of the privacy loss L.
+    As a privacy profile it has tails of the privacy loss L: Q(L > ε) = −dD/dα and P(L > ε) = D + α Q(L > ε).
 
     Attributes:
         epsilon: ε of the points in nats, increasing from 0, a flat array.

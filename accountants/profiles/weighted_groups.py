@@ -207,8 +207,8 @@ class MultiplicityProfile(Profile):
         """Return the log tails of the privacy loss above ε' under both distributions.
 
         The tails are Σ w_k (P_k + (1 − η)/η Q_k) and Σ w_k Q_k/η. P_k and Q_k are the tails of the mechanism on k
-        copies at ε = log(1 + (e^ε' − 1)/η), and w_k and η are those of the class. The first tail includes the
-        probability of numbers k beyond `log_weights`.
+        copies at ε = log(1 + (e^ε' − 1)/η). w_k and η are those of the class. The first tail includes the probability
+        of numbers k beyond `log_weights`.
 
         Args:
             epsilon: array of ε' ≥ 0, in nats.

@@ -115,8 +115,8 @@ def _composed_renyi(parts: Iterable[tuple[Pair, int]], order: float) -> float:
 def _upper_renyi_of_law(law: NormalLaw, order: float) -> float:
     """Return an upper bound on the Rényi divergence of Gaussian noise, perhaps subsampled, in the worse direction.
 
-    The Gaussian pair without subsampling dominates each of these distributions. A batch without replacement has at most
-    the bound log(1 + 2 (e^{(a−1) D_a} − 1))/(a − 1) with the divergence D_a of a Poisson batch (module docstring).
+    The Gaussian pair without subsampling dominates each of these distributions. Let D_a be the divergence of a Poisson
+    batch. That of a batch without replacement is at most log(1 + 2 (e^{(a−1) D_a} − 1))/(a − 1) (module docstring).
 
     Args:
         law: distribution of the privacy loss.

@@ -94,8 +94,8 @@ def second_moment(parts: Sequence[tuple[Pair, int]], *, backward: bool = False) 
         backward: whether P and Q are exchanged.
 
     Returns:
-        The bounds v and η, as a `Moment`. None if v + 2η ≥ 1, where the bound on δ is not proved (module docstring),
-        if the losses beyond every cut are too likely, or if squares of losses underflow.
+        The bounds v and η, as a `Moment`. None if v + 2η ≥ 1, where the bound on δ is not proved (module docstring).
+        Also None if the losses beyond every cut are too likely, or if squares of losses underflow.
     """
     log_growth, log_exceeding = 0.0, -math.inf
     for pair, count in parts:

@@ -245,9 +245,9 @@ class SelectionGain:
     def _stationary_points(self, first: float, second: float) -> FloatArray:
         """Return the point of each cell at which the derivative in u of the increase of the losses vanishes.
 
-        The increase is w log(1 + c (γu + b)) − v log(1 + c u) for u = 1 − q, with the probability q of a test. A cell
-        is an interval of u, and γu + b is its line (`_lines`), and c belongs to the number of runs. There is one such u
-        at most. It is moved into the cell.
+        The increase is w log(1 + c (γu + b)) − v log(1 + c u). A test has the probability q, and u = 1 − q. A cell is
+        an interval of u, and γu + b is its line (`_lines`), and c belongs to the number of runs. There is one such u at
+        most. It is moved into the cell.
 
         Args:
             first: weight v > 0.

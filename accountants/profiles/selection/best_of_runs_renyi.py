@@ -50,7 +50,7 @@ class BestOfRunsRenyi:
         """A number ρ such that the Rényi divergence D_a of every order a > 1 is at most ρ a; math.inf if none is known.
 
         Between two listed orders D_a/a is at most the bound at the larger one over the smaller one. Beyond the last
-        order, D_a is at most that of one run plus H + (log E[K] + log 2)/(a − 1), for the number K of runs (module
+        order, D_a is at most that of one run plus H + (log E[K] + log 2)/(a − 1). K is the number of runs (module
         docstring).
         """
         orders = (1.0, *self.listed.orders)
