@@ -70,8 +70,8 @@ class RenyiProfile(Profile):
         """Return an ε at which the bound on log δ has fallen to a given number.
 
         The order that reaches the number first is used. At the order a, the bound is log C(a) + (a − 1)(D_a − ε). It
-        equals log δ at ε = D_a + (log C(a) − log δ)/(a − 1). D_a is the bound on the Rényi divergence, and C(a) = (a −
-        1)^{a−1}/a^a.
+        equals log δ at ε = D_a + (log C(a) − log δ)/(a − 1). D_a is the bound on the Rényi divergence, and
+        C(a) = (a − 1)^{a−1}/a^a.
 
         Args:
             log_delta: the given number, log δ, natural logarithm.
