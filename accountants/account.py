@@ -42,6 +42,9 @@ def _family(spec: Spec) -> str:
 
     Args:
         spec: the description of a run.
+
+    Returns:
+        The name, a key of `_RULES_OF`.
     """
     is_shuffled = isinstance(spec, Subsampled) and spec.sampling == "shuffled-epochs"
     return "shuffled-epochs" if is_shuffled else spec.kind
@@ -107,11 +110,14 @@ class _Accountant:
         return self.at_efforts[effort]
 
     def account(self, spec: Spec, setting: Setting) -> Guarantee:
-        """Return the guarantee of a spec in a setting, from the stored ones if it was computed before.
+        """Return the guarantee of a mechanism in a setting, from the stored ones if it was computed before.
 
         Args:
-            spec: the whole mechanism, or one inside it.
+            spec: description of the whole mechanism, or of one inside it.
             setting: the neighbouring relation, the protected unit and the observer.
+
+        Returns:
+            The guarantee: a certified privacy curve with its derivation.
 
         Raises:
             ConditionViolated: no rule applies.
@@ -122,20 +128,24 @@ class _Accountant:
         return self.accounted[key]
 
     def _prove(self, spec: Spec, setting: Setting) -> Guarantee:
-        """Return the guarantee of a spec by the rules for its kind.
+        """Return the guarantee of a mechanism by the rules for its kind.
 
         A rule applies one theorem. The first rule that applies decides. If it combines with others, these are tried
         too, and the least bound is returned.
 
         Args:
-            spec: the whole mechanism, or one inside it.
+            spec: description of the whole mechanism, or of one inside it.
             setting: the neighbouring relation, the protected unit and the observer.
+
+        Returns:
+            The guarantee of the rule that decides, or the least of several.
 
         Raises:
             ConditionViolated: no rule applies. The error has the reason of each.
         """
         refusals: list[Considered] = []
         guarantees: list[Guarantee] = []
+        # Apply the rules in order, and note the result of each.
         for rule in _RULES_OF.get(_family(spec), ()):
             case = Case(setting, self.effort, self.at_effort(rule.inner_effort).account, self.root)
             outcome = rule.apply(spec, case)
@@ -149,10 +159,12 @@ class _Accountant:
             if not rule.combines:
                 break
 
+        # The only guarantee, or the least of several.
         if len(guarantees) == 1:
             return guarantees[0]
         if guarantees:
             return least(guarantees, self.probes)
+        # No rule applies. A single reason becomes part of the message.
         message = f"no theorem covers {spec.kind} under {setting.relation} against the observer {setting.observer}"
         if len(refusals) == 1:
             message += f": {refusals[0].reason}"
@@ -177,7 +189,9 @@ def account(
     effort: Effort = "default",
     only_at: float | None = None,
 ) -> Account:
-    """Return the certified guarantee of a spec, for a stated relation, unit and observer.
+    """Return the certified guarantee of a spec, the description of a mechanism.
+
+    It is stated for a neighbouring relation, a protected unit and an observer.
 
     Guarantees: the upper bound of the guarantee is at least the true δ at every ε, at every effort. The answer depends
     only on the arguments.
@@ -190,6 +204,9 @@ def account(
         effort: limit on the work of a composition.
         only_at: the only ε at which several bounds are compared, in nats. The answer holds at every ε, and is the least
             bound there. By default bounds are compared at `PROBES`.
+
+    Returns:
+        The guarantee, with all theorems that were tried for it.
 
     Raises:
         ConditionViolated: no theorem covers some part of the spec under this relation. `considered` gives the reason
@@ -219,6 +236,7 @@ def _with_nearest(violation: ConditionViolated, spec: Spec, setting: Setting) ->
     Returns:
         The error with the first proposal that a theorem covers; the given error if there is none.
     """
+    # Change the observer first, and then the relation.
     changes: list[JsonRecord] = [{"observer": observer} for observer in LIKELY_OBSERVERS]
     changes += [{"relation": relation} for relation in get_args(Relation)]
     for change in changes:

@@ -76,6 +76,9 @@ class InvalidInput(EpsilondError, ValueError):
             pointer: JSON pointer to the field, such as /rounds.
             message: description of the fault.
             allowed: description of the allowed values.
+
+        Returns:
+            The error, which is not raised.
         """
         return cls(Fault(pointer, message, allowed))
 
@@ -207,7 +210,9 @@ class Observation:
 
 
 class RunDiffers(NoCertificate):
-    """A training run that differs from the run that its privacy record describes, so that the record's ε is invalid.
+    """A training run that differs from the run that its privacy record describes.
+
+    The ε of the record is then invalid.
 
     Args:
         message: introduction of the observations.

@@ -90,6 +90,9 @@ class ParticipationMoments:
         Args:
             counts: pairs of a number of participants and its probability.
 
+        Returns:
+            The two moments: 1/E[1/M_r] and 1/√E[1/M_r²] for the number M_r.
+
         Raises:
             InvalidInput: a number is below 1, a probability is outside [0, 1], or the sum is not 1.
         """
@@ -100,6 +103,7 @@ class ParticipationMoments:
         ]
         if faults:
             raise InvalidInput(*faults)
+        # The probabilities must sum to 1, up to the rounding of the caller.
         total = math.fsum(probability for _, probability in counts)
         if abs(total - 1.0) > SUM_TOLERANCE:
             raise InvalidInput.at("/participation", "has probabilities that do not sum to 1")
@@ -165,11 +169,11 @@ class Federation:
 
 
 def loss_scales(weights: Sequence[tuple[float, int]]) -> tuple[float, ...]:
-    """Return the factors p_i N of the clients' losses that turn a weighted mean of losses into a plain one.
+    """Return the factors of the clients' losses that turn a weighted mean of losses into a plain one.
 
-    The weighted mean is Σ p_i F_i over all N clients, with F_i the loss of client i and Σ p_i = 1. It is the plain mean
-    of the losses p_i N F_i. Their Lipschitz constants, sensitivities, noise, smoothness and strong convexity have the
-    same factors (Appendix B of Lowy and Razaviyayn, E-30).
+    The factor of client i is p_i N. The weighted mean is Σ p_i F_i over all N clients, with F_i the loss of client i
+    and Σ p_i = 1. It is the plain mean of the losses p_i N F_i. Their Lipschitz constants, sensitivities, noise,
+    smoothness and strong convexity have the same factors (Appendix B of Lowy and Razaviyayn, E-30).
 
     Args:
         weights: relative weight of one client, and number of clients, of each group.
@@ -227,6 +231,9 @@ class ClientGroupRequest:
         Args:
             batch_size: batch size of the rest of the request, in records.
             samples_per_client: number of records of each client in the rest of the request.
+
+        Returns:
+            Number of records in a batch, at least 1.
         """
         if self.batch_size is not None:
             return self.batch_size
@@ -272,12 +279,16 @@ def _build(value: object, kind: type, at: str) -> object:
         kind: class of the record.
         at: JSON pointer to the value in the whole request.
 
+    Returns:
+        The record of the class `kind`.
+
     Raises:
         InvalidInput: the fields are unknown, missing or invalid; the pointers of the faults begin with `at`.
     """
     try:
         record = kind(**value) if isinstance(value, Mapping) else value
     except InvalidInput as error:
+        # Pointers of faults become pointers in the whole request.
         faults = [Fault(at + fault.pointer, fault.message, fault.allowed) for fault in error.faults]
         raise InvalidInput(*faults) from None
     except TypeError:

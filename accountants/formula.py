@@ -81,6 +81,7 @@ def in_doubles(function: Callable[P, _Outputs]) -> Callable[P, _Outputs]:
             outputs = function(*arguments, **named)
         except (ZeroDivisionError, OverflowError) as error:
             raise InvalidInput.at("", message) from error
+        # A result that is not a number comes from inputs that overflow together.
         if any(isinstance(value, float) and math.isnan(value) for value in outputs.values()):
             raise InvalidInput.at("", message)
         return outputs
@@ -99,6 +100,9 @@ def formula(
         given: description of the fields, as the docstring of the class.
         checks: checks of the fields together, each a function of the request.
         bounded: whether results that leave the doubles are rejected (`in_doubles`).
+
+    Returns:
+        The decorator. It attaches the description to a formula, and adds the check of its results if `bounded`.
     """
 
     def describe(function: Callable[P, _Outputs]) -> Callable[P, _Outputs]:
@@ -133,9 +137,16 @@ def _parameters(function: Callable[..., object]) -> JsonObject | None:
 def _group_of(annotation: object) -> type | None:
     """Return the request class that a parameter represents by its fields; None if it represents no class.
 
+    A group is a request class with several fields. The mark `ReadFrom` names the group of which a parameter is a
+    property.
+
     Args:
         annotation: annotation of the parameter: a request class, or a type that is marked by `ReadFrom`.
+
+    Returns:
+        The request class; None if the parameter is a single field.
     """
+    # Either the annotation is a request class, or its mark `ReadFrom` names one.
     if isinstance(annotation, type):
         is_request_class = hasattr(annotation, "__pydantic_config__")
         return annotation if is_request_class else None
@@ -154,6 +165,9 @@ def request_of(function: Callable[..., object]) -> type:
 
     Args:
         function: the formula.
+
+    Returns:
+        A frozen dataclass that checks its fields, named after the formula.
 
     Raises:
         TypeError: the formula has a positional parameter for a request, so that a class of requests exists already.
@@ -185,11 +199,16 @@ def request_of(function: Callable[..., object]) -> type:
 
 
 def _defaults_of(function: Callable[..., object], names: Collection[str]) -> dict[str, object]:
-    """Return the default values of some parameters of a function, by name. Parameters without a default are left out.
+    """Return the default values of some parameters of a function, by name.
+
+    Parameters without a default are left out.
 
     Args:
         function: a formula.
         names: names of the parameters.
+
+    Returns:
+        The default values by name.
     """
     parameters = inspect.signature(function).parameters
     defaults = {name: parameters[name].default for name in names}
@@ -202,14 +221,17 @@ def _has_subclass(group: type, groups: Collection[type]) -> bool:
     Args:
         group: a request class.
         groups: request classes, which include the group.
+
+    Returns:
+        True if another class of `groups` is a subclass of the group.
     """
     return any(issubclass(candidate, group) for candidate in groups if candidate is not group)
 
 
 def _reduce(record: FormulaRequest, function: Callable[..., object]) -> tuple[object, ...]:
-    """Return the pickle of a record of a class that `request_of` made: the formula and the values of the fields.
+    """Return the pickle of a record of a class that `request_of` made.
 
-    Such a class is not in any module, where pickle would look for it.
+    It is the formula and the values of the fields. Such a class is not in any module, where pickle would look for it.
 
     Args:
         record: the record.
@@ -230,6 +252,8 @@ def _rebuild(function: Callable[..., object], values: dict[str, object]) -> Form
 def evaluate_formula(function: Callable[..., T], inputs: object, **further: object) -> T:
     """Evaluate a formula, or the test of a condition, with the values of a request's fields.
 
+    A parameter with a request class as its annotation takes the whole request.
+
     Args:
         function: takes the request's fields by name, or the whole request as its positional argument.
         inputs: the request.
@@ -241,6 +265,7 @@ def evaluate_formula(function: Callable[..., T], inputs: object, **further: obje
     parameters = _parameter_kinds(function)
     if parameters is None:
         return function(inputs, **further)
+    # A parameter takes the whole request, or the field of its name.
     arguments = {}
     for name, takes_request in parameters:
         arguments[name] = inputs if takes_request else getattr(inputs, name)

@@ -75,6 +75,9 @@ class Setting:
             relation: the neighbouring relation.
             unit: the protected unit: a record or a client, or the part of either within one window of time.
             observer: the adversary.
+
+        Returns:
+            The setting, that is, the relation, the protected unit and the observer.
         """
         window = unit.window if isinstance(unit, WindowedUnit) else None
         return cls(relation=relation, unit=base_unit(unit), observer=observer, window=window)
@@ -133,7 +136,10 @@ def require_setting(function: Callable[P, T]) -> Callable[P, T]:
 
 @dataclass(frozen=True, kw_only=True)
 class Guarantee:
-    """A certified privacy curve in a setting, with its derivation: the only type that theorems take and return.
+    """A certified privacy curve, that is, bounds on δ at every ε, with the derivation that proves it.
+
+    It holds for a setting, that is, a neighbouring relation, a protected unit and an observer. Theorems take and return
+    only this type.
 
     Guarantees: at every ε ≥ 0 the upper bound of `curve` is at least the true δ of every pair of neighbours in
     `setting`, if the `declared` conditions hold. The lower bound is at most the largest of these δ.
@@ -165,6 +171,9 @@ class Guarantee:
         """Return the ids of all theorems that the derivation uses, conclusion first, without repetition.
 
         The derivation is a tree of steps. It is read level by level from its root, the conclusion.
+
+        Returns:
+            The ids, each once.
         """
         identifiers: dict[str, None] = {}  # a set that keeps the order
         pending = [self.derivation]
@@ -211,6 +220,9 @@ class PrivacyCurve:
             delta: the requested δ, in (0, 1).
             log10_delta: its base-10 logarithm, in [−1e9, 0), in place of `delta`.
 
+        Returns:
+            Lower and upper bound on ε, in nats.
+
         Raises:
             InvalidInput: both or neither are given, `delta` is outside (0, 1), or `log10_delta` outside [−1e9, 0).
         """
@@ -228,6 +240,9 @@ class PrivacyCurve:
         Args:
             epsilon: ε, in nats, from 0 to 1e9.
 
+        Returns:
+            Lower and upper bound on δ, from 0 to 1.
+
         Raises:
             InvalidInput: `epsilon` is negative, above 1e9 or not a number.
         """
@@ -242,6 +257,9 @@ class PrivacyCurve:
         Args:
             epsilon: ε, in nats, from 0 to 1e9.
 
+        Returns:
+            Lower and upper bound on the base-10 logarithm of δ.
+
         Raises:
             InvalidInput: `epsilon` is negative, above 1e9 or not a number.
         """
@@ -250,22 +268,25 @@ class PrivacyCurve:
 
 
 def _check_arguments(**arguments: object) -> dict[str, float]:
-    """Return the arguments of a question as doubles, including numpy scalars, each within its quantity's range.
+    """Return the arguments of a query of a privacy curve as doubles, each within the range of its quantity.
+
+    Scalars of numpy are converted.
 
     Args:
         arguments: values by name: `epsilon`, `delta` or `log10_delta`.
 
     Returns:
-        The numbers by name. A value that is not a number has a fault.
+        The numbers by name.
 
     Raises:
-        InvalidInput: an argument is an array, or is out of range.
+        InvalidInput: an argument is an array, is not a number, or is out of range.
     """
     faults: list[Fault] = []
     numbers: dict[str, float] = {}
     for name, value in arguments.items():
         if isinstance(value, np.ndarray):
             raise InvalidInput.at(f"/{name}", "is one number: ask for each by itself")
+        # Scalars of numpy become numbers of Python.
         number = value.item() if isinstance(value, np.generic) else value
         fault = check_value(f"/{name}", number, float, _ARGUMENTS[name])
         if fault is not None:

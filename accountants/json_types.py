@@ -32,6 +32,9 @@ class Tagged:
         Args:
             source: the union of classes.
             handler: pydantic's handler, whose method `generate_schema` gives the schema of a class.
+
+        Returns:
+            A "tagged-union" schema, which maps each tag to the schema of its class.
         """
         choices = {self._tag_of(choice): handler.generate_schema(choice) for choice in get_args(source)}
         return {"type": "tagged-union", "discriminator": self.field, "choices": choices}
@@ -41,5 +44,8 @@ class Tagged:
 
         Args:
             choice: a dataclass of the union.
+
+        Returns:
+            The default value of the tag field.
         """
         return next(field.default for field in fields(choice) if field.name == self.field)

@@ -76,6 +76,9 @@ def meaning(curve: Curve) -> Meaning:
 
     Args:
         curve: the privacy curve of the mechanism.
+
+    Returns:
+        Bounds on the advantage, and on the true positive rate at each of `FALSE_POSITIVE_RATES`.
     """
     best_tests: dict[float, float] = {}  # log γ of the best test so far, for each false positive rate
     upper = _Attacks(curve.upper, best_tests, lower=curve.tight)
@@ -104,6 +107,8 @@ def meaning(curve: Curve) -> Meaning:
 
 def _true_positive_rates(upper: _Attacks, witnesses: Sequence[_Attacks]) -> dict[float, Interval]:
     """Enclose the largest true positive rate at each of `FALSE_POSITIVE_RATES`. Guessing attains the rate itself.
+
+    The lower bounds are the largest ones of all attained pairs.
 
     Args:
         upper: attacks on the dominating pair, two distributions that are at least as distinguishable as any neighbours.
@@ -160,6 +165,7 @@ class _Attacks:
         is_expensive = first.read_nearby()
         lower, upper = first.advantage
         for direction in further:
+            # Both directions have the same distance, so the bounds of both may be combined.
             is_wide = upper - lower > GOOD_GAP * upper
             if is_wide and not is_expensive:
                 lower, upper = max(lower, direction.advantage.lower), min(upper, direction.advantage.upper)
@@ -167,10 +173,14 @@ class _Attacks:
         return Interval(min(lower, upper), min(upper, 1.0))
 
     def advantage_above(self, floor: float) -> float:
-        """Return a lower bound on the total variation distance, or `floor` if the distance is shown to be no larger.
+        """Return a lower bound on the total variation distance, or a known one if that is no smaller.
 
         Args:
             floor: a distance that another pair of neighbours attains, in [0, 1].
+
+        Returns:
+            `floor` if an upper bound shows that the distance is at most `floor`; otherwise the lower bound on the
+            distance.
         """
         if floor > 0.0 and self._directions[0].advantage_within(floor):
             return floor
@@ -204,10 +214,11 @@ class _Attacks:
 
 
 def gaussian_true_positives(rate: float, mu: float) -> Interval:
-    """Enclose the largest true positive rate Φ(Φ⁻¹(α) + μ) for N(μ, 1) against N(0, 1) at the false positive rate α.
+    """Enclose the largest true positive rate for two Gaussian distributions at a false positive rate.
 
-    The closest of three kinds of bounds are returned: with a small relative error in the rate, with one in 1 minus the
-    rate, and on the rate less α. This difference is μ times a value of the normal density between x = Φ⁻¹(α) and x + μ.
+    The rate is Φ(Φ⁻¹(α) + μ) for N(μ, 1) against N(0, 1), at the false positive rate α. The closest of three kinds of
+    bounds are returned: with a small relative error in the rate, with one in 1 minus the rate, and on the rate less α.
+    This difference is μ times a value of the normal density between x = Φ⁻¹(α) and x + μ.
 
     Args:
         rate: the false positive rate α, in (0, 1).
@@ -220,6 +231,7 @@ def gaussian_true_positives(rate: float, mu: float) -> Interval:
     end = start + mu
     # The rate and 1 minus the rate, with relative errors. Near the smallest double only the upper bounds hold.
     estimate, missed = float(ndtr(end)), float(ndtr(-start - mu))
+    # Rounded up; below `_NORMAL` doubles have too few digits for a relative error.
     largest_estimate = max(estimate, _NORMAL) * (1.0 + _ROUNDING)
     largest_missed = max(missed, _NORMAL) * (1.0 + _ROUNDING)
     uppers = [largest_estimate, 1.0]

@@ -90,6 +90,9 @@ class Quantity:
         Args:
             words: the words that remain.
             because: one sentence that explains the restriction. It is part of the error for another word.
+
+        Returns:
+            A quantity with fewer choices and with the reason.
         """
         remaining = tuple((word, sentence) for word, sentence in self.choices if word in words)
         return replace(self, choices=remaining, reason=because)
@@ -105,6 +108,9 @@ class Quantity:
             words: the assumed value, in words.
             value: returns the assumed value of a record.
             when: returns whether the assumption is listed for a record. By default it always is.
+
+        Returns:
+            A quantity with the assumption in its description.
         """
         description = f"{self.description}. Absent: assumed to be {words}"
         return replace(self, description=description, absent=Assumed(words, value, when))
@@ -134,6 +140,9 @@ class Quantity:
 
         Args:
             value: the number, a float or an integer.
+
+        Returns:
+            True if the number is allowed.
         """
         largest_integer = max(LARGEST_COUNT, self.le or 0)
         if isinstance(value, int) and abs(value) > largest_integer:
@@ -159,6 +168,7 @@ class Quantity:
         schema = dict(handler(_without_none(source)))
         if schema["type"] not in ("float", "int"):
             return schema
+        # The bounds get the type of the field.
         number = float if schema["type"] == "float" else int
         for sign in ("gt", "ge", "lt", "le"):
             bound = getattr(self, sign)
@@ -176,9 +186,13 @@ class Quantity:
         Args:
             schema: pydantic's schema of the field.
             handler: pydantic's function from this schema to a JSON schema.
+
+        Returns:
+            The JSON schema, a mapping of its keywords to values.
         """
         json_schema = handler(schema)
         json_schema["description"] = self.description
+        # Members without a value are left out.
         if self.of_unit:
             json_schema["x-of-unit"] = self.of_unit
         if self.symbol:
@@ -202,13 +216,19 @@ def _exact(bound: float) -> str:
 def _without_none(annotation: object) -> Any:
     """Return the annotation `X` for `X | None`. Other annotations are returned unchanged.
 
+    `X | None` is the annotation of a field that may be absent.
+
     Args:
         annotation: annotation of a field, without its quantity.
+
+    Returns:
+        The annotation without `None` as a member of a union.
     """
     arguments = get_args(annotation)
     is_only_none = arguments == (NoneType,)
     if NoneType not in arguments or is_only_none:
         return annotation
+    # Join the remaining types into a union again.
     first, *further = (argument for argument in arguments if argument is not NoneType)
     union = first
     for argument in further:
@@ -235,7 +255,7 @@ def quantity_of(annotation: object) -> tuple[Any, Quantity | None]:
 def check_value(
     pointer: str, value: object, bare: object, quantity: Quantity, scale: Scale | None = None
 ) -> Fault | None:
-    """Return the fault of a value, or None if it has no fault.
+    """Check a value of a request's field, and return its fault.
 
     Numbers and the words of a literal type are checked. Values of other types have no fault.
 
@@ -245,9 +265,13 @@ def check_value(
         bare: type of the field, without its quantity.
         quantity: meaning and range of the value.
         scale: narrower range of the value, if it has one.
+
+    Returns:
+        The fault: the pointer, a message and the allowed values. None if the value is valid.
     """
     if bare in (float, int):
         return _check_number(pointer, value, bare, quantity, scale)
+    # A word must be one of the listed ones.
     if get_origin(bare) is Literal and value not in get_args(bare):
         words = ", ".join(map(str, get_args(bare)))
         return Fault(pointer, quantity.not_a_choice, quantity.allowed or words)
@@ -255,7 +279,9 @@ def check_value(
 
 
 def _check_number(pointer: str, value: object, bare: object, quantity: Quantity, scale: Scale | None) -> Fault | None:
-    """Return the fault of the value of a numeric field, or None if it has no fault.
+    """Check the value of a numeric field of a request, and return its fault.
+
+    The type is checked first, then the range, and then the digits.
 
     Args:
         pointer: JSON pointer to the value.
@@ -263,25 +289,35 @@ def _check_number(pointer: str, value: object, bare: object, quantity: Quantity,
         bare: float or int. An integer is accepted for a float, but not the converse.
         quantity: meaning and range of the value.
         scale: narrower range of the value, if it has one.
+
+    Returns:
+        The fault; None if the value is valid.
     """
+    # A Boolean, a text and a fraction are no whole numbers.
     is_float_for_int = bare is int and isinstance(value, float)
     if isinstance(value, bool) or not isinstance(value, int | float) or is_float_for_int:
         noun = "whole number" if bare is int else "number"
         return Fault(pointer, f"must be a {noun}", quantity.allowed)
     if not quantity.contains(value):
         return Fault(pointer, "is out of range", quantity.allowed)
+    # Subnormal numbers have fewer digits.
     if 0.0 < abs(value) < sys.float_info.min:
         return Fault(pointer, "is so small that a double has lost its digits", f"0, or ≥ {sys.float_info.min:g}")
     return None if scale is None else check_scale(pointer, value, scale)
 
 
 def check_scale(pointer: str, value: float | None, scale: Scale) -> Fault | None:
-    """Return the fault of a number outside a scale, or None if it has no fault. The number 0 has no fault.
+    """Check that a number is within a scale, and return its fault.
+
+    A scale is a range in which squares are doubles. The number 0 has no fault.
 
     Args:
         pointer: JSON pointer to the value.
         value: the number; None if the field is absent.
         scale: range within which computed results neither vanish nor overflow.
+
+    Returns:
+        The fault; None if the number is valid or absent.
     """
     if not value or scale.least <= value <= scale.most:
         return None

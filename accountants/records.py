@@ -49,7 +49,9 @@ class _Declared(NamedTuple):
     numeric: bool
 
     def is_surely_valid(self, value: Any) -> bool:
-        """Return whether a value is valid and in its final form, by a quick check. Other types are not checked.
+        """Return whether a value is valid and in its final form, by a quick check.
+
+        Types that are not checked at all are valid. Most values pass it, so that the slower check is rarely needed.
 
         Args:
             value: value of the field.
@@ -62,6 +64,7 @@ class _Declared(NamedTuple):
                 return True
         elif self.choices is None or value in self.choices:
             return True
+        # A default is valid, if it needs no conversion.
         is_default = value is self.default
         return is_default and (value is None or type(value) is str)
 
@@ -74,12 +77,16 @@ def _quantity_fields(cls: type) -> tuple[_Declared, ...]:
 
     Args:
         cls: a dataclass with annotated fields.
+
+    Returns:
+        One entry for each field with a quantity.
     """
     hints = get_type_hints(cls, include_extras=True)
     declared = []
     for field in fields(cls):
         annotation = hints[field.name]
         bare, quantity = quantity_of(annotation)
+        # A field without a quantity has no range to check.
         if quantity is not None:
             scale = scale_of(annotation, quantity, cls)
             declared.append(_declared_field(field.name, field.default, bare, quantity, scale))
@@ -95,6 +102,9 @@ def _declared_field(name: str, default: object, bare: object, quantity: Quantity
         bare: type of the field without metadata and None.
         quantity: meaning and range of the value.
         scale: narrower range of the value, if it has one.
+
+    Returns:
+        The field with its type, range and choices.
     """
     above, below = sure_range(bare, quantity, scale)
     choices = get_args(bare) if get_origin(bare) is Literal else None
@@ -114,6 +124,7 @@ def sure_range(bare: object, quantity: Quantity, scale: Scale | None) -> tuple[f
     Returns:
         The lower and the upper bound of the interval.
     """
+    # The range of the normal doubles, or of counts that are exact in doubles.
     if bare is float:
         least, most = sys.float_info.min, sys.float_info.max
     else:
@@ -133,6 +144,10 @@ def scale_of(annotation: object, quantity: Quantity, cls: type) -> Scale | None:
         annotation: annotation of the field. Its scale, if any, comes first.
         quantity: quantity of the field. Its scale, if any, is the default.
         cls: class of the field. Its attribute `scale`, if any, replaces the scale of the quantity.
+
+    Returns:
+        The scale of the annotation if it has one. Otherwise that of the class or of the quantity; None if the quantity
+        has none.
     """
     own = next((item for item in get_args(annotation)[1:] if isinstance(item, Scale)), None)
     if own is not None or quantity.scale is None:
@@ -142,14 +157,20 @@ def scale_of(annotation: object, quantity: Quantity, cls: type) -> Scale | None:
 
 @cache
 def _checks(cls: type) -> Checks:
-    """Return the checks of a request class: those of all its base classes, oldest first, and then its method `check`.
+    """Return the checks of a request class, in the order in which they run.
+
+    They are those of all its base classes, oldest first, and then its method `check`.
 
     Args:
         cls: the request class.
+
+    Returns:
+        Functions of a request that raise `InvalidInput`.
     """
     checks = []
     for base in reversed(cls.__mro__):
         checks.extend(vars(base).get("checks", ()))
+    # The method `check` runs last.
     own_check = getattr(cls, "check", None)
     if own_check is not None:
         checks.append(own_check)
@@ -158,6 +179,8 @@ def _checks(cls: type) -> Checks:
 
 def value_of(record: object, name: str) -> Any:
     """Return the value of a field, or its assumed value if it is absent.
+
+    An assumed value may depend on other fields of the record.
 
     Args:
         record: a request.
@@ -169,6 +192,7 @@ def value_of(record: object, name: str) -> Any:
     value = getattr(record, name)
     if value is not None:
         return value
+    # The field is absent: look up its assumed value.
     cls: Any = type(record)
     for declared in _quantity_fields(cls):
         if declared.name == name:
@@ -179,6 +203,8 @@ def value_of(record: object, name: str) -> Any:
 
 def assumptions(record: Any) -> Iterator[tuple[str, str]]:
     """Yield a warning for each absent field that has an assumed value.
+
+    An assumption may have a condition under which it is stated.
 
     Args:
         record: a request.
@@ -191,6 +217,7 @@ def assumptions(record: Any) -> Iterator[tuple[str, str]]:
         name, absent = declared.name, declared.quantity.absent
         if absent is None or getattr(record, name) is not None:
             continue
+        # An assumption is listed always, or under its own condition.
         if absent.when is None or absent.when(record):
             yield f"assumed-{name.replace('_', '-')}", f"You did not give {name}; it was assumed to be {absent.words}"
 

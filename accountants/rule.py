@@ -19,7 +19,7 @@ Effort = Literal["coarse", "default", "fine"]
 
 @dataclass(frozen=True)
 class Refusal:
-    """The answer of a theorem that gives no guarantee for a spec.
+    """The answer of a theorem that gives no guarantee for a mechanism.
 
     Attributes:
         theorem: the theorem.
@@ -32,7 +32,9 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Case:
-    """The request that a rule answers: a setting and an effort, with access to the guarantees of inner mechanisms.
+    """The request that a rule answers, with access to the guarantees of inner mechanisms.
+
+    A rule applies one theorem to a spec, the description of a mechanism.
 
     Attributes:
         setting: neighbouring relation, unit of protection and observer.
@@ -51,16 +53,17 @@ class Case:
 class Rule:
     """A theorem that gives guarantees for the specs of one kind of mechanism.
 
-    The first rule that applies decides. If it `combines`, the later rules of the kind are tried too, and the answer is
-    the least of all bounds.
+    A spec is the description of a mechanism. The first rule that applies decides. If it `combines`, the later rules of
+    the kind are tried too, and the answer is the least of all bounds.
 
     Attributes:
         theorem: the theorem that is applied.
         kind: kind of the specs.
         apply: function from a spec and a `Case` to a guarantee, or to a refusal with its reason.
         combines: whether later rules are tried too.
-        inner_effort: effort at which inner specs are accounted for; None for that of the request. If a theorem's pair
-            is made of a table of an inner profile, it is the same at every effort only if the table is.
+        inner_effort: effort at which inner specs, the parts of a spec, are accounted for; None for that of the request.
+            If a theorem's pair is made of a table of an inner profile, it is the same at every effort only if the table
+            is.
     """
 
     theorem: Theorem

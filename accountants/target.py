@@ -24,11 +24,11 @@ _DEEPEST = -10_000.0
 
 
 class LogDelta(float):
-    """The natural logarithm of a δ, to a unit in the last place, and a rational number that is at most this δ.
+    """The natural logarithm of a δ, with a rational number that is at most this δ.
 
-    A logarithm of δ has fewer digits than δ: many neighbouring doubles share one logarithm. This number therefore also
-    stores δ as it was given. It is a float: arithmetic gives plain floats. Two objects are equal if their logarithms
-    are.
+    The logarithm is exact to a unit in the last place. A logarithm of δ has fewer digits than δ: many neighbouring
+    doubles share one logarithm. This number therefore also stores δ as it was given. It is a float: arithmetic gives
+    plain floats. Two objects are equal if their logarithms are.
     """
 
     _delta: float | None = None
@@ -53,6 +53,9 @@ class LogDelta(float):
 
         Args:
             delta: δ in (0, 1).
+
+        Returns:
+            The logarithm, which also stores δ itself.
         """
         log_delta = cls(math.log(delta))
         log_delta._delta = delta
@@ -64,6 +67,9 @@ class LogDelta(float):
 
         Args:
             log10_delta: log10 δ, below 0.
+
+        Returns:
+            The natural logarithm, which also stores log10 δ.
         """
         log_delta = cls(log10_delta * math.log(10.0))
         log_delta._log10_delta = log10_delta
@@ -79,6 +85,9 @@ def asks_for(log_delta: float, delta: Fraction) -> bool:
     Args:
         log_delta: natural logarithm of the requested δ, a `LogDelta` or any float.
         delta: the number to compare with, at least 0.
+
+    Returns:
+        True if δ is at least the number; False if it is smaller or if the comparison is too close.
     """
     if isinstance(log_delta, LogDelta):
         return delta <= log_delta.least
@@ -86,6 +95,7 @@ def asks_for(log_delta: float, delta: Fraction) -> bool:
         return True
     if not log_delta > _DEEPEST:
         return False
+    # The power is rounded down, and then lowered by the factor `_SHORT_OF`.
     power = _DIGITS.exp(Decimal(log_delta))
     return delta <= Fraction(power) * _SHORT_OF
 
@@ -183,10 +193,14 @@ class RiskTarget:
     def gaussian_epsilon(self, log_delta: float) -> float:
         """Estimate the ε at a δ of the Gaussian pair that just meets the risk, in nats; at least 0.
 
-        δ(ε) of the pair decreases, so ε is found by bisection between 0 and a bound on the tail of the privacy loss.
+        The pair is N(μ, 1) against N(0, 1). Its δ(ε) decreases, so ε is found by bisection between 0 and a bound on the
+        tail of the privacy loss.
 
         Args:
             log_delta: natural logarithm of the δ.
+
+        Returns:
+            ε in nats.
         """
         from epsilond.accountants.numerics.special import log_theta  # noqa: PLC0415  as above
 
@@ -211,6 +225,8 @@ class RiskTarget:
 class Target:
     """The requested (ε, δ), or the requested risk with the (ε, δ) of the Gaussian pair that just meets it.
 
+    The Gaussian pair is N(μ, 1) against N(0, 1).
+
     Attributes:
         epsilon: ε, in nats.
         log_delta: natural logarithm of δ.
@@ -232,6 +248,9 @@ class Target:
             delta: δ as a probability.
             log10_delta: base-10 logarithm of δ.
 
+        Returns:
+            The target with ln δ.
+
         Raises:
             InvalidInput: both or neither are given.
         """
@@ -241,12 +260,16 @@ class Target:
     def of_risk(cls, risk: RiskTarget, delta: float | None, log10_delta: float | None) -> Target:
         """Return the target of a risk, with the ε at δ of the Gaussian pair that just meets the risk.
 
-        Searches start from this point, and answers read the curve at its δ.
+        The Gaussian pair is N(μ, 1) against N(0, 1). Searches start from this point, and answers read the curve at its
+        δ.
 
         Args:
             risk: the limit on a measure of privacy loss.
             delta: δ at which the curve is read; None for a given `log10_delta`, or for `ASSUMED_DELTA`.
             log10_delta: the same as a base-10 logarithm.
+
+        Returns:
+            The target with the risk, and with ε in nats and ln δ of the Gaussian pair.
 
         Raises:
             InvalidInput: both delta and log10_delta are given.
@@ -275,12 +298,15 @@ class Target:
 def _target_of_risk(risk: RiskTarget, delta: float | None, log10_delta: float | None) -> Target:
     """Return the target of a risk, with the ε at δ of the Gaussian pair that just meets the risk.
 
-    The result is stored, because many runs are compared under one target.
+    The Gaussian pair is N(μ, 1) against N(0, 1). The result is stored, because many runs are compared under one target.
 
     Args:
         risk: the limit on a measure of privacy loss.
         delta: δ at which the curve is read, in (0, 1); None for a given `log10_delta`.
         log10_delta: base-10 logarithm of this δ; None for a given `delta`.
+
+    Returns:
+        The target with the risk, and with ε in nats and ln δ of the Gaussian pair.
 
     Raises:
         InvalidInput: both delta and log10_delta are given, or neither.

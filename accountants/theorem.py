@@ -35,12 +35,17 @@ def holds_nan(value: Any) -> bool:
 
     Args:
         value: a number, text, None, or nested mappings, lists and tuples of these.
+
+    Returns:
+        True if any number inside the value is NaN.
     """
     kind = type(value)
     if kind is float:
         return bool(value != value)  # noqa: PLR0124  only NaN differs from itself
+    # The usual values without parts.
     if kind is int or kind is str or kind is bool or value is None:
         return False
+    # Containers are searched at any depth.
     if kind is dict or isinstance(value, Mapping):
         return any(map(holds_nan, value.values()))
     if kind is list or kind is tuple or isinstance(value, list | tuple):
@@ -67,6 +72,9 @@ def _is_overflow(output: tuple[str, object]) -> bool:
 
     Args:
         output: name and value of the output.
+
+    Returns:
+        True for an infinite lower bound or an infinite parameter of a run.
     """
     name, value = output
     is_infinite = isinstance(value, float) and math.isinf(value)
@@ -158,7 +166,7 @@ class Condition:
             outputs: outputs of the formula at the request; not needed unless `of_outputs`.
 
         Returns:
-            Whether the condition holds, with both sides of its comparison if it has a test.
+            The id and statement of the condition, whether it holds, and the left and right side if it has a test.
         """
         if self.test is None:
             return ConditionResult(self.id, self.statement, Verdict.UNDECIDABLE)
@@ -217,7 +225,7 @@ class Step:
     Attributes:
         theorem: id of the theorem.
         inputs: numbers and words to which the theorem is applied, by name.
-        premises: the steps with the conclusions that the theorem uses.
+        premises: earlier steps, of which the theorem uses the conclusions.
     """
 
     theorem: str
@@ -238,7 +246,7 @@ class Evaluation:
         conditions: whether each condition of the theorem holds at the inputs.
         status: whether the theorem is proved, refuted or unproved.
         errata: errors of the printed text.
-        reading: version of the formula, as printed or as corrected by an erratum.
+        reading: version of the formula that was evaluated: "printed" as in the source, or "corrected" by an erratum.
     """
 
     outputs: Outputs
@@ -294,6 +302,9 @@ class Theorem:
         Args:
             fields: values of the request's fields by name.
 
+        Returns:
+            A record of the request class, with checked fields.
+
         Raises:
             InvalidInput: the theorem has no formula, or no run can have these fields.
         """
@@ -307,6 +318,9 @@ class Theorem:
         Args:
             premises: the derivation steps that the theorem uses.
             inputs: numbers and words to which it is applied, by name.
+
+        Returns:
+            The step, with the id of this theorem.
         """
         return Step(self.id, inputs, premises)
 
@@ -321,6 +335,9 @@ class Theorem:
             inputs: request of the formula.
             reading: version of the formula, as printed or as corrected by an erratum.
 
+        Returns:
+            The outputs by name, with the results of the conditions, the status and the errata.
+
         Raises:
             InvalidInput: the theorem has no formula or no such version, or its numbers leave the range of doubles.
         """
@@ -328,6 +345,7 @@ class Theorem:
             raise InvalidInput.at("", f"{self.id} is a rule between guarantees and has no formula to evaluate")
         if reading not in self.readings:
             raise InvalidInput.at("/reading", "this theorem has no such reading", allowed=", ".join(self.readings))
+        # Only a formula with two versions takes the argument `reading`.
         version = {"reading": reading} if len(self.readings) > 1 else {}
 
         # Inputs in range may still overflow together, for example in the square of 1e200.
@@ -338,6 +356,7 @@ class Theorem:
         except ArithmeticError:
             raise InvalidInput.at("", LEAVES_THE_DOUBLES) from None
 
+        # Numbers that are NaN or infinite by overflow bound nothing.
         left_sides = [condition.left for condition in conditions]
         right_sides = [condition.right for condition in conditions]
         if holds_nan([outputs, left_sides, right_sides]) or any(map(_is_overflow, outputs.items())):

@@ -31,7 +31,7 @@ Near 1, 1 − E_1 matters.
 
 @dataclass(frozen=True, eq=False)
 class TradeOff(Divergences):
-    """The trade-off of a pair P against Q: the largest true positive rates of tests that distinguish P from Q.
+    """The trade-off function of P against Q: the largest true positive rate of a test at each false positive rate.
 
     A test decides from an output which of the two distributions it is from. Its false positive rate is the probability
     of deciding for P under Q, and its true positive rate that under P. Both follow from the hockey-stick divergences
@@ -49,6 +49,8 @@ class TradeOff(Divergences):
         aims: dict[float, float] | None = None,
     ) -> TradeOff:
         """Prepare the search for the best tests of P against Q, from the hockey-stick divergences of both directions.
+
+        Both directions are needed, because a threshold γ < 1 is evaluated by the profile of (Q, P).
 
         Args:
             forward: profile of (P, Q), which gives E_γ(P‖Q) at each γ = e^ε ≥ 1.
@@ -72,10 +74,15 @@ class TradeOff(Divergences):
         return Interval(lower, at_log_gamma_zero.upper)
 
     def advantage_within(self, floor: float) -> bool:
-        """Return whether E_1 is shown to be at most a number, by an upper bound that costs less than both bounds.
+        """Return whether an upper bound shows that the total variation distance E_1 is at most a number.
+
+        The bound costs less than both bounds.
 
         Args:
             floor: the number, in [0, 1].
+
+        Returns:
+            True if the upper bound on E_1 is at most `floor`.
         """
         if 0.0 not in self.evaluated and self.forward.shares_nodes:
             return self.upper_bound(0.0, floor) <= floor
@@ -89,6 +96,7 @@ class TradeOff(Divergences):
         Returns:
             True if bounds are stored that would be expensive to improve by other nodes.
         """
+        # The engine may have bounded E_1 together with its best tests.
         if self.best is not None:
             bounds = self.best.log_delta_at_zero
             if bounds.upper - bounds.lower <= GOOD_GAP:
@@ -96,6 +104,7 @@ class TradeOff(Divergences):
             return False
         if not self.lower:
             return False
+        # A test near the requested rates may share its nodes with γ = 1.
         for near in self.near.values():
             bounds = near.log_delta(0.0)
             # Near E_1 = 1 the difference 1 − E_1 matters, so the bounds must be close there.

@@ -32,7 +32,9 @@ _INSIDE = 1e-9
 
 
 class PointLimit(NamedTuple):
-    """A condition on δ of one direction at one ε, sufficient for a limit on an attacker's true positive rate.
+    """A condition on δ at one ε that is sufficient for a limit on an attacker's true positive rate.
+
+    The condition is about one direction of a pair of distributions.
 
     Attributes:
         epsilon: ε ≥ 0, in nats.
@@ -51,9 +53,10 @@ class PointLimit(NamedTuple):
 
 
 def largest_log_delta(risk: RiskTarget, log_gamma: float) -> float:
-    """Return the largest log δ(|t|) that proves a limit β on the true positive rate at a false positive rate α.
+    """Return the largest log δ that proves a limit on a true positive rate.
 
-    It is log(β − e^t α) for t ≥ 0. For t < 0 the same test is one of Q against P, with the rates 1 − α and 1 − β.
+    The limit is β at the false positive rate α, and δ is that at |t|. It is log(β − e^t α) for t ≥ 0. For t < 0 the
+    same test is one of Q against P, with the rates 1 − α and 1 − β.
 
     Args:
         risk: a risk of the kind `true_positive_rate`, with the limit β at the false positive rate α.
@@ -66,6 +69,7 @@ def largest_log_delta(risk: RiskTarget, log_gamma: float) -> float:
     if log_gamma < 0.0:
         true_positives, false_positives = 1.0 - false_positives, 1.0 - true_positives
     scaled = math.exp(abs(log_gamma)) * false_positives
+    # Errors of the exponential, the product and the difference.
     rounding = 8.0 * UNIT_ROUNDOFF * (true_positives + (1.0 + abs(log_gamma)) * scaled)
     delta = true_positives - scaled - rounding
     if not delta > 0.0:
@@ -79,11 +83,14 @@ def gaussian_threshold(risk: RiskTarget) -> float:
 
 
 def _within(risk: RiskTarget, log_gamma: float) -> float:
-    """Return the threshold t nearest to a given one at which some δ > 0 keeps the true positive rate of a risk.
+    """Return the threshold nearest to a given one at which some δ > 0 keeps a true positive rate.
 
     Args:
         risk: a risk of the kind `true_positive_rate`.
         log_gamma: the given threshold, in nats.
+
+    Returns:
+        The threshold, slightly inside the range.
     """
     rate = risk.false_positive_rate
     low, high = -math.log((1.0 - rate) / (1.0 - risk.bound)), math.log(risk.bound / rate)
@@ -116,6 +123,9 @@ class AimedTests:
 
         Args:
             curve: the privacy curve.
+
+        Returns:
+            One condition for each direction.
         """
         directions = zip(self._directions(curve), self._log_gammas, strict=False)
         return [self._limit(tests, log_gamma) for tests, log_gamma in directions]
@@ -125,6 +135,9 @@ class AimedTests:
 
         Args:
             curve: the privacy curve.
+
+        Returns:
+            True if the limit on the rate is proved.
         """
         if self._all_met(curve):
             return True
@@ -132,10 +145,11 @@ class AimedTests:
         return self._all_met(curve)
 
     def aim(self, curve: Curve, *, anew: bool = False) -> None:
-        """Move the threshold of each direction to about the best one for a curve, unless it is better where it is.
+        """Move the threshold of each direction to about the best one for a curve.
 
-        A threshold t gives the upper bound e^t α + E_{e^t} on the true positive rate at α, with the hockey-stick
-        divergence E_γ. The first call searches the whole range, further ones search around the present thresholds.
+        A threshold that is better where it is does not move. A threshold t gives the upper bound e^t α + E_{e^t} on the
+        true positive rate at α, with the hockey-stick divergence E_γ. The first call searches the whole range, further
+        ones search around the present thresholds.
 
         Args:
             curve: the privacy curve.
@@ -147,6 +161,7 @@ class AimedTests:
             if anew or not self._is_aimed:
                 tests.true_positives(false_positive_rate, floor=false_positive_rate)
                 candidates += tests.aims.values()
+            # Start from the threshold with the least bound, and improve it.
             bounds = [self._bound(tests, log_gamma) for log_gamma in candidates]
             start = candidates[bounds.index(min(bounds))]
             self._log_gammas[index] = self._best_log_gamma(tests, _within(self._risk, start))
@@ -161,6 +176,9 @@ class AimedTests:
 
         Args:
             curve: the privacy curve with the dominating pair (P, Q).
+
+        Returns:
+            One or two searches for tests, without lower bounds.
         """
         pair, rates = curve.upper, (self._risk.false_positive_rate,)
         tests = [TradeOff.of(pair.forward, pair.backward, rates, lower=False)]
@@ -180,10 +198,10 @@ class AimedTests:
         return math.exp(log_gamma) * self._risk.false_positive_rate + tests.evaluate([log_gamma])[0].upper
 
     def _best_log_gamma(self, tests: TradeOff, start: float) -> float:
-        """Search near a start for the threshold t with about the least upper bound e^t α + E_{e^t} on the rate.
+        """Search near a start for the threshold with about the least upper bound on the true positive rate.
 
-        The bound is on the true positive rate at the false positive rate α, with the hockey-stick divergence E_γ. The t
-        is interpolated between evaluated points, which is repeated until it hardly moves.
+        The bound at a threshold t is e^t α + E_{e^t}, with the false positive rate α and the hockey-stick divergence
+        E_γ. The t is interpolated between evaluated points, which is repeated until it hardly moves.
 
         Args:
             tests: the tests of one direction.
@@ -215,6 +233,7 @@ class AimedTests:
 
             # The scale is the reciprocal of the natural distance, within limits.
             moved = abs(best - previous)
+            # The natural distance, over which the bound rises by a fixed share, is limited to 1e-6 … 10.
             scale = math.sqrt(min(max(curvature, 1e-2), 1e12)) if math.isfinite(curvature) else 1.0
             if moved * scale <= _SETTLED:
                 break

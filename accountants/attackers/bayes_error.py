@@ -36,6 +36,7 @@ def bayes_error(curve: Curve, prior: float) -> Interval:
     """
     smaller = min(prior, 1.0 - prior)
     epsilon = max(math.log1p(-smaller) - math.log(smaller), 0.0)
+    # The rounding of the two logarithms.
     slack = 8 * UNIT_ROUNDOFF * (1.0 + epsilon)
     largest_log_delta = curve.log_delta(max(epsilon - slack, 0.0)).upper
     least_log_delta = curve.log_delta(epsilon + slack).lower

@@ -24,19 +24,22 @@ _MARGIN = 1e-9
 
 
 def is_below_gaussian_from(epsilon: float, rho: float, mu: float) -> bool:
-    """Return whether δ of ρ-zero-concentrated privacy is proved to be at most that of a Gaussian pair from an ε on.
+    """Return whether δ of zero-concentrated privacy is proved to be below a Gaussian one from an ε on.
 
-    The pair is N(μ, 1) against N(0, 1). With m = √(2ρ), y = (ε − ρ)/m and x = ε/μ − μ/2, it is proved if μ > m,
-    x > 0, y > 0, ε² (1/m² − 1/μ²) ≥ 1 and
+    The pair is N(μ, 1) against N(0, 1). Let m = √(2ρ), y = (ε − ρ)/m and x = ε/μ − μ/2. It is proved if μ > m, x > 0,
+    y > 0, ε² (1/m² − 1/μ²) ≥ 1 and
 
         y²/2 − x²/2 + 1 + log(y/m) − log √(2π) + log μ − log((x + μ)² + 3) ≥ 0.
+
+    Source: docs/attackers.md.
 
     Args:
         epsilon: ε > 0, in nats.
         rho: ρ > 0.
         mu: μ > 0, in standard deviations.
 
-    Source: docs/attackers.md.
+    Returns:
+        True if it is proved.
     """
     m = math.sqrt(2.0 * rho)
     y, x = (epsilon - rho) / m, epsilon / mu - 0.5 * mu
@@ -50,13 +53,15 @@ def is_below_gaussian_from(epsilon: float, rho: float, mu: float) -> bool:
     # The logarithm of the quotient at ε.
     half_squares = 0.5 * (y - x) * (y + x)
     logs = 1.0 + math.log(y / m) - 0.5 * math.log(2.0 * math.pi) + math.log(mu) - math.log((x + mu) ** 2 + 3.0)
+    # Both conditions hold by more than their rounding errors.
     return is_increasing and half_squares + logs >= _MARGIN * (1.0 + y * y + x * x)
 
 
 def least_mu_from(epsilon: float, rho: float) -> float:
-    """Return a μ for which δ of ρ-zero-concentrated privacy is at most that of N(μ, 1) against N(0, 1) from an ε on.
+    """Return a μ for which ρ-zero-concentrated privacy is below a Gaussian pair from an ε on.
 
-    It is above √(2ρ), and about the least that is proved. Doubling and then bisection find it.
+    δ of each ρ-zCDP mechanism is then at most that of N(μ, 1) against N(0, 1). μ is above √(2ρ), and about the least
+    that is proved. Doubling and then bisection find it.
 
     Args:
         epsilon: ε > ρ, in nats.
@@ -74,6 +79,7 @@ def least_mu_from(epsilon: float, rho: float) -> float:
         if high > largest:
             return math.inf
 
+    # Bisect between a μ that is not proved and one that is.
     for _ in range(_BISECTIONS):
         middle = 0.5 * (low + high)
         if is_below_gaussian_from(epsilon, rho, middle):

@@ -44,6 +44,9 @@ def directed_delta(curve: Curve, epsilon: float, direction: Direction) -> Direct
         epsilon: ε of any sign, in nats.
         direction: whether the first distribution has the contribution.
 
+    Returns:
+        Bounds on log δ, and, for ε < 0, on δ itself.
+
     Guarantees: the bounds enclose the largest δ over all neighbours in this direction.
     """
     if epsilon >= 0.0:
@@ -67,8 +70,12 @@ def _log_delta(curve: Curve, epsilon: float, direction: Direction) -> Interval:
         curve: the privacy curve, with the dominating pair and the witnesses.
         epsilon: ε ≥ 0, in nats.
         direction: which of the two neighbouring datasets comes first.
+
+    Returns:
+        Lower and upper bound on log δ.
     """
     dominating = _profile(curve.upper, direction)
+    # If the mechanism attains the dominating pair, its lower bound holds for the mechanism too.
     if curve.tight:
         lower, upper = dominating.log_delta_bounds(epsilon)
     else:
@@ -95,8 +102,12 @@ def _log(value: float, side: float) -> float:
     Args:
         value: the probability.
         side: −1 to round down, 1 to round up.
+
+    Returns:
+        The natural logarithm.
     """
     if value <= 0.0:
         return -math.inf
     logarithm = math.log(value)
+    # An error of two units in the last place covers that of the logarithm.
     return logarithm + side * 2.0 * UNIT_ROUNDOFF * abs(logarithm)

@@ -29,7 +29,8 @@ _LEAST_END = 1e-6
 class FarLosses(NamedTuple):
     """Bounds on the privacy losses of a pair beyond the ε at which the integral for its Rényi divergence ends.
 
-    The order of the divergence is a, and E(ε) is the hockey-stick divergence of the pair at e^ε.
+    A pair is two distributions of outputs. The order of the divergence is a, and E(ε) is the hockey-stick divergence of
+    the pair at e^ε.
 
     Attributes:
         end: the ε at which the integral ends, in nats.
@@ -45,9 +46,10 @@ class FarLosses(NamedTuple):
 
 
 def far_losses_of_gaussian(distance: float, order: float) -> FarLosses:
-    """Bound the far losses in the integral for a Rényi divergence, if N(d, 1) against N(0, 1) dominates the pair.
+    """Bound the far losses in the integral for a Rényi divergence, if a Gaussian pair dominates.
 
-    It must dominate in both directions: its δ is then at least that of the pair at every ε.
+    The Gaussian pair is N(d, 1) against N(0, 1). It must dominate in both directions: its δ is then at least that of
+    the pair at every ε.
 
     Args:
         distance: distance d ≥ 0 of the means, in standard deviations.
@@ -60,17 +62,19 @@ def far_losses_of_gaussian(distance: float, order: float) -> FarLosses:
     # The number of standard deviations beyond which the rest is negligible, under the distribution weighted by r^a.
     deviations = math.sqrt(2.0 * (log_moment - _LOG_TAIL))
     end = (order - 0.5) * distance * distance + deviations * distance
+    # Rounded up: relative error of the product.
     most = 0.5 * order * distance * distance * (1.0 + 16 * UNIT_ROUNDOFF)
     log_tail = log_moment + float(log_normal_tail(deviations * (1.0 - 1e-12)))
     return FarLosses(end, log_tail, most)
 
 
 def far_losses_by_orders(divergence: Callable[[float], float], order: float) -> FarLosses | None:
-    """Bound the far losses in the integral for a Rényi divergence, from divergences D_b at larger orders b > a.
+    """Bound the far losses in the integral for a Rényi divergence, from divergences of larger orders.
 
-    At an order b, E(ε) ≤ (1 − 1/b)^{b − 1} e^{(b − 1)(D_b − ε)}/b for the hockey-stick divergence E(ε) at e^ε. The
-    integral of this bound from the end on has a closed form. The order with the least end is used for the tail, and all
-    orders for the cap.
+    The order of the integral is a, and D_b is the divergence of a larger order b. At an order b,
+    E(ε) ≤ (1 − 1/b)^{b − 1} e^{(b − 1)(D_b − ε)}/b for the hockey-stick divergence E(ε) at e^ε. The integral of this
+    bound from the end on has a closed form. The order with the least end is used for the tail, and all orders for the
+    cap.
 
     Args:
         divergence: function from an order to an upper bound on the divergence in nats; math.inf if none is known.
@@ -91,6 +95,7 @@ def far_losses_by_orders(divergence: Callable[[float], float], order: float) -> 
         [-math.log(larger) + (larger - 1.0) * math.log1p(-1.0 / larger) for larger, _ in finite_bounds]
     )
     constants = constants + slopes * np.asarray([value for _, value in finite_bounds])
+    # Error of the sums of logarithms.
     rounding = 32 * UNIT_ROUNDOFF * (1.0 + np.abs(constants))
 
     # The ε from which on the integral of the bound is e^_LOG_TAIL.
@@ -102,17 +107,20 @@ def far_losses_by_orders(divergence: Callable[[float], float], order: float) -> 
     def cap(epsilon: FloatArray) -> FloatArray:
         """Return the least bound on log E over the orders."""
         products = np.multiply.outer(epsilon, slopes)
+        # Each line is rounded up by the errors of its constant and of the product.
         log_bounds = constants + rounding - products + 8 * UNIT_ROUNDOFF * products
         return np.asarray(np.min(log_bounds, axis=-1))
 
     most = divergence(order)
+    # The end is moved outward by more than its rounding error.
     return FarLosses(end * (1.0 + 1e-9), _LOG_TAIL, most, cap)
 
 
 def far_losses_of_bounded(largest: float, most: float, far: FarLosses | None) -> FarLosses | None:
     """Bound the far losses in the integral for a Rényi divergence, if the pair has a largest privacy loss.
 
-    From it on, the hockey-stick divergences of both directions are zero.
+    A pair is two distributions of outputs. From the largest loss on, the hockey-stick divergences of both directions
+    are zero.
 
     Args:
         largest: the largest loss, in nats; math.inf if none is known.
@@ -126,6 +134,7 @@ def far_losses_of_bounded(largest: float, most: float, far: FarLosses | None) ->
     end = max(largest, _LEAST_END)
     if largest == 0.0 or end == math.inf:
         return far
+    # The integral ends at the largest loss, or earlier by the other bounds.
     if far is None:
         return FarLosses(end, -math.inf, most, None)
     if far.end <= end:

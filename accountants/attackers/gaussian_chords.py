@@ -53,7 +53,10 @@ class DeltaPoint(NamedTuple):
 
 
 def enclose_bounded_loss(pair: Pair) -> Interval | None:
-    """Return bounds on the least μ for which δ of a pair with a bounded loss is at most that of N(μ, 1) and N(0, 1).
+    """Return bounds on the least μ for which a Gaussian pair dominates a pair with a bounded loss.
+
+    The Gaussian pair is N(μ, 1) against N(0, 1). From the largest loss on, δ is 0, so that only a bounded range of ε
+    must be covered.
 
     Args:
         pair: the pair of distributions, which may be a composition.
@@ -80,9 +83,10 @@ def divide_intervals(
     enough: float = 0.0,
     divisions: int = DIVISIONS,
 ) -> Interval:
-    """Return bounds on the least μ with δ(ε) ≤ δ_μ(ε) between two ε, by chords of ever shorter intervals.
+    """Return bounds on the least μ for which δ is at most that of a Gaussian pair between two points.
 
-    δ_μ is that of N(μ, 1) against N(0, 1). The interval with the largest μ is divided repeatedly.
+    It is the least μ with δ(ε) ≤ δ_μ(ε) for every ε in between, with δ_μ of N(μ, 1) against N(0, 1). Chords of ever
+    shorter intervals bound δ. The interval with the largest μ is divided repeatedly.
 
     Args:
         pair: the pair of distributions with δ.
@@ -116,9 +120,9 @@ def point_of(pair: Pair, epsilon: float) -> DeltaPoint:
 
 
 class _Interval(NamedTuple):
-    """Two neighbouring ε with a μ for which δ ≤ δ_μ between them, where δ_μ is that of N(μ, 1) against N(0, 1).
+    """Two neighbouring ε with a μ for which δ is at most that of a Gaussian pair between them.
 
-    A heap of intervals has the one with the largest μ first.
+    The pair is N(μ, 1) against N(0, 1), and δ_μ is its δ. A heap of intervals has the one with the largest μ first.
 
     Attributes:
         negative_mu: −μ, by which the heap sorts.
@@ -148,12 +152,17 @@ class _Interval(NamedTuple):
             left: the point with the smaller ε.
             right: the point with the larger ε.
             most: a μ that is known to be enough.
+
+        Returns:
+            The interval with its μ and the ε at which it should be divided.
         """
         middle = 0.5 * (left.epsilon + right.epsilon)
+        # δ is 0 from the left point on, so that every μ is enough.
         if left.upper == -math.inf:
             return cls(0.0, middle, left, right)
         log_alpha = _log_chord_slope(left, right)
         quantile, upper_quantile = float(ndtri_exp(log_alpha)), _upper_quantile(left, right, log_alpha)
+        # Errors of both quantiles; the last term covers quantiles near 0.
         error = _QUANTILE_ERROR * (abs(upper_quantile) + abs(quantile) + 1e-3)
         mu = min(max(upper_quantile - quantile + error, 0.0), most)
 
@@ -165,13 +174,17 @@ class _Interval(NamedTuple):
 
 
 def _log_chord_slope(left: DeltaPoint, right: DeltaPoint) -> float:
-    """Return log α for the slope −α in e^ε of the chord through the upper bounds on δ at two points; below 0.
+    """Return the log steepness of the chord of δ between two points, as a function of e^ε.
 
-    If δ does not decrease, α is δ at the left point divided by e^ε at the right one.
+    The chord goes through the upper bounds on δ, and has the slope −α. If δ does not decrease, α is δ at the left point
+    divided by e^ε at the right one.
 
     Args:
         left: the point with the smaller ε.
         right: the point with the larger ε.
+
+    Returns:
+        log α, natural logarithm, below 0.
     """
     log_alpha = left.upper - right.epsilon
     if right.upper < left.upper:
@@ -181,9 +194,10 @@ def _log_chord_slope(left: DeltaPoint, right: DeltaPoint) -> float:
 
 
 def _upper_quantile(left: DeltaPoint, right: DeltaPoint, log_alpha: float) -> float:
-    """Return the normal quantile Φ⁻¹(p) for p = max(e^ε α + δ(ε)) over two points, with p rounded up.
+    """Return an upper bound on the normal quantile from which the μ of an interval follows.
 
-    From p = 1/2 on, it is −Φ⁻¹(1 − p), with 1 − p = (1 − δ) − e^ε α rounded down.
+    It is Φ⁻¹(p) for p = max(e^ε α + δ(ε)) over both points, with p rounded up. From p = 1/2 on, it is −Φ⁻¹(1 − p), with
+    1 − p = (1 − δ) − e^ε α rounded down.
 
     Args:
         left: the point with the smaller ε, with an upper bound on δ.
@@ -206,8 +220,12 @@ def _log_sum_up(point: DeltaPoint, log_alpha: float) -> float:
     Args:
         point: the point, with an upper bound on δ.
         log_alpha: log α, natural logarithm.
+
+    Returns:
+        The natural logarithm.
     """
     value = log_sum(point.epsilon + log_alpha, point.upper)
+    # Error of the exponents and of the logarithm of the sum.
     return value + 8 * UNIT_ROUNDOFF * (1.0 + point.epsilon + abs(log_alpha) + abs(value))
 
 
@@ -217,22 +235,32 @@ def _log_rest_down(point: DeltaPoint, log_alpha: float) -> float:
     Args:
         point: the point, with an upper bound on δ.
         log_alpha: log α, natural logarithm.
+
+    Returns:
+        The natural logarithm.
     """
     log_complement = log1m_exp_at(point.upper) if point.upper < 0.0 else -math.inf
     log_share = point.epsilon + log_alpha - log_complement
     if not log_share < 0.0:
         return -math.inf
     value = log_complement + log1m_exp_at(log_share)
+    # Errors of the exponents; a share near 1 makes the result more sensitive to them.
     rounding = 8 * UNIT_ROUNDOFF * (1.0 + point.epsilon + abs(log_alpha) + abs(log_complement))
+    # The error of the share is relative to 1 minus the share.
     return value - rounding / -math.expm1(log_share)
 
 
 def gaussian_mu_at(epsilon: float, log_delta: float) -> float:
     """Return a lower bound on every μ for which N(μ, 1) against N(0, 1) has at least a given δ at ε.
 
+    It is the reciprocal of an upper bound on the noise that has this δ at sensitivity 1.
+
     Args:
         epsilon: ε ≥ 0, in nats.
         log_delta: natural logarithm of the δ.
+
+    Returns:
+        The bound, in standard deviations; 0 if δ is too small for the inverse.
     """
     if not log_delta > LEAST_LOG_DELTA:
         return 0.0

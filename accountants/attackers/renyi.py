@@ -91,6 +91,9 @@ def _combine_if_wide(curve: Curve, orders: Sequence[float], bounds: Sequence[Int
         curve: the privacy curve of the mechanism.
         orders: orders a > 1.
         bounds: bounds on the Rényi divergence at each order, in nats.
+
+    Returns:
+        One pair of bounds for each order, in nats.
     """
     combined = []
     for order, bound in zip(orders, bounds, strict=True):
@@ -115,20 +118,25 @@ def _combine(curve: Curve, order: float, lower: float, upper: float) -> Interval
         lower: largest lower bound of the pairs that neighbours attain, in nats.
         upper: least upper bound of the dominating pairs, in nats.
 
+    Returns:
+        Lower and upper bound in nats.
+
     Raises:
         ContradictoryBounds: the lower bound exceeds the upper one, which is a fault of this library.
     """
     if upper < _LEAST:
         return Interval(0.0, upper + _LEAST)
+    # Bounds within a millionth are close enough.
     if lower < upper * (1.0 - 1e-6):
         lower = max(lower, _lower_from_delta(curve, order))
     return Interval.of(lower=lower, upper=upper, name=f"the Rényi divergence of order {order:g}")
 
 
 def concentration(pair: Pair) -> float:
-    """Return a ρ for which a pair is ρ-zero-concentrated: its Rényi divergences are at most ρ a at every order a > 1.
+    """Return a ρ for which a pair of distributions is ρ-zero-concentrated private.
 
-    It is a sum over the parts of a composition. Of several dominating pairs of one mechanism, the least ρ is used.
+    Its Rényi divergences are then at most ρ a at every order a > 1. ρ of a composition is the sum over its parts. Of
+    several dominating pairs of one mechanism, the least ρ is used.
 
     Args:
         pair: a pair that dominates a mechanism, or the least of several such pairs.
@@ -162,6 +170,7 @@ def _of_pair(pair: Pair, orders: Sequence[float]) -> list[Interval]:
         Lower and upper bounds in nats, one for each order.
     """
     unfolded = list(unfold(((pair, 1),)))
+    # Gaussian steps of one kind have a closed form.
     if len(unfolded) == 1:
         part, times = unfolded[0]
         if part.gaussian_dp_mu is not None:
@@ -196,7 +205,7 @@ def _of_gaussian_steps(mu: float, times: int, orders: Sequence[float]) -> list[I
 
 
 def _lower_from_delta(curve: Curve, order: float) -> float:
-    """Return a lower bound on the Rényi divergence D_a of a mechanism, from lower bounds on its δ at several ε.
+    """Return a lower bound on the Rényi divergence of a mechanism, from its δ at several ε.
 
     δ(ε) ≤ e^{(a − 1)(D_a − ε)} (1 − 1/a)^{a − 1}/a (Canonne, Kamath and Steinke 2020, Proposition 12). So D_a is at
     least ε + (log δ + log a − (a − 1) log(1 − 1/a))/(a − 1).
@@ -215,6 +224,7 @@ def _lower_from_delta(curve: Curve, order: float) -> float:
         if log_delta == -math.inf:
             continue
         size = epsilon + (abs(log_delta) + abs(offset) + 1.0) / (order - 1.0)
+        # Rounded down: errors of the quotient's terms.
         rounding = 16 * UNIT_ROUNDOFF * size
         bound = epsilon + (log_delta + offset) / (order - 1.0) - rounding
         largest = max(largest, bound)

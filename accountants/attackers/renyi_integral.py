@@ -54,7 +54,9 @@ _WIDE = 1e-4
 
 
 class _Weights(NamedTuple):
-    """Weights of the values at both ends of a step in ∫ e^{px} f(x) dx, for a function f that is linear in e^x.
+    """Quadrature weights of the values at both ends of a step, for a function that is linear in e^x.
+
+    The integral is ∫ e^{px} f(x) dx for the function f.
 
     Attributes:
         left: weight of the value at the left end.
@@ -75,11 +77,15 @@ class _Weights(NamedTuple):
         Args:
             power: exponent p, not 0 and not −1.
             step: length h > 0 of the step.
+
+        Returns:
+            The weights of both ends, with a bound on their relative error.
         """
         area = math.expm1(power * step) / power  # ∫ e^{px} dx
         area_of_next_power = math.expm1((power + 1.0) * step) / (power + 1.0)
         right = (area_of_next_power - area) / math.expm1(step)
         left = area - right
+        # The cancellation of the two areas, relative to the smaller weight.
         error = 64 * UNIT_ROUNDOFF * area * (1.0 + 1.0 / step) / min(left, right)
         return cls(left, right, error)
 
@@ -115,6 +121,7 @@ def integrated_renyi(forward: Profile, backward: Profile, *, far: FarLosses, ord
     if log_upper == -math.inf:  # both distributions are the same
         return Interval(0.0, 0.0)
 
+    # Errors of the logarithms and exponents of the sums.
     slack = 64 * UNIT_ROUNDOFF * (8.0 + abs(log_upper) + order * last)
     lower = divergence_of_log_excess(log_lower - slack, order) if log_lower > -math.inf else 0.0
     upper = divergence_of_log_excess(log_upper + slack, order)
@@ -129,6 +136,9 @@ def _takes_too_many_steps(forward: Profile, backward: Profile, last: float, orde
         backward: the privacy profile of (Q, P).
         last: the ε at which the integral ends, in nats.
         order: order a > 1 of the divergence.
+
+    Returns:
+        True if the integral must not be computed.
     """
     fewest = order * last / _LONGEST_STEP
     if _is_costly(forward) or _is_costly(backward):
@@ -160,11 +170,11 @@ class _Piece:
 def _total(
     profile: Profile, power: float, last: float, order: float, cap: Callable[[FloatArray], FloatArray] | None
 ) -> Interval:
-    """Return bounds on the logarithm of ∫ e^{p ε} E(ε) dε from 0 to about `last`, for a hockey-stick divergence E(ε).
+    """Return bounds on the logarithm of a weighted integral of a privacy profile.
 
-    The range is divided into pieces of growing length. The pieces that leave the bounds apart are divided into more
-    steps. For a profile that is computed point by point they are divided into halves, up to a limit on the steps of all
-    pieces.
+    The integral is ∫ e^{p ε} E(ε) dε from 0 to about `last`, for a hockey-stick divergence E(ε). The range is divided
+    into pieces of growing length. The pieces that leave the bounds apart are divided into more steps. For a profile
+    that is computed point by point they are divided into halves, up to a limit on the steps of all pieces.
 
     Args:
         profile: the privacy profile with log E.
@@ -172,6 +182,9 @@ def _total(
         last: end of the integral, in nats. The last piece may end beyond it by less than a step.
         order: order a of the Rényi divergence, which decides the number of steps.
         cap: function from ε to a further upper bound on log E; None if there is none.
+
+    Returns:
+        Lower and upper bound on the natural logarithm.
     """
     ends = [0.0, *(last * 2.0 ** (piece - _PIECES) for piece in range(_PIECES + 1))]
     is_costly = _is_costly(profile)
@@ -201,6 +214,7 @@ def _total(
         is_too_much = evaluated > _MOST_COSTLY if is_costly else loosest.count > _MOST
         if is_too_much:
             break
+        # Halve the piece, or give it more steps and keep the closer of both bounds.
         if is_costly:
             middle = 0.5 * (loosest.start + loosest.end)
             pieces.remove(loosest)
@@ -226,6 +240,9 @@ def _first_count(length: float, order: float, is_costly: bool) -> int:
         length: length of the interval, in nats.
         order: order a > 1 of the Rényi divergence.
         is_costly: whether the profile is computed point by point.
+
+    Returns:
+        The number of steps, at least `_FEWEST_COSTLY` or `_FEWEST`.
     """
     if is_costly:
         fewest_by_order = order * length / _LONGEST_STEP
@@ -239,6 +256,9 @@ def _is_costly(profile: Profile) -> bool:
 
     Args:
         profile: the privacy profile of one direction of a pair.
+
+    Returns:
+        True if an evaluation at many ε takes long.
     """
     if profile.estimated or profile.pointwise:
         return True
@@ -258,9 +278,10 @@ def _piece(
     count: int,
     cap: Callable[[FloatArray], FloatArray] | None,
 ) -> Interval:
-    """Return bounds on the logarithm of ∫ e^{p ε} E(ε) dε over one interval, for a hockey-stick divergence E(ε).
+    """Return bounds on the logarithm of a weighted integral of a privacy profile over one interval.
 
-    E is convex in e^ε. On each step it is below its chord, and above the extended chord of the next step.
+    The integral is ∫ e^{p ε} E(ε) dε, for a hockey-stick divergence E(ε). E is convex in e^ε. On each step it is below
+    its chord, and above the extended chord of the next step.
 
     Args:
         profile: the privacy profile with log E.
@@ -268,6 +289,9 @@ def _piece(
         ends: first and last ε, in nats.
         count: number of steps.
         cap: function from ε to a further upper bound on log E; None if there is none.
+
+    Returns:
+        Lower and upper bound on the natural logarithm.
     """
     start, end = ends
     step = (end - start) / count

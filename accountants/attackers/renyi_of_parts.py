@@ -42,7 +42,7 @@ BothWays: TypeAlias = tuple[Interval, Interval]
 
 
 def renyi_of_part(part: Pair, orders: Sequence[float]) -> list[BothWays]:
-    """Return bounds on the Rényi divergences at given orders of a pair that is not a composition, for both directions.
+    """Return bounds on the Rényi divergences of a pair that is not a composition, for both directions.
 
     Orders of a subsampled Gaussian step share the nodes of one quadrature. Other pairs are bounded order by order.
 
@@ -54,20 +54,27 @@ def renyi_of_part(part: Pair, orders: Sequence[float]) -> list[BothWays]:
         One result for each order: the bounds on D_a(P‖Q) and on D_a(Q‖P), in nats.
     """
     law = part.law
+    # A Gaussian pair or a list of outcomes has its own closed form.
     is_known_otherwise = part.gaussian_dp_mu is not None or part.atoms is not None
     if is_known_otherwise or not isinstance(law, SampledGaussianLaw):
         return [_of_part_at(part, order) for order in orders]
+    # The shared quadrature serves the removal or addition of a contribution only.
     if law.direction == "replace" or law.is_silent:
         return [_of_part_at(part, order) for order in orders]
     return [_in_both_ways(law, removed) for removed in _of_sampled_gaussian(law, orders)]
 
 
 def _in_both_ways(law: SampledGaussianLaw, removed: Interval) -> BothWays:
-    """Return bounds for both directions from those of removing a contribution, which are at least those of adding it.
+    """Return bounds on the Rényi divergence of both directions, from those of removing a contribution.
+
+    The divergence of adding a contribution is at most that of removing it.
 
     Args:
         law: the subsampled Gaussian step, in direction "remove" or "add".
         removed: bounds on the divergence of the outputs with the contribution against those without it, in nats.
+
+    Returns:
+        The bounds for the direction of `law`, and for the opposite one.
     """
     added = Interval(0.0, removed.upper)
     return (removed, added) if law.direction == "remove" else (added, removed)
@@ -112,20 +119,23 @@ def _of_part_at(part: Pair, order: float) -> BothWays:
 
 
 def _far_losses(part: Pair, order: float) -> FarLosses | None:
-    """Return bounds on the privacy losses of a pair beyond the ε at which the integral for its Rényi divergence ends.
+    """Return bounds on the large privacy losses of a pair, which an integral for its Rényi divergence leaves out.
 
-    They come from a Gaussian pair that dominates, or from divergences at larger orders.
+    They concern losses beyond the ε at which the integral ends, and come from a Gaussian pair that dominates, or from
+    divergences at larger orders.
 
     Args:
-        part: a pair that is not a composition.
+        part: a pair of distributions that is not a composition.
         order: order a > 1.
 
     Returns:
         The bounds; None if none are known.
     """
     law, below = part.law, part.below
+    # Gaussian noise, perhaps subsampled: the Gaussian without subsampling dominates.
     if law is not None and not law.is_silent and getattr(law, "log_rest", -math.inf) == -math.inf:
         return far_losses_of_gaussian(law.distance, order)
+    # Otherwise a pair that dominates gives the bounds, Gaussian or by its divergences.
     if below is None:
         return None
     if below.gaussian_dp_mu is not None and below.gaussian_dp_mu > 0.0:
@@ -156,7 +166,7 @@ def _bound_of_pair(pair: Pair, order: float) -> float:
     It is a sum over the parts of a composition. Of several dominating pairs, the least bound is used.
 
     Args:
-        pair: the pair, or the least of several pairs.
+        pair: the pair of distributions, or the least of several pairs.
         order: order a > 1.
 
     Returns:
@@ -204,9 +214,10 @@ def _of_atoms(law: FiniteLaw, order: float) -> Interval:
 
 
 def _of_sampled_gaussian(law: SampledGaussianLaw, orders: Sequence[float]) -> list[Interval]:
-    """Return bounds on the Rényi divergences of a Poisson-subsampled Gaussian, with against without the contribution.
+    """Return bounds on the Rényi divergences of a Poisson-subsampled Gaussian step.
 
-    No bound exceeds a d²/2 at the order a, the divergence of the Gaussian without sampling at the distance d.
+    They are those of the outputs with the contribution against those without it. No bound exceeds a d²/2 at the order
+    a, the divergence of the Gaussian without sampling at the distance d.
 
     Args:
         law: the subsampled Gaussian step.
@@ -268,7 +279,7 @@ def _bound_by_dominating_pairs(part: Pair, order: float) -> float:
 def _replaced_by_removed(law: NormalLaw, order: float) -> float:
     """Return an upper bound on the Rényi divergence of a Poisson-subsampled Gaussian under replace-one.
 
-    It is that of (1 − q) N(0) + q N(s) against (1 − q) N(0) + q N(−s), for the inclusion probability q and the shift s.
+    It is that of (1 − q) N(0) + q N(s) against (1 − q) N(0) + q N(−s). q is the inclusion probability and s the shift.
     The second distribution is at least (1 − q) N(0). So the divergence is at most −log(1 − q) plus that against N(0).
 
     Args:

@@ -60,12 +60,14 @@ def smallest_gaussian(curve: Curve) -> Interval:
         The bounds. `upper` is math.inf if no finite μ is proved. `lower` is math.inf if it is proved that none exists,
         because an output with the contribution may be impossible without it.
     """
+    # An exact Gaussian mechanism, and a mechanism that no Gaussian one dominates.
     if curve.tight and curve.upper.gaussian_dp_mu is not None:
         mu = curve.upper.gaussian_dp_mu
         return Interval(mu / ROUNDED, mu * ROUNDED)
     if any(_reveals(witness) for witness in curve.witnesses):
         return Interval(math.inf, math.inf)
 
+    # Upper bounds by the largest loss and by known facts; lower bounds by δ at many ε.
     bounded = enclose_bounded_loss(curve.upper)
     upper = gaussian_above(curve.upper)
     if bounded is not None:
@@ -116,6 +118,8 @@ def _gaussian_above_parts(pair: Pair) -> float:
 def _gaussian_above_part(part: Pair) -> float:
     """Return a μ such that δ of a pair is at most that of N(μ, 1) against N(0, 1) at every ε.
 
+    It follows from known facts, from a pair that dominates, or from ρ of zero-concentrated privacy.
+
     Args:
         part: the pair, two distributions of outputs for neighbouring data sets. It is not a composition.
 
@@ -125,15 +129,17 @@ def _gaussian_above_part(part: Pair) -> float:
     bounds = [simple_gaussian_above(part)]
     if part.below is not None:
         bounds.append(gaussian_above(part.below))
+    # The bound by ρ takes longer, and is only tried without another one.
     if min(bounds) == math.inf:
         bounds.append(_gaussian_above_tail(part))
     return min(bounds)
 
 
 def simple_gaussian_above(part: Pair) -> float:
-    """Return a μ for which δ of a pair is at most that of N(μ, 1) against N(0, 1) at every ε, for simple pairs.
+    """Return a μ for which a Gaussian pair dominates a simple pair.
 
-    Simple pairs have Gaussian noise or a bounded privacy loss, and are not a composition.
+    δ is then at most that of N(μ, 1) against N(0, 1) at every ε. Simple pairs have Gaussian noise or a bounded privacy
+    loss, and are not a composition.
 
     Args:
         part: the pair.
@@ -143,6 +149,7 @@ def simple_gaussian_above(part: Pair) -> float:
     """
     if part.gaussian_dp_mu is not None:
         return part.gaussian_dp_mu
+    # Subsampling only lowers δ, so the Gaussian without it dominates.
     if part.law is not None and getattr(part.law, "log_rest", -math.inf) == -math.inf:
         return part.law.distance
     bounded = enclose_bounded_loss(part)
@@ -150,9 +157,10 @@ def simple_gaussian_above(part: Pair) -> float:
 
 
 def _gaussian_above_tail(pair: Pair) -> float:
-    """Return a μ for which δ of a zero-concentrated pair is at most δ_μ, that of N(μ, 1) against N(0, 1).
+    """Return a μ for which a Gaussian pair dominates a zero-concentrated pair.
 
-    This is proved by chords of δ up to an ε, and beyond it by ρ of zero-concentrated privacy.
+    δ is then at most δ_μ, that of N(μ, 1) against N(0, 1). This is proved by chords of δ up to an ε, and beyond it by ρ
+    of zero-concentrated privacy.
 
     Args:
         pair: a pair without parts, or the least of several pairs.
@@ -163,6 +171,7 @@ def _gaussian_above_tail(pair: Pair) -> float:
     rho = concentration_of_part(pair)
     if rho == 0.0 or not math.isfinite(rho):
         return rho
+    # From the first end on, where δ is negligible, the bound by ρ is used.
     end, first = pair.upper_epsilon(TAIL_LOG_DELTA), point_of(pair, 0.0)
     if not first.upper < 0.0:
         return math.inf
@@ -201,13 +210,19 @@ def _gaussian_above_from(pair: Pair, end: float, rho: float, first: DeltaPoint) 
 def _reveals(pair: Pair) -> bool:
     """Return whether a pair is proved to have an infinite privacy loss: an output that only one distribution has.
 
+    Such a pair is μ-Gaussian private for no finite μ.
+
     Args:
         pair: a pair that neighbours attain.
+
+    Returns:
+        True if an infinite loss is proved.
     """
     for part, _ in unfold(((pair, 1),)):
         law = part.atoms
         if law is not None and max(law.log_infinite, law.log_missing) > -math.inf:
             return True
+        # At the largest ε, only an infinite loss leaves δ above 0.
         for profile in part.directions():
             is_finite_law = isinstance(profile, AtomicProfile) and max(profile.losses, default=0.0) < LARGEST_EPSILON
             if is_finite_law and profile.log_delta_bounds(LARGEST_EPSILON).lower > -math.inf:
@@ -222,12 +237,16 @@ def _lower_mu(curve: Curve) -> float:
 
     Args:
         curve: the privacy curve of the mechanism.
+
+    Returns:
+        The bound; 0 if no lower bound on δ is known.
     """
     epsilon, least = 0.0, 0.0
     while epsilon <= _LAST_EPSILON:
         log_delta = curve.log_delta(epsilon).lower
         if log_delta <= LEAST_LOG_DELTA:
             break
+        # The pair N(μ, 1) against N(0, 1) must have at least this δ at ε.
         least = max(least, gaussian_mu_at(epsilon, log_delta))
         epsilon = max(_RATIO * epsilon, _FIRST_EPSILON)
     return least

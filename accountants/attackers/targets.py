@@ -31,11 +31,15 @@ def meets(curve: Curve, target: Target) -> bool:
     Args:
         curve: the privacy curve of a mechanism.
         target: a limit (ε, δ), or a limit on a risk.
+
+    Returns:
+        True if the target is certainly met.
     """
     risk = target.risk
     if risk is None:
         return curve.upper_log_delta(target.epsilon) <= target.log_delta
     if risk.kind == "advantage":
+        # The advantage is δ at ε = 0. The limit is rounded down before the comparison.
         largest_log_advantage = math.nextafter(math.log(risk.bound), -math.inf)
         return curve.upper_log_delta(0.0) <= largest_log_advantage
     return upper_figure(curve, risk) <= risk.bound
@@ -50,11 +54,15 @@ def provably_misses(curve: Curve, target: Target) -> bool:
     Args:
         curve: the privacy curve of a mechanism.
         target: a limit (ε, δ), or a limit on a risk.
+
+    Returns:
+        True if the pair provably exceeds the limit.
     """
     risk = target.risk
     if risk is None:
         return curve.bound_log_delta(target.epsilon).lower > target.log_delta
     if risk.kind == "advantage":
+        # The advantage is δ at ε = 0. The limit is rounded up before the comparison.
         least_log_advantage = math.nextafter(math.log(risk.bound), 0.0)
         return curve.bound_log_delta(0.0).lower > least_log_advantage
     dominating = Curve(curve.upper, (curve.upper,))
@@ -65,21 +73,26 @@ def provably_misses(curve: Curve, target: Target) -> bool:
     is_gaussian = curve.upper.gaussian_dp_mu is not None
     if not is_gaussian and (risk.kind == "rho" or math.isinf(largest_loss(curve.upper))):
         return False
+    # A pair that is μ-Gaussian private needs at least this μ, and a Gaussian one has ρ = μ²/2.
     least_mu = smallest_gaussian(dominating).lower
     least_figure = least_mu if risk.kind == "gaussian_dp_mu" else 0.5 * least_mu**2 / ROUNDED
     return least_figure > risk.bound
 
 
 def upper_figure(curve: Curve, risk: RiskTarget) -> float:
-    """Return an upper bound on the figure of a mechanism that a risk limits; math.inf if none is known.
+    """Return an upper bound on the measure of privacy loss that a risk limits.
 
-    The figure is the advantage, a true positive rate, μ of Gaussian differential privacy, or ρ of zero-concentrated
+    The measure is the advantage, a true positive rate, μ of Gaussian differential privacy, or ρ of zero-concentrated
     privacy.
 
     Args:
         curve: the privacy curve of a mechanism.
         risk: the risk.
+
+    Returns:
+        The bound in the unit of the measure; math.inf if none is known.
     """
+    # The advantage is δ at ε = 0, rounded up.
     if risk.kind == "advantage":
         return math.nextafter(math.exp(curve.upper_log_delta(0.0)), math.inf)
     if risk.kind == "true_positive_rate":
@@ -90,7 +103,9 @@ def upper_figure(curve: Curve, risk: RiskTarget) -> float:
 
 
 def central_mu_of(curve: Curve, risk: RiskTarget) -> float:
-    """Estimate the μ at which N(μ, 1) against N(0, 1) has the same value of a risk's measure as a privacy curve.
+    """Estimate the μ at which a Gaussian pair has the same value of a risk's measure as a curve.
+
+    The Gaussian pair is N(μ, 1) against N(0, 1).
 
     Args:
         curve: the privacy curve of a mechanism.
@@ -110,6 +125,9 @@ def meeting(target: Target) -> Callable[[Curve], bool]:
 
     Args:
         target: (ε, δ), or a risk.
+
+    Returns:
+        A function from a curve to whether it certainly meets the target.
     """
     risk = target.risk
     if risk is not None and risk.kind == "true_positive_rate":
@@ -122,6 +140,9 @@ def least_log_mu(mu: float) -> float:
 
     Args:
         mu: the estimate, at least 0; 0 gives −700, and math.inf gives 700.
+
+    Returns:
+        The limited logarithm.
     """
     return min(max(math.log(mu), -700.0), 700.0) if mu > 0.0 else -700.0
 
@@ -131,6 +152,9 @@ def missing_theorem(risk: RiskTarget) -> str:
 
     Args:
         risk: the risk, of the kind μ of Gaussian differential privacy or ρ of zero-concentrated privacy.
+
+    Returns:
+        The sentence, without a full stop.
     """
     if risk.kind == "gaussian_dp_mu":
         return (

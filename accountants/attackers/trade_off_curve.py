@@ -50,16 +50,24 @@ def upper_true_positive_rate(curve: Curve, rate: float) -> float:
     Args:
         curve: the privacy curve of the mechanism.
         rate: the false positive rate, in (0, 1).
+
+    Returns:
+        The bound, in (0, 1].
     """
     return _Directions(curve.upper, (rate,), lower=False).true_positives(rate).upper
 
 
 def lower_true_positive_rate(curve: Curve, rate: float) -> float:
-    """Return a lower bound on the largest true positive rate at a false positive rate, in less time than both bounds.
+    """Return a lower bound on the largest true positive rate at a false positive rate.
+
+    It takes less time than both bounds.
 
     Args:
         curve: the privacy curve of the mechanism.
         rate: the false positive rate, in (0, 1).
+
+    Returns:
+        The bound, at least `rate`.
     """
     bounds = [_Directions(pair, (rate,)).quick_lower_bound(rate) for pair in curve.witnesses]
     return max([rate, *bounds])
@@ -91,6 +99,9 @@ class _Directions:
 
         Args:
             rate: the false positive rate, in (0, 1).
+
+        Returns:
+            Lower and upper bound.
         """
         if self._mu is not None:
             return gaussian_true_positives(rate, self._mu)
@@ -102,6 +113,9 @@ class _Directions:
 
         Args:
             rate: the false positive rate, in (0, 1).
+
+        Returns:
+            The bound.
         """
         if self._mu is not None:
             return gaussian_true_positives(rate, self._mu).lower

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 def bracketed_epsilon(read: Callable[[float], Interval], log_delta: float) -> Interval:
     """Enclose the smallest ε ≥ 0 with log δ(ε) at most a target, without an initial estimate.
 
+    The upper bound on ε is searched for first, and the lower bound starts from it.
+
     Args:
         read: function from an ε to bounds on log δ.
         log_delta: the target log δ, natural logarithm.
@@ -47,6 +49,7 @@ def upper_epsilon(upper: Callable[[float], float], log_delta: float) -> float:
     """
     if upper(0.0) <= log_delta:
         return 0.0
+    # Bracket the crossing, and narrow the bracket from both sides.
     failing, passing = _bracket(lambda epsilon: upper(epsilon) > log_delta)
     if math.isinf(passing):
         return math.inf
@@ -55,7 +58,9 @@ def upper_epsilon(upper: Callable[[float], float], log_delta: float) -> float:
 
 
 def lower_epsilon(lower: Callable[[float], float], log_delta: float, *, guess: float) -> float:
-    """Search for the largest ε ≥ 0 with a certified lower bound on log δ above a target, so that ε(δ) is larger.
+    """Search for the largest ε at which δ is certainly above a target.
+
+    The smallest ε that meets the target is then larger.
 
     Args:
         lower: function from an ε to a certified lower bound on log δ.
@@ -95,6 +100,7 @@ def _bracket(above: Callable[[float], bool]) -> tuple[float, float]:
     """
     growth = 3.0
     failing, passing = 0.0, SMALL_EPSILON
+    # Triple the larger ε until δ no longer exceeds the target.
     while above(passing):
         if passing >= LARGEST_EPSILON:
             return passing, math.inf
@@ -103,9 +109,9 @@ def _bracket(above: Callable[[float], bool]) -> tuple[float, float]:
 
 
 def _narrow(bound: Callable[[float], float], log_delta: float, failing: float, passing: float) -> tuple[float, float]:
-    """Narrow a bracket of the ε at which a decreasing bound on log δ crosses a target, by the Illinois algorithm.
+    """Narrow a bracket of the ε at which a decreasing bound on log δ crosses a target.
 
-    The search bisects if the function is flat, jumps or is −∞.
+    The method is the Illinois algorithm. The search bisects if the function is flat, jumps or is −∞.
 
     Args:
         bound: function from an ε to a bound on log δ.
@@ -120,6 +126,7 @@ def _narrow(bound: Callable[[float], float], log_delta: float, failing: float, p
     # The Illinois algorithm halves the weight of a point that does not move, so that the other one moves too.
     weight_failing = weight_passing = 1.0
     for iteration in range(200):
+        # 1e-300 ends the search at ε = 0.
         if passing - failing <= 1e-10 * passing + 1e-300:
             break
 

@@ -56,11 +56,13 @@ class Curve:
         Returns:
             The bounds. The lower one is −∞ if no witness is known.
         """
+        # If the mechanism attains the dominating pair, its lower bound holds for the mechanism too.
         if self.tight:
             lower, upper = self.upper.log_delta_bounds(epsilon)
         else:
             lower, upper = -math.inf, self.upper.upper_log_delta(epsilon)
         for pair in self._other_witnesses():
+            # A witness that cannot raise the lower bound is not evaluated.
             is_likely_smaller = lower > -math.inf and pair.likely_meets(epsilon, lower)
             if not is_likely_smaller:
                 lower = max(lower, pair.lower_log_delta(epsilon))
@@ -91,6 +93,8 @@ class Curve:
     def epsilon(self, log_delta: float) -> Interval:
         """Enclose the smallest ε ≥ 0 with log δ(ε) at most a target.
 
+        The upper bound is that of the dominating pair, and the lower bound the largest one of the attained pairs.
+
         Args:
             log_delta: the target log δ, natural logarithm.
 
@@ -112,11 +116,17 @@ class Curve:
     def epsilon_of_target(self, target: Target) -> Interval:
         """Enclose the smallest ε with δ(ε) at most the target δ, with few evaluations.
 
+        Unless the curve is tight, the upper bound is the target ε itself if that is close enough.
+
         Args:
             target: the target (ε, δ). A search without another initial estimate starts at its ε.
 
+        Returns:
+            Lower and upper bound on ε in nats; the upper one is math.inf if no such ε is known.
+
         Raises:
-            ContradictoryBounds: a witness exceeds the upper bound, which is a fault of this library.
+            ContradictoryBounds: a witness, a pair that the mechanism attains, exceeds the upper bound, which is a fault
+                of this library.
 
         Guarantees: both bounds have been evaluated, and each is on its side of the true ε.
         """
@@ -130,7 +140,7 @@ class Curve:
         return Interval.of(lower=lower, upper=upper, name="ε at the requested δ")
 
     def _zero_if_enough(self, upper: float, log_delta: float) -> float:
-        """Return 0 for an upper bound on ε that is within the tolerance of a search, if δ(0) meets the target already.
+        """Return 0 in place of a tiny upper bound on ε, if δ(0) meets the target already.
 
         Args:
             upper: the upper bound, in nats.
@@ -145,7 +155,7 @@ class Curve:
         return upper
 
     def _attained_epsilon(self, log_delta: float, least: float) -> float:
-        """Return the largest lower bound on ε at a target δ that the witnesses give, or `least` if none is larger.
+        """Return the largest lower bound on ε at a target δ that the witnesses give.
 
         A witness is a pair of distributions that the mechanism attains. It is skipped if it is likely to meet the
         target at the best lower bound so far, because its own bound would be no larger.
@@ -153,6 +163,9 @@ class Curve:
         Args:
             log_delta: the target, log δ.
             least: a lower bound on ε that is known already.
+
+        Returns:
+            A lower bound on ε in nats, at least `least`.
         """
         for pair in self._other_witnesses():
             is_likely_smaller = least > 0.0 and pair.likely_meets(least, log_delta)
@@ -168,17 +181,21 @@ class Curve:
 def _largest_attained_epsilon(witnesses: Iterable[Pair], target: Target) -> float:
     """Return the largest lower bound of the witnesses on ε at the target δ.
 
-    A witness is a pair that the mechanism attains. It is skipped if `_falls_short` of an earlier witness. Skipping may
-    lower the bound, but never makes it invalid.
+    A witness is a pair of distributions that the mechanism attains for some data. It is skipped if `_falls_short` of an
+    earlier witness. Skipping may lower the bound, but never makes it invalid.
 
     Args:
         witnesses: the witnesses.
         target: the target (ε, δ).
+
+    Returns:
+        The lower bound in nats; 0 without a witness.
     """
     largest, attained = 0.0, -math.inf
     for pair in witnesses:
         if largest > 0.0 and _falls_short(pair, target, attained, largest):
             continue
+        # Each witness gives a valid lower bound, and the largest is returned.
         largest = max(largest, pair.lower_epsilon(target.log_delta, target.epsilon))
         attained = max(attained, pair.lower_log_delta(target.epsilon))
     return largest
@@ -187,18 +204,22 @@ def _largest_attained_epsilon(witnesses: Iterable[Pair], target: Target) -> floa
 def _falls_short(pair: Pair, target: Target, attained_log_delta: float, attained_epsilon: float) -> bool:
     """Return whether a witness is unlikely to raise the lower bound on ε at the target δ.
 
-    A witness is unlikely to do so if its δ at the best lower bound on ε so far is likely to be at most the target δ. It
-    is also unlikely if, at the target ε, its log δ is below the target by at least twice as much as that of the best
-    earlier witness.
+    There are two such cases. In the first, its δ at the best lower bound on ε so far is likely to be at most the target
+    δ. In the second, its log δ at the target ε is below the target by at least twice the shortfall of the best earlier
+    witness.
 
     Args:
-        pair: the witness.
+        pair: the witness, a pair of distributions that the mechanism attains.
         target: the target (ε, δ).
         attained_log_delta: largest log δ at the target ε of the earlier witnesses.
         attained_epsilon: largest lower bound on ε of the earlier witnesses, in nats.
+
+    Returns:
+        True if the witness may be skipped.
     """
     if pair.likely_meets(attained_epsilon, target.log_delta):
         return True
+    # How far the best earlier witness is below the target at the target ε, in log δ.
     shortfall = target.log_delta - attained_log_delta
     if not attained_log_delta < target.log_delta:
         return False
@@ -217,10 +238,14 @@ def _upper_epsilon_of(pair: Pair, target: Target) -> float:
     Args:
         pair: the dominating pair.
         target: the target (ε, δ). A search starts at its ε.
+
+    Returns:
+        The upper bound in nats, which has been evaluated; math.inf if none is known.
     """
     log_delta = pair.upper_log_delta(target.epsilon)
     slightly_below = target.log_delta * (1.0 + SPARE) <= log_delta <= target.log_delta
     if slightly_below:
+        # A slightly smaller ε must fail, or a much smaller one may meet the target.
         smaller_epsilon = target.epsilon * (1.0 - FLAT)
         if pair.upper_log_delta_next_to(smaller_epsilon, target.epsilon) > target.log_delta:
             return target.epsilon

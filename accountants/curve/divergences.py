@@ -55,18 +55,22 @@ class Divergences:
         return self.forward.best_tests(self.rates) if self.lower else None
 
     def upper_bound(self, log_gamma: float, largest_useful: float) -> float:
-        """Return an upper bound on the hockey-stick divergence E_γ(P‖Q) at t = log γ ≥ 0.
+        """Return an upper bound on the hockey-stick divergence E_γ(P‖Q) at one γ ≥ 1.
 
         If evaluations at several t share their work, E_γ is evaluated at t together with all positive `aims`, and the
         results are stored.
 
         Args:
-            log_gamma: t, in nats.
+            log_gamma: t = log γ ≥ 0, in nats.
             largest_useful: largest bound that is of use. If the shared evaluation gives a larger one, t is evaluated
                 separately.
+
+        Returns:
+            The bound on E_γ, at most 1 up to rounding.
         """
         if not (self.forward.shares_nodes or self.forward.finds_best_tests):
             return self.evaluate([log_gamma])[0].upper
+        # One evaluation serves all thresholds that may be needed.
         if log_gamma not in self.bounds:
             positive_aims = {aim for aim in self.aims.values() if aim > 0.0}
             self._bound(sorted({log_gamma, *positive_aims} - set(self.bounds)))
@@ -95,11 +99,11 @@ class Divergences:
         return [self.evaluated[log_gamma] for log_gamma in log_gammas]
 
     def _evaluate_direction(self, profile: Profile, log_gammas: Sequence[float], *, is_reversed: bool) -> None:
-        """Evaluate and store E_γ at several t = log γ by the profile of one direction.
+        """Evaluate and store hockey-stick divergences at several points, by the profile of one direction.
 
         Args:
             profile: the profile of (P, Q), or of (Q, P).
-            log_gammas: t, at least 0 for (P, Q) and negative for (Q, P).
+            log_gammas: t = log γ of each divergence E_γ, at least 0 for (P, Q) and negative for (Q, P).
             is_reversed: whether the profile is that of (Q, P).
         """
         if not log_gammas:
@@ -118,11 +122,15 @@ def divergence_at(log_gamma: float, log_delta: Interval, *, is_reversed: bool = 
         log_gamma: log γ, in nats.
         log_delta: bounds on log E_γ(P‖Q), or on log E_{1/γ}(Q‖P).
         is_reversed: whether `log_delta` is of (Q, P).
+
+    Returns:
+        Lower and upper bound on E_γ(P‖Q).
     """
     lower, upper = math.exp(log_delta.lower), math.exp(min(log_delta.upper, 0.0))
     if is_reversed:
         gamma, one_minus_gamma = math.exp(log_gamma), -math.expm1(log_gamma)
         lower = one_minus_gamma + gamma * lower
         upper = one_minus_gamma + gamma * upper
+    # Rounded outward: errors of the exponentials, the product and the sum.
     rounding = 16 * UNIT_ROUNDOFF
     return Interval(lower * (1.0 - rounding), upper * (1.0 + rounding))

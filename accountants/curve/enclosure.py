@@ -75,6 +75,9 @@ class Interval(NamedTuple):
             upper: the upper bound.
             name: name of the number, for the message of an error.
 
+        Returns:
+            The interval, with the lower bound lowered to the upper one if necessary.
+
         Raises:
             ContradictoryBounds: the lower bound exceeds the upper bound by more than `ROUNDED_BOUNDS` of 1 + |upper|.
         """

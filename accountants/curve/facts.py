@@ -38,7 +38,7 @@ def _demand(pointer: str, holds: bool, allowed: str) -> None:
 
 @dataclass(frozen=True)
 class GaussianLaw:
-    """The privacy loss of N(μ, 1) against N(0, 1), in either direction.
+    """The distribution of the privacy loss of N(μ, 1) against N(0, 1), in either direction.
 
     Under the first distribution of the pair the loss is N(μ²/2, μ²).
 
@@ -239,6 +239,8 @@ class _MixedLaw:
     def shorten(self, log_mass: float) -> tuple[Self, float]:
         """Remove rare large sensitivities of a mixture, and give their probabilities to the most probable one.
 
+        A shorter mixture costs less to compose, and the effect on δ is bounded.
+
         Args:
             log_mass: natural logarithm of the largest total probability that may be moved.
 
@@ -287,7 +289,7 @@ class GaussianMixtureLaw(_MixedLaw):
         "replace"   Σ p_k N_{s_k}  against  Σ p_k N_{−s_k}
 
     Attributes:
-        direction: the name of one of the three pairs.
+        direction: the name of one of the three pairs, "remove", "add" or "replace".
     """
 
     direction: Direction

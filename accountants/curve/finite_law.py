@@ -47,10 +47,10 @@ class FiniteLaw:
         )
 
     def mix(self, rate: float, absent: float) -> FiniteLaw | None:
-        """Return the pair of (1 − q) Q + q P and Q, the pair under Poisson sampling with inclusion probability q.
+        """Return the pair under Poisson sampling with the inclusion probability q.
 
-        A privacy loss l becomes log(1 − q + q e^l). The outcomes that P cannot give become an outcome of loss log(1 −
-        q).
+        It is (1 − q) Q + q P against Q. A privacy loss l becomes log(1 − q + q e^l). The outcomes that P cannot give
+        become an outcome of loss log(1 − q).
 
         Args:
             rate: q, 0 < q < 1, rounded once.
@@ -75,6 +75,7 @@ class FiniteLaw:
 
         # The log probability under the mixture is the new loss plus the log probability under Q.
         log_first = [loss + log_mass for loss, log_mass in zip(losses, log_second, strict=True)]
+        # Bound the errors of the sums relative to their sizes.
         accuracy = self._mixture_accuracy(max([self.accuracy, *errors]), losses, log_first, log_second)
         log_infinite = self.log_infinite + log_rate
         return FiniteLaw(tuple(losses), tuple(log_first), tuple(log_second), log_infinite, accuracy=accuracy)
@@ -82,19 +83,23 @@ class FiniteLaw:
     def _mixture_accuracy(
         self, loss_accuracy: float, losses: list[float], log_first: list[float], log_second: list[float]
     ) -> float:
-        """Return a bound on the relative errors of the losses and the log probabilities of a mixture (1 − q) Q + q P.
+        """Return a bound on the relative errors of the losses and log probabilities of a mixture.
 
-        The log probability of an outcome under the mixture is its loss plus its log probability under Q. An error of a
-        log probability x is relative to 1 + |x|.
+        The mixture is (1 − q) Q + q P. The log probability of an outcome under the mixture is its loss plus its
+        log probability under Q. An error of a log probability x is relative to 1 + |x|.
 
         Args:
             loss_accuracy: bound on the relative errors of the losses.
             losses: privacy losses of the mixture, in nats.
             log_first: sums of each loss and the log probability under Q.
             log_second: log probabilities under Q.
+
+        Returns:
+            The larger one of both kinds of relative errors.
         """
         accuracy = loss_accuracy
         for loss, log_sum, log_mass in zip(losses, log_first, log_second, strict=True):
+            # The error of a sum of a loss and a log probability, and then relative to 1 + |sum|.
             error = loss_accuracy * abs(loss) + (self.accuracy + 2 * UNIT_ROUNDOFF) * (1.0 + abs(log_mass))
             accuracy = max(accuracy, error / (1.0 + abs(log_sum)) + 2 * UNIT_ROUNDOFF)
         return accuracy + 4 * UNIT_ROUNDOFF
@@ -110,26 +115,38 @@ class FiniteLaw:
             mixed: the mixed loss, from `_mixed_loss`.
             rate: q.
             log_rate: log q.
+
+        Returns:
+            The relative error of the mixed loss.
         """
+        # Error of the formula itself.
         rounding = 16 * UNIT_ROUNDOFF
         if mixed == 0.0:
             return rounding
         derivative = math.exp(min(log_rate + loss - mixed, 0.0))
         adds_loss = loss < 0.0 and rate > 0.5
         added = 8 * UNIT_ROUNDOFF if adds_loss else 0.0
+        # The factor 1.01 covers errors of second order.
         return abs(loss) * (1.01 * self.accuracy * derivative + added) / abs(mixed) + rounding
 
 
 def _mixed_loss(loss: float, rate: float, absent: float) -> float:
-    """Return the loss log(1 − q + q e^l) under Poisson sampling from the loss l, without loss of digits.
+    """Return the privacy loss of an outcome under Poisson sampling, without loss of digits.
+
+    A loss l becomes log(1 − q + q e^l). Three formulas are used, each where it keeps its digits.
 
     Args:
         loss: l, the privacy loss of an outcome without sampling, in nats.
         rate: inclusion probability q.
         absent: 1 − q, computed separately so that it keeps its digits.
+
+    Returns:
+        The loss in nats.
     """
     if loss >= 0.0 or rate <= 0.5:
+        # For a very small loss, the sum of two positive terms keeps its digits.
         return math.log1p(rate * math.expm1(loss))
+    # For a negative loss and a large q, l + log(1 + (1 − q)(e^{−l} − 1)) keeps the digits.
     if loss > -30.0:
         return loss + math.log1p(absent * math.expm1(-loss))
     return math.log(absent + rate * math.exp(loss))

@@ -97,9 +97,13 @@ class LeastProfile(Profile):
 
         Args:
             epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            The natural logarithm of the bound, at most 0.
         """
         has_bound = bool(self._closed)
         least = float(self._least_of(self._closed, np.asarray(epsilon)).upper) if has_bound else 0.0
+        # A composed profile is evaluated only if it may be smaller than the bounds so far.
         for profile in self._composed:
             if has_bound and _is_likely_larger(profile, epsilon, least):
                 continue
@@ -114,6 +118,9 @@ class LeastProfile(Profile):
         Args:
             profiles: the privacy profiles, at least one.
             epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            Lower and upper bounds with the shape of `epsilon`.
         """
         bounds = [profile.log_delta(epsilon) for profile in profiles]
         return Enclosure(
@@ -137,10 +144,15 @@ class LeastProfile(Profile):
     def closed_decides(self, epsilon: float, share: float) -> bool:
         """Return whether a profile in closed form is likely to have the least δ, so that no composition is needed.
 
+        A composition is expensive, and its estimate costs little.
+
         Args:
             epsilon: ε, in nats.
             share: the estimates of log δ of all other profiles must exceed the least log δ in closed form by this
                 fraction of |log δ|.
+
+        Returns:
+            True if every composed profile is estimated to be larger by the given fraction.
         """
         if not self._closed:
             return False
@@ -157,6 +169,9 @@ class LeastProfile(Profile):
 
         Args:
             epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            Lower and upper bound on log δ.
         """
         least = Interval(0.0, 0.0)  # log δ ≤ 0
         if self._closed:
@@ -181,7 +196,7 @@ class LeastProfile(Profile):
 
 
 def _is_likely_larger(profile: Profile, epsilon: float, log_delta: float) -> bool:
-    """Return whether an estimate, or a quick upper bound, of a profile's log δ is far above a known bound.
+    """Return whether an estimate of a profile's log δ, or a quick bound, is far above a known bound.
 
     The expensive bound of the profile is then likely to be above it too, and is not evaluated. Leaving it out is valid:
     the result then encloses the least of the other profiles, which also bounds δ.
@@ -190,6 +205,9 @@ def _is_likely_larger(profile: Profile, epsilon: float, log_delta: float) -> boo
         profile: one of the alternatives.
         epsilon: ε, in nats.
         log_delta: least known upper bound on log δ of the other alternatives.
+
+    Returns:
+        True if the profile may be left out at this ε.
     """
     margin = _LEAST_MARGIN + _MARGIN * abs(log_delta)
     if profile.likely_log_delta(epsilon) > log_delta + _MARGINS_OF_ESTIMATE * margin:
@@ -264,6 +282,7 @@ def least_of(pairs: Sequence[Pair]) -> Pair:
     """
     if len(pairs) == 1:
         return pairs[0]
+    # A symmetric pair needs one profile and one search only.
     alternatives = tuple(pairs)
     forward = LeastProfile(tuple(pair.forward for pair in pairs))
     if all(pair.symmetric for pair in pairs):

@@ -13,9 +13,10 @@ _WIDTHS_APART = 4.0
 
 
 class MinimumEstimate(NamedTuple):
-    """An estimate of the minimum of h(t) = α e^t + E_γ(P‖Q), for t = log γ and a false positive rate α.
+    """An estimate of the minimum that gives the true positive rate of the best test.
 
-    E_γ is the hockey-stick divergence. The minimum of h is the true positive rate of the best test at the rate α.
+    The minimum is that of h(t) = α e^t + E_γ(P‖Q), for t = log γ and a false positive rate α. E_γ is the hockey-stick
+    divergence. The minimum of h is the true positive rate of the best test at the rate α.
 
     Attributes:
         minimiser: the t of the minimum.
@@ -28,19 +29,25 @@ class MinimumEstimate(NamedTuple):
     value: float = math.nan
 
     def distance_of_points(self, width: float) -> float:
-        """Return the distance in t between new points, over which h rises by more than the width of its bounds.
+        """Return the distance in t = log γ at which new points should be placed.
+
+        Over this distance the function h rises by more than the width of its bounds.
 
         Args:
             width: width of the bounds on h at a point, relative to h.
+
+        Returns:
+            The distance in t = log γ.
         """
         relative_rise = max(LOSS, _WIDTHS_APART * width)
         return math.sqrt(relative_rise / self.curvature)
 
 
 def search_interval(log_gammas: Sequence[float], best: int) -> tuple[float, float]:
-    """Return the interval of t = log γ in which the minimum of h = γ α + E_γ is searched.
+    """Return the interval of t = log γ in which the minimum for the best test is searched.
 
-    It reaches from one neighbour of the best point to the other, or less far towards an end of the range.
+    The minimum is that of h = γ α + E_γ, with the hockey-stick divergence E_γ and the false positive rate α. The
+    interval reaches from one neighbour of the best point to the other, or less far towards an end of the range.
 
     Args:
         log_gammas: t of all points, increasing. The first and the last one are ends of the range, −∞ and log 1/α.

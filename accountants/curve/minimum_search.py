@@ -101,6 +101,7 @@ class MinimumSearch:
         line = gamma * self.rate
         if line >= 1.0:
             return
+        # Rounded outward: errors of the exponential, the product and the sum.
         rounding = 8 * UNIT_ROUNDOFF
         lower = (line + divergence.lower) * (1.0 - rounding)
         upper = (line + divergence.upper) * (1.0 + rounding)
@@ -159,6 +160,7 @@ class MinimumSearch:
             """Add bounds on h at a log γ to the points."""
             self._add(log_gamma, divergence_at(log_gamma, near.log_delta(log_gamma)))
 
+        # Points are so far apart that h rises by more than the width of its bounds.
         step = MinimumEstimate(near.epsilon, near.steepness).distance_of_points(OUTERMOST * near.width)
         offsets = [0.0] if near.bent else []
         offsets.extend(_PATTERN)
@@ -169,11 +171,11 @@ class MinimumSearch:
         self._raise_lower_bound(add_point)
 
     def try_cheap_bounds(self) -> None:
-        """Compute cheap upper bounds on the minimum of h = γ α + E_γ, which may already decide the search.
+        """Compute cheap upper bounds on the true positive rate, which may already decide the search.
 
-        One bound is at the largest privacy loss, where E_γ is 0. Another one is at the best test on an earlier pair,
-        from `Divergences.aims`, if bounds are cheap there. Otherwise h may be evaluated at the minimiser for Gaussian
-        losses.
+        The rate is the minimum of h = γ α + E_γ, with the hockey-stick divergence E_γ. One bound is at the largest
+        privacy loss, where E_γ is 0. Another one is at the best test on an earlier pair, from `Divergences.aims`, if
+        bounds are cheap there. Otherwise h may be evaluated at the minimiser for Gaussian losses.
         """
         forward = self.divergences.forward
         if 0.0 < forward.supremum < -math.log(self.rate):
@@ -196,10 +198,11 @@ class MinimumSearch:
         self._evaluate_one(gaussian_minimum(gaussian_mu(at_one.upper), self.rate))
 
     def find_minimum(self) -> None:
-        """Search for the minimum of h = γ α + E_γ if no test near it is known.
+        """Search for the true positive rate of the best test if no test near it is known.
 
-        The first estimate is the minimiser for Gaussian losses with the same E_1 = δ(0). Interpolation of h gives
-        further estimates until two successive ones are close. For lower bounds, points are then placed around the last
+        It is the minimum of h = γ α + E_γ over γ = e^t, with the hockey-stick divergence E_γ and the rate α. The first
+        estimate is the minimiser for Gaussian losses with the same E_1 = δ(0). Interpolation of h gives further
+        estimates until two successive ones are close. For lower bounds, points are then placed around the last
         estimate.
         """
         self._evaluate_one(0.0)
@@ -249,9 +252,9 @@ class MinimumSearch:
             self._evaluate_one(min(log_gamma, -0.9 * math.log(self.rate)))  # from log 1/α on, h is at least 1
 
     def _refine(self, moved: float) -> None:
-        """Evaluate h = γ α + E_γ at four points around its estimated minimum until its bounds there are close.
+        """Evaluate h at four points around its estimated minimum until its bounds there are close.
 
-        After `_PATTERNS` repetitions, single points follow.
+        h is γ α + E_γ, with the hockey-stick divergence E_γ. After `_PATTERNS` repetitions, single points follow.
 
         Args:
             moved: last move of the estimated minimiser t, in natural distances (`MinimumEstimate`).
@@ -270,9 +273,10 @@ class MinimumSearch:
         self._raise_lower_bound(self._evaluate_one)
 
     def _raise_lower_bound(self, add_point: Callable[[float], None]) -> None:
-        """Raise the lower bound on the minimum of h = γ α + E_γ, by evaluations of h where its lower bound is least.
+        """Raise the lower bound on the minimum of h by evaluations where the bound is least.
 
-        The search ends if the bounds are close, after `_LAST_POINTS` evaluations, or if no new point was added.
+        h is γ α + E_γ, with the hockey-stick divergence E_γ. The search ends if the bounds are close, after
+        `_LAST_POINTS` evaluations, or if no new point was added.
 
         Args:
             add_point: function that evaluates h at a t = log γ, and adds the result to `points`.
@@ -287,10 +291,11 @@ class MinimumSearch:
                 return
 
     def sharpen(self) -> None:
-        """Narrow the bounds on the minimum of h = γ α + E_γ by more evaluations until they are close.
+        """Narrow the bounds on the true positive rate by more evaluations until they are close.
 
-        h is evaluated next to its least upper bound and at its least lower bound. The two intervals at the best point
-        are halved in turn, at most `_SHARPENINGS` times and down to `_SHORTEST`.
+        The rate is the minimum of h = γ α + E_γ. h is evaluated next to its least upper bound and at its least lower
+        bound. The two intervals at the best point are halved in turn, at most `_SHARPENINGS` times and down to
+        `_SHORTEST`.
         """
         for _ in range(_SHARPENINGS):
             if self.lower_wanted and self.narrow:
@@ -318,6 +323,9 @@ class MinimumSearch:
 
         Args:
             log_gammas: t of all points, increasing.
+
+        Returns:
+            The index, or 0.
         """
         inner = range(1, len(log_gammas) - 1)
         return min(inner, key=lambda index: self.points[log_gammas[index]].upper, default=0)

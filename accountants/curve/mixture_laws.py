@@ -19,6 +19,9 @@ def round_shifts(sensitivities: Sequence[float], multiplier: float, *, upward: b
         sensitivities: sensitivities, in units of the norm bound of one contribution.
         multiplier: standard deviation of the noise, in the same unit.
         upward: True to round up, False to round down.
+
+    Returns:
+        Shifts in standard deviations of the noise, in the same order.
     """
     exact = [Fraction(sensitivity) / Fraction(multiplier) for sensitivity in sensitivities]
     return tuple(_round(shift, upward=upward) for shift in exact)
@@ -35,13 +38,16 @@ def mixtures_around(
     Args:
         law: mixture over the sensitivity of the contribution itself, in any direction.
         rates: the doubles at or next below q, and at or next above q.
+
+    Returns:
+        The distribution for the lower bound, and that for the upper bound.
     """
     below, above = rates
     return sampled_mixture(law, below, upward=False), sampled_mixture(law, above, upward=True)
 
 
 def sampled_mixture(law: GaussianMixtureLaw, rate: float, *, upward: bool) -> GaussianMixtureLaw:
-    """Return the mixture of Gaussians for a contribution that is included with a probability q, and is zero otherwise.
+    """Return the mixture for a contribution that is included with probability q, and is zero otherwise.
 
     Probabilities are rounded so that the sensitivity is stochastically larger than the exact one, or smaller.
 
@@ -49,10 +55,14 @@ def sampled_mixture(law: GaussianMixtureLaw, rate: float, *, upward: bool) -> Ga
         law: mixture over the sensitivity of the contribution itself, in any direction.
         rate: probability q of the inclusion, 0 < q ≤ 1.
         upward: True for a stochastically larger distribution, False for a smaller one.
+
+    Returns:
+        The mixture, with the sensitivity 0 and probabilities that sum to 1.
     """
     if rate == 1.0:
         return law
     included = Fraction(rate)
+    # The exact distribution of the sensitivity, in fractions.
     probabilities = {Fraction(0): 1 - included}
     for sensitivity, probability in _exact_components(law):
         exact_sensitivity = Fraction(sensitivity)
@@ -64,7 +74,7 @@ def sampled_mixture(law: GaussianMixtureLaw, rate: float, *, upward: bool) -> Ga
 
 
 def _round_probabilities(exact: Sequence[Fraction], *, upward: bool) -> list[float]:
-    """Round the probabilities of increasing sensitivities to doubles, so that they bound the sensitivity on one side.
+    """Round the probabilities of increasing sensitivities to doubles that bound the sensitivity on one side.
 
     The largest probability is 1 minus the others.
 
@@ -93,6 +103,9 @@ def _exact_components(law: GaussianMixtureLaw) -> list[tuple[float, Fraction]]:
 
     Args:
         law: loss of a Gaussian step with a random sensitivity, with probabilities that are doubles.
+
+    Returns:
+        Pairs of a sensitivity and its probability, in increasing order.
     """
     components = [(sensitivity, Fraction(probability)) for sensitivity, probability in law.components]
     heaviest = max(range(len(components)), key=lambda index: components[index][1])
@@ -109,6 +122,9 @@ def _round(value: Fraction, *, upward: bool) -> float:
     Args:
         value: a number, at least 0.
         upward: True for a double at or above the number, False for one at or below it.
+
+    Returns:
+        The double.
     """
     nearest = float(value)
     if upward:

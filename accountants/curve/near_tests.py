@@ -22,7 +22,7 @@ The points are then far enough apart for the chords between them to give the slo
 
 
 class NearTest(NamedTuple):
-    """A likelihood ratio test, which rejects Q if the loss L exceeds ε, with a false positive rate near a given α.
+    """A likelihood ratio test with a false positive rate near a given α, which rejects Q if the loss exceeds ε.
 
     The true positive rate of the best test at α is the least γ α + E_γ over γ = e^ε, with E_γ(P‖Q) the hockey-stick
     divergence.
@@ -70,14 +70,17 @@ class BestTests(NamedTuple):
 
 
 def adapt_width(test: NearTest, size: float) -> NearTest:
-    """Return the test with a smaller `width` if E_γ is a small share of γ α + E_γ, which bounds its power.
+    """Return a test with a smaller width if its divergence is a small share of the bound on its power.
 
-    E_γ is the hockey-stick divergence at γ = e^ε. The width becomes a few times the relative width of the sum. Points
-    around the test are then placed closer together.
+    The bound is γ α + E_γ, with the hockey-stick divergence E_γ at γ = e^ε. The width becomes a few times the relative
+    width of the sum. Points around the test are then placed closer together.
 
     Args:
         test: the test L > ε of the privacy loss L.
         size: false positive rate α, in (0, 1).
+
+    Returns:
+        A copy of the test; the test itself if it has no lower bound on E_γ.
     """
     lower, upper = test.log_delta(test.epsilon)
     if not lower > -math.inf:

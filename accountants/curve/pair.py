@@ -98,6 +98,9 @@ class Pair:
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            Lower and upper bounds with the shape of `epsilon`.
         """
         bounds = self.search.log_delta(epsilon)
         plateau = self.plateau
@@ -113,6 +116,9 @@ class Pair:
 
         Args:
             epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            Lower and upper bound on log δ; both are −∞ where the plateau proves δ = 0.
         """
         limit = self._plateau_log_delta(epsilon)
         if limit == -math.inf:
@@ -125,6 +131,9 @@ class Pair:
 
         Args:
             epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            The bound, natural logarithm, at most 0.
         """
         limit = self._plateau_log_delta(epsilon)
         return limit if limit == -math.inf else min(self.search.upper_log_delta(epsilon), limit)
@@ -142,6 +151,9 @@ class Pair:
         Args:
             epsilon: ε, in nats.
             evaluated: the close ε.
+
+        Returns:
+            The bound, natural logarithm. It does not use the plateau where nodes are shared.
         """
         profiles = self.search.profiles
         if not any(profile.shares_nodes for profile in profiles):
@@ -149,10 +161,15 @@ class Pair:
         return max(profile.upper_log_deltas([epsilon, evaluated])[0] for profile in profiles)
 
     def lower_log_delta(self, epsilon: float) -> float:
-        """Return the lower bound on log δ at an ε, or a smaller one if δ is far below every positive double.
+        """Return a lower bound on log δ at an ε.
+
+        The bound may be smaller than necessary if δ is far below every positive double.
 
         Args:
             epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            The bound, natural logarithm; −∞ if none is known.
         """
         return min(self.search.lower_log_delta(epsilon), self._plateau_log_delta(epsilon))
 
@@ -165,12 +182,15 @@ class Pair:
         Args:
             epsilon: ε ≥ 0, in nats.
             log_delta: the target log δ, natural logarithm.
+
+        Returns:
+            True if every direction is likely to meet the target.
         """
         return all(profile.likely_meets(epsilon, log_delta) for profile in self.directions())
 
     # ε at δ ---------------------------------------------------------------------------------------------------------
     def epsilon(self, log_delta: float, near: float = 0.0) -> Interval:
-        """Enclose the smallest ε ≥ 0 with log δ(ε) at most a target in both directions.
+        """Enclose the smallest ε ≥ 0 that meets a target δ in both directions.
 
         Args:
             log_delta: the target log δ, natural logarithm.
@@ -186,22 +206,32 @@ class Pair:
         return Interval(min(lower, upper), upper)
 
     def upper_epsilon(self, log_delta: float, near: float = 0.0) -> float:
-        """Return an upper bound on the smallest ε ≥ 0 with log δ(ε) at most a target, without the lower bound.
+        """Return an upper bound on the smallest ε that meets a target δ.
+
+        It takes less work than both bounds.
 
         Args:
             log_delta: the target log δ, natural logarithm.
             near: an ε at which log δ may be about the target; 0 if none is known.
+
+        Returns:
+            The bound in nats; math.inf if no such ε is known.
         """
         if log_delta == -math.inf:
             return self._enclose_pure_epsilon().upper
         return self._limit_to_plateau(self.search.upper_epsilon(log_delta, near), log_delta)
 
     def lower_epsilon(self, log_delta: float, near: float = 0.0) -> float:
-        """Return a lower bound on the smallest ε ≥ 0 with log δ(ε) at most a target, as close as that of `epsilon`.
+        """Return a lower bound on the smallest ε that meets a target δ.
+
+        It is as close as that of `epsilon`.
 
         Args:
             log_delta: the target log δ, natural logarithm.
             near: an ε at which log δ may be about the target; 0 if none is known.
+
+        Returns:
+            The bound in nats, at least 0.
         """
         if log_delta == -math.inf:
             return self._enclose_pure_epsilon().lower
@@ -214,7 +244,11 @@ class Pair:
         (`plateau`). The lower bound is then 0. If neither is known, both bounds are found by bisection. The upper bound
         is math.inf if δ may be above 0 even at `LARGEST_EPSILON`. The searches for a positive δ do not apply, because
         log δ has no finite distance from −∞.
+
+        Returns:
+            Lower and upper bound on ε, in nats.
         """
+        # Every loss is at most the largest one of either direction, or the ε of a pure guarantee.
         upper = max(profile.supremum for profile in self.directions())
         if self.plateau is not None and self.plateau.delta == 0:
             upper = min(upper, self.plateau.epsilon)
@@ -231,6 +265,9 @@ class Pair:
         Args:
             epsilon: the given ε, in nats.
             log_delta: the target log δ, natural logarithm.
+
+        Returns:
+            The smaller ε, in nats.
         """
         plateau = self.plateau
         if plateau is None or epsilon <= plateau.epsilon or not asks_for(log_delta, plateau.delta):
@@ -247,7 +284,7 @@ def unfold(parts: Iterable[tuple[Pair, int]]) -> Iterator[tuple[Pair, int]]:
     """Replace products of pairs by their parts, at any depth.
 
     Args:
-        parts: pairs, and the number of runs of each.
+        parts: pairs of distributions, and the number of runs of each.
 
     Yields:
         Pairs that are not products, and the number of runs of each.

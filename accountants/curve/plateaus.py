@@ -24,9 +24,7 @@ More runs would give rational numbers that are too long.
 
 @dataclass(frozen=True)
 class Plateau:
-    """The guarantee δ(ε) ≤ `delta` in both directions at every ε ≥ `epsilon`.
-
-    It is (`epsilon`, `delta`)-differential privacy.
+    """The (ε, δ) guarantee δ(ε') ≤ δ, in both directions, at every ε' ≥ ε.
 
     Attributes:
         epsilon: ε ≥ 0, in nats.
@@ -71,28 +69,32 @@ def amplify_plateau(base: Plateau | None, rate: Fraction) -> Plateau | None:
     amplified = epsilon
     if epsilon < 700.0:  # e^ε does not overflow
         amplified = math.log1p(float(rate) * math.expm1(epsilon))
+    # Rounding errors are relative to 1 + ε, and to ε itself where it is small.
     size = 1.0 + abs(amplified) if amplified > 1e-3 else amplified
     rounded_up = amplified + 16 * UNIT_ROUNDOFF * size
     return Plateau(min(rounded_up, epsilon), rate * base.delta)
 
 
 def thin_plateau(base: Plateau | None, rate: Fraction) -> Plateau | None:
-    """Return the (ε, δ) guarantee of a mechanism that runs with probability q, where the observer sees whether it ran.
+    """Return the (ε, δ) guarantee of a mechanism that runs with probability q only.
 
-    The ε is that of the mechanism, and the δ is q times its δ.
+    The observer sees whether it ran. The ε is that of the mechanism, and the δ is q times its δ.
 
     Args:
         base: the guarantee of the mechanism; None if there is none.
         rate: probability q, a rational number.
+
+    Returns:
+        The guarantee; None if the mechanism has none.
     """
     return None if base is None else Plateau(base.epsilon, rate * base.delta)
 
 
 def compose_plateaus(parts: Sequence[tuple[Plateau | None, int]]) -> Plateau | None:
-    """Return an (ε, δ) guarantee of a composition by basic composition: Σ ε_i, rounded up, and 1 − Π (1 − δ_i).
+    """Return an (ε, δ) guarantee of a composition by basic composition.
 
-    A plateau is a pair (ε_i, δ_i) with δ(ε) ≤ δ_i for every ε ≥ ε_i. Except with probability 1 − Π (1 − δ_i), the total
-    loss is at most Σ ε_i.
+    The result has Σ ε_i, rounded up, and 1 − Π (1 − δ_i). A plateau is a pair (ε_i, δ_i) with δ(ε) ≤ δ_i for every
+    ε ≥ ε_i. Except with probability 1 − Π (1 − δ_i), the total loss is at most Σ ε_i.
 
     Args:
         parts: the plateau of each part, and the number of runs of the part.
@@ -106,6 +108,7 @@ def compose_plateaus(parts: Sequence[tuple[Plateau | None, int]]) -> Plateau | N
     runs_with_delta = sum(times for plateau, times in plateaus if plateau.delta > 0)
     if runs_with_delta > MOST_PARTS:
         return None
+    # Exact fractions; only the sum of the ε is rounded, upward.
     epsilon = sum((Fraction(plateau.epsilon) * times for plateau, times in plateaus), Fraction(0))
     complement = math.prod(((1 - plateau.delta) ** times for plateau, times in plateaus), start=Fraction(1))
     return Plateau(round_up(epsilon), 1 - complement)

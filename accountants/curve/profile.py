@@ -34,7 +34,9 @@ few evaluations, for profiles with expensive evaluations.
 
 
 class EpsilonEstimate(NamedTuple):
-    """An estimate of the ε > 0 at which log δ meets a target, from a formula without a bound on its rounding errors.
+    """An estimate of the ε > 0 that meets a target δ, from a formula.
+
+    The formula has no bound on its rounding errors.
 
     Attributes:
         epsilon: ε, in nats.
@@ -74,6 +76,9 @@ class Profile(ABC):
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            Lower and upper bounds on the natural logarithm of the divergence.
         """
 
     @abstractmethod
@@ -82,6 +87,9 @@ class Profile(ABC):
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            log P(L > ε) and log Q(L > ε) for the privacy loss L, each within `tail_accuracy`.
         """
 
     @property
@@ -90,17 +98,17 @@ class Profile(ABC):
         """Bound on the error of each log tail, per unit of 1 + |log tail|."""
 
     def attained_log_tails(self, epsilon: FloatArray) -> Tails | None:
-        """Return log p and log q of lines p − α q that are at most E_α(P‖Q) at every α, for lower bounds of products.
+        """Return log p and log q of lines p − α q below this profile, for lower bounds on δ of products.
 
-        (P, Q) is the pair of which products are formed. A bound on δ from divergences is that of a pair, too, even if
-        no mechanism is known to have it. A profile with tails that belong to a larger pair, or that wraps such a
-        profile, overrides this method.
+        Each line is at most the hockey-stick divergence E_α(P‖Q) at every α = e^ε. (P, Q) is the pair of which products
+        are formed. A bound on δ from divergences is that of a pair, too, even if no mechanism is known to have it. A
+        profile with tails that belong to a larger pair, or that wraps such a profile, overrides this method.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
 
         Returns:
-            The logarithms, one for each ε; None if the lines are those of `log_tails`.
+            log p and log q, one line for each ε; None if the lines are those of `log_tails`.
         """
         del epsilon
         return None
@@ -171,6 +179,9 @@ class Profile(ABC):
         Args:
             epsilons: ε ≥ 0, in nats.
             lower: whether lower bounds are needed. Otherwise an interval may hold the upper bound twice.
+
+        Returns:
+            One pair of bounds for each ε, in the same order.
         """
         if self.one_sided and not lower:
             return [Interval(end, end) for end in map(self.upper_log_delta, epsilons)]
@@ -197,6 +208,9 @@ class Profile(ABC):
 
         Args:
             sizes: false positive rates, the probabilities under Q of rejection.
+
+        Returns:
+            One test or None for each rate; empty without tests.
         """
         del sizes
         return ()
@@ -222,6 +236,9 @@ class Profile(ABC):
         Args:
             epsilon: ε, in nats.
             share: fraction of the least log δ by which the estimates of the other bounds must exceed it.
+
+        Returns:
+            True if no composed bound is likely to be smaller.
         """
         del epsilon, share
         return False
@@ -233,7 +250,7 @@ class Profile(ABC):
 
 
 class PointwiseProfile(Profile):
-    """Base class of privacy profiles ε ↦ log δ(ε) that are evaluated at one ε after another, not for a whole array.
+    """Base class of privacy profiles ε ↦ log δ(ε) that are evaluated at one ε after another.
 
     The profile of a pair (P, Q) is its hockey-stick divergence E_{e^ε}(P‖Q) as a function of ε. A subclass defines only
     `log_delta_bounds`, `log_tails` and `tail_accuracy`.

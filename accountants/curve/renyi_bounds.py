@@ -44,9 +44,10 @@ WholeFormulas: TypeAlias = tuple[tuple[RenyiFormula, int], ...]
 
 @dataclass(frozen=True)
 class Concentrated:
-    """Zero-concentrated privacy of a pair given an event: a Rényi divergence D_a of at most ρ a at every order a > 1.
+    """Zero-concentrated privacy of a pair of distributions, given an event.
 
-    The event has the probability S under both distributions. Outcomes outside the event have an infinite privacy loss.
+    The Rényi divergence D_a is at most ρ a at every order a > 1. The event has the probability S under both
+    distributions. Outcomes outside the event have an infinite privacy loss.
 
     Attributes:
         rho: ρ ≥ 0.
@@ -95,6 +96,7 @@ class SumRenyi:
         bounds = [(formula.divergence(order), times) for formula, times in self.parts]
         lower = math.fsum(times * bound.lower for bound, times in bounds)
         upper = math.fsum(times * bound.upper for bound, times in bounds)
+        # Rounded outward: errors of the products and sums.
         return Interval(lower / _ROUNDED, upper * _ROUNDED)
 
 
@@ -117,12 +119,13 @@ class ConcentratedRenyi:
         Returns:
             Lower and upper bound, in nats.
         """
+        # Rounded up: error of the product.
         return Interval(0.0, self.rho * order * _ROUNDED)
 
 
 @dataclass(frozen=True)
 class RenyiBounds:
-    """A table of upper bounds on the Rényi divergences of a pair in both directions, at finitely many orders.
+    """A table of upper bounds on the Rényi divergences of two distributions, in both directions and at some orders.
 
     Attributes:
         orders: increasing orders, each above 1.

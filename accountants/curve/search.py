@@ -49,11 +49,15 @@ class PairSearch:
 
         Args:
             epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            Lower and upper bound on log δ, at most 0.
         """
         lower, upper = -math.inf, -math.inf
         for profile in self.profiles:
             if lower > -math.inf and profile.is_at_most(epsilon, lower):
                 continue
+            # The larger one of both directions, for each bound.
             bounds = profile.log_delta_bounds(epsilon)
             lower, upper = max(lower, bounds.lower), max(upper, bounds.upper)
         return Interval(lower, min(upper, 0.0))
@@ -76,6 +80,7 @@ class PairSearch:
             upper_bounds = np.asarray([interval.upper for interval in bounds], dtype=np.float64)
             return Enclosure(lower_bounds.reshape(points.shape), upper_bounds.reshape(points.shape))
 
+        # Otherwise evaluate each direction on the whole array, and take the larger bounds.
         first, *remaining = self.profiles
         lower, upper = first.log_delta(epsilon)
         for profile in remaining:
@@ -88,6 +93,9 @@ class PairSearch:
 
         Args:
             epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            The natural logarithm of the bound, at most 0.
         """
         profiles = self.profiles
         if len(profiles) == 1 or any(profile.one_sided for profile in profiles):
@@ -101,7 +109,10 @@ class PairSearch:
         return self.log_delta_bounds(epsilon).lower
 
     def epsilon(self, log_delta: float, near: float) -> Interval:
-        """Enclose the smallest ε ≥ 0 with log δ(ε) at most a target, by the search that the profiles prefer.
+        """Enclose the smallest ε ≥ 0 that meets a target δ.
+
+        The search is the one that the profiles prefer. A closed form is used if the pair has one. If the preferred
+        search fails, a growing bracket is searched.
 
         Args:
             log_delta: the target log δ ≤ 0, natural logarithm.
@@ -110,6 +121,7 @@ class PairSearch:
         Returns:
             Lower and upper bounds on ε, in nats.
         """
+        # A formula for ε is used first, then the preferred search, and then a search without an estimate.
         if len(self.profiles) == 1:
             exact = self.profiles[0].exact_epsilon(log_delta)
             if exact is not None:
@@ -141,6 +153,7 @@ class PairSearch:
             guess = self.profiles[0].guess(log_delta)
             has_guess = guess.epsilon > 0.0
             return sparing_epsilon(self.log_delta_bounds, log_delta, guess if has_guess else None)
+        # No special search: interpolate from a nearby ε, if there is one.
         if near <= 0.0:
             return None
         line = line_guess(self.log_delta_bounds, log_delta, near)
@@ -161,6 +174,7 @@ class PairSearch:
         usable = [solution for solution in solutions if solution is not None]
         if len(usable) < len(solutions):
             return None
+        # The larger δ of both directions belongs to the larger solution.
         largest = max(usable, key=lambda solution: solution.epsilon)
         if not 0.0 < largest.epsilon < math.inf:
             return None
@@ -172,17 +186,25 @@ class PairSearch:
         return self.epsilon(log_delta, near).upper
 
     def lower_epsilon(self, log_delta: float, near: float) -> float:
-        """Return a lower bound on the smallest ε with log δ(ε) at most a target, about as close as that of `epsilon`.
+        """Return a lower bound on the smallest ε that meets a target δ.
+
+        It is about as close as that of `epsilon`.
 
         Args:
             log_delta: the target log δ, natural logarithm.
             near: an ε at which δ may be close to the target; 0 if none is known.
+
+        Returns:
+            The bound, in nats.
         """
         return self.epsilon(log_delta, near).lower
 
 
 def sparing_epsilon(read: Callable[[float], Interval], log_delta: float, guess: Guess | None = None) -> Interval:
     """Enclose the smallest ε with δ(ε) at most a target, with few evaluations, each of which is expensive.
+
+    The upper bound on ε is where the upper bound on log δ crosses the target. The lower bound is searched for next to
+    it.
 
     Args:
         read: function from an ε to bounds on log δ.
@@ -218,6 +240,7 @@ def sparing_epsilon(read: Callable[[float], Interval], log_delta: float, guess: 
     # The lower bound on log δ crosses the target at a slightly smaller ε than the upper one.
     bounds = read(below)
     width = bounds.upper - bounds.lower if bounds.upper > -math.inf else 0.0
+    # The distance in ε over which log δ falls by twice the width, and a small margin.
     pad = 2.0 * width / guess.steepness + 1e-10 * below
     near = Guess(above, guess.steepness)
     lower = closest(read_lower, log_delta, near, -pad)
@@ -228,6 +251,8 @@ def sparing_epsilon(read: Callable[[float], Interval], log_delta: float, guess: 
 
 def _interpolate(read: Callable[[float], Interval], log_delta: float, at_zero: float) -> Guess:
     """Estimate the ε at the target, and the slope of log δ there, by linear interpolation of √−log δ.
+
+    √−log δ is nearly linear in ε.
 
     Args:
         read: function from an ε to bounds on log δ. It is evaluated at each ε in `PROBES` up to the target.
@@ -255,6 +280,7 @@ def _interpolate(read: Callable[[float], Interval], log_delta: float, at_zero: f
     share = (target_root - root_low) / (root_high - root_low)
     epsilon = low + (high - low) * min(share, 1.0)
     steepness = 2.0 * target_root * (root_high - root_low) / (high - low)
+    # A least steepness keeps the steps of the search finite.
     return Guess(epsilon, max(steepness, 1e-9))
 
 
@@ -264,7 +290,9 @@ def _root_of(log_delta: float) -> float:
 
 
 def line_guess(read: Callable[[float], Interval], log_delta: float, near: float) -> Guess | None:
-    """Estimate the ε at a target δ on the line of √−log δ through ε = 0 and another ε near the solution.
+    """Estimate the ε at a target δ on a line through the values at ε = 0 and at a nearby ε.
+
+    √−log δ is nearly linear in ε, so that two values give the line.
 
     Args:
         read: function from an ε to bounds on log δ.
@@ -287,7 +315,7 @@ def line_guess(read: Callable[[float], Interval], log_delta: float, near: float)
 def solved_epsilon(
     upper: Callable[[float], float], lower: Callable[[float], float], log_delta: float, solution: EpsilonEstimate
 ) -> Interval | None:
-    """Certify an approximate solution ε of log δ(ε) = log δ, by bounds slightly above and slightly below it.
+    """Certify an approximate solution for the ε at a target δ, by bounds slightly above and below it.
 
     If the bounds do not confirm these ε, a longer search starts from the solution and its slope.
 
@@ -300,6 +328,7 @@ def solved_epsilon(
     Returns:
         Bounds on ε in nats; None if they are not confirmed and the slope is unknown.
     """
+    # A steepness of 1 is only a placeholder: without a slope, no longer search follows.
     guess = Guess(solution.epsilon, 1.0 if solution.steepness is None else solution.steepness)
     above = closest(upper, log_delta, guess, solution.pad)
     below = closest(lower, log_delta, guess, -solution.pad)

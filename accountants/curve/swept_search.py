@@ -26,11 +26,11 @@ _MOST_SWEEPS = 12
 
 
 def swept_epsilon(read: Callable[[FloatArray], Enclosure], log_delta: float) -> Interval | None:
-    """Enclose the smallest ε with δ(ε) at most a target by sweeps, which are evaluations at many ε at once.
+    """Enclose the smallest ε that meets a target δ by evaluations at many ε at once.
 
-    Each sweep narrows a bracket. It runs from the largest ε with a lower bound above the target to the smallest ε with
-    an upper bound at or below the target. The next points are spaced evenly over it, and geometrically around an
-    interpolated root.
+    A sweep is one such evaluation. Each sweep narrows a bracket. It runs from the largest ε with a lower bound above
+    the target to the smallest ε with an upper bound at or below the target. The next points are spaced evenly over it,
+    and geometrically around an interpolated root.
 
     Args:
         read: function from an array of ε to bounds on log δ.
@@ -79,6 +79,9 @@ def _root_share(bounds: Enclosure, low: int, high: int, log_delta: float) -> flo
         low: index of the point with log δ above the target.
         high: index of the point with log δ at most the target.
         log_delta: the target log δ, natural logarithm.
+
+    Returns:
+        The fraction, in [0, 1]; 1/2 if log δ is −∞ at the second point.
     """
     at_low, at_high = (0.5 * float(bounds.lower[k] + bounds.upper[k]) for k in (low, high))
     if not -math.inf < at_high < at_low:
@@ -93,6 +96,9 @@ def _points_of_sweep(low: float, high: float, root_share: float) -> FloatArray:
         low: lower end of the bracket.
         high: upper end of the bracket.
         root_share: position of the interpolated root, as a share of the bracket.
+
+    Returns:
+        Increasing ε in nats, with both ends of the bracket.
     """
     points = low + (high - low) * np.concatenate([_EVEN_SHARES, root_share + _AROUND])
     inside = points[(points > low) & (points < high)]

@@ -62,10 +62,10 @@ class _Trial(NamedTuple):
 
 
 def likely_noise_of_batches(target: Target, *, rate: float, rounds: int, distance: float) -> float:
-    """Estimate the noise multiplier that meets a target with batches of fixed size, slightly below the necessary one.
+    """Estimate the noise multiplier that meets a target with batches of fixed size.
 
-    The estimate is the root of the estimated δ minus the target δ. A search starts from it: its first trial then misses
-    the target, and its next trial meets it.
+    The estimate is the root of the estimated δ minus the target δ, slightly decreased. A search starts from it: its
+    first trial then misses the target, and its next trial meets it.
 
     Args:
         target: ε and δ.
@@ -109,9 +109,9 @@ def likely_slope_of_batches(target: Target, *, rate: float, rounds: int, noise: 
 
 @functools.lru_cache(maxsize=_KEPT)
 def _root(target: Target, rate: float, rounds: int, distance: float) -> _Root | None:
-    """Solve for the noise multiplier at which the estimated δ of a run with batches of fixed size is the target's.
+    """Solve for the noise multiplier at which the estimated δ of a run is the target's.
 
-    The search starts with the noise and the slope of the central limit theorem.
+    The batches have a fixed size. The search starts with the noise and the slope of the central limit theorem.
 
     Args:
         target: ε and δ.
@@ -125,6 +125,7 @@ def _root(target: Target, rate: float, rounds: int, distance: float) -> _Root | 
     """
     if rate == 1.0 or not target.log_delta < 0.0:
         return None
+    # Start at the estimate by the central limit theorem.
     noise = _central_noise(target, rate, rounds, distance)
     slope = -_central_slope(target, rate, noise, distance)
     try:
@@ -136,10 +137,10 @@ def _root(target: Target, rate: float, rounds: int, distance: float) -> _Root | 
 def _secant_search(
     target: Target, rate: float, rounds: int, distance: float, log_noise: float, slope: float
 ) -> _Root | None:
-    """Find the log noise at which the estimated log |log δ| is that of the target δ*, by the secant method.
+    """Find the noise at which the estimated δ is that of the target, by the secant method.
 
-    δ is estimated by `likely_log_delta_of_batches`. The excess, log |log δ| − log |log δ*|, increases with the noise
-    and is 0 at the root.
+    The unknown is log noise, and the target δ is δ*. δ is estimated by `likely_log_delta_of_batches`. The excess,
+    log |log δ| − log |log δ*|, increases with the noise and is 0 at the root.
 
     Args:
         target: ε and δ*.
@@ -248,15 +249,19 @@ def _batch_variance(mu: float, rate: float) -> float:
 
 
 def _exceeds_variance(log_noise: float, *, rate: float, distance: float, variance: float) -> bool:
-    """Return whether the variance of one round's likelihood ratio at a noise is above a given one, for a bisection.
+    """Return whether the variance of one round's likelihood ratio is above a given one.
 
-    Both are divided by q², as in `_batch_variance`. The variance decreases with the noise.
+    A bisection for the noise uses this comparison. Both are divided by q², as in `_batch_variance`. The variance
+    decreases with the noise.
 
     Args:
         log_noise: natural logarithm of the noise multiplier.
         rate: probability q that a contribution is drawn.
         distance: sensitivity of the mechanism in clipping norms.
         variance: the variance to compare with, divided by q².
+
+    Returns:
+        True if the noise is too small.
     """
     return _batch_variance(distance / math.exp(log_noise), rate) > variance
 

@@ -33,7 +33,7 @@ def alternatives(curve: Curve) -> tuple[Curve, ...]:
 
 
 def likely_least(curve: Curve, epsilon: float) -> int:
-    """Return the index of the dominating pair of a curve that is estimated to give the least bound on δ(ε).
+    """Return the index of the dominating pair that is estimated to give the least bound on δ(ε).
 
     Composing a pair is expensive, so the pairs of single rounds are compared. They are compared at `LIKELY_SHARE` · ε,
     because a round has only a part of the total loss. The index is 0 if a pair is not a composition of one kind of
@@ -49,6 +49,7 @@ def likely_least(curve: Curve, epsilon: float) -> int:
     parts_of_pairs = [pair.parts for pair in alternatives_of(curve.upper)]
     if any(len(parts) != 1 for parts in parts_of_pairs):
         return 0
+    # Compare the first round of each pair at a part of ε.
     epsilon_of_round = np.asarray([epsilon * LIKELY_SHARE])
     log_deltas = []
     for parts in parts_of_pairs:
@@ -77,17 +78,23 @@ def quick_upper_log_delta(curve: Curve, epsilon: float) -> float:
             bounds.append(profile.quick_upper_log_delta(epsilon))
         else:
             bounds.append(pair.log_delta_bounds(epsilon).upper)
+    # The larger one of both directions; infinite if a quick bound fails.
     quick = max(bounds)
     return quick if math.isfinite(quick) else pair.log_delta_bounds(epsilon).upper
 
 
 def closed_form_decides(curve: Curve, epsilon: float, share: float) -> bool:
-    """Return whether a bound in closed form is estimated to be the least at ε, so that no composition is necessary.
+    """Return whether a bound in closed form is estimated to be the least at ε.
+
+    No composition is then necessary.
 
     Args:
         curve: a curve with the least of several alternatives as its upper bound.
         epsilon: ε, in nats.
         share: fraction of the least closed form's log δ by which all composed bounds must exceed it.
+
+    Returns:
+        True if both directions of the dominating pair are so estimated.
     """
     return all(profile.closed_decides(epsilon, share) for profile in curve.upper.directions())
 
@@ -95,8 +102,8 @@ def closed_form_decides(curve: Curve, epsilon: float, share: float) -> bool:
 def likely_concentrated_log_delta(rho: float, epsilon: float) -> float:
     """Estimate the bound on log δ(ε) that ρ-zero-concentrated differential privacy gives.
 
-    It is the least value over b > 0 of b ((b + 1) ρ − ε) − log b − (b + 1) log(1 + 1/b), the bound from the order
-    b + 1. The minimiser b is approximate (`minimiser_at`).
+    The order b + 1 gives the bound b ((b + 1) ρ − ε) − log b − (b + 1) log(1 + 1/b). The least value over b > 0 is
+    taken. The minimiser b is approximate (`minimiser_at`).
 
     Args:
         rho: ρ > 0, in nats. The Rényi divergence of every order a > 1 is at most ρ a.

@@ -60,6 +60,9 @@ class Chart(NamedTuple):
 
         Args:
             log_noise: natural logarithm of the noise.
+
+        Returns:
+            The coordinate, a real number that increases with the noise.
         """
         if not self.square:
             return log_noise
@@ -71,6 +74,9 @@ class Chart(NamedTuple):
 
         Args:
             coordinate: any real number c. It satisfies e^{−2c} = e^{s²} − 1.
+
+        Returns:
+            Natural logarithm of the noise.
         """
         if not self.square:
             return coordinate
@@ -79,10 +85,15 @@ class Chart(NamedTuple):
         return self.start - 0.5 * math.log(square / self.square)
 
     def fall(self, log_noise: float) -> float:
-        """Return how fast the coordinate of a noise changes with log noise: s²/(1 − e^{−s²}), or 1 for s = 0.
+        """Return how fast the coordinate of a noise changes with log noise.
+
+        It is s²/(1 − e^{−s²}), or 1 for s = 0, with s the sensitivity over the noise.
 
         Args:
             log_noise: natural logarithm of the noise.
+
+        Returns:
+            The slope, at least 1.
         """
         square = self._square_at(log_noise) if self.square else 0.0
         if not square:
@@ -95,6 +106,9 @@ def _log_one_plus_exp(exponent: float) -> float:
 
     Args:
         exponent: x. Above 700 the exponential may leave the doubles, and the 1 does not count.
+
+    Returns:
+        The natural logarithm.
     """
     if exponent > _MOST_EXPONENT:
         return exponent
@@ -102,13 +116,17 @@ def _log_one_plus_exp(exponent: float) -> float:
 
 
 def _is_below_square(square: float, *, fall: float) -> bool:
-    """Return whether s² is so small that log μ decreases by less than a given amount for each unit of log noise.
+    """Return whether a squared ratio s² is below the solution of an equation, for a bisection.
 
-    Here s is the sensitivity over the noise, and μ ∝ √(e^{s²} − 1) by the central limit theorem. The decrease is
-    s²/(1 − e^{−s²}). A search for s² by bisection uses this comparison.
+    The equation is that log μ decreases by a given amount for each unit of log noise. Here s is the sensitivity over
+    the noise, and μ ∝ √(e^{s²} − 1) by the central limit theorem. The decrease is s²/(1 − e^{−s²}). A search for s² by
+    bisection uses this comparison.
 
     Args:
         square: s², at least 0.
         fall: the amount to compare with, −d log μ/d log noise.
+
+    Returns:
+        True if s² is below the solution of the equation.
     """
     return square < -math.expm1(-square) * fall

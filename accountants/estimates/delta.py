@@ -55,8 +55,8 @@ def likely_log_delta_of_batches(
     """Estimate log δ(ε) of a number of rounds with batches of fixed size, under replace-one.
 
     δ(ε) is an inverse Laplace transform, which is computed by the trapezoidal rule on Re z = λ through its saddle
-    point. If batches hardly ever include the record, δ(ε) is estimated as T q δ₀(log(1 + (e^ε − 1)/q)) for T rounds,
-    where δ₀ is that of one included contribution.
+    point. If batches hardly ever include the record, the estimate is T q δ₀(log(1 + (e^ε − 1)/q)) for T rounds. Here δ₀
+    is that of one included contribution.
 
     Args:
         epsilon: ε, in nats, at least 0.
@@ -100,10 +100,10 @@ class _Saddle(NamedTuple):
 
 
 def _find_saddle(epsilon: float, mu: float, rate: float, rounds: int, start: float) -> _Saddle:
-    """Find the saddle point of the integral for δ(ε): the minimum of M(λ)^T e^{−λε}/(λ(1 + λ)) over λ > 0.
+    """Find the saddle point of an integral for δ(ε), a minimum over λ > 0.
 
-    M(λ) = E[e^{λL}] is the moment generating function of the loss L of one step. The method is Newton's on log λ,
-    within a bracket that shrinks in every step.
+    The minimum is that of M(λ)^T e^{−λε}/(λ(1 + λ)). M(λ) = E[e^{λL}] is the moment generating function of the loss L
+    of one step. The method is Newton's on log λ, within a bracket that shrinks in every step.
 
     Args:
         epsilon: ε, in nats.
@@ -148,10 +148,10 @@ def _find_saddle(epsilon: float, mu: float, rate: float, rounds: int, start: flo
 
 
 def _measure_tilt(tilt: float, epsilon: float, mu: float, rate: float, rounds: int) -> tuple[_Saddle, float]:
-    """Return a candidate λ for the saddle point, and the derivative of T log M(λ) − λε − log λ − log(1 + λ) there.
+    """Return a candidate for the saddle point, and the derivative of the log of the integrand there.
 
-    M(λ) = E[e^{λL}] is the moment generating function of the loss L of one step. The derivative is zero at the saddle
-    point.
+    The log of the integrand is T log M(λ) − λε − log λ − log(1 + λ). M(λ) = E[e^{λL}] is the moment generating function
+    of the loss L of one step. The derivative is zero at the saddle point.
 
     Args:
         tilt: λ, above 0.
@@ -198,12 +198,12 @@ def _period(saddle: _Saddle, epsilon: float, mu: float, log_scale: float) -> flo
 
 
 def _sum_frequencies(saddle: _Saddle, epsilon: float, rounds: int, spacing: float) -> float:
-    """Return the trapezoidal sum for δ(ε), over Re φ(t)^T e^{−itε}/(z(1 + z)) at t = 0, h, 2h, ….
+    """Return the trapezoidal sum, over frequencies, of an integral for δ.
 
-    The first term is halved. Here z = λ + it, and φ(t) = M(z)/M(λ) with M(z) = E[e^{zL}] is a sum over quadrature nodes
-    of the loss L. A node represents all losses up to the next node. It is damped and then left out at high frequencies,
-    for which the phase changes much in between. The event that all rounds have the loss 0 is subtracted, because it
-    adds nothing to δ.
+    The sum is over Re φ(t)^T e^{−itε}/(z(1 + z)) at t = 0, h, 2h, …. The first term is halved. Here z = λ + it, and
+    φ(t) = M(z)/M(λ) with M(z) = E[e^{zL}] is a sum over quadrature nodes of the loss L. A node represents all losses up
+    to the next node. It is damped and then left out at high frequencies, for which the phase changes much in between.
+    The event that all rounds have the loss 0 is subtracted, because it adds nothing to δ.
 
     Args:
         saddle: λ, and the tilted loss of one step.
@@ -259,7 +259,9 @@ def _kernel(frequencies: FloatArray, tilt: float, epsilon: float) -> ComplexArra
 
 
 class _Nodes(NamedTuple):
-    """Quadrature nodes of the loss L of one step, tilted by λ, sorted so that those used at a frequency come first.
+    """Quadrature nodes of the loss L of one step, weighted by e^{λL} and sorted by their spacing.
+
+    The nodes that are used at a frequency come first.
 
     Attributes:
         loss: loss at each node, in nats, above 0.
@@ -305,6 +307,8 @@ class _Nodes(NamedTuple):
 
     def moments(self, frequencies: FloatArray, phases: ComplexArray) -> ComplexArray:
         """Return M(λ + it) from the first nodes, each damped at frequencies that it does not resolve.
+
+        A node represents all losses up to the next one, between which the phases cancel at high frequencies.
 
         Args:
             frequencies: t, one for each row of `phases`.

@@ -109,6 +109,7 @@ def _move_to_root(below: Callable[[float], bool], low: float, high: float) -> tu
     """
     width = high - low
     for _ in range(MOST_MOVES):
+        # Move up while the condition holds at the upper bound, and down while it fails at the lower one.
         if below(high):
             low, high = high, high + width
         elif not below(low):
@@ -173,6 +174,9 @@ def _secant_step(value: float, distance: float, change: float) -> float:
         value: value of the function at the current point.
         distance: current point minus the previous one; NaN at the first point.
         change: value minus that at the previous point; NaN at the first point.
+
+    Returns:
+        The step to add to the current point.
     """
     step = -value * distance / change if change else math.nan
     if math.isnan(step):
@@ -218,6 +222,7 @@ def rise(target: Target) -> float:
     log_delta = central_log_delta(target.epsilon, mu)
     log_delta_of_larger_mu = central_log_delta(target.epsilon, mu * SLOPE_STEP)
     quotient = math.log(log_delta / log_delta_of_larger_mu) / math.log(SLOPE_STEP)
+    # A positive slope, for the steps of the search.
     return max(quotient, 1e-3)
 
 
@@ -244,7 +249,7 @@ def likely_rate(target: Target, *, noise: float, rounds: int, distance: float) -
 
 
 def likely_rounds(target: Target, *, noise: float, rate: float, distance: float) -> float:
-    """Estimate the number of rounds that meets a target by the central limit theorem, from 1 to the largest double.
+    """Estimate the number of rounds that meets a target by the central limit theorem.
 
     R rounds at rate q are about μ-Gaussian differentially private with μ = q √(R (e^{(d/z)²} − 1)), which is solved for
     R in logarithms.
@@ -256,7 +261,7 @@ def likely_rounds(target: Target, *, noise: float, rate: float, distance: float)
         distance: sensitivity d of the mechanism in clipping norms.
 
     Returns:
-        R, not rounded.
+        R, not rounded, from 1 to the largest double.
     """
     log_mu_per_rate = math.log(central_mu(target)) - math.log(rate)
     log_rounds = 2.0 * log_mu_per_rate - _log_variance(noise, distance)
@@ -271,6 +276,9 @@ def _log_variance(noise: float, distance: float) -> float:
     Args:
         noise: noise multiplier, in clipping norms.
         distance: sensitivity of the mechanism in clipping norms.
+
+    Returns:
+        Natural logarithm of the variance over the squared rate.
     """
     ratio_square = min(distance / noise, LARGEST_RATIO) ** 2
     if ratio_square <= sys.float_info.min:  # the square may have underflowed, and e^{s²} − 1 is s²
@@ -291,6 +299,7 @@ def _likely_mu(target: Target) -> float:
     """
     quantile = math.sqrt(-2.0 * target.log_delta)
     mu = math.sqrt(-2.0 * target.log_delta + 2.0 * target.epsilon) - quantile
+    # A positive μ, also for ε = 0.
     return max(mu, 1e-12)
 
 
@@ -312,8 +321,10 @@ def central_log_delta(epsilon: float, mu: float) -> float:
     if tail_start < 0.0:  # δ may be close to 1, and 1 − δ = Q(−a) + e^ε Q(b) keeps its digits
         lower_tail = 0.5 * math.erfc(-tail_start * math.sqrt(0.5))
         complement = lower_tail + scaled_tail_at_b * math.exp(-0.5 * tail_start * tail_start)
+        # The limits keep the logarithm finite, and below 0.
         return min(math.log1p(-min(complement, 1.0 - 1e-16)), -1e-300)
     difference = 0.5 * float(erfcx(tail_start * math.sqrt(0.5))) - scaled_tail_at_b
+    # 1e-300 keeps the argument positive where the difference vanishes.
     return math.log(max(difference, 1e-300)) - 0.5 * tail_start * tail_start
 
 
@@ -326,5 +337,8 @@ def _is_below_delta(log_mu: float, *, epsilon: float, log_delta: float) -> bool:
         log_mu: natural logarithm of μ.
         epsilon: ε, in nats.
         log_delta: natural logarithm of the given δ.
+
+    Returns:
+        True if the estimate is below the given log δ, so that μ is too small.
     """
     return central_log_delta(epsilon, math.exp(log_mu)) < log_delta

@@ -87,6 +87,7 @@ def _noise_by_inclusions(target: Target, guess: float, *, sampling: Sampling, ra
         The standard deviation of the noise in clipping norms. It is `guess` if δ is not above the target at `guess`,
         nor at twice that noise.
     """
+    # Replacing a record moves the mean by two clipping norms. Adding or removing it moves the mean by one.
     distance = 2.0 if sampling == "without-replacement" else 1.0
 
     def misses(log_noise: float) -> bool:
@@ -194,4 +195,5 @@ def nearer_rate(
     )
     if rate is None:
         return guess
+    # Slightly above the largest rate, so that the first trial of a search misses the target.
     return min(rate * (1.0 + _SHORT), 1.0)

@@ -77,8 +77,9 @@ class _NormalQuadrature(NamedTuple):
 def tilt_loss(mu: float, rate: float, tilt: float) -> TiltedLoss:
     """Compute the distribution of the loss of one step on a batch of fixed size, weighted by e^{λL}.
 
-    With r(x) = 1 − q + q e^{μx − μ²/2}, the loss is log r(x) with density φ(x) r(x), and −log r(x) with density φ(x),
-    both on x > μ/2. It is 0 otherwise. Tilting multiplies the density of a loss L by e^{λL}.
+    Let r(x) = 1 − q + q e^{μx − μ²/2}, and φ the normal density. The loss is log r(x) with density φ(x) r(x), and
+    −log r(x) with density φ(x), both on x > μ/2. It is 0 otherwise. Tilting multiplies the density of a loss L by
+    e^{λL}.
 
     Args:
         mu: distance μ of the two means if the contribution is drawn, in standard deviations of the noise.
@@ -165,7 +166,9 @@ def _unit_rule() -> tuple[FloatArray, FloatArray]:
 
 
 def _log_ratio(x: FloatArray, mu: float, rate: float) -> FloatArray:
-    """Return the log likelihood ratio log r(x) of a subsampled Gaussian step, where r(x) = 1 − q + q e^{μx − μ²/2}.
+    """Return the log likelihood ratio of a subsampled Gaussian step at several outputs.
+
+    It is log r(x) with r(x) = 1 − q + q e^{μx − μ²/2}.
 
     Args:
         x: outputs of the mechanism, increasing, in standard deviations of the noise.

@@ -27,7 +27,7 @@ class TrailPoint(NamedTuple):
         log_mu: natural logarithm of the μ of Gaussian differential privacy that has the target δ at the target ε.
         log_noise: natural logarithm of the noise.
         slope: derivative at the result, in log noise, of the function to which the search finds a root.
-        way: index of the bound for which the search found the noise, among the alternative bounds of the release.
+        way: index of the upper bound on δ that the noise meets, among several bounds of the same release.
     """
 
     log_mu: float
@@ -58,6 +58,8 @@ class Trail:
     def likely(self, log_mu: float) -> TrailPoint | None:
         """Estimate the result for another target by interpolating log noise over the two or three nearest targets.
 
+        Results for targets that are far away in log μ are not used.
+
         Args:
             log_mu: natural logarithm of the target's μ.
 
@@ -67,6 +69,7 @@ class Trail:
         nearest = sorted(self._points, key=lambda point: abs(point.log_mu - log_mu))[:3]
         if len(nearest) < 2:
             return None
+        # Targets that are too far away say nothing about this one.
         first_distance, second_distance = abs(nearest[0].log_mu - log_mu), abs(nearest[1].log_mu - log_mu)
         if first_distance > FURTHEST or second_distance > 2.0 * FURTHEST:
             return None
@@ -83,6 +86,9 @@ def _lagrange_weight(point: TrailPoint, nodes: list[TrailPoint], log_mu: float) 
         point: node i.
         nodes: all nodes, at different log μ.
         log_mu: x, at which the polynomial is evaluated.
+
+    Returns:
+        The weight; all weights sum to 1.
     """
     return math.prod((log_mu - node.log_mu) / (point.log_mu - node.log_mu) for node in nodes if node is not point)
 
@@ -103,6 +109,9 @@ class Trails:
 
         Args:
             release: key of the release.
+
+        Returns:
+            The trail, which is stored.
         """
         if release not in self._trails and len(self._trails) >= TRAILS_KEPT:
             self._trails.clear()

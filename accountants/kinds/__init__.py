@@ -23,10 +23,15 @@ NAMES: tuple[str, ...] = tuple(PLACES)
 
 
 def kind_named(name: str) -> MechanismKind:
-    """Return the facts about a kind of mechanism that are not theorems. Its module is imported when it is first read.
+    """Return the facts about a kind of mechanism that are not theorems.
+
+    The module of the kind is imported when it is first read.
 
     Args:
         name: name of the kind, such as "gaussian", one of `NAMES`.
+
+    Returns:
+        Functions that describe a spec in words, give an example, and state its zero-concentrated privacy.
     """
     module = import_module(f"{__name__}.{PLACES[name]}")
     kind: MechanismKind = module.KIND

@@ -75,6 +75,9 @@ def gaussian_mechanism(spec: Gaussian, case: Case) -> Guarantee:
     Args:
         spec: the mechanism, with its noise multiplier σ.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
+
+    Returns:
+        The guarantee, with the pair N(μ, 1) against N(0, 1) as upper and lower bound.
     """
     mu = sensitivity_factor(case.setting.relation) / spec.noise_multiplier
     pair = gaussian_pair(mu)

@@ -77,7 +77,11 @@ def random_sum(spec: GaussianMixture, case: Case) -> Guarantee:
     Args:
         spec: specification of the mechanism, with the sizes and their probabilities.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
+
+    Returns:
+        The guarantee, on the condition that the sizes are drawn as stated.
     """
+    # The shifts of both pairs differ by at most one rounding.
     upper, attained = random_sum_pairs(spec, case.setting.relation)
     return Guarantee(
         setting=case.setting,

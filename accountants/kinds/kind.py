@@ -25,7 +25,7 @@ class Concentration:
 
 @dataclass(frozen=True, kw_only=True)
 class MechanismKind:
-    """Facts about one kind of mechanism, as functions: a description in words, a spec at a given noise, and its zCDP.
+    """Facts about one kind of mechanism: a description in words, an example, and its zero-concentrated privacy.
 
     Attributes:
         sentence: function that describes a spec in words. Its argument has every given field of the spec as text.

@@ -83,6 +83,9 @@ def laplace_mechanism(spec: Laplace, case: Case) -> Guarantee:
     Args:
         spec: the mechanism, with the scale of the noise over the norm bound of a contribution.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
+
+    Returns:
+        The guarantee, with the same pair as upper and lower bound.
     """
     sensitivity = sensitivity_factor(case.setting.relation)
     shift = sensitivity / spec.scale_multiplier

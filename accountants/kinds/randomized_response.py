@@ -35,8 +35,9 @@ class RandomizedResponseInputs:
 def response_pair(epsilon: float, categories: int) -> Pair:
     """Return the pair of randomized-response reports of two clients with different categories.
 
-    The privacy loss is ε for a report of the category of the first client, −ε for that of the second, and 0 for each of
-    the other k − 2. For the first client, these losses have the probabilities e^ε, 1 and k − 2, over e^ε + k − 1.
+    The privacy loss is ε for a report of the first client's category, and −ε for that of the second client. It is 0 for
+    each of the other k − 2. For the first client, these losses have the probabilities e^ε, 1 and k − 2, over e^ε + k −
+    1.
 
     Args:
         epsilon: privacy parameter ε > 0 of a report, in nats.
@@ -60,6 +61,7 @@ def response_pair(epsilon: float, categories: int) -> Pair:
         cancellation = (log_third_categories - log_true + epsilon) / (1.0 + abs(log_others))
 
     profile = AtomicProfile(losses, log_masses)
+    # The error of a log probability, with the cancellation in the middle one.
     accuracy = 8 * UNIT_ROUNDOFF * (1.0 + cancellation)
     atoms = FiniteLaw(losses, log_masses, log_masses[::-1], accuracy=accuracy)
     return Pair(profile, profile, atoms=atoms, plateau=pure_plateau(Fraction(epsilon)))
@@ -124,8 +126,8 @@ def randomized_response(spec: RandomizedResponse, case: Case) -> Guarantee | Ref
     """Return the guarantee of randomized response, which two records with different categories attain.
 
     Under zero-out-one the zeroed record is answered as some category c, fixed or random. If c is fixed, and the record
-    has another category, both reports are those of two categories. This is the dominating pair, so it is attained.
-    Add-or-remove-one has no guarantee, because an absent record sends no report.
+    has another category, both reports are those of two categories. This is the dominating pair of distributions, so it
+    is attained. Add-or-remove-one has no guarantee, because an absent record sends no report.
 
     Args:
         spec: the mechanism, with ε of a report and the number of categories.

@@ -34,8 +34,7 @@ if TYPE_CHECKING:
 
     BoolArray = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
 
-_ROUNDED_END = 32 * UNIT_ROUNDOFF
-"""Relative rounding of a largest loss."""
+_ROUNDED_END = 32 * UNIT_ROUNDOFF  # relative rounding of a largest loss
 
 
 @dataclass(frozen=True)
@@ -81,9 +80,9 @@ class AmplifiedProfile(Profile):
         return 2 * self.base.tail_accuracy + NUDGE
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log(q δ(ε)) at each ε' of the subsampled mechanism, where δ is the profile without subsampling.
+        """Enclose log δ of the subsampled mechanism at each ε'.
 
-        q is the inclusion probability, and ε = log(1 + (e^ε' − 1)/q).
+        It is log(q δ(ε)) with the inclusion probability q, ε = log(1 + (e^ε' − 1)/q), and δ without subsampling.
 
         Args:
             epsilon: array of ε' ≥ 0, in nats.
@@ -128,7 +127,7 @@ class AmplifiedProfile(Profile):
         return None if tails is None else self._mix(tails)
 
     def _mix(self, tails: Tails) -> Tails:
-        """Return the log tails of q P + (1 − q) Q and of Q, from those of P and of Q.
+        """Return the log tails of the subsampled pair, q P + (1 − q) Q and Q, from those of P and of Q.
 
         Args:
             tails: log probabilities of one event under P and under Q.
@@ -186,12 +185,10 @@ class DilutedProfile(Profile):
         """
         decay = math.exp(-self.base.supremum)
         decay_minus_one = decay - 1.0 if decay < 0.5 else math.expm1(-self.base.supremum)
-
         # The smallest likelihood ratio is 1 + change.
         change = self.rate * decay_minus_one
         if change > -0.5:
             return -math.log1p(change) * (1.0 + _ROUNDED_END)
-
         # For a small ratio, the sum of two positive terms keeps its digits.
         least_ratio = self._absent + self.rate * decay
         if least_ratio > 0.0:
@@ -223,7 +220,7 @@ class DilutedProfile(Profile):
         return np.asarray(np.log1p(-np.minimum(u, 1.0), where=u < 1.0, out=log_factor))
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ' of Q against (1 − q) Q + q P at each ε', from δ of Q against P without subsampling.
+        """Enclose log δ' of Q against (1 − q) Q + q P at each ε'.
 
         δ'(ε') = q (1 − u) δ(ε' − log(1 − u)) with 1 − u = (1 − (1 − q) e^ε')/q. It is 0 if 1 − u is not positive.
 
@@ -240,12 +237,10 @@ class DilutedProfile(Profile):
             log_factor = self._log_factor(point)
             is_positive = np.isfinite(log_factor)
             finite_factor = np.where(is_positive, log_factor, 0.0)
-
             # Where δ' is 0, δ is evaluated at 0, and the result is replaced by −∞ below.
             bounds = self.base.log_delta(np.where(is_positive, point - finite_factor, 0.0))
             base_lower = np.where(is_positive, bounds.lower, -np.inf)
             base_upper = np.where(is_positive, bounds.upper, -np.inf)
-
             # Widen both bounds by the rounding errors of the factor q (1 − u) and of the argument.
             log_weight = log_factor + log_rate
             slack = NUDGE * (1.0 + abs(log_rate) + np.abs(finite_factor))
@@ -293,7 +288,7 @@ class DilutedProfile(Profile):
         return np.where(is_positive, point - finite_factor, 0.0), is_positive
 
     def _mix(self, tails: Tails, is_positive: BoolArray) -> Tails:
-        """Return the log tails of Q and of (1 − q) Q + q P, from those of Q and of P.
+        """Return the log tails of the subsampled pair, Q and (1 − q) Q + q P, from those of Q and of P.
 
         Args:
             tails: log probabilities of one event under Q and under P.
@@ -320,9 +315,9 @@ def subsample_at(base: Pair, rate: float) -> Pair:
 def subsample_pair(base: Pair, share: Share) -> tuple[Pair, Pair]:
     """Return the dominating pair of a Poisson-subsampled mechanism, and a pair that the mechanism attains.
 
-    The pair is (1 − q) Q + q P against Q (Zhu, Dong and Wang 2022, Theorem 11). If q is not a double and the base is
-    Gaussian, the dominating pair uses the next double above q, and the attained pair the next one below. This is valid
-    because the pair at a smaller q is a post-processing of the pair at a larger q.
+    The pair is (1 − q) Q + q P against Q (Zhu, Dong and Wang 2022, Theorem 11). For a Gaussian base, q is rounded if it
+    is not a double. The dominating pair uses the next double above q, and the attained pair the next one below. This is
+    valid because the pair at a smaller q is a post-processing of the pair at a larger q.
 
     Args:
         base: the pair P against Q of the mechanism on a batch that includes the record.
@@ -335,7 +330,6 @@ def subsample_pair(base: Pair, share: Share) -> tuple[Pair, Pair]:
         return base, base
     forward = AmplifiedProfile(base.forward, share.rate, share.absent)
     backward = DilutedProfile(base.backward, share.rate, share.absent)
-
     # Gaussian bases also have the exact distribution of their privacy loss, with q rounded to either side.
     law = base.law
     if isinstance(law, GaussianMixtureLaw) and law.direction == "remove":
@@ -345,7 +339,6 @@ def subsample_pair(base: Pair, share: Share) -> tuple[Pair, Pair]:
         return upper, attained
     if base.gaussian_dp_mu is not None:
         return pairs_around_rate(forward, backward, share, base.gaussian_dp_mu, "remove")
-
     # Every other base passes on its finite outcomes, its (ε, δ) guarantee and its search for ε at δ.
     atoms = None if base.atoms is None else base.atoms.mix(share.rate, share.absent)
     _, rate_above = share.around
@@ -357,14 +350,18 @@ def subsample_pair(base: Pair, share: Share) -> tuple[Pair, Pair]:
 
 
 def amplify_symmetrically(base: Pair, share: Share) -> Pair:
-    """Return the symmetric pair of a subsampled mechanism, with δ'(ε') = q δ(log(1 + (e^ε' − 1)/q)) in both directions.
+    """Return the symmetric pair of a subsampled mechanism, from a bound on both directions.
 
-    q is the probability that a record is in the batch. For a Gaussian base it is rounded up to a double. The profile
-    increases with q, so the result dominates in every composition (docs/engine-certificate.md, A8, Rounded rates).
+    It has δ'(ε') = q δ(log(1 + (e^ε' − 1)/q)) with the inclusion probability q. For a Gaussian base q is rounded up to
+    a double. The profile increases with q, so the result dominates in every composition (docs/engine-certificate.md,
+    A8, Rounded rates).
 
     Args:
         base: a pair with the profile δ, which bounds both directions of the mechanism on the batch.
         share: inclusion probability q.
+
+    Returns:
+        The pair, with the same profile in both directions.
     """
     mu = base.gaussian_dp_mu
     if mu is not None:
@@ -379,7 +376,7 @@ def amplify_symmetrically(base: Pair, share: Share) -> Pair:
 def pairs_around_rate(
     forward: Profile, backward: Profile, share: Share, shift: float, direction: Direction
 ) -> tuple[Pair, Pair]:
-    """Return two pairs of a subsampled Gaussian mechanism: with the rate q rounded up to a double, and rounded down.
+    """Return two pairs of a subsampled Gaussian mechanism: with the rate rounded up, and rounded down.
 
     δ must increase with q, so that the pairs give upper and lower bounds. If q is a double, they are one object.
 

@@ -45,8 +45,8 @@ class AtomicProfile(Profile):
     """The privacy profile of a privacy loss with finitely many values, the atoms, and possibly an infinite value.
 
     A loss l with probability p under the first distribution P has probability p e^{−l} under the second distribution Q.
-    The probabilities may sum to less than one. The rest is at losses that are not positive, which do not affect δ for ε
-    ≥ 0.
+    The probabilities may sum to less than one. The rest is at losses that are not positive, which do not affect δ for
+    ε ≥ 0.
 
     Guarantees: `log_delta` encloses. It is exactly −∞ from the largest loss on, if no loss is infinite. The work is
     one pass over the n atoms, and then O(log n) for each ε.
@@ -76,7 +76,11 @@ class AtomicProfile(Profile):
 
     @cached_property
     def _tails(self) -> tuple[FloatArray, FloatArray]:
-        """log Σ_{j ≥ i} p_j (with the infinite loss) and log Σ_{j ≥ i} q_j at i = 0, …, n, where q_j = p_j e^{−l_j}."""
+        """Log probabilities of all losses from each loss on, under both distributions P and Q.
+
+        Under P they are log Σ_{j ≥ i} p_j, with the infinite loss, at i = 0, …, n. Under Q they are log Σ_{j ≥ i} q_j
+        with q_j = p_j e^{−l_j}.
+        """
         log_p = np.asarray((*self.log_masses, self.log_infinite_mass), dtype=np.float64)
         log_q = np.full(log_p.size, -np.inf)
         np.subtract(log_p[:-1], self._loss_array, out=log_q[:-1])
@@ -88,9 +92,10 @@ class AtomicProfile(Profile):
 
     @cached_property
     def _log_delta_at_losses(self) -> FloatArray:
-        """log δ(l_i) at every loss, in increasing order, and then log δ beyond the last, that of the infinite loss.
+        """log δ at every loss, in increasing order, and then beyond the last one.
 
-        δ(l_i) exceeds δ(l_{i+1}) by (e^{l_{i+1}} − e^{l_i}) Σ_{j > i} q_j, where q_j is the probability of l_j under Q.
+        Beyond the last loss, δ is the probability of the infinite loss. δ(l_i) exceeds δ(l_{i+1}) by
+        (e^{l_{i+1}} − e^{l_i}) Σ_{j > i} q_j, where q_j is the probability of l_j under Q.
         """
         _, log_q = self._tails
         losses = self._loss_array
@@ -139,6 +144,9 @@ class AtomicProfile(Profile):
 
         Args:
             epsilon: array of ε, in nats.
+
+        Returns:
+            log P(L > ε) and log Q(L > ε), one entry for each ε.
         """
         index = self._next(np.asarray(epsilon, dtype=np.float64))
         log_p, log_q = self._tails
@@ -147,7 +155,7 @@ class AtomicProfile(Profile):
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclose log δ(ε), which is a linear function of e^ε between two neighbouring values of the privacy loss.
 
-        With l the first loss above ε and q_j the probability of the loss l_j under Q, δ(ε) = δ(l) + (e^l − e^ε)
+        Let l be the first loss above ε, and q_j the probability of the loss l_j under Q. Then δ(ε) = δ(l) + (e^l − e^ε)
         Σ_{l_j ≥ l} q_j. Neither term is negative, so that the sum has the accuracy of the tails.
 
         Args:
@@ -188,8 +196,8 @@ class AtomicProfile(Profile):
     def log_delta_bounds(self, epsilon: float) -> Interval:
         """Enclose log δ at one ε, by the formula of `log_delta` without arrays, which is quicker.
 
-        δ(ε) = δ(l) + (e^l − e^ε) Σ_{l_j ≥ l} q_j, with the next loss l above ε and the probability q_j of the loss l_j
-        under Q.
+        δ(ε) is δ(l) + (e^l − e^ε) Σ_{l_j ≥ l} q_j. Here l is the next loss above ε, and q_j the probability of the loss
+        l_j under Q.
 
         Args:
             epsilon: ε, in nats.
@@ -214,6 +222,7 @@ class AtomicProfile(Profile):
         if value == -math.inf:
             return Interval(value, value)
 
+        # Widen by the errors of the tails, and by those of the rounded exponents.
         slack = self.tail_accuracy * (1.0 + abs(value)) + error
         lower = value - slack if value > LEAST_LOG else -math.inf
         return Interval(lower, min(value + slack, 0.0))

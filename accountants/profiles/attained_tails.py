@@ -46,33 +46,42 @@ def attained_or_own_tails(profile: Profile, epsilon: FloatArray) -> Tails:
     Args:
         profile: the privacy profile.
         epsilon: array of ε ≥ 0, in nats.
+
+    Returns:
+        Log probabilities of a loss above each ε under both distributions.
     """
     tails = profile.attained_log_tails(epsilon)
     return profile.log_tails(epsilon) if tails is None else tails
 
 
 def infinite_loss_only(epsilon: FloatArray, log_infinite: float) -> Tails:
-    """Return the log tails of a pair with an infinite privacy loss, and no other positive loss.
+    """Return the log tails of two distributions with an infinite privacy loss, and no other positive loss.
 
     Args:
         epsilon: array of ε ≥ 0, in nats.
         log_infinite: log of the probability of the infinite loss; −∞ for none.
+
+    Returns:
+        The constant log probability under the first distribution, and −∞ under the second one.
     """
     points = np.asarray(epsilon, dtype=np.float64)
     return Tails(np.full(points.shape, log_infinite), np.full(points.shape, -np.inf))
 
 
 def table_below(rows: PiecewiseTails, lower: FloatArray) -> PiecewiseTails:
-    """Return a table of a convex function below a profile, from lower bounds on its values at the ε of a table.
+    """Return a table of a convex function below a profile, from lower bounds on its values.
 
-    The profile is linear in α = e^ε between its exact values. Any smaller values h give a valid function, because
-    their convex hull is below that of the exact ones. Two changes lower them. Each value is lowered until it is at
-    least a near-tie below the one before it, so that slopes are accurate. The first one is lowered until −h′ ≤ (1 −
-    h)/2 at α = 1. The line there is then below 1 − α + α h(1/α), and so below a symmetric profile, for α < 1.
+    The profile is linear in α = e^ε between its exact values. Any smaller values h give a valid function, because their
+    convex hull is below that of the exact ones. Two changes lower them. Each value is lowered until it is at least a
+    near-tie below the one before it, so that slopes are accurate. The first one is lowered until −h′ ≤ (1 − h)/2 at
+    α = 1. The line there is then below 1 − α + α h(1/α), and so below a symmetric profile, for α < 1.
 
     Args:
         rows: table with upper bounds on the values.
         lower: lower bounds on the logs of the values, one for each ε of the table.
+
+    Returns:
+        The vertices of the convex function: their ε, and the logarithms of its values.
     """
     values = np.minimum(lower, rows.log_value)
 
@@ -93,6 +102,9 @@ def _hull_of(epsilon: FloatArray, log_values: FloatArray) -> PiecewiseTails:
     Args:
         epsilon: ε of the points in nats, increasing.
         log_values: logarithms of the values, decreasing.
+
+    Returns:
+        The vertices of the hull.
     """
     count = min(int(np.isfinite(log_values).sum()) + 1, log_values.size)
     vertices = lower_hull(epsilon[:count], log_values[:count])
@@ -134,9 +146,10 @@ def attained_table(epsilon: FloatArray, bounds: Enclosure, log_infinite: float) 
 
 
 def _distinct_points(bounds: Enclosure) -> list[int]:
-    """Select points with values well below that of the previous selected one, so that slopes between them are accurate.
+    """Select points with values of δ that differ enough for accurate slopes between them.
 
-    The points end at the first one without a finite lower bound.
+    The value at a selected point is well below that at the point selected before it. The points end at the first one
+    without a finite lower bound.
 
     Args:
         bounds: bounds on log δ at increasing ε.
@@ -149,6 +162,7 @@ def _distinct_points(bounds: Enclosure) -> list[int]:
     for index, (lower, upper) in enumerate(zip(bounds.lower.tolist(), bounds.upper.tolist(), strict=True)):
         if lower == -math.inf:
             break
+        # The fall must exceed the width of the bounds by enough, so that the slope is accurate.
         if upper <= last - max(_LEAST_FALL, _FALL_OF_WIDTH * math.cbrt(upper - lower)):
             chosen.append(index)
             last = lower
@@ -156,7 +170,7 @@ def _distinct_points(bounds: Enclosure) -> list[int]:
 
 
 def _shares(points: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatArray:
-    """Return for each interval a factor by which the line between lower bounds at its ends is below a convex profile H.
+    """Return the factor, for each interval, that puts the line between its lower bounds below a convex profile H.
 
     The interval is between neighbouring points i and i + 1, with L_i ≤ H ≤ U_i there. The chords of H over the
     neighbouring intervals, extended into this one, are below H. The factor is that of the larger extended chord to the
@@ -198,7 +212,7 @@ def _shares(points: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatAr
 
 
 def _largest_first_value(points: FloatArray, lower: FloatArray, upper: FloatArray, second: float) -> float:
-    """Return the largest first value log h_0 with which a convex function is below the profile H for α < 1 too.
+    """Return the largest first value with which a convex function is below a profile H for α < 1 too.
 
     The line through h_0 and h_1 must be at α = e^ε = 0 at most the extended first chord of H.
 
@@ -219,13 +233,16 @@ def _largest_first_value(points: FloatArray, lower: FloatArray, upper: FloatArra
 
 
 def _is_valid(table: PiecewiseTails, points: FloatArray, lower: FloatArray, upper: FloatArray) -> bool:
-    """Return whether a convex table is below the profile H for α = e^ε < 1 too, and falls enough for accurate slopes.
+    """Return whether a convex table is below a profile H also for α = e^ε < 1, with accurate slopes.
 
     Args:
         table: the table, a convex hull.
         points: ε of the points in nats, increasing.
         lower: log L, lower bounds on H.
         upper: log U, upper bounds on H.
+
+    Returns:
+        True if the table may be used for lower bounds on δ.
     """
     values = table.log_value
     if values.size < 2 or not math.isfinite(values[0]) or (-np.diff(values)).min() < NEAR_TIE:

@@ -45,12 +45,15 @@ def finite_pair(log_p: FloatArray, log_q: FloatArray, accuracy: float = ACCURACY
         log_p: log probabilities of the outcomes under the first distribution.
         log_q: log probabilities of the outcomes under the second distribution, in the same order.
         accuracy: bound on the error of each log probability, per unit of 1 + |log probability|.
+
+    Returns:
+        The pair, with the privacy profiles of both directions.
     """
     return Pair(_profile(log_p, log_q, accuracy), _profile(log_q, log_p, accuracy))
 
 
 def _profile(log_p: FloatArray, log_q: FloatArray, accuracy: float) -> AtomicProfile:
-    """Return a lower bound on the privacy profile of one direction of a pair with finitely many outcomes.
+    """Return a lower bound on the privacy profile of two distributions on finitely many outcomes.
 
     The privacy loss of an outcome is log p − log q. Losses and probabilities are rounded down, which gives a smaller δ.
     Outcomes of negative loss do not count for δ at ε ≥ 0.
@@ -106,6 +109,7 @@ def _merge_cells(log_p: FloatArray, log_q: FloatArray) -> tuple[FloatArray, Floa
     log_p, log_q, losses = log_p[is_positive], log_q[is_positive], losses[is_positive]
     if losses.size <= MOST_ATOMS:
         return log_p, log_q, np.zeros(losses.size)
+    # Sum the probabilities of the outcomes in each bin of the loss, and leave out empty bins.
     bins = _bins(losses)
     number = np.bincount(bins)
     is_occupied = number > 0
@@ -126,6 +130,7 @@ def _bins(losses: FloatArray) -> IntArray:
         One index ≥ 0 for each loss. Larger losses have larger or equal indices.
     """
     largest = float(losses.max())
+    # The scale begins at the least loss, or at a thousandth of the largest one if that is smaller.
     least = min(float(losses.min()), 1e-3 * largest)
     share = np.clip((losses - least) / (largest - least), 0.0, 1.0)
     half = MOST_ATOMS // 2 - 1
@@ -138,6 +143,9 @@ def _sum_bins(logs: FloatArray, bins: IntArray) -> FloatArray:
     Args:
         logs: natural logarithms.
         bins: index of the bin of each logarithm.
+
+    Returns:
+        One natural logarithm for each bin.
     """
     largest = np.full(int(bins.max()) + 1, -np.inf)
     np.maximum.at(largest, bins, logs)
@@ -207,7 +215,7 @@ class Noise:
 
         Args:
             mixture: copies of the noise around several means, each with a weight.
-            edges: increasing edges of the cells, in units of the noise's scale.
+            edges: increasing edges of the cells, that is, intervals of outputs, in units of the noise's scale.
 
         Returns:
             Natural logarithms, one more than there are edges.
@@ -225,8 +233,11 @@ class Noise:
         width.
 
         Args:
-            edges: increasing edges of the cells, in units of the noise's scale.
+            edges: increasing edges of the cells, that is, intervals of outputs, in units of the noise's scale.
             means: number of means of all mixtures.
+
+        Returns:
+            The bound, relative to a probability.
         """
         largest_edge = float(np.max(np.abs(edges)))
         narrowest_cell = np.min(np.diff(edges, prepend=edges[0] - 1.0))
@@ -264,19 +275,25 @@ class Noise:
 
 
 def _far_from(means: FloatArray, candidates: FloatArray) -> FloatArray:
-    """Select the candidates for edges that are not close to a mean, where roundings of a narrow cell would matter.
+    """Select the possible edges that are not close to a mean.
+
+    In a narrow cell between an edge and a mean, roundings would matter.
 
     Args:
         means: two or more means, increasing.
-        candidates: possible edges between them.
+        candidates: possible edges of cells, that is, intervals of outputs, between the means.
+
+    Returns:
+        The selected edges, in the given order.
     """
     right = np.clip(np.searchsorted(means, candidates), 1, means.size - 1)
     distances = np.minimum(np.abs(candidates - means[right - 1]), np.abs(means[right] - candidates))
+    # A millionth of the least distance of two means.
     return np.asarray(candidates[distances > 1e-6 * float(np.diff(means).min())])
 
 
 def cells_pair(p: Mixture, q: Mixture, noise: Noise, accuracy: float = 0.0) -> Pair:
-    """Return a pair for lower bounds on δ of two mixtures of shifted noise, merged into cells of the line.
+    """Return a pair for lower bounds on δ of two mixtures of shifted noise, merged into cells.
 
     The observer of this pair sees only the cell that contains an output. The rounding of means and edges is included.
 

@@ -46,6 +46,9 @@ class Bound(ABC):
 
         Args:
             epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            Lower and upper bound on the natural logarithm of the bound.
         """
 
     @property
@@ -73,10 +76,15 @@ class Bound(ABC):
         return end
 
     def corners(self, end: float) -> FloatArray:
-        """Return increasing ε from 0 to an end, at which a table of the bound has its entries. They are dense near 0.
+        """Return the values of ε at which a table of the bound has its entries.
+
+        They increase from 0 to an end, and are dense near 0.
 
         Args:
             end: the largest ε, in nats.
+
+        Returns:
+            The values of ε in nats.
         """
         return np.asarray(end * (np.arange(CORNERS + 1.0) / CORNERS) ** 2)
 
@@ -117,6 +125,7 @@ class BoundProfile(Profile):
         points = np.asarray(epsilon, dtype=np.float64)
         flat_points = points.ravel().tolist()
         new_points = [point for point in flat_points if point not in self._known]
+        # A few values are evaluated one at a time, many together.
         if len(new_points) > _TOGETHER:
             self._known.update(zip(new_points, self.bound.log_bounds(np.asarray(new_points)), strict=True))
         else:
@@ -149,10 +158,14 @@ class BoundProfile(Profile):
         return self._table.tails(np.asarray(epsilon, dtype=np.float64))
 
     def attained_log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return log tails of a pair that the pair of this bound dominates, for lower bounds on δ of compositions.
+        """Return log tails of a pair that is below the pair of this bound, for lower bounds on δ.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            Log probabilities of a loss above each ε under both distributions; those of equal distributions if no pair
+            is known.
         """
         table, points = self._attained_table, np.asarray(epsilon, dtype=np.float64)
         return infinite_loss_only(points, -np.inf) if table is None else table.tails(points)

@@ -76,10 +76,10 @@ class ConcentratedProfile(Profile):
 
     @cached_property
     def _chord(self) -> Chord:
-        """The straight line in e^ε that replaces the bound on δ up to the least ε with P(L > ε) + Q(L > ε) ≤ 1.
+        """The straight line in e^ε that replaces the bound on δ for small ε.
 
-        ε and both tails of the loss L are functions of b, where b + 1 is the best order (`minimiser`). An approximate
-        end of the line is valid too.
+        It ends at about the least ε with P(L > ε) + Q(L > ε) ≤ 1. ε and both tails of the loss L are functions of b,
+        where b + 1 is the best order (`minimiser`). An approximate end of the line is valid too.
         """
         largest_epsilon = 1.0 + 4.0 * self.rho + 4.0 * math.sqrt(self.rho)
         log_b = self._log_b_of_chord(largest_epsilon)
@@ -89,6 +89,7 @@ class ConcentratedProfile(Profile):
         epsilon_of_b = (2.0 * b + 1.0) * self.rho + log_odds(b, log_b)
         epsilon = min(max(epsilon_of_b, 0.0), largest_epsilon)
 
+        # The bound is raised by more than its error.
         log_bound = float(concentrated_log_delta(self.rho, np.asarray(epsilon)))
         return Chord.ending_at(epsilon, min(log_bound + 64 * UNIT_ROUNDOFF, 0.0))
 
@@ -101,7 +102,7 @@ class ConcentratedProfile(Profile):
             largest_epsilon: an ε in nats at which the sum is below 1.
 
         Returns:
-            log b, at which the sum is at most 1.
+            log b, natural logarithm, at which the sum is at most 1.
         """
         low, high = minimiser_at(self.rho, 0.0), minimiser_at(self.rho, largest_epsilon)
         while high - low > UNIT_ROUNDOFF * (1.0 + abs(low)):
@@ -118,9 +119,10 @@ class ConcentratedProfile(Profile):
         return high
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log(S δ_ρ(ε) + 1 − S), with the probability S of the event and the bound δ_ρ on δ from ρ-zCDP.
+        """Enclose log δ of a mechanism that is ρ-zCDP given an event of probability S.
 
-        δ_ρ is the bound at the best order of the Rényi divergence. For small ε it is a straight line in e^ε (`Chord`).
+        It is log(S δ_ρ(ε) + 1 − S) for the bound δ_ρ on δ from ρ-zCDP. δ_ρ is the bound at the best order of the Rényi
+        divergence. For small ε it is a straight line in e^ε (`Chord`).
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
@@ -138,18 +140,22 @@ class ConcentratedProfile(Profile):
         slack = 16 * UNIT_ROUNDOFF * (1.0 + np.exp(np.minimum(log_b, 600.0)) * points)
         least = np.logaddexp(self.log_escape, self.log_survival + log_bound - slack)
         largest = np.logaddexp(self.log_escape, self.log_survival + log_bound + slack)
+        # Widen by the errors of the sums of two exponentials.
         lower = Enclosure.around(np.asarray(least), 32 * UNIT_ROUNDOFF).lower
         upper = Enclosure.around(np.asarray(largest), 32 * UNIT_ROUNDOFF).upper
         return Enclosure(lower, upper)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log tails of the privacy loss L, P(L > ε) = S e^{−ρb²} + 1 − S and Q(L > ε) = S e^{−ρ(b+1)²}.
+        """Return the log tails of the privacy loss L under both distributions.
 
-        S is the probability of the event, and b + 1 the best order of the Rényi divergence at ε. Along the chord, at
-        small ε, the tails are constant.
+        They are P(L > ε) = S e^{−ρb²} + 1 − S and Q(L > ε) = S e^{−ρ(b+1)²}. S is the probability of the event, and
+        b + 1 the best order of the Rényi divergence at ε. Along the chord, at small ε, the tails are constant.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            log P(L > ε) and log Q(L > ε), one entry for each ε.
         """
         points = np.asarray(epsilon, dtype=np.float64)
         b = np.exp(minimiser(self.rho, points))
@@ -179,6 +185,7 @@ class BinaryConcentratedProfile(ConcentratedProfile):
         ratios = concentrated_ratios(self.rho)
         epsilon = float(ratios.epsilons[0])
         log_bound = float(ratios.log_bound(ratios.epsilons[:1])[0])
+        # The bound is raised by more than its error.
         return Chord.ending_at(epsilon, min(log_bound + 64 * UNIT_ROUNDOFF, 0.0))
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
@@ -202,6 +209,7 @@ class BinaryConcentratedProfile(ConcentratedProfile):
         # The bound given the event, and then with the infinite loss outside it.
         chord = self._binary_chord
         bound = np.where(points < chord.epsilon, chord.log_bound(points), ratios.log_bound(points))
+        # The bound is raised by more than its error; below, the sum is widened by its own.
         log_bound = bound + 64 * UNIT_ROUNDOFF
         total = np.logaddexp(self.log_escape, self.log_survival + np.minimum(log_bound, 0.0))
 
@@ -220,6 +228,9 @@ def concentrated_pair(
         log_escape: upper bound on log(1 − S), the log probability of an infinite loss.
         summands: formulas for the Rényi divergences without the event, each with its number of runs; empty if none are
             known.
+
+    Returns:
+        The pair, with an infinite loss of probability 1 − S.
     """
     profile = BinaryConcentratedProfile(rho, log_survival, log_escape)
     return Pair(profile, profile, concentrated=Concentrated(rho, log_survival, log_escape, summands))
@@ -233,8 +244,13 @@ def log_escape_of(log_survival: float, log_escapes: Iterable[float]) -> float:
     Args:
         log_survival: log S, natural logarithm.
         log_escapes: log e_i of the events.
+
+    Returns:
+        The natural logarithm, at most 0 up to rounding.
     """
+    # If S is too close to 1, its logarithm has lost the digits of 1 − S.
     if log_survival < -1e-14:
+        # Rounded up: the error of the logarithm.
         return min(float(log1m_exp(log_survival)) + 64 * UNIT_ROUNDOFF, 0.0)
     return float(np.logaddexp.reduce([-math.inf, *log_escapes]))
 
@@ -251,6 +267,7 @@ def composed_concentrated(parts: Iterable[tuple[Concentrated, int]]) -> Pair:
         The pair. It has formulas for its Rényi divergences if all parts have them.
     """
     listed = list(parts)
+    # Rounded up: error of the sum and of the products.
     rounding = 1 + 4 * UNIT_ROUNDOFF
     rho = math.fsum(times * part.rho for part, times in listed) * rounding
     log_survival = math.fsum(times * part.log_survival for part, times in listed)

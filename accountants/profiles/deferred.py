@@ -187,6 +187,9 @@ def deferred_pair(make: Callable[[], Pair]) -> Pair:
 
     Args:
         make: function without arguments that returns the pair. It is called at most once.
+
+    Returns:
+        The pair; both of its profiles share one call of `make`.
     """
     stored_pair = DeferredValue(make)
     forward = functools.partial(_forward, stored_pair)

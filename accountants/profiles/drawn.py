@@ -98,6 +98,7 @@ class SubsampledSearch(PairSearch):
             Lower and upper bounds on ε', in nats.
         """
         del near
+        # δ' = q δ, so the target of the base is δ'/q.
         base = self.base.epsilon(log_delta - math.log(self.rate))
         lower = self._bound_near(base.lower, log_delta, -1)
         upper = None if lower is None else self._bound_near(base.upper, log_delta, 1)
@@ -114,9 +115,13 @@ class SubsampledSearch(PairSearch):
         Args:
             log_delta: the target log δ', natural logarithm.
             near: not used.
+
+        Returns:
+            The bound, in nats.
         """
         if not self.base.symmetric:
             return self.epsilon(log_delta, near).upper
+        # δ' = q δ, so the target of the base is δ'/q.
         base_upper = self.base.upper_epsilon(log_delta - math.log(self.rate))
         upper = self._bound_near(base_upper, log_delta, 1)
         if upper is None:
@@ -131,6 +136,9 @@ class SubsampledSearch(PairSearch):
         Args:
             log_delta: the target log δ', natural logarithm.
             near: not used.
+
+        Returns:
+            The bound, in nats.
         """
         del near
         base_lower = self.base.lower_epsilon(log_delta - math.log(self.rate))
@@ -201,10 +209,10 @@ def subsample_test(test: NearTest, size: float, rate: float) -> NearTest:
 
 
 def _drawn_bounds(base: Callable[[float], Interval], rate: float, epsilon: float) -> Interval:
-    """Enclose log δ' of a subsampled pair at one ε', from bounds on the pair (P, Q) without subsampling, the base.
+    """Enclose log δ' of a subsampled pair at one ε', from bounds on the pair without subsampling.
 
-    With γ = 1 + (e^ε' − 1)/q and the hockey-stick divergence E_γ, it is log q + log E_γ(P‖Q). No bound is computed for
-    γ ≤ 1/2, where the logarithm of γ loses its digits.
+    The pair without subsampling, (P, Q), is called the base. With γ = 1 + (e^ε' − 1)/q and the hockey-stick divergence
+    E_γ, it is log q + log E_γ(P‖Q). No bound is computed for γ ≤ 1/2, where the logarithm of γ loses its digits.
 
     Args:
         base: function from an ε to bounds on log E_γ(P‖Q) at γ = e^ε.
@@ -222,6 +230,7 @@ def _drawn_bounds(base: Callable[[float], Interval], rate: float, epsilon: float
     # E_γ decreases with γ: round the argument up for the lower bound and down for the upper bound.
     log_rate = math.log(rate)
     pad = _ROUNDED * abs(base_epsilon)
+    # Error of log q and of the sum.
     slack = _ROUNDED * (1.0 + abs(log_rate))
     lower = base(base_epsilon + pad).lower
     upper = base(base_epsilon - pad).upper
@@ -229,7 +238,9 @@ def _drawn_bounds(base: Callable[[float], Interval], rate: float, epsilon: float
 
 
 def _base_epsilon_at(epsilon: float, rate: float, excess: float) -> float:
-    """Return log(1 + (e^ε' − 1)/q), the ε of the mechanism without subsampling for one ε' of the subsampled one.
+    """Return the ε of the mechanism without subsampling for one ε' of the subsampled mechanism.
+
+    It is log(1 + (e^ε' − 1)/q).
 
     Args:
         epsilon: ε', of any sign, in nats.

@@ -99,11 +99,12 @@ class DrawnSumBound(Bound):
         return self.enclose(np.asarray(epsilons, dtype=np.float64)).upper
 
     def enclose(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose the log of η ((1 − β) G + β S), a bound on δ if a contribution is counted a random number of times.
+        """Enclose the log of a bound on δ if a contribution is counted a random number of times.
 
-        η is the probability that it is counted at all, γ = 1 + (e^ε − 1)/η and β = e^ε/γ. G is the hockey-stick
-        divergence of a Gaussian mixture at γ, and S a mean of those of Gaussian pairs (see the class). β and 1 − β
-        are both rounded outward. γ is rounded down for an upper bound, because divergences decrease.
+        The bound is η ((1 − β) G + β S). η is the probability that it is counted at all, γ = 1 + (e^ε − 1)/η and
+        β = e^ε/γ. G is the hockey-stick divergence of a Gaussian mixture at γ, and S a mean of those of Gaussian pairs
+        (see the class). β and 1 − β are both rounded outward. γ is rounded down for an upper bound, because divergences
+        decrease.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
@@ -130,18 +131,19 @@ class DrawnSumBound(Bound):
         largest_log_beta = np.minimum(log_beta + margin, 0.0)
         upper = np.logaddexp(largest_factor + log_rate + mixture.upper, largest_log_beta + replaced.upper)
 
+        # The roundings of the factors and of the logarithms, and the errors of the weights.
         slack = 4 * NUDGE + self.accuracy
         upper = np.minimum(np.logaddexp(upper + slack, self.log_rest), 0.0)
         return Enclosure(np.asarray(np.minimum(lower - slack, upper)), np.asarray(upper))
 
     def _log_mixture(self, least: FloatArray, largest: FloatArray) -> Enclosure:
-        """Enclose log E_γ(P‖Q) of the mixture P = Σ π_k N(r_k, 1) and Q = N(0, 1), for a γ that was rounded.
+        """Enclose the log of the hockey-stick divergence of a Gaussian mixture and a normal distribution.
 
-        E_γ is the hockey-stick divergence. A half-line x > c is a test, so that P(x > c) − γ Q(x > c) is a lower bound
-        for every c. Let c* be the point at which the loss log dP/dQ is log γ. The loss is convex and increasing in x,
-        so that Newton's method started above c* stays above c*. Its slope is at least r₁, so that c = x − ρ/r₁ is at
-        most c* if the loss at x is log γ + ρ. Between c and c* the half-line subtracts ∫(γ dQ − dP), which is at most
-        (e^s − 1) P(x > c) for s = log γ − log dP/dQ(c).
+        It is E_γ(P‖Q) of P = Σ π_k N(r_k, 1) and Q = N(0, 1), where γ is known only within bounds. A half-line x > c is
+        a test, so that P(x > c) − γ Q(x > c) is a lower bound for every c. Let c* be the point at which the loss
+        log dP/dQ is log γ. The loss is convex and increasing in x, so that Newton's method started above c* stays above
+        c*. Its slope is at least r₁, so that c = x − ρ/r₁ is at most c* if the loss at x is log γ + ρ. Between c and c*
+        the half-line subtracts ∫(γ dQ − dP). This is at most (e^s − 1) P(x > c) for s = log γ − log dP/dQ(c).
 
         Args:
             least: lower bounds on log γ.
@@ -154,6 +156,7 @@ class DrawnSumBound(Bound):
 
         # A point x above c*, and a bound on the rounding errors of the loss near it.
         x = self._point_above(least)
+        # The error of the loss: exponents of the size of shift times x, and one unit for each component.
         rounding = 64 * UNIT_ROUNDOFF * (1.0 + largest_shift * (np.abs(x) + largest_shift) + least)
         rounding = rounding + 64 * UNIT_ROUNDOFF * len(self.shifts)
 
@@ -172,10 +175,10 @@ class DrawnSumBound(Bound):
         return Enclosure(np.asarray(lower), np.minimum(upper, 0.0))
 
     def _point_above(self, epsilon: FloatArray) -> FloatArray:
-        """Return a point x at which the log likelihood ratio of the mixture to N(0, 1) is ε or larger, up to rounding.
+        """Return a point at which the log likelihood ratio of the mixture to N(0, 1) is at least ε.
 
-        The ratio is at least the term of any component, which gives a first point above the solution. The log ratio is
-        convex, so that the steps of Newton's method from above stay above.
+        The inequality holds up to rounding. The ratio is at least the term of any component, which gives a first point
+        above the solution. The log ratio is convex, so that the steps of Newton's method from above stay above.
 
         Args:
             epsilon: array of ε, in nats.

@@ -70,6 +70,9 @@ class ZeroProfile(Profile):
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            Two arrays of −∞ with the shape of `epsilon`.
         """
         return Tails(*self.log_delta(epsilon))
 
@@ -134,6 +137,9 @@ class GaussianProfile(Profile):
 
         Args:
             epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            Lower and upper bound on log δ.
         """
         return Interval(self.lower_log_delta(epsilon), self.upper_log_delta(epsilon))
 
@@ -146,6 +152,7 @@ class GaussianProfile(Profile):
         Returns:
             The bound; −∞ if δ is too small for a logarithm with a bounded error.
         """
+        # δ increases with μ, so a μ that is four roundings smaller gives a lower bound.
         value, _ = theta_logs(epsilon, self.mu * (1 - 4 * UNIT_ROUNDOFF))
         if value <= LEAST_LOG:
             return -math.inf
@@ -160,13 +167,14 @@ class GaussianProfile(Profile):
         Returns:
             The bound, at most 0.
         """
+        # δ increases with μ, so a μ that is four roundings larger gives an upper bound.
         value, _ = theta_logs(epsilon, self.mu * (1 + 4 * UNIT_ROUNDOFF))
         if math.isinf(value):
             return value
         return min(value + LOG_ACCURACY * (1.0 + abs(value)), 0.0)
 
     def solve(self, log_delta: float) -> EpsilonEstimate | None:
-        """Solve δ(ε) = δ for N(μ, 1) against N(0, 1) by Newton's method.
+        """Solve for the ε at which N(μ, 1) against N(0, 1) has a given δ, by Newton's method.
 
         The root is below μ²/2 + μ √(2 log 1/δ), by the tail bound Φ(−t) ≤ e^{−t²/2}.
 
@@ -188,6 +196,7 @@ class GaussianProfile(Profile):
             return None
 
         root, steepness = self._newton_root(log_delta, high)
+        # The root is not used if it is a tiny part of the bracket, or if no slope is known.
         is_reliable = steepness > 0.0 and root > 1e-9 * high
         if not is_reliable:
             return None
@@ -198,7 +207,7 @@ class GaussianProfile(Profile):
         return EpsilonEstimate(root, pad, steepness)
 
     def _newton_root(self, log_delta: float, high: float) -> tuple[float, float]:
-        """Find the root ε of log δ(ε) = log δ by Newton's method with a bracket.
+        """Find the ε at which log δ has a given value, by Newton's method with a bracket.
 
         The search starts at the bracket's upper end. A step that would leave the bracket is replaced by a bisection.
 
@@ -225,6 +234,7 @@ class GaussianProfile(Profile):
                 has_converged = abs(newton - root) <= 1e-9 * root
                 root = newton
             else:
+                # The bracket is as narrow as the last digits allow.
                 has_converged = high - low <= 1e-15 * high
                 root = 0.5 * (low + high)
             if has_converged:
@@ -232,10 +242,11 @@ class GaussianProfile(Profile):
         return root, steepness
 
     def _excess_and_steepness(self, epsilon: float, log_delta: float) -> tuple[float, float]:
-        """Compute log δ(ε) − log δ for a target δ, and the derivative |d log δ/dε|.
+        """Compute the distance of log δ(ε) to a target, and the derivative of log δ.
 
-        Let R = (1 − Φ)/φ be Mills' ratio with the normal density φ, a = ε/μ − μ/2 and b = a + μ. Then
-        δ(ε) = φ(a) (R(a) − R(b)), with the derivative −φ(a) R(b). `scaled_tail` is R/√(2π).
+        The distance is log δ(ε) − log δ for the target δ, and the derivative is |d log δ/dε|. Let R = (1 − Φ)/φ be
+        Mills' ratio with the normal density φ, a = ε/μ − μ/2 and b = a + μ. Then δ(ε) = φ(a) (R(a) − R(b)), with the
+        derivative −φ(a) R(b). `scaled_tail` is R/√(2π).
 
         Args:
             epsilon: ε ≥ 0, in nats.
@@ -264,6 +275,9 @@ class GaussianProfile(Profile):
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            log P(L > ε) and log Q(L > ε), one entry for each ε.
         """
         middle = epsilon / self.mu
         log_p = log_normal_tail(middle - 0.5 * self.mu)
@@ -278,6 +292,9 @@ def scaled_tail(x: float) -> float:
 
     Args:
         x: a point on the line, in standard deviations.
+
+    Returns:
+        The quotient, positive.
     """
     return 0.5 * float(erfcx(x * math.sqrt(0.5)))
 
@@ -289,6 +306,9 @@ def gaussian_pair(mu: float) -> Pair:
 
     Args:
         mu: distance μ ≥ 0 of the means, in standard deviations of the noise.
+
+    Returns:
+        The pair, with its exact distribution of the privacy loss.
     """
     if not mu > 0:
         return Pair(ZeroProfile(), ZeroProfile(), gaussian_dp_mu=mu, law=GaussianLaw(mu))

@@ -91,6 +91,7 @@ class LineMixture:
             terms -= largest
             shares = np.exp(terms, out=terms)
             totals = shares.sum(axis=0)
+            # The slope of the logarithm is the mean of m_k, weighted by the shares.
             value[points] = largest + np.log(totals)
             slope[points] = chosen_means[:, 0] @ shares / totals
         return value, slope
@@ -172,14 +173,18 @@ class MixtureProfile(Profile):
 
         Args:
             x: points on the line, a flat array.
+
+        Returns:
+            One value for each point, in nats.
         """
         return self.side * (self.p.log_density_ratio(x) - self.q.log_density_ratio(x))
 
     def _boundary(self, epsilon: FloatArray) -> FloatArray:
-        """Find the output x at which the privacy loss L(x) is ε, the boundary of the half-line {L > ε}.
+        """Find the output at which the privacy loss is ε.
 
-        The root is interpolated in a table of losses. Newton's method refines it within its interval of the table.
-        Roots that do not settle are found by bisection.
+        It is the boundary of the half-line {L > ε} for the loss L, which is monotone. The root is interpolated in a
+        table of losses. Newton's method refines it within its interval of the table. Roots that do not settle are found
+        by bisection.
 
         Args:
             epsilon: values of ε, in nats, a flat array.
@@ -236,10 +241,15 @@ class MixtureProfile(Profile):
         return low
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log probabilities of the half-line {L > ε} under P and under Q, for the privacy loss L.
+        """Return the log probabilities of a privacy loss above ε under two Gaussian mixtures.
+
+        The event {L > ε} of the loss L is a half-line.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            log P(L > ε) and log Q(L > ε), one entry for each ε.
         """
         points = np.asarray(epsilon, dtype=np.float64)
         boundary = self._boundary(points.ravel())
@@ -248,10 +258,10 @@ class MixtureProfile(Profile):
         return Tails(log_p, log_q)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ(ε) = log(P(L > ε) − e^ε Q(L > ε)) for two mixtures P and Q with the privacy loss L.
+        """Enclose log δ(ε) of two Gaussian mixtures P and Q.
 
-        {L > ε} is a half-line. Both of its probabilities have a bounded relative error, and the difference is enclosed
-        from their least and largest values.
+        δ(ε) is P(L > ε) − e^ε Q(L > ε) for the privacy loss L. {L > ε} is a half-line. Both of its probabilities have a
+        bounded relative error, and the difference is enclosed from their least and largest values.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
@@ -288,6 +298,9 @@ def mixture_pair(p: LineMixture, q: LineMixture) -> Pair:
     Args:
         p: the mixture P.
         q: the mixture Q.
+
+    Returns:
+        The pair, with the profiles of both directions.
     """
     forward = MixtureProfile(p, q, side=1)
     mirrored_p = LineMixture(p.log_weights, tuple(-mean for mean in p.means))

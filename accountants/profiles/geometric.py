@@ -94,11 +94,12 @@ class GeometricProfile(Profile):
 
     @cached_property
     def _escape(self) -> tuple[float, float]:
-        """log P(L = ∞) and log P(L < ∞) of the privacy loss L. It is infinite if the noise is in its lowest k levels.
+        """Log probabilities of an infinite and of a finite privacy loss.
 
-        The other levels have a finite loss. Of these two sets of levels, the one without the level 0 has the smaller
-        probability. It is computed, and the other probability is 1 minus it. Levels are counted in integers, because m
-        may be beyond the integers that doubles represent.
+        The loss is infinite if the noise is in its lowest k levels. The other levels have a finite loss. Of these two
+        sets of levels, the one without the level 0 has the smaller probability. It is computed, and the other
+        probability is 1 minus it. Levels are counted in integers, because m may be beyond the integers that doubles
+        represent.
         """
         if self.levels is None:
             return -math.inf, 0.0
@@ -162,6 +163,7 @@ class GeometricProfile(Profile):
         # Each is a sum of terms of these sizes. Their roundings bound its error.
         sizes = [max(-log_end, -log_inner) + rate * count + abs(self._log_total) for count in counts]
         largest_error = max(size / (1.0 + abs(log_mass)) for size, log_mass in zip(sizes, log_first, strict=True))
+        # The errors of the logarithms, or of the tails if these are larger.
         accuracy = max(16 * UNIT_ROUNDOFF * (1.0 + largest_error), self.tail_accuracy)
 
         # The second distribution is the mirror image of the first.
@@ -208,6 +210,9 @@ class GeometricProfile(Profile):
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            log P(L > ε) and log Q(L > ε), one entry for each ε.
         """
         count = self._largest_count(np.asarray(epsilon, dtype=np.float64))
         has_finite_loss = count >= self._least
@@ -220,13 +225,16 @@ class GeometricProfile(Profile):
         """Compute log δ at each ε without bounds on its error, as a sum of positive terms.
 
         With the rate α, the shift k and D of `_log_total`, the finite losses are α (k − 2c). Let n be the number of
-        those above ε other than c = 0, c* the largest c among them, and θ = α (k − 2c*) − ε ≥ 0. Then
+        those above ε other than c = 0. Let c* be the largest c among them, and θ = α (k − 2c*) − ε ≥ 0. Then
 
             δ(ε) = P(L = ∞) + P(L = αk) (1 − e^{ε − αk})
                  + (1 − e^{−αn}) [e^{−αc*} (1 − e^{−θ}) + e^{−α(c* − n + 1)} (1 − e^{−α(n − 1)})]/D.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            One natural logarithm for each ε; −∞ where δ is 0.
         """
         rate, log_total = self.decay_rate, self._log_total
 

@@ -62,7 +62,9 @@ class LaplaceProfile(Profile):
         return self.shift * (1.0 + 8 * UNIT_ROUNDOFF)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ(ε) = log(1 − e^{(ε − s)/2}), from a lower and an upper bound on the shift s.
+        """Enclose log δ(ε) = log(1 − e^{(ε − s)/2}), from bounds on the sensitivity s in scales of the noise.
+
+        δ increases with s, so that bounds on s give bounds on δ.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
@@ -71,6 +73,7 @@ class LaplaceProfile(Profile):
             Lower and upper bounds, one for each ε; −∞ for ε above the largest loss.
         """
         points = np.asarray(epsilon, dtype=np.float64)
+        # The shift is known to two units of roundoff; a third one covers the product.
         least_shift, largest_shift = self.shift * (1 - 3 * UNIT_ROUNDOFF), self.shift * (1 + 3 * UNIT_ROUNDOFF)
         at_least_shift = log_one_minus_exp(0.5 * (points - least_shift))
         at_largest_shift = log_one_minus_exp(0.5 * (points - largest_shift))
@@ -79,7 +82,9 @@ class LaplaceProfile(Profile):
         return Enclosure(lower, upper)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log tails of the privacy loss, log(1 − e^{(ε − s)/2}/2) and log(e^{−(s + ε)/2}/2).
+        """Return the log tails of the privacy loss under both distributions.
+
+        They are log(1 − e^{(ε − s)/2}/2) and log(e^{−(s + ε)/2}/2).
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
@@ -98,8 +103,8 @@ class LaplaceProfile(Profile):
 class OppositeLaplaceProfile(Profile):
     """The privacy profile of Laplace noise on a subsampled contribution that a neighbour replaces by its opposite.
 
-    It compares (1 − q) Laplace(0) + q Laplace(s) with (1 − q) Laplace(0) + q Laplace(−s), in either direction. While u
-    < 1 it is δ(ε) = q (1 − u) with
+    It compares (1 − q) Laplace(0) + q Laplace(s) with (1 − q) Laplace(0) + q Laplace(−s), in either direction. While
+    u < 1 it is δ(ε) = q (1 − u) with
 
         u² = e^{−2s} + (e^ε − 1) e^{−s} (1 − q + q e^{−s})/q.
 
@@ -129,6 +134,7 @@ class OppositeLaplaceProfile(Profile):
         log_rate, log_absent = math.log(self.rate), self._log_absent
         log_numerator = float(np.logaddexp(log_absent, log_rate + self.shift))
         log_denominator = float(np.logaddexp(log_absent, log_rate - self.shift))
+        # Rounded up: errors of both logarithms of sums.
         slack = 32 * UNIT_ROUNDOFF * (1.0 + abs(log_rate) + self.shift)
         return log_numerator - log_denominator + slack
 
@@ -138,13 +144,17 @@ class OppositeLaplaceProfile(Profile):
         return log_complement(self.rate, self.absent)
 
     def _log_u(self, epsilon: FloatArray) -> FloatArray:
-        """Return log u for u² = e^{−2s} + (e^ε − 1) e^{−s} (1 − q + q e^{−s})/q.
+        """Return the logarithm of the number u with δ = q (1 − u).
 
-        q is the inclusion probability and s the shift. The event {L > ε} of a privacy loss L above ε is a half-line
-        that begins at s + log u. δ is zero if log u ≥ 0.
+        It is given by u² = e^{−2s} + (e^ε − 1) e^{−s} (1 − q + q e^{−s})/q. q is the inclusion probability and s the
+        shift. The event {L > ε} of a privacy loss L above ε is a half-line that begins at s + log u. δ is zero if
+        log u ≥ 0.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            log u, one entry for each ε.
         """
         # log(e^ε − 1), in a form that does not overflow for large ε.
         with np.errstate(divide="ignore"):
@@ -170,6 +180,7 @@ class OppositeLaplaceProfile(Profile):
         """
         points = np.asarray(epsilon, dtype=np.float64)
         log_u, log_rate = self._log_u(points), math.log(self.rate)
+        # Bound on the error of log u; δ decreases in u.
         slack = 16 * UNIT_ROUNDOFF * (1.0 + self.shift + points + abs(log_rate))
         least = log_rate + log_one_minus_exp(log_u + slack)
         largest = log_rate + log_one_minus_exp(log_u - slack)
@@ -183,6 +194,9 @@ class OppositeLaplaceProfile(Profile):
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            Two natural logarithms for each ε; −∞ where u ≥ 1.
         """
         log_u = self._log_u(np.asarray(epsilon, dtype=np.float64))
         is_inside = log_u < 0
@@ -203,6 +217,9 @@ def laplace_pair(shift: float) -> Pair:
 
     Args:
         shift: sensitivity s ≥ 0, in units of the noise's scale. For s = 0 the privacy loss is always zero.
+
+    Returns:
+        The pair; two equal distributions for s = 0.
     """
     if not shift > 0:
         return Pair(ZeroProfile(), ZeroProfile())
@@ -220,6 +237,9 @@ def opposite_laplace_pair(rate: float, shift: float, *, absent: float | None = N
         rate: inclusion probability q, in (0, 1].
         shift: norm s of the contribution, in units of the noise's scale.
         absent: 1 − q, if it is known more accurately than from `rate`.
+
+    Returns:
+        The pair, with the same profile in both directions.
     """
     profile = OppositeLaplaceProfile(rate, shift, absent)
     return Pair(profile, profile, below=laplace_pair(2.0 * shift))

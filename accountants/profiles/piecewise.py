@@ -28,7 +28,7 @@ TABLE_ACCURACY = 2.0**12 * UNIT_ROUNDOFF
 class PiecewiseTails:
     """A table of a decreasing convex function D of α = e^ε, linear between its points and constant after the last one.
 
-    As a privacy profile it has the tails Q(L > ε) = −dD/dα and P(L > ε) = D + α Q(L > ε) of the privacy loss L.
+    As a privacy profile it has tails of the privacy loss L: Q(L > ε) = −dD/dα and P(L > ε) = D + α Q(L > ε).
 
     Attributes:
         epsilon: ε of the points in nats, increasing from 0, a flat array.
@@ -56,10 +56,10 @@ class PiecewiseTails:
         return np.minimum(log_falls - log_runs, log_slopes_from_one)
 
     def tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log tails P(L > ε) and Q(L > ε) of the privacy loss L of a pair with this profile D.
+        """Return the log tails of the privacy loss of two distributions with this table as their profile.
 
-        D is linear in α = e^ε between its points. Q(L > ε) is −dD/dα to the right of ε. P(L > ε) is
-        D(α_right) + α_right Q(L > ε), where α_right is the next point.
+        The loss L has the tails P(L > ε) and Q(L > ε). The profile D is linear in α = e^ε between its points. Q(L > ε)
+        is −dD/dα to the right of ε. P(L > ε) is D(α_right) + α_right Q(L > ε), where α_right is the next point.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
@@ -87,14 +87,17 @@ NEAR_TIE = 0.01
 
 
 def tabulate(epsilon: FloatArray, log_value: FloatArray) -> PiecewiseTails:
-    """Return the greatest convex non-increasing function of α = e^ε below given points, as a table without near-ties.
+    """Return the greatest convex non-increasing function below given points, as a table.
 
-    A near-tie is a point at which log D is less than `NEAR_TIE` below the previous one. All points after the first with
-    D = 0 are left out too.
+    It is convex in α = e^ε, and near-ties are left out. A near-tie is a point at which log D is less than `NEAR_TIE`
+    below the previous one. All points after the first with D = 0 are left out too.
 
     Args:
         epsilon: ε of the points in nats, increasing, a flat array.
         log_value: log D of the points, natural logarithms.
+
+    Returns:
+        The vertices of the function: their ε and log D.
     """
     log_value = np.minimum.accumulate(log_value)
     distinct = _drop_near_ties(log_value.tolist())
@@ -119,6 +122,7 @@ def _drop_near_ties(log_values: list[float]) -> list[int]:
     for index, value in enumerate(log_values):
         if last == -math.inf:
             break
+        # A value that is far enough below the last one, or the first −∞.
         if value <= last - NEAR_TIE:
             indices.append(index)
             last = value
@@ -126,19 +130,23 @@ def _drop_near_ties(log_values: list[float]) -> list[int]:
 
 
 def lower_hull(epsilon: FloatArray, log_value: FloatArray) -> list[int]:
-    """Return the indices of the vertices of the greatest convex function of α = e^ε below given points (α, D).
+    """Return the vertices of the greatest convex function below given points, as indices.
 
-    Points are added as vertices from left to right. Previous vertices are removed while the line to the new point
-    decreases at least as steeply as the line before it.
+    The function is convex in α = e^ε, and the points are (α, D). Points are added as vertices from left to right.
+    Previous vertices are removed while the line to the new point decreases at least as steeply as the line before it.
 
     Args:
         epsilon: ε of the points in nats, increasing, a flat array.
         log_value: log D of the points, decreasing.
+
+    Returns:
+        Increasing indices of points, from the first to the last.
     """
     neighbour_slopes = _neighbour_slopes(epsilon, log_value).tolist()
     vertices: list[int] = [0]
     slopes: list[float] = []  # log −dD/dα between the vertices
     for index in range(1, epsilon.size):
+        # Slopes between neighbours are computed at once before, the others here.
         if vertices[-1] == index - 1:
             slope = neighbour_slopes[index - 1]
         else:
@@ -153,7 +161,9 @@ def lower_hull(epsilon: FloatArray, log_value: FloatArray) -> list[int]:
 
 
 def _neighbour_slopes(epsilon: FloatArray, log_value: FloatArray) -> FloatArray:
-    """Return log −dD/dα, with α = e^ε, of the line from each point to the next.
+    """Return the log steepness of the line from each point of a table to the next.
+
+    It is log −dD/dα with α = e^ε.
 
     Args:
         epsilon: ε of the points in nats, increasing.
@@ -169,7 +179,9 @@ def _neighbour_slopes(epsilon: FloatArray, log_value: FloatArray) -> FloatArray:
 
 
 def _log_slope(epsilon: FloatArray, log_value: FloatArray, first: int, second: int) -> float:
-    """Return log −dD/dα, with α = e^ε, of the line through two points.
+    """Return the log steepness of the line through two points of a table.
+
+    It is log −dD/dα with α = e^ε.
 
     Args:
         epsilon: ε of all points in nats, increasing.

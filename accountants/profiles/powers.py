@@ -60,11 +60,16 @@ class PowerProfile(Profile):
         return _ACCURACY
 
     def _log_weighted_sum(self, epsilon: FloatArray, weights: Sequence[float]) -> FloatArray:
-        """Return log Σ_a w_a e^{l_a − (a−1) ε}, with a weight w_a for each order a.
+        """Return the log of a weighted sum of powers of e^ε.
+
+        It is log Σ_a w_a e^{l_a − (a−1) ε}, with a weight w_a for each order a.
 
         Args:
             epsilon: array of ε, in nats.
             weights: weights w_a > 0, in the order of `orders`.
+
+        Returns:
+            One natural logarithm for each ε.
         """
         points = np.asarray(epsilon, dtype=np.float64)
         log_terms = [
@@ -117,6 +122,7 @@ class PowerProfile(Profile):
             """Return whether the value at y is above 1."""
             return float(log_value(np.asarray(y))) > 0.0
 
+        # Double the ends of the bracket until the function is on both sides of 1.
         low, high = -1.0, 1.0
         while float(log_value(np.asarray(low))) < 0.0:
             low *= 2.0
@@ -141,6 +147,8 @@ class PowerProfile(Profile):
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclose the log of the bound f on δ(ε) from Rényi divergences, or of its chord for small ε.
 
+        The chord is a straight line in e^ε that replaces f while the tails sum to more than 1.
+
         Args:
             epsilon: array of ε ≥ 0, in nats.
 
@@ -155,15 +163,19 @@ class PowerProfile(Profile):
         largest_coefficient = max(abs(coefficient) for coefficient in self.log_coefficients)
         size = (max(self.orders) - 1.0) * (1.0 + points) + largest_coefficient
         slack = 16.0 * UNIT_ROUNDOFF * (1.0 + size)
+        # Widen by the error of the sum of exponentials.
         lower = Enclosure.around(value - slack, 32 * UNIT_ROUNDOFF).lower
         upper = Enclosure.around(value + slack, 32 * UNIT_ROUNDOFF).upper
         return Enclosure(lower, upper)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log tails P(L > ε) and Q(L > ε) of the privacy loss L, which are constant along the chord.
+        """Return the log tails of the privacy loss, which are constant along the chord.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            log P(L > ε) and log Q(L > ε), one entry for each ε, each at most 0.
         """
         points = np.asarray(epsilon, dtype=np.float64)
         is_on_chord = points < self._chord.epsilon
@@ -173,22 +185,31 @@ class PowerProfile(Profile):
 
 
 def powers_pair(orders: Sequence[float], log_coefficients: Sequence[float]) -> Pair:
-    """Return the symmetric pair of the greatest privacy profile below Σ_a c_a γ^−(a−1), with γ = e^ε.
+    """Return the symmetric pair of the greatest privacy profile below a sum of powers.
+
+    The sum is Σ_a c_a γ^−(a−1) with γ = e^ε.
 
     Args:
         orders: orders a of the Rényi divergences, each above 1.
         log_coefficients: log c_a of each order, natural logarithm.
+
+    Returns:
+        The pair, with the same profile in both directions.
     """
     profile = PowerProfile(tuple(orders), tuple(log_coefficients))
     return Pair(profile, profile)
 
 
 def log_conversion(order: float) -> float:
-    """Return the log of the factor C(a) = (a − 1)^(a−1)/a^a, which converts a Rényi divergence to a bound on δ.
+    """Return the log of the factor that converts a Rényi divergence to a bound on δ.
 
-    The bound is E_γ ≤ C(a) e^{(a−1) D_a} γ^−(a−1), for the Rényi divergence D_a of order a.
+    The factor of the order a is C(a) = (a − 1)^(a−1)/a^a. The bound is E_γ ≤ C(a) e^{(a−1) D_a} γ^−(a−1), for the Rényi
+    divergence D_a of order a.
 
     Args:
         order: order a > 1.
+
+    Returns:
+        log C(a), natural logarithm, negative.
     """
     return (order - 1.0) * math.log1p(-1.0 / order) - math.log(order)

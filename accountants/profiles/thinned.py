@@ -70,14 +70,20 @@ class ThinnedProfile(Profile):
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            log P(L > ε) and log Q(L > ε), one entry for each ε.
         """
         return self._scale(self.base.log_tails(epsilon))
 
     def attained_log_tails(self, epsilon: FloatArray) -> Tails | None:
-        """Return log tails of a pair that the mechanism attains; None if those of `log_tails` are attained.
+        """Return log tails of the privacy loss of a pair that the mechanism attains, for lower bounds on δ.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            Two logarithms for each ε; None if those of `log_tails` are attained.
         """
         tails = self.base.attained_log_tails(epsilon)
         return None if tails is None else self._scale(tails)
@@ -96,6 +102,9 @@ def thin(base: Pair, rate: float) -> Pair:
     Args:
         base: the pair of the mechanism, if it runs.
         rate: probability q, in (0, 1].
+
+    Returns:
+        The pair; the given one for q = 1.
     """
     if rate == 1.0:
         return base

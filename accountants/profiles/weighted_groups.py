@@ -183,9 +183,8 @@ class MultiplicityProfile(Profile):
         """Enclose log δ at each ε' for a contribution that is drawn k times with probability w_k.
 
         δ(ε') = Σ_k w_k δ_k(log(1 + (e^ε' − 1)/η)) over k ≥ 1, with η = Σ w_k and the profile δ_k of k copies. The
-        probability of numbers k beyond `log_weights` is added to the upper bound only. δ decreases with ε, so the
-        rounding of the change from ε' to ε is covered by a larger ε' for the lower bound and a smaller one for the
-        upper bound.
+        probability of numbers k beyond `log_weights` is added to the upper bound only. δ decreases with ε. A larger ε'
+        for the lower bound and a smaller one for the upper bound therefore cover the rounding of ε.
 
         Args:
             epsilon: array of ε' ≥ 0, in nats.
@@ -205,13 +204,17 @@ class MultiplicityProfile(Profile):
         return Enclosure(lower.reshape(points.shape), upper.reshape(points.shape))
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log tails of the privacy loss above ε', Σ w_k (P_k + (1 − η)/η Q_k) and Σ w_k Q_k/η.
+        """Return the log tails of the privacy loss above ε' under both distributions.
 
-        P_k and Q_k are the tails of the mechanism on k copies at ε = log(1 + (e^ε' − 1)/η), and w_k and η are those of
-        the class. The first tail includes the probability of numbers k beyond `log_weights`.
+        The tails are Σ w_k (P_k + (1 − η)/η Q_k) and Σ w_k Q_k/η. P_k and Q_k are the tails of the mechanism on k
+        copies at ε = log(1 + (e^ε' − 1)/η). w_k and η are those of the class. The first tail includes the probability
+        of numbers k beyond `log_weights`.
 
         Args:
             epsilon: array of ε' ≥ 0, in nats.
+
+        Returns:
+            Two natural logarithms for each ε'.
         """
         log_p, log_q = self._mix(epsilon, lambda groups, base: groups.log_tails(base))
         return Tails(np.asarray(np.logaddexp(log_p, self.log_infinite_mass)), log_q)
@@ -219,21 +222,29 @@ class MultiplicityProfile(Profile):
     def attained_log_tails(self, epsilon: FloatArray) -> Tails:
         """Return log tails of a pair that the mechanism attains, for lower bounds on δ of compositions.
 
-        They are sums like those of `log_tails`, without numbers k beyond `log_weights`.
+        A pair is attained if some data give its two distributions. The tails are sums like those of `log_tails`,
+        without numbers k beyond `log_weights`.
 
         Args:
             epsilon: array of ε' ≥ 0, in nats.
+
+        Returns:
+            Two natural logarithms for each ε'.
         """
         return self._mix(epsilon, lambda groups, base: groups.attained_log_tails(base))
 
     def _mix(self, epsilon: FloatArray, tails_of: Callable[[GroupProfiles, FloatArray], Tails]) -> Tails:
-        """Return the log tails at ε': the logs of Σ w_k (P_k + (1 − η)/η Q_k) and of Σ w_k Q_k/η over the listed k.
+        """Return the log tails of the privacy loss at ε' as weighted sums over the listed numbers of copies.
 
-        P_k and Q_k are the tails of the mechanism on k copies, and η is the sum of their probabilities w_k.
+        The sums are Σ w_k (P_k + (1 − η)/η Q_k) and Σ w_k Q_k/η. P_k and Q_k are the tails of the mechanism on k
+        copies, and η is the sum of their probabilities w_k.
 
         Args:
             epsilon: array of ε', in nats.
             tails_of: function that returns the log tails of groups at values of ε, or their attained log tails.
+
+        Returns:
+            The logarithms of both sums, one entry for each ε'.
         """
         points = np.asarray(epsilon, dtype=np.float64)
         weighted = self._weighted_tails(base_epsilon(points.ravel(), self.rate), tails_of)
@@ -246,9 +257,10 @@ class MultiplicityProfile(Profile):
         return Tails(np.asarray(log_p), weighted_q - math.log(self.rate))
 
     def _weighted_tails(self, base: FloatArray, tails_of: Callable[[GroupProfiles, FloatArray], Tails]) -> Tails:
-        """Return log Σ w_k P_k(L > ε) and log Σ w_k Q_k(L > ε) over the mechanisms on k copies, the groups.
+        """Return the log tails of the privacy loss as weighted sums over the numbers of copies.
 
-        Values of ε are taken in blocks. In each block only the groups are evaluated that are not negligible there
+        They are log Σ w_k P_k(L > ε) and log Σ w_k Q_k(L > ε). A group is the mechanism on k copies. Values of ε are
+        taken in blocks. In each block only the groups are evaluated that are not negligible there
         (`mixed_sums.windows`).
 
         Args:
@@ -260,6 +272,7 @@ class MultiplicityProfile(Profile):
         """
         log_weights = self._column
         blocks = blocks_of(log_weights.size, base)
+        # A small problem is evaluated at once.
         if blocks is None:
             tails = tails_of(self.groups, base)
             return Tails(self._weigh(tails.log_p), self._weigh(tails.log_q))
@@ -299,6 +312,9 @@ def gaussian_mixture_pair(law: GaussianMixtureLaw) -> Pair:
     Args:
         law: sensitivities in standard deviations with their probabilities, and the direction. In direction "replace",
             the second distribution has the opposite sensitivities.
+
+    Returns:
+        The pair of the two mixtures, with the given distribution of the privacy loss.
     """
     log_weights = tuple(math.log(weight) for _, weight in law.components)
     means = tuple(sensitivity for sensitivity, _ in law.components)
@@ -307,6 +323,7 @@ def gaussian_mixture_pair(law: GaussianMixtureLaw) -> Pair:
     if law.direction == "replace":
         second = LineMixture(log_weights, tuple(-mean for mean in means))
 
+    # In direction "add" the distributions are exchanged.
     pair = mixture_pair(first, second)
     if law.direction == "add":
         return Pair(pair.backward, pair.forward, law=law)
@@ -314,7 +331,9 @@ def gaussian_mixture_pair(law: GaussianMixtureLaw) -> Pair:
 
 
 def sampled_mixture_pairs(law: GaussianMixtureLaw, share: Share) -> tuple[Pair, Pair]:
-    """Return pairs for a contribution of random size that is in a batch with a probability, and is zero otherwise.
+    """Return pairs for a contribution of random size that is in a batch with some probability.
+
+    The contribution is zero if it is not in the batch.
 
     Args:
         law: distribution of the size of the contribution itself, in any direction.
@@ -332,6 +351,8 @@ def sampled_mixture_pairs(law: GaussianMixtureLaw, share: Share) -> tuple[Pair, 
 def drawn_mixture_pair(law: DrawnMixtureLaw) -> Pair:
     """Return the pair of one Gaussian mechanism on a batch without replacement, with a random positive shift.
 
+    The neighbours differ by one replaced record, and the adversary sees the shift.
+
     Args:
         law: shifts in standard deviations of the noise with their probabilities, and the inclusion probability.
 
@@ -340,6 +361,7 @@ def drawn_mixture_pair(law: DrawnMixtureLaw) -> Pair:
     """
     log_weights = tuple(math.log(weight) + math.log(law.rate) for _, weight in law.components)
     groups = GaussianGroups(tuple(shift for shift, _ in law.components))
+    # Error of a sum of two logarithms.
     accuracy_of_weights = 16 * UNIT_ROUNDOFF
     profile = MultiplicityProfile(groups, log_weights, law.rate, accuracy_of_weights, law.log_rest)
     return Pair(profile, profile, law=law)

@@ -34,6 +34,9 @@ def adds_noise(spec: Spec) -> bool:
 
     Args:
         spec: the description of a run.
+
+    Returns:
+        True if some mechanism of the run adds noise that the spec describes.
     """
     without_noise = (BlackBox, DeclaredBounds, CategoryReport, ScoredChoice, ThresholdAnswers)
     return any(not isinstance(leaf.primitive, without_noise) for leaf in _mechanisms(spec))
@@ -49,6 +52,9 @@ def restate_for_mechanism(statements: Sequence[Statement], spec: Spec, observer:
         statements: statements of a guarantee of noise.
         spec: the description of the run.
         observer: the adversary.
+
+    Returns:
+        As many statements, with one more if the spec has declared guarantees.
     """
     restated = tuple(statements)
     if not adds_noise(spec):
@@ -58,11 +64,16 @@ def restate_for_mechanism(statements: Sequence[Statement], spec: Spec, observer:
 
 
 def _without_noise(statement: Statement, observer: Observer) -> Statement:
-    """Return the statement with the mechanism in place of its noise. A statement that mentions no noise is unchanged.
+    """Return a statement with the mechanism in place of its noise.
+
+    A statement that mentions no noise is unchanged.
 
     Args:
         statement: a statement of a guarantee of noise.
         observer: the adversary, on whom the words depend.
+
+    Returns:
+        The statement with the same subject.
     """
     text = statement.text.replace(NOISE_ADDED_BEFORE[observer], RUN_BEFORE[observer])
     return Statement(about=statement.about, text=text)
@@ -73,6 +84,9 @@ def _mechanisms(spec: Spec) -> Iterator[Spec]:
 
     Args:
         spec: the description of a run.
+
+    Yields:
+        Each single mechanism, as its spec.
     """
     for leaf in leaves(spec):
         if isinstance(leaf, SelectBest | Shuffled):

@@ -96,11 +96,15 @@ PUBLIC_MEMBERS = "Their members may be public, because the bound uses no amplifi
 def noise_condition(observer: Observer, *, adds_noise: bool = True) -> Condition:
     """Return the condition on the noise of a bare spec, which the caller declares.
 
-    A spec does not say who adds its noise. The guarantee holds if the adversary sees nothing without it.
+    A spec is the description of a run, and does not say who adds its noise. The guarantee holds if the adversary sees
+    nothing without it.
 
     Args:
         observer: the adversary.
         adds_noise: whether the spec says which noise is added. Otherwise the condition is about the whole mechanism.
+
+    Returns:
+        The condition, which the library does not check.
     """
     assumption = NOISE_ADDED_BEFORE[observer] if adds_noise else RUN_BEFORE[observer]
     return Condition("noise-before-sight", f"{assumption}, so that the adversary sees nothing without it")
@@ -117,8 +121,11 @@ def state_guarantee(
 ) -> tuple[Statement, ...]:
     """State the protected unit, the adversary, the trusted parties, and whether batches must stay secret.
 
+    The statements depend only on the relation, the unit, the observer, the draws and the declared conditions.
+
     Args:
-        definition: the trust model, if it is known who adds the noise; None for an account of a bare spec.
+        definition: the trust model, if it is known who adds the noise; None for an account of a spec, the description
+            of a run.
         observer: the adversary.
         unit: the protected unit: a record or a client, or one window of either.
         relation: the neighbouring relation.
@@ -166,14 +173,17 @@ def _statements(
     All results are stored, because there are only a few hundred combinations.
 
     Args:
-        definition: the trust model; None for an account of a bare spec.
+        definition: the trust model; None for an account of a spec, the description of a run.
         observer: the adversary.
         unit: the protected unit, a record or a client.
         relation: the neighbouring relation.
-        draws: the random draws of the spec, outermost first.
+        draws: the random draws of batches in the run, outermost first.
         secrets: statements on other draws that must stay secret.
         public: whether the members of batches may be public.
         shuffled: whether the guarantee relies on a trusted shuffler.
+
+    Returns:
+        Statements on the unit, the neighbours, the adversary, the trust, and the random draws, in this order.
     """
     neighbours = RELATIONS[relation].format(unit=unit)
     of_draws = (*_sampling(observer, unit, draws, secrets, public), *_replaced_gap(relation, draws, public))
@@ -191,7 +201,7 @@ def _replaced_gap(relation: Relation, draws: tuple[Draw, ...], public: bool) -> 
 
     Args:
         relation: the neighbouring relation.
-        draws: the random draws of the spec.
+        draws: the random draws of batches in the run.
         public: whether the members of batches may be public.
 
     Yields:
@@ -205,14 +215,23 @@ def _replaced_gap(relation: Relation, draws: tuple[Draw, ...], public: bool) -> 
 def _trust(definition: Definition | None, observer: Observer, shuffled: bool) -> Iterator[Statement]:
     """State the trusted parties, or the condition of a bare spec.
 
+    A bare spec does not say who adds its noise, so a condition on the noise is stated for it.
+
     Args:
-        definition: the trust model; None for an account of a bare spec, which does not say who adds its noise.
+        definition: the trust model; None for an account of a spec, a description of a run that does not say who adds
+            its noise.
         observer: the adversary.
         shuffled: whether the guarantee relies on a trusted shuffler.
+
+    Yields:
+        One statement on the trusted parties. For a bare spec a condition, after a statement on the shuffler if there is
+        one.
     """
+    # The trust model says who adds the noise.
     if definition is not None:
         yield Statement(about="trusted", text=f"Trusted: {TRUSTED[definition]}.")
         return
+    # Otherwise only a shuffler is known, and the noise is a condition.
     if shuffled:
         yield Statement(about="trusted", text=f"Trusted: {TRUSTED['shuffle']}.")
     yield Statement(about="condition", text=f"Condition: {NOISE_ADDED_BEFORE[observer]}.")
@@ -223,10 +242,12 @@ def _sampling(
 ) -> Iterator[Statement]:
     """State each random draw, and whether its outcome must stay secret.
 
+    A full batch is no random draw.
+
     Args:
         observer: the adversary.
         unit: the protected unit, a record or a client.
-        draws: the random draws of the spec, outermost first.
+        draws: the random draws of batches in the run, outermost first.
         secrets: further statements on the facts that must stay secret.
         public: whether the draws may be public.
 
@@ -240,6 +261,7 @@ def _sampling(
         yield Statement(about="sampling", text=f"Batches: {drawn}. {_secrecy(draw, observer, unit, public)}")
     for secret in secrets:
         yield Statement(about="sampling", text=secret)
+    # Nothing is random, which is stated too.
     if not (random_draws or secrets):
         yield Statement(about="sampling", text=NO_DRAW)
 
@@ -256,10 +278,14 @@ def _secrecy(draw: Draw, observer: Observer, unit: Unit, public: bool) -> str:
         observer: the adversary, who may see which clients are drawn.
         unit: the protected unit, a record or a client.
         public: whether the bound holds for public members.
+
+    Returns:
+        One or more sentences.
     """
     if draw.sampling == "shuffled-epochs":
         return ORDER_GAP
     amplifies = draw.level == own_level(unit) or draw.shuffled or draw.protects_client
+    # The members matter only if the bound uses amplification, and the adversary does not see them.
     if not amplifies:
         return PUBLIC_MEMBERS
     if draw.level == "clients" and sees_clients_drawn(observer, draw.sampling):

@@ -23,6 +23,9 @@ def describe_window(unit: WindowedUnit) -> str:
 
     Args:
         unit: the protected unit, one window of a record or a client.
+
+    Returns:
+        The noun phrase, without a full stop.
     """
     return f"all contributions of one {unit.of} within one {unit.window}"
 
@@ -38,6 +41,9 @@ def restate_for_window(
         statements: the statements for the whole record or client.
         relation: the neighbouring relation.
         unit: the protected unit, one window of a record or a client.
+
+    Returns:
+        The statements in the same order, with one more on several windows together.
     """
     return tuple(_restate(statements, relation, unit))
 
@@ -51,8 +57,12 @@ def _restate(statements: Sequence[Statement], relation: Relation, unit: Windowed
         statements: statements about a record or a client.
         relation: the neighbouring relation.
         unit: the protected unit, one window of a record or a client.
+
+    Yields:
+        Each statement, with words that fit the window.
     """
     for statement in statements:
+        # The protected unit, with one more statement; the neighbours; the draws; and all further ones as they are.
         if statement.about == "protects":
             yield Statement(about="protects", text=f"Protects: {describe_window(unit)}.")
             yield Statement(
@@ -82,7 +92,10 @@ def window_conditions(unit: WindowedUnit, *, is_drawn: bool) -> tuple[Condition,
 
     Args:
         unit: the windowed unit.
-        is_drawn: whether the spec draws records or clients at random.
+        is_drawn: whether the run draws records or clients at random.
+
+    Returns:
+        A condition on the contributions, and, if the spec draws units at random, one on the draws.
     """
     contributions = Condition(
         "window-contributions",
@@ -93,4 +106,5 @@ def window_conditions(unit: WindowedUnit, *, is_drawn: bool) -> tuple[Condition,
         f"a batch draws {unit}s as units of their own, and not the {unit.of} with all its {unit.window}s; or a release "
         f"reads one {unit.window} only",
     )
+    # Without random draws the second condition is not needed.
     return (contributions, draws) if is_drawn else (contributions,)

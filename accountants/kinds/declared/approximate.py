@@ -34,6 +34,9 @@ def approximate_pair(epsilon: float, delta: float) -> Pair:
     Args:
         epsilon: privacy parameter ε ≥ 0, in nats. If it is 0, the finite loss is 0.
         delta: probability δ in [0, 1).
+
+    Returns:
+        The pair, with its list of losses and the exact (ε, δ).
     """
     log_finite = math.log1p(-delta)  # of the probability 1 − δ of a finite loss
     if epsilon == 0.0:
@@ -48,8 +51,10 @@ def approximate_pair(epsilon: float, delta: float) -> Pair:
     log_infinite = -math.inf
     if delta > 0:
         log_infinite = math.log(delta)
+        # Rounded up: error of the logarithm.
         log_infinite += 4 * UNIT_ROUNDOFF * (1.0 + abs(log_infinite))
 
+    # Each log probability is a sum of two logarithms with small errors.
     profile = AtomicProfile(losses, log_masses, log_infinite, 8 * UNIT_ROUNDOFF)
     reversed_masses = tuple(reversed(log_masses))
     atoms = FiniteLaw(losses, log_masses, reversed_masses, log_infinite, log_infinite)
@@ -105,7 +110,8 @@ EXTREMAL = Theorem(
 def black_box(spec: Approximate, case: Case) -> Guarantee:
     """Return the guarantee of a mechanism of which only an (ε, δ) guarantee is known.
 
-    Its pair dominates every such mechanism. There is no lower bound on δ, because the mechanism may be better.
+    The bound on δ is that of a pair of distributions that dominates every such mechanism. There is no lower bound on δ,
+    because the mechanism may be better.
 
     Args:
         spec: specification of the mechanism, with ε and δ.

@@ -49,6 +49,9 @@ def profile_pair(points: ProfilePoints, reverse: ProfilePoints | None) -> Pair:
     Args:
         points: points (ε, log10 δ) of the direction with the unit against without it, in increasing ε.
         reverse: points of the other direction; if None, `points` hold in both directions.
+
+    Returns:
+        The pair, with an exact bound on δ from the last point on, unless that bound is tiny.
     """
     natural_reverse = None if reverse is None else _natural(reverse)
     pair = points_pair(_natural(points), natural_reverse)
@@ -74,9 +77,13 @@ def _natural(points: Iterable[tuple[float, float]]) -> list[ProfilePoint]:
 
     Args:
         points: points (ε, log10 δ).
+
+    Returns:
+        Points (ε, ln δ) in the same order.
     """
     natural_points = []
     for epsilon, log10_delta in points:
+        # Two steps to the next double cover both errors.
         log_delta = math.nextafter(math.nextafter(log10_delta * LOG_10, 0.0), 0.0)
         natural_points.append(ProfilePoint(epsilon, min(log_delta, 0.0)))
     return natural_points
@@ -146,12 +153,15 @@ def declared_profile(spec: DeclaredProfile, case: Case) -> Guarantee:
 
 
 def laplace_like(noise: float) -> DeclaredProfile:
-    """Return a declared profile with points of that of Laplace noise, as an example with a given amount of noise.
+    """Return a declared profile with points of that of Laplace noise, as an example.
 
     The points satisfy δ(ε) = 1 − e^{(ε − s)/2} with s = 1/scale.
 
     Args:
         noise: scale of the noise, for sensitivity 1.
+
+    Returns:
+        The declared profile with six points.
     """
     # Values of ε as shares of s. At s itself δ is 0, for which a tiny δ is declared.
     shares = (0.0, 0.25, 0.5, 0.75, 0.99)
@@ -165,6 +175,9 @@ def describe_points(fields: Mapping[str, str]) -> str:
 
     Args:
         fields: values of the spec's fields as text, by name.
+
+    Returns:
+        A noun phrase that describes the mechanism.
     """
     text = f"a mechanism of which only points [ε, log10 δ] of its privacy profile are known: {fields['points']}"
     if "reverse" not in fields:

@@ -93,6 +93,9 @@ def gaussian_like(noise: float) -> Rdp:
 
     Args:
         noise: noise multiplier σ of the Gaussian mechanism.
+
+    Returns:
+        Orders from 1.25 to 257, with the divergence of each.
     """
     orders = tuple(1.0 + 2.0**exponent for exponent in range(-2, 9))
     divergences = tuple(order / (2.0 * noise * noise) for order in orders)

@@ -111,6 +111,9 @@ def sentence(fields: Mapping[str, str]) -> str:
 
     Args:
         fields: values of the spec's fields as text, by name. A δ without a value is 0 and is left out.
+
+    Returns:
+        A noun phrase that describes the mechanism.
     """
     delta = f" and δ = {fields['delta']}" if "delta" in fields else ""
     return f"a mechanism of which only zero-concentrated privacy is known, ρ = {fields['rho']}{delta}"

@@ -36,6 +36,9 @@ def bounds_of(spec: DiscreteGaussian) -> ShiftBounds:
 
     Args:
         spec: the mechanism.
+
+    Returns:
+        Bounds on the squared ℓ2 norm and the ℓ1 norm, in grid steps.
     """
     return ShiftBounds.of(spec.l2_sensitivity, spec.dimension)
 
@@ -47,6 +50,9 @@ def exact_rho(spec: DiscreteGaussian) -> Fraction:
 
     Args:
         spec: the mechanism.
+
+    Returns:
+        ρ without rounding.
     """
     return Fraction(bounds_of(spec).square) / (2 * Fraction(spec.scale) ** 2)
 
@@ -57,15 +63,19 @@ def concentration(spec: DiscreteGaussian) -> float:
 
 
 def shifted_pair(scale: float, parts: Parts, effort: Effort, *, attained: bool) -> Pair:
-    """Return a pair for discrete Gaussian noise on several coordinates against the noise shifted by an integer vector.
+    """Return a pair of distributions: discrete Gaussian noise, and the noise shifted by an integer vector.
 
-    The coordinates are independent, so the pair is the composition of the pairs of single coordinates.
+    The noise is on several coordinates. They are independent, so the pair is the composition of the pairs of single
+    coordinates.
 
     Args:
         scale: scale σ of the noise, about its standard deviation, in grid steps.
         parts: sizes of the coordinates of the shift, each with the number of coordinates of this size.
         effort: effort of the composition over coordinates.
         attained: whether the pair is for lower bounds on δ. Otherwise it is a dominating one, for upper bounds.
+
+    Returns:
+        The pair of the composition; two equal distributions without a shift.
     """
     pairs = []
     for size, count in parts:
@@ -191,6 +201,9 @@ def sentence(fields: Mapping[str, str]) -> str:
 
     Args:
         fields: values of the spec's fields as text, by name.
+
+    Returns:
+        A noun phrase that describes the mechanism.
     """
     coordinates = "coordinate" if fields["dimension"] == "1" else "coordinates"
     return (

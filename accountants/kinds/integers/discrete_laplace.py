@@ -69,6 +69,9 @@ def discrete_laplace_mechanism(spec: DiscreteLaplace, case: Case) -> Guarantee:
     Args:
         spec: specification of the mechanism, with the decay rate of the noise and the integer sensitivity.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
+
+    Returns:
+        The guarantee, with the same pair as upper and lower bound.
     """
     pure_epsilon = Fraction(spec.decay_rate) * spec.sensitivity
     pair = with_plateau(geometric_pair(spec.decay_rate, spec.sensitivity), pure_plateau(pure_epsilon))

@@ -77,6 +77,7 @@ def sums_of_trials(spec: PoissonBinomial, case: Case) -> Guarantee | Refusal:
         The guarantee. It is a refusal, which says why the theorem does not apply, unless the relation is replace-one.
         It is also a refusal for sums if the observer sees single messages.
     """
+    # The theorem is about a replaced value, and about sums of several clients.
     if case.setting.relation != "replace-one":
         return Refusal(SUMS, "an absent client changes the number of trials, so the bound is for a replaced value")
     observer = case.setting.observer
@@ -100,6 +101,9 @@ def sentence(fields: Mapping[str, str]) -> str:
 
     Args:
         fields: values of the spec's fields as text, by name.
+
+    Returns:
+        A noun phrase that describes the mechanism.
     """
     clients = "one client" if fields["clients"] == "1" else f"at least {fields['clients']} clients"
     coordinates = "coordinate" if fields["dimension"] == "1" else "coordinates"

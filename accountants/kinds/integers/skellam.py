@@ -43,12 +43,15 @@ def bounds_of(spec: Skellam) -> ShiftBounds:
 
     Args:
         spec: the mechanism.
+
+    Returns:
+        Bounds on the squared ℓ2 norm and the ℓ1 norm, in grid steps.
     """
     return ShiftBounds.of(spec.l2_sensitivity, spec.dimension, spec.l1_sensitivity)
 
 
 def shifted_pair(variance: float, parts: Parts, effort: Effort, *, attained: bool) -> Pair:
-    """Return a pair for Skellam noise on several coordinates against the noise shifted by an integer vector.
+    """Return a pair of distributions: Skellam noise, and the noise shifted by an integer vector.
 
     The coordinates are independent, so the pair is the composition of the pairs of single coordinates.
 
@@ -57,6 +60,9 @@ def shifted_pair(variance: float, parts: Parts, effort: Effort, *, attained: boo
         parts: sizes of the coordinates of the shift, each with the number of coordinates of this size.
         effort: effort of the composition over coordinates.
         attained: whether the pair is for lower bounds on δ. Otherwise it is a dominating one, for upper bounds.
+
+    Returns:
+        The pair of the composition; two equal distributions without a shift.
     """
     pairs = []
     for size, count in parts:
@@ -179,6 +185,9 @@ def enclosure(spec: Skellam, case: Case) -> Guarantee:
     Args:
         spec: the mechanism, with its variance and sensitivities.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
+
+    Returns:
+        The guarantee, with the least of the upper bounds.
     """
     bounds = bounds_of(spec)
     uppers = [shifted_pair(spec.variance, majorising_shift(bounds), case.effort, attained=False)]
@@ -187,6 +196,7 @@ def enclosure(spec: Skellam, case: Case) -> Guarantee:
     # The noise is c Δ₂²-zero-concentrated, given that no output is beyond the table of the noise.
     constant = skellam_concentration(spec.variance, bounds.largest)
     if constant is not None:
+        # Rounded up: relative error of the product.
         rho = constant * bounds.square * (1.0 + 4 * UNIT_ROUNDOFF)
         coordinates = min(bounds.total, bounds.dimension)
         divergence = SkellamVectorRenyi(spec.variance, bounds.largest, bounds.square)
@@ -210,6 +220,9 @@ def sentence(fields: Mapping[str, str]) -> str:
 
     Args:
         fields: values of the spec's fields as text, by name.
+
+    Returns:
+        A noun phrase that describes the mechanism.
     """
     coordinates = "coordinate" if fields["dimension"] == "1" else "coordinates"
     return (

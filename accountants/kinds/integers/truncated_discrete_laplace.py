@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class Shift(NamedTuple):
-    """The difference of two neighbours' integer vectors: some coordinates of one size, and one of another size.
+    """A difference of two neighbours' integer vectors: several coordinates of one size, and one remainder.
 
     Attributes:
         coordinates: number of coordinates that differ by `size`.
@@ -73,6 +73,9 @@ def largest_shift(*, dimension: int, l1: int, linf: int, square: int | None = No
         l1: bound on the ℓ1 norm, in grid steps.
         linf: bound on the ℓ∞ norm, in grid steps.
         square: bound on the squared ℓ2 norm, if there is one.
+
+    Returns:
+        The sizes of its coordinates, in grid steps, with their numbers.
     """
     # The largest size of a coordinate.
     size = min(linf, l1)
@@ -100,6 +103,9 @@ def worst_shift(spec: TruncatedDiscreteLaplace) -> Shift:
 
     Args:
         spec: the noise, and the sensitivities in grid steps.
+
+    Returns:
+        The shift; all its sizes are 0 if the sensitivities are below 1.
     """
     l1, linf = math.floor(spec.l1_sensitivity), math.floor(spec.linf_sensitivity)
     square = squared_bound(spec)
@@ -115,6 +121,9 @@ def squared_bound(spec: TruncatedDiscreteLaplace) -> int | None:
 
     Args:
         spec: the noise, and the sensitivities in grid steps.
+
+    Returns:
+        The bound in squared grid steps.
     """
     if spec.l2_sensitivity is None:
         return None
@@ -131,6 +140,9 @@ def allowed_shifts(spec: TruncatedDiscreteLaplace, square: int) -> tuple[Shift, 
     Args:
         spec: the noise, and the sensitivities in grid steps.
         square: bound on the squared ℓ2 norm.
+
+    Returns:
+        The shifts, each once.
     """
     l1, linf = math.floor(spec.l1_sensitivity), math.floor(spec.linf_sensitivity)
     powers_of_two = {min(linf, 2**power) for power in range(max(linf, 1).bit_length())}
@@ -141,7 +153,7 @@ def allowed_shifts(spec: TruncatedDiscreteLaplace, square: int) -> tuple[Shift, 
 
 
 def shifted_pair(spec: TruncatedDiscreteLaplace, shift: Shift, effort: Effort) -> Pair:
-    """Return the pair of the noise against the noise shifted by an integer vector, composed over all coordinates.
+    """Return a pair of distributions: the noise, and the noise shifted by an integer vector.
 
     The coordinates are independent, so the pair is the composition of the pairs of single coordinates.
 
@@ -149,15 +161,19 @@ def shifted_pair(spec: TruncatedDiscreteLaplace, shift: Shift, effort: Effort) -
         spec: the noise, with its decay rate and its largest value.
         shift: integer shift, as the sizes of its coordinates with their numbers.
         effort: effort of the composition over coordinates.
+
+    Returns:
+        The pair of the composition.
     """
     parts = [(geometric_pair(spec.decay_rate, size, spec.noise_levels), count) for size, count in shift.parts]
     return composed_pair(parts, effort)
 
 
 def log_survival_and_escape(spec: TruncatedDiscreteLaplace, shift: Shift, rounds: int = 1) -> tuple[float, float]:
-    """Return log S and an upper bound on log(1 − S), S the probability that the neighbour can give all outputs.
+    """Return log probabilities that the neighbour can give all outputs, and that it cannot give some.
 
-    An output that the neighbour cannot give, an escape, reveals the data set with certainty.
+    S is the probability that the neighbour can give all outputs. The results are log S and an upper bound on
+    log(1 − S). An output that the neighbour cannot give, an escape, reveals the data set with certainty.
 
     Args:
         spec: the noise, with its decay rate and its largest value.
@@ -279,6 +295,9 @@ def exact(spec: TruncatedDiscreteLaplace, case: Case) -> Guarantee:
     Args:
         spec: specification of the mechanism, with the noise and the sensitivities in grid steps.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
+
+    Returns:
+        The guarantee, with the condition on the integers.
     """
     worst = worst_shift(spec)
     square = squared_bound(spec)
@@ -312,6 +331,7 @@ def by_l2(spec: TruncatedDiscreteLaplace, case: Case) -> Guarantee | Refusal:
     rho = 0.5 * spec.decay_rate**2 * square * (1 + 4 * UNIT_ROUNDOFF)
     log_survival, log_escape = log_survival_and_escape(spec, worst)
     by_concentration = concentrated_pair(rho, log_survival, log_escape)
+    # The least of both upper bounds at every ε; the lower bounds are those without ℓ2.
     upper = least_of([without_l2.curve.upper, by_concentration])
     return Guarantee(
         setting=case.setting,
@@ -326,6 +346,9 @@ def sentence(fields: Mapping[str, str]) -> str:
 
     Args:
         fields: values of the spec's fields as text, by name. A sensitivity without a value is left out.
+
+    Returns:
+        A noun phrase that describes the mechanism.
     """
     names_by_norm = {"ℓ1": "l1_sensitivity", "ℓ∞": "linf_sensitivity", "ℓ2": "l2_sensitivity"}
     sensitivities = [f"{norm} {fields[name]}" for norm, name in names_by_norm.items() if name in fields]
@@ -342,6 +365,9 @@ def at_noise(noise: float) -> TruncatedDiscreteLaplace:
 
     Args:
         noise: reciprocal of the decay rate, in grid steps.
+
+    Returns:
+        The example.
     """
     return TruncatedDiscreteLaplace(
         noise_levels=300, decay_rate=1.0 / noise, dimension=3, l1_sensitivity=5.0, linf_sensitivity=2.0

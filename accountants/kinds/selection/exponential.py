@@ -78,14 +78,17 @@ def bounded_range_guarantee(epsilon: float, step: Step, case: Case, *, is_whole_
     """Return the guarantee of a choice with privacy losses in an interval of length ε on any two neighbours.
 
     One release is exact: at each ε' some pair of neighbours attains the bound. No single pair of neighbours attains it
-    at every ε', so a part of a larger spec has the witnesses of single neighbours, which compose and can be subsampled.
-    A witness is a pair of distributions that some neighbours attain.
+    at every ε'. A part of a larger spec therefore has the witnesses of single neighbours, which compose and can be
+    subsampled. A witness is a pair of distributions that some neighbours attain.
 
     Args:
         epsilon: ε of the choice, in nats.
         step: derivation of the bounded range.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
         is_whole_question: whether the guarantee is the answer itself, and not a part of a larger spec.
+
+    Returns:
+        The guarantee, on the condition that scores change by at most their sensitivity.
     """
     pair = bounded_range_pair(epsilon)
     witnesses = _witnesses(epsilon)
@@ -101,7 +104,7 @@ def _upper(epsilon: float, pair: Pair) -> Pair:
 
     Args:
         epsilon: ε of the choice, in nats.
-        pair: the pair that dominates every choice with losses in an interval of length ε.
+        pair: the pair of distributions that dominates every choice with losses in an interval of length ε.
 
     Returns:
         The least of both; the given pair if ρ is outside the range of the second bound.
@@ -120,6 +123,9 @@ def _witnesses(epsilon: float) -> tuple[Pair, ...]:
 
     Args:
         epsilon: ε of the choice, in nats.
+
+    Returns:
+        One pair for a large ε, otherwise three.
     """
     symmetric = response_pair(0.5 * epsilon, 2)
     if epsilon > LARGEST_SPLIT:
@@ -142,6 +148,9 @@ def exponential_mechanism(spec: Exponential, case: Case) -> Guarantee:
     Args:
         spec: the mechanism, with ε and whether all scores change in one direction.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
+
+    Returns:
+        The guarantee, with a further condition if all scores change in one direction.
     """
     step = BOUNDED_RANGE.because(epsilon=spec.epsilon, monotonic=spec.monotonic)
     guarantee = bounded_range_guarantee(spec.epsilon, step, case, is_whole_question=case.root == spec)
@@ -155,6 +164,9 @@ def sentence(fields: Mapping[str, str]) -> str:
 
     Args:
         fields: values of the spec's fields as text, by name.
+
+    Returns:
+        A noun phrase that describes the mechanism.
     """
     words = f"the exponential mechanism with ε = {fields['epsilon']} on scores of sensitivity 1"
     if fields.get("monotonic") != "yes":

@@ -71,6 +71,9 @@ def exponential_noise_guarantee(epsilon: float, step: Step, case: Case, *, is_wh
         step: derivation of the dominating pair.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
         is_whole_question: whether the guarantee is the answer itself, and not a part of a larger spec.
+
+    Returns:
+        The guarantee, on the condition that scores change by at most their sensitivity.
     """
     pair = laplace_pair(epsilon)
     witnesses = _witnesses(epsilon)
@@ -89,6 +92,9 @@ def _witnesses(epsilon: float) -> tuple[Pair, ...]:
 
     Args:
         epsilon: privacy parameter ε > 0 of the choice, in nats.
+
+    Returns:
+        The pair of exchanged scores, and the pair of a falling score.
     """
     symmetric = response_pair(log_ratio(epsilon, "exponential"), 2)
     # The second candidate is chosen with probability 1/2 before the fall, and with 1 − e^{−ε}/2 after it.
@@ -107,6 +113,9 @@ def permute_and_flip(spec: PermuteAndFlip, case: Case) -> Guarantee:
     Args:
         spec: specification of the mechanism, with ε.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
+
+    Returns:
+        The guarantee, exact for one release.
     """
     step = EXPONENTIAL_NOISE.because(epsilon=spec.epsilon)
     return exponential_noise_guarantee(spec.epsilon, step, case, is_whole_question=case.root == spec)

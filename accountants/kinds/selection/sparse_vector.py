@@ -87,6 +87,9 @@ def sparse_vector(spec: SparseVector, case: Case) -> Guarantee:
     Args:
         spec: the mechanism, with ε and the largest number of answers above the threshold.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
+
+    Returns:
+        The guarantee, on conditions about the queries.
     """
     noise = spec.noise
     # For noise of very large scales the outputs are not computed, and there are no lower bounds.
@@ -107,6 +110,9 @@ def sentence(fields: Mapping[str, str]) -> str:
 
     Args:
         fields: values of the spec's fields as text, by name.
+
+    Returns:
+        A noun phrase that describes the mechanism.
     """
     share = fields.get("threshold_share", "0.5")
     answers = fields.get("largest_answers", "1")

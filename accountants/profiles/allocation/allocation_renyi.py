@@ -72,6 +72,7 @@ class AllocationRenyi:
         backward = (1.0 + (order - 1.0) / self.steps) * self.rho
         public = order * self.rho
         both_directions = max(self._with_against_without(order), backward)
+        # Rounded up: relative error of the few products.
         upper = min(both_directions, public) * (1.0 + 8 * UNIT_ROUNDOFF)
 
         # The lower bound: divergences increase with the order, so that of a smaller whole order is valid.
@@ -80,6 +81,7 @@ class AllocationRenyi:
         if whole_order > 1:
             lower_moments, _ = self._moments(whole_order)
             least = float(lower_moments[whole_order]) / (whole_order - 1.0)
+        # Rounded down: relative error of the quotient.
         return Interval(min(least, upper) * (1.0 - 8 * UNIT_ROUNDOFF), upper)
 
     def _moments(self, order: int) -> tuple[FloatArray, FloatArray]:
@@ -116,6 +118,7 @@ class AllocationRenyi:
             log_rest = -math.inf
             if self.steps > 1:
                 log_rest = math.log(self.steps - 1.0) + (order - 2.0) * self.rho
+            # The sum of the terms' absolute values, to which rounding errors are relative.
             size = 1.0 + order * self.rho + log_steps
             return log_sum(order * self.rho, log_rest) - log_steps + 64 * UNIT_ROUNDOFF * size
 
@@ -129,10 +132,11 @@ class AllocationRenyi:
 
 @lru_cache(maxsize=64)
 def _log_moments(shift: float, steps: int, largest: int) -> tuple[FloatArray, FloatArray]:
-    """Return lower and upper bounds on log E[S^a] for a = 0, …, `largest`, with S the mean of t likelihood ratios.
+    """Return lower and upper bounds on the log moments of the mean of independent likelihood ratios.
 
-    The ratios are independent, each of N(c, 1) to N(0, 1) under N(0, 1), with E[X^a] = e^{a(a − 1)c²/2}. The moment
-    generating series of the sum is the t-th power of that of one term, and is computed by repeated squaring.
+    The moment of order a is E[S^a], for a = 0, …, `largest`, with the mean S of t ratios. The ratios are independent,
+    each of N(c, 1) to N(0, 1) under N(0, 1), with E[X^a] = e^{a(a − 1)c²/2}. The moment generating series of the sum is
+    the t-th power of that of one term, and is computed by repeated squaring.
 
     Args:
         shift: c, in standard deviations of the noise.
@@ -170,7 +174,10 @@ def _log_moments(shift: float, steps: int, largest: int) -> tuple[FloatArray, Fl
 
 
 def _log_product(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Return the logarithms of the coefficients of a product of two power series, up to the order of the first one.
+    """Return the logarithms of the coefficients of a product of two power series.
+
+    The product is formed up to the order of the first series. A coefficient is a sum of exponentials of sums of
+    logarithms. The largest one is taken out, so that no exponential overflows.
 
     Args:
         first: logarithms of the coefficients of the first series.

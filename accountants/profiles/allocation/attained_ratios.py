@@ -44,9 +44,7 @@ _MARGIN = 64 * UNIT_ROUNDOFF
 
 
 class _Side(NamedTuple):
-    """Masses of intervals of the privacy loss of one sign, rounded for lower bounds on δ.
-
-    These are the likelihood ratios on one side of 1.
+    """Probabilities of intervals of the privacy loss of one sign, rounded for lower bounds on δ.
 
     Attributes:
         first: probabilities of the intervals under the first distribution of the direction, rounded down.
@@ -68,15 +66,20 @@ class _Side(NamedTuple):
 
         Args:
             factor: the factor, at least 0.
+
+        Returns:
+            The masses of all intervals, and that of the infinite loss, times the factor.
         """
         log_factor = math.log(factor) if factor > 0.0 else -math.inf
         return _Side(self.first * factor, self.second * factor, self.log_infinite + log_factor)
 
 
 def ratio_below(pair: Pair, cells: int) -> FiniteRatio | None:
-    """Return a likelihood ratio with finitely many values that is below that of an attained pair in the convex order.
+    """Return a finite likelihood ratio that is below that of an attained pair in the convex order.
 
-    Its expectations of nonnegative monotone convex functions are at most the true ones. So it gives lower bounds on δ.
+    A pair is attained if the mechanism has these two distributions for some data. The finite ratio has finitely many
+    values. Its expectations of nonnegative monotone convex functions are at most the true ones. So it gives lower
+    bounds on δ.
 
     Args:
         pair: the attained pair. Its profiles are lower bounds or exact, one for each direction.
@@ -91,19 +94,23 @@ def ratio_below(pair: Pair, cells: int) -> FiniteRatio | None:
         return None
 
     # Both sides get the same δ at ε = 0, so that the mean of the ratio is its mass.
+    # Lowered by the relative error of the sums.
     balance = (1.0 - _MARGIN) * min(call, put)
     calls, puts = calls.scale(balance / call), puts.scale(balance / put)
 
     # The values are 0, those below 1, 1 itself and those above 1. The value 1 gets the remaining mass.
     mass_of_zero = math.exp(puts.log_infinite)
+    # 1e-12 exceeds the rounding error of the sums.
     mass_of_one = 1.0 - float(calls.second.sum() + puts.first.sum() + mass_of_zero) - 1e-12
     places = np.concatenate(([0.0], (puts.second / puts.first)[::-1], [1.0], calls.first / calls.second))
     weights = np.concatenate(([mass_of_zero], puts.first[::-1], [max(mass_of_one, 0.0)], calls.second))
+    # All masses are lowered, so that their sum is at most 1.
     if mass_of_one < 0.0:
         weights *= 1.0 / (1.0 - mass_of_one) * (1.0 - _MARGIN)
 
     order = np.argsort(places, kind="stable")
     places, weights = places[order], weights[order]
+    # Values of negligible mass are left out, which lowers expectations.
     has_weight = weights > _LEAST_WEIGHT
     return FiniteRatio(
         places=places[has_weight],
@@ -136,6 +143,7 @@ def _side(profile: Profile, cells: int) -> _Side:
         first, second, log_infinite = _intervals(profile, losses)
     else:
         return _Side(np.empty(0), np.empty(0), -math.inf)
+    # Only ratios that are above 1 by more than the rounding error.
     is_usable = (first > second * (1.0 + 1e-14)) & (second > _LEAST_WEIGHT)
     return _Side(first[is_usable], second[is_usable], log_infinite)
 
@@ -154,7 +162,9 @@ def _atoms(profile: AtomicProfile) -> tuple[FloatArray, FloatArray, float]:
     losses, log_masses = np.asarray(profile.losses), np.asarray(profile.log_masses)
     is_used = (losses > 0.0) & (losses <= LARGEST_LOSS)
     losses, log_masses = losses[is_used], log_masses[is_used]
+    # Relative errors of a probability, and of a few operations on its logarithm.
     accuracy = profile.mass_accuracy + 8 * UNIT_ROUNDOFF
+    # Errors of the log probability and of the product with e^{−L}.
     slack = accuracy * (1.0 + np.abs(log_masses)) + 8 * UNIT_ROUNDOFF * losses
 
     log_infinite = profile.log_infinite_mass
@@ -168,8 +178,9 @@ def _atoms(profile: AtomicProfile) -> tuple[FloatArray, FloatArray, float]:
 def exact_cells(pair: Pair, cells: int) -> OutputCells | None:
     """Return the probabilities of intervals of the privacy loss of an attained pair, under both distributions.
 
-    They are differences of the tails of the loss in both directions. Intervals are merged until their probabilities are
-    accurate. Together they hold all outputs up to a probability of 1e-290.
+    A pair is attained if the mechanism has these two distributions for some data. The probabilities are differences of
+    the tails of the loss in both directions. Intervals are merged until their probabilities are accurate. Together they
+    hold all outputs up to a probability of 1e-290.
 
     Args:
         pair: the attained pair.
@@ -203,6 +214,7 @@ def exact_cells(pair: Pair, cells: int) -> OutputCells | None:
     error = max(ratio_present, ratio_absent) - 1.0
     if error > 2.0 * _LARGEST_ERROR:
         return None
+    # A few further roundings of sums and quotients are added to the error.
     return OutputCells(least_present, least_absent, least_absent, error + 16 * UNIT_ROUNDOFF)
 
 
@@ -220,12 +232,15 @@ def _join_sides(negative: tuple[FloatArray, FloatArray], positive: tuple[FloatAr
     """
     sides = [(negatives[::-1], positives) for negatives, positives in zip(negative, positive, strict=True)]
     least_total, largest_total = (math.fsum(np.concatenate(side)) for side in sides)
+    # 1e-14 exceeds the rounding error of the sums of at most 1.
     rests = (1.0 - largest_total - 1e-14, 1.0 - least_total + 1e-14)
     return [np.concatenate((left, [rest], right)) for (left, right), rest in zip(sides, rests, strict=True)]
 
 
 def _cells_of_atoms(law: FiniteLaw) -> OutputCells | None:
     """Return the probabilities of the outcomes of a pair with finitely many outcomes under both distributions.
+
+    Each outcome is a cell of its own, so that nothing is merged.
 
     Args:
         law: the pair of distributions.
@@ -242,12 +257,15 @@ def _cells_of_atoms(law: FiniteLaw) -> OutputCells | None:
         return None
     present, absent = np.exp(log_first), np.exp(log_second)
     largest_log = float(np.abs((log_first, log_second)).max())
+    # Relative error of a probability, from the error of its logarithm.
     error = (law.accuracy + 4 * UNIT_ROUNDOFF) * (1.0 + largest_log)
     return OutputCells(present, absent, absent, error)
 
 
 def accurate_groups(bounds: Sequence[Sequence[FloatArray]]) -> IntArray | None:
-    """Group consecutive cells so that the mass of each group is known accurately, and return the first cell of each.
+    """Group consecutive intervals so that the probability of each group is known accurately.
+
+    A cell is such an interval. A group ends as soon as its lower and upper bounds are close.
 
     Args:
         bounds: for each of the two distributions, lower and upper bounds on the masses of the cells.
@@ -269,6 +287,8 @@ def accurate_groups(bounds: Sequence[Sequence[FloatArray]]) -> IntArray | None:
 
 def _intervals(profile: Profile, losses: FloatArray) -> tuple[FloatArray, FloatArray, float]:
     """Return the masses of the intervals between losses and beyond the last one, for lower bounds on δ.
+
+    The last interval counts as an infinite loss if it is impossible under the second distribution.
 
     Args:
         profile: the privacy profile of one direction.
@@ -305,7 +325,9 @@ def _bounded_masses(
 
 
 def _masses_of_tails(log_tail: FloatArray, accuracy: float) -> tuple[FloatArray, FloatArray]:
-    """Return lower and upper bounds on the probability from each point to the next, and beyond the last, from tails.
+    """Return lower and upper bounds on the probabilities of intervals, from the tails at their ends.
+
+    The intervals are from each point to the next, and beyond the last one.
 
     Args:
         log_tail: log probabilities of exceeding increasing points.
@@ -314,6 +336,7 @@ def _masses_of_tails(log_tail: FloatArray, accuracy: float) -> tuple[FloatArray,
     Returns:
         Two arrays as long as `log_tail`: the lower and the upper bounds.
     """
+    # Error of the log tails; a tail of 0 is exact.
     slack = np.where(np.isneginf(log_tail), 0.0, accuracy * (1.0 + np.abs(log_tail)) + 4 * UNIT_ROUNDOFF)
     low, high = np.exp(log_tail - slack), np.exp(np.minimum(log_tail + slack, 0.0))
     least = (low - np.append(high[1:], 0.0)) * (1.0 - _MARGIN)

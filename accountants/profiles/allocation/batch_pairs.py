@@ -66,7 +66,7 @@ class AllocatedBatches(NamedTuple):
 
 
 def one_of_several_pair(run: Pair, batches: AllocatedBatches, cells: int, effort: Effort) -> Pair:
-    """Return a dominating pair for a unit that is in exactly one of t batches, each with the same probability.
+    """Return a dominating pair for a unit that is in exactly one of several batches at random.
 
     The unit is the record or client that is protected. The likelihood ratio of all outputs is the mean of t independent
     ratios of one batch.
@@ -89,7 +89,7 @@ def one_of_several_pair(run: Pair, batches: AllocatedBatches, cells: int, effort
 
 
 def attained_one_of_several(run: Pair, batches: AllocatedBatches, cells: int) -> Pair | None:
-    """Return a pair, attained by the mechanism, for a unit that is in exactly one of several batches at random.
+    """Return an attained pair for a unit that is in exactly one of several batches at random.
 
     The unit is the record or client that is protected. The pair gives lower bounds on δ.
 
@@ -104,8 +104,10 @@ def attained_one_of_several(run: Pair, batches: AllocatedBatches, cells: int) ->
     ratio = _ratio_of_batch_below(run, batches.epochs, cells)
     if ratio is None:
         return None
+    # The ratio of all batches is the mean of their ratios, weighted by the probabilities.
     share = 1.0 / batches.steps if batches.share is None else batches.share
     mean_ratio = sum_copies(ratio, batches.steps, cells).scale(share)
+    # A further last batch has a probability of its own.
     if batches.last_share > 0.0:
         mean_ratio = mean_ratio.add(ratio.scale(batches.last_share), cells)
     return attained_pair(mean_ratio)
@@ -119,7 +121,10 @@ def _ratio_of_batch_above(run: Pair, epochs: int, cells: int) -> FiniteRatio:
     Args:
         run: dominating pair of the mechanism on a batch, which may be a composition.
         epochs: number of epochs with the same batch.
-        cells: number of cells of each product.
+        cells: number of cells, intervals of values, into which the values of each product are merged.
+
+    Returns:
+        A ratio with finitely many values; its expectations of convex functions are at least the true ones.
     """
 
     def multiply(first: FiniteRatio, second: FiniteRatio) -> FiniteRatio:
@@ -136,12 +141,12 @@ def _ratio_of_batch_above(run: Pair, epochs: int, cells: int) -> FiniteRatio:
 def _ratio_of_batch_below(run: Pair, epochs: int, cells: int) -> FiniteRatio | None:
     """Return a bound below, in the convex order, on the likelihood ratio of all outputs of one batch.
 
-    Releases with unknown tails are left out. This is post-processing.
+    Releases with unknown tails are left out. This is post-processing, which does not increase δ.
 
     Args:
         run: pair that the mechanism attains on a batch, which may be a composition.
         epochs: number of epochs with the same batch.
-        cells: number of cells of each product.
+        cells: number of cells, intervals of values, into which the values of each product are merged.
 
     Returns:
         The ratio; None if no tails are known, or if there are too many releases.
@@ -174,7 +179,7 @@ def factors_of(run: Pair, epochs: int) -> Sequence[tuple[Pair, int]] | None:
 
 
 def may_be_coarse(run: Pair, epochs: int) -> bool:
-    """Return whether the pair of a unit in a random batch may be looser than that of a unit in a known batch.
+    """Return whether the bound for a random batch may be looser than that for a known batch.
 
     This is the case if losses exceed the range of the cells, if they are very small, or if several ratios are
     multiplied.
@@ -182,6 +187,9 @@ def may_be_coarse(run: Pair, epochs: int) -> bool:
     Args:
         run: dominating pair of the mechanism on a batch.
         epochs: number of epochs in which the unit is in the same batch.
+
+    Returns:
+        True if the bound for a known batch may be smaller, so that both must be computed.
     """
     if epochs > 1 or run.parts or run.upper_log_delta(0.0) < _LITTLE_DIFFERENCE:
         return True
@@ -207,6 +215,7 @@ def group_pair(pair: Pair, cells: int) -> Pair:
         step = dominating_pair(ratio_above(step, cells))
 
     # The ε at which δ is bounded, dense near 0.
+    # No loss of the two steps together exceeds the sum of the largest losses.
     largest = min(_largest_loss(step.forward) + _largest_loss(step.backward), LARGEST_LOSS)
     fine_losses = np.geomspace(1e-5 * largest, largest, _GROUP_LOSSES)
     even_losses = np.linspace(0.0, largest, _GROUP_LOSSES)
@@ -220,11 +229,16 @@ def group_pair(pair: Pair, cells: int) -> Pair:
 
 
 def _group_profile(table: Profile, minimum: GroupMinimum) -> GroupProfile:
-    """Return the profile of a table of upper bounds on δ, together with lower bounds on the function above which it is.
+    """Return the profile of a table of upper bounds on δ, together with lower bounds.
+
+    The lower bounds are on the function that the table is above.
 
     Args:
         table: one direction of the table.
         minimum: the lower bounds.
+
+    Returns:
+        The profile of one direction.
     """
     assert isinstance(table, AtomicProfile)
     return GroupProfile(table.losses, table.log_masses, table.log_infinite_mass, table.mass_accuracy, minimum)
@@ -237,7 +251,7 @@ def _group_deltas(pair: Pair, losses: FloatArray) -> FloatArray:
     several splits is taken.
 
     Args:
-        pair: pair for removing a unit.
+        pair: pair of distributions for removing a unit.
         losses: array of ε ≥ 0 in nats, at which the doubles e^{±ε} are used as places.
 
     Returns:
@@ -252,8 +266,10 @@ def _group_deltas(pair: Pair, losses: FloatArray) -> FloatArray:
     log_second = pair.backward.log_delta(second.ravel()).upper.reshape(first.shape) + first
     log_delta = np.logaddexp(log_first, log_second).min(axis=1)
 
+    # Rounded up: errors of exponentials and logarithms, relative to their size.
     rounding = 1e-13 * (1.0 + np.abs(log_delta) + losses)
     rounded = np.exp(np.minimum(log_delta + rounding, 0.0))
+    # A positive bound remains positive, also below the normal doubles.
     return np.asarray(np.maximum(rounded, 1e-300))
 
 
@@ -268,8 +284,10 @@ def _largest_loss(profile: Profile) -> float:
     Returns:
         The loss in nats, at which δ is about that of the infinite loss or negligible.
     """
+    # Slightly above the probability of the infinite loss, to which δ tends.
     floor = max(_FLOOR, profile.log_infinite_mass + 1e-9)
     low, high = 0.0, LARGEST_LOSS
+    # 40 halvings resolve the loss to 1e-12 of the range.
     for _ in range(40):
         middle = 0.5 * (low + high)
         if profile.upper_log_delta(middle) > floor:

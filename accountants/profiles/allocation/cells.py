@@ -38,6 +38,7 @@ def distinct_bounds(sums: FloatArray, cells: int) -> FloatArray | None:
     if sums.size > _MOST_SORTED:
         return None
     ordered = np.sort(sums)
+    # A group begins where a sum exceeds the one before by more than the rounding error.
     is_first = np.append(True, np.diff(ordered) > _ALMOST_EQUAL * ordered[1:])
     if int(is_first.sum()) > cells:
         return None
@@ -53,9 +54,10 @@ def combine_pairs(
     second_places: FloatArray,
     second_masses: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the sums or products of all pairs of values of two finite distributions, and the products of their masses.
+    """Return all sums, or all products, of values of two finite distributions, with their masses.
 
-    If both operands are the same arrays, each unordered pair is listed once, with twice its mass, which is exact.
+    The mass of a combined value is the product of two masses. If both operands are the same arrays, each unordered pair
+    is listed once, with twice its mass, which is exact.
 
     Args:
         combine: the commutative operation, `np.add` or `np.multiply`.
@@ -71,6 +73,7 @@ def combine_pairs(
     if not is_square:
         combined = combine.outer(first_places, second_places)
         return combined.ravel(), np.multiply.outer(first_masses, second_masses).ravel()
+    # Each unordered pair once: the upper triangle of the table of products.
     rows, columns = np.triu_indices(first_places.size)
     masses = first_masses[rows] * first_masses[columns]
     masses[rows != columns] *= 2.0
@@ -121,7 +124,7 @@ def spread_bounds(scale: FloatArray, masses: FloatArray, cells: int) -> FloatArr
     Args:
         scale: increasing bounds of the bins of a histogram.
         masses: mass of each bin.
-        cells: number of cells.
+        cells: number of cells, that is, intervals.
 
     Returns:
         `cells` + 1 increasing bounds, from the first to the last of `scale`.

@@ -28,8 +28,8 @@ _UNDERFLOW = 1e-300
 def cells_of_batch(run: Pair, cells: int) -> OutputCells | None:
     """Return the probabilities of cells of all outputs of one batch, under both distributions of an attained pair.
 
-    A cell is a set of outputs that are merged, which is post-processing. Releases with unknown tails are left out,
-    which is post-processing too.
+    A cell is a set of outputs that are merged, which is post-processing. Releases without
+    distributions in closed form are left out, which is post-processing too.
 
     Args:
         run: the attained pair of all releases from the batch.
@@ -77,6 +77,7 @@ def multiply_cells(first: OutputCells, second: OutputCells, cells: int) -> Outpu
     sums = [np.bincount(index, masses, bounds.size + 1) for masses in (present, absent)]
 
     # Merge neighbours until the mass of each group is known accurately.
+    # Relative error of a sum of that many products.
     rounding = (losses.size + 4) * UNIT_ROUNDOFF
     lower_and_upper = [
         [np.asarray(side * (1.0 - rounding) - _UNDERFLOW), np.asarray(side * (1.0 + rounding) + _UNDERFLOW)]
@@ -85,6 +86,7 @@ def multiply_cells(first: OutputCells, second: OutputCells, cells: int) -> Outpu
     groups = accurate_groups(lower_and_upper)
     assert groups is not None  # all cells together have a mass of about 1
     present, absent = (np.add.reduceat(side, groups) for side in sums)
+    # The relative errors of both factors and of the sums.
     error = (1.0 + first.error) * (1.0 + second.error) * (1.0 + 2.0 * rounding) - 1.0 + 8 * UNIT_ROUNDOFF
     return OutputCells(present, absent, absent, error)
 
@@ -95,7 +97,9 @@ def _losses(outputs: OutputCells) -> FloatArray:
 
 
 def _loss_bounds(losses: FloatArray, masses: FloatArray, cells: int) -> FloatArray:
-    """Choose increasing bounds of intervals of the privacy loss: half of them evenly, and half dense where the mass is.
+    """Choose increasing bounds of intervals of the privacy loss.
+
+    Half of the bounds are evenly spaced, and half are dense where the probability is.
 
     Args:
         losses: privacy losses of all pairs of cells, in nats.

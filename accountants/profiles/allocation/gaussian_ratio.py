@@ -84,6 +84,7 @@ def gaussian_ratio(shift: float, cells: int, side: Side) -> FiniteRatio:
     weights[1:-1] += lower_share
 
     # Below the first cell, all mass of Q counts at 0, and the mass that preserves the mean counts at the first place.
+    # Outward margin of the log probabilities beyond the cells; far larger than their error.
     rounding = 1e-9
     weights[0] = math.exp(float(log_ndtr(z[0])) + rounding)
     weights[1] += math.exp(float(log_ndtr(z[0] - c)) - math.log(places[0]) + rounding)
@@ -96,9 +97,11 @@ def gaussian_ratio(shift: float, cells: int, side: Side) -> FiniteRatio:
 def _bounds(c: float, cells: int) -> FloatArray:
     """Return the bounds of cells of the normal output z, dense where both distributions have their mass.
 
+    Evenly spaced bounds limit the widths of the cells, and further bounds are where the densities are large.
+
     Args:
         c: distance of the means of the two normal distributions, in standard deviations.
-        cells: approximate number of cells. More are used if a cell is wider than `_WIDEST`.
+        cells: approximate number of cells, that is, intervals of z. More are used if a cell is wider than `_WIDEST`.
 
     Returns:
         The bounds, increasing, in standard deviations.

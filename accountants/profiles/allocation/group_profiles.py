@@ -66,21 +66,27 @@ class GroupMinimum:
         return {}
 
     def lower_log_delta(self, epsilon: float) -> float:
-        """Return a lower bound on the log of the least value of F, which bounds δ; −∞ if none is certified.
+        """Return a lower bound on log δ of two changes of a data set.
+
+        δ is the least F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P) over γ₁ > 0. Results are stored.
 
         Args:
-            epsilon: log γ ≥ 0.
+            epsilon: ε = log γ ≥ 0, in nats.
+
+        Returns:
+            The bound; −∞ if none is certified.
         """
         if epsilon not in self._known:
             self._known[epsilon] = self._lower_log_delta(epsilon)
         return self._known[epsilon]
 
     def _lower_log_delta(self, epsilon: float) -> float:
-        """Return a lower bound on the log of the least F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P) over γ₁ > 0.
+        """Return a lower bound on log δ of two changes of a data set, a removal and an addition.
 
-        The least value is the δ of two changes of a data set. γ = e^ε is rounded up so that log γ is a multiple of a
-        power of two. The least value decreases with γ, so that its value at a larger ε is a lower bound. F is convex,
-        so that its values at three places bound it everywhere.
+        δ is the least F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P) over γ₁ > 0, with the hockey-stick divergences of one
+        change (P, Q). γ = e^ε is rounded up so that log γ is a multiple of a power of two. The least value decreases
+        with γ, so that its value at a larger ε is a lower bound. F is convex, so that its values at three places bound
+        it everywhere.
 
         Args:
             epsilon: ε ≥ 0, in nats.
@@ -116,7 +122,9 @@ class GroupMinimum:
         return -math.inf
 
     def _outer_places(self, place: float, offsets: FloatArray, epsilon: float) -> Iterator[FloatArray]:
-        """Yield pairs of places around the minimum of F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P), for ever larger rises.
+        """Yield pairs of places on both sides of the minimum of a convex function, for ever larger rises.
+
+        The function is F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P), with the hockey-stick divergences of a pair (P, Q).
 
         Args:
             place: log γ₁ at which F is about least.
@@ -129,6 +137,7 @@ class GroupMinimum:
         candidates = np.concatenate(([place], place - offsets, place + offsets))
         log_f = _log_sums(self.table, candidates, epsilon).upper
         left_rises, right_rises = np.split(log_f[1:] - log_f[0], 2)
+        # Take the nearest place on each side at which log F has risen by that much.
         for rise in _RISES:
             is_left, is_right = left_rises >= rise, right_rises >= rise
             if not (is_left.any() and is_right.any()):
@@ -139,7 +148,9 @@ class GroupMinimum:
 
 
 def _least_place(table: Pair, splits: FloatArray, epsilon: float, unit: float) -> float | None:
-    """Search for the log γ₁ at which F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P) is about least, on ever finer grids.
+    """Search for the approximate minimiser of a bound on δ of two changes, on ever finer grids.
+
+    The bound is F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P), with the hockey-stick divergences of a pair (P, Q).
 
     Args:
         table: pair (P, Q) with profiles of little cost.
@@ -157,6 +168,7 @@ def _least_place(table: Pair, splits: FloatArray, epsilon: float, unit: float) -
         if values[index] == -math.inf:
             return None
         place = float(splits[index])
+        # The next grid covers the two intervals around the best place.
         low, high = splits[max(index - 1, 0)], splits[min(index + 1, splits.size - 1)]
         finer = np.rint(np.linspace(low, high, number_of_points) / unit) * unit
         splits = np.unique(np.append(finer, place))
@@ -189,6 +201,7 @@ def _bound_by_three(place: float, least: Enclosure, outer: FloatArray, values: E
     # The largest fall of the two extended lines below the middle value.
     fall_above = distance_above / distance_below * rise_below
     fall_below = distance_below / distance_above * rise_above
+    # Rounded up, and the result rounded down.
     fall = max(fall_above, fall_below) * (1.0 + _ROUNDING)
     if not fall < 1.0:
         return -math.inf
@@ -196,9 +209,9 @@ def _bound_by_three(place: float, least: Enclosure, outer: FloatArray, values: E
 
 
 def _log_sums(pair: Pair, splits: FloatArray, epsilon: float) -> Enclosure:
-    """Enclose log F(γ₁) for F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P), a bound on δ of two changes of a data set.
+    """Enclose the logarithm of a bound on δ of two changes of a data set.
 
-    E_γ is the hockey-stick divergence: δ at ε = log γ.
+    The bound is F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P). E_γ is the hockey-stick divergence, that is, δ at ε = log γ.
 
     Args:
         pair: the pair (P, Q) of one change.
@@ -213,6 +226,7 @@ def _log_sums(pair: Pair, splits: FloatArray, epsilon: float) -> Enclosure:
     lower = np.logaddexp(first.lower, second.lower + splits)
     upper = np.logaddexp(first.upper, second.upper + splits)
     with np.errstate(invalid="ignore"):
+        # Rounded outward: error of the sum of two exponentials, relative to the logarithms.
         slack = _ROUNDING * (2.0 + np.abs(upper) + np.abs(splits))
         lower = np.where(np.isneginf(lower), lower, lower - slack)
         upper = np.where(upper > -np.inf, upper + slack, upper)
@@ -220,9 +234,9 @@ def _log_sums(pair: Pair, splits: FloatArray, epsilon: float) -> Enclosure:
 
 
 def _log_divergence(forward: Profile, backward: Profile, losses: FloatArray) -> Enclosure:
-    """Enclose the log of the hockey-stick divergence E_κ(P‖Q) at κ > 0, which is δ at ε = log κ.
+    """Enclose the log of a hockey-stick divergence E_κ(P‖Q), also for κ below 1.
 
-    For κ < 1 it is 1 − κ + κ E_{1/κ}(Q‖P).
+    It is δ at ε = log κ. For κ < 1 it is 1 − κ + κ E_{1/κ}(Q‖P).
 
     Args:
         forward: the privacy profile of P against Q.
@@ -268,10 +282,15 @@ class GroupProfile(AtomicProfile):
     minimum: GroupMinimum | None = field(default=None, compare=False, repr=False)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ of two changes at each ε: lower bounds on the exact value, and upper bounds of the table.
+        """Enclose log δ of two changes of a data set at each ε.
+
+        Lower bounds are on the exact value, and upper bounds are those of a table.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            Lower and upper bounds on log δ, in the shape of `epsilon`.
         """
         points = np.asarray(epsilon, dtype=np.float64)
         bounds = [self.log_delta_bounds(point) for point in points.ravel().tolist()]
@@ -280,10 +299,15 @@ class GroupProfile(AtomicProfile):
         return Enclosure(lower.reshape(points.shape), upper.reshape(points.shape))
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
-        """Enclose log δ of two changes at one ε: a lower bound on the exact value, and the upper bound of the table.
+        """Enclose log δ of two changes of a data set at one ε.
+
+        The lower bound is on the exact value, and the upper bound is that of a table.
 
         Args:
             epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            Lower and upper bound on log δ.
         """
         upper = self.upper_log_delta(epsilon)
         return Interval(min(self._lower(epsilon), upper), upper)
@@ -297,10 +321,14 @@ class GroupProfile(AtomicProfile):
         return [self.upper_log_delta(epsilon) for epsilon in epsilons]
 
     def attained_log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return log tails of a pair below the exact value, for lower bounds; those of equal distributions on failure.
+        """Return the log tails of the privacy loss of a pair that is below the exact profile, for lower bounds.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            Log probabilities of a loss above each ε under both distributions. They are those of two equal distributions
+            if no such pair is known.
         """
         table = self._attained_table
         return infinite_loss_only(epsilon, -math.inf) if table is None else table.tails(np.asarray(epsilon))
@@ -316,6 +344,7 @@ class GroupProfile(AtomicProfile):
         last = math.inf
         for epsilon in (0.0, *(loss for loss in self.losses if loss > 0.0)):
             upper = self.upper_log_delta(epsilon)
+            # A slope is accurate only if log δ has fallen by a share of its size.
             if upper <= last - _LEAST_FALL * (1.0 + abs(upper)):
                 chosen.append(epsilon)
                 last = upper
@@ -323,10 +352,13 @@ class GroupProfile(AtomicProfile):
         return attained_table(points, self.log_delta(points), -math.inf)
 
     def near_tests(self, sizes: Sequence[float]) -> list[NearTest | None]:
-        """Return for each false positive rate the test that is near the best test of the table.
+        """Return, for each false positive rate, bounds on the best test near that rate.
 
         Args:
             sizes: false positive rates, in (0, 1).
+
+        Returns:
+            One test for each rate, or None where there is none.
         """
         return [self.test_of(size, super(GroupProfile, self).log_delta_bounds, self.tail_accuracy) for size in sizes]
 

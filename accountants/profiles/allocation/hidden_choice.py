@@ -67,9 +67,13 @@ class HiddenChoiceProfile(Profile):
 
         Args:
             epsilon: array of ε, in nats.
+
+        Returns:
+            The arguments in nats, one for each ε.
         """
         value = np.asarray(epsilon, dtype=np.float64) + (self.log_factor - self.log_weight)
         sizes = np.abs(epsilon) + abs(self.log_factor) + abs(self.log_weight)
+        # Rounded up: errors of the sums.
         return np.asarray(value + 4 * UNIT_ROUNDOFF * sizes)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
@@ -80,6 +84,9 @@ class HiddenChoiceProfile(Profile):
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            The lower bounds on log δ, as both bounds of the enclosure.
         """
         base_epsilon = self._base_epsilons(epsilon)
         shifted = self.base.log_delta(np.maximum(base_epsilon, 0.0)).lower
@@ -91,14 +98,21 @@ class HiddenChoiceProfile(Profile):
             line = log_difference(np.full_like(base_epsilon, log_p), np.minimum(log_scaled_q, log_p))
 
         log_delta = np.where(base_epsilon >= 0.0, shifted, line)
+        # The factor w is rounded down: log w is negative.
         lower = np.minimum(log_delta + self.log_weight * (1.0 + 4 * UNIT_ROUNDOFF), 0.0)
         return Enclosure(lower, lower)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return log(w p) and log(M q) for the tests {L > x} of one set, at x = ε + log M − log w but at least 0.
+        """Return the log probabilities log(w p) and log(M q) of the tests that give the lower bound on δ.
+
+        p and q are the probabilities of the test {L > x} of one set under both distributions, with its privacy loss L.
+        x is ε + log M − log w, but at least 0.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            Two arrays, one entry for each ε, each at most 0 up to `tail_accuracy`.
         """
         thresholds = np.maximum(self._base_epsilons(epsilon), 0.0)
         log_p, log_q = attained_or_own_tails(self.base, thresholds)
@@ -114,6 +128,9 @@ class HiddenChoiceProfile(Profile):
 
         It is the outcome outside the widest test {L > 0}. Its probabilities are 1 − wp under P and 1 − Mq under Q, of
         which the former is rounded up and the latter down.
+
+        Returns:
+            The profile with one positive loss; the zero profile if that outcome has no loss that is certainly positive.
         """
         tails = self.log_tails(np.zeros(1))
         log_p, log_q = _outward(float(tails.log_p[0]), float(tails.log_q[0]), self.tail_accuracy)
@@ -121,6 +138,7 @@ class HiddenChoiceProfile(Profile):
         rest_q = -math.expm1(min(log_q, 0.0)) - _LEAST_REST
         if not rest_q > rest_p:
             return ZeroProfile()
+        # Rounding down, of the quotient and of the logarithm.
         rounding = 16 * UNIT_ROUNDOFF
         loss = math.log(rest_q / rest_p) * (1.0 - rounding) - rounding
         if not loss > 0.0:
@@ -135,44 +153,59 @@ def _outward(log_p: float, log_q: float, accuracy: float) -> tuple[float, float]
         log_p: log p, natural logarithm, up to the accuracy.
         log_q: log q, natural logarithm, up to the accuracy.
         accuracy: bound on the error of each, per unit of 1 + its size.
+
+    Returns:
+        log p, rounded down, and log q, rounded up.
     """
     return log_p - accuracy * (1.0 + abs(log_p)), min(log_q + accuracy * (1.0 + abs(log_q)), 0.0)
 
 
 def hidden_choice_pair(base: Pair, log_factor: float, log_weight: float = 0.0) -> Pair:
-    """Return a pair for lower bounds on δ of a contribution to a hidden one of m sets of outputs.
+    """Return a pair for lower bounds on δ of a contribution that is in one hidden set of outputs.
+
+    The contribution is in one of m sets, and the observer does not see in which one.
 
     Args:
         base: pair of the outputs of one set, which the mechanism attains if the set is known.
         log_factor: upper bound on log M, the factor of false positive rates; log m for a union of tests of all sets.
         log_weight: lower bound on log w, the factor of true positive rates, at most 0.
+
+    Returns:
+        The pair of two directions. Its δ is at most that of the mechanism at every ε.
     """
     forward = HiddenChoiceProfile(base.forward, log_weight, log_factor)
     return Pair(forward, forward.reverse(), below=base)
 
 
 def log_choices(steps: int, times_chosen: int, allocations: int) -> float:
-    """Return an upper bound on the log of the number of sets of batches, C(t, k)^r for r independent allocations.
+    """Return an upper bound on the log of the number of possible sets of batches.
 
-    It is computed from log Γ. Each value of log Γ has a relative error of some units of roundoff.
+    The number is C(t, k)^r for r independent choices of k batches of t. It is computed from log Γ. Each value of log Γ
+    has a relative error of some units of roundoff.
 
     Args:
         steps: number t of batches.
         times_chosen: number k of chosen batches.
         allocations: number r of allocations.
+
+    Returns:
+        Natural logarithm of the number of sets, rounded up.
     """
     log_factorials = [math.lgamma(number + 1.0) for number in (steps, times_chosen, steps - times_chosen)]
     log_all, log_chosen, log_unchosen = log_factorials
+    # The error of three values of log Γ.
     rounding = 16 * UNIT_ROUNDOFF * (1.0 + math.fsum(log_factorials))
     log_binomial = log_all - log_chosen - log_unchosen + rounding
+    # Rounded up: relative error of the product.
     return allocations * max(log_binomial, 0.0) * (1.0 + 4 * UNIT_ROUNDOFF)
 
 
 def replaced_choice_pairs(shift: float, steps: int, times_chosen: int, allocations: int) -> list[Pair]:
-    """Return pairs for lower bounds on δ of opposite Gaussian contributions to k hidden batches of t.
+    """Return pairs for lower bounds on δ of replacing a contribution by its opposite in hidden batches.
 
-    The test of a set requires that the outputs of the set have a large sum, and that no output of any batch is below
-    −b. With K = k r chosen outputs of N = t r in r allocations, and the shift c, the factors are
+    The noise is Gaussian, and the contribution is in k of t batches. The test of a set requires that the outputs of the
+    set have a large sum, and that no output of any batch is below −b. With K = k r chosen outputs of N = t r in r
+    allocations, and the shift c, the factors are
 
         w = Φ(b + c)^K Φ(b)^(N − K),   M = C(t, k)^r (Φ(b − c)/Φ(b))^K.
 
@@ -188,6 +221,7 @@ def replaced_choice_pairs(shift: float, steps: int, times_chosen: int, allocatio
         A pair for each b that is tried.
     """
     chosen, unchosen = times_chosen * allocations, (steps - times_chosen) * allocations
+    # Rounded down by more than the error of the square root and the product.
     base = gaussian_pair(math.sqrt(chosen) * shift * (1.0 - 8 * UNIT_ROUNDOFF))
     pairs = []
     for share in _SHARES:
@@ -206,10 +240,13 @@ def replaced_choice_pairs(shift: float, steps: int, times_chosen: int, allocatio
 
 
 def _log_normal(x: float) -> float:
-    """Return log Φ(x) of the normal distribution function, with a small relative error also where Φ is close to 1.
+    """Return log Φ(x) of the normal distribution function, accurately also where Φ is close to 1.
 
     Args:
         x: a point on the line, in standard deviations.
+
+    Returns:
+        The natural logarithm of Φ(x).
     """
     log_tail = float(log_normal_tail(np.asarray([abs(x)]))[0])
     if x > 0.0:
@@ -218,14 +255,19 @@ def _log_normal(x: float) -> float:
 
 
 def _quantile(log_loss: float) -> float:
-    """Find by bisection the b ≥ 0 with −log Φ(b) about a given number, for the normal distribution function Φ.
+    """Find the point at which the normal distribution function Φ has about a given value.
 
-    Every b gives a valid test, so that the result need not be exact.
+    It is the b ≥ 0 with −log Φ(b) about the given number, which bisection finds. Every b gives a valid test, so that
+    the result need not be exact.
 
     Args:
         log_loss: the given number, positive.
+
+    Returns:
+        b, in standard deviations.
     """
     low, high = 0.0, 38.0  # a normal tail at 38 is below 1e-315
+    # 40 halvings resolve the range of 38 to 1e-10.
     for _ in range(40):
         middle = 0.5 * (low + high)
         if -_log_normal(middle) > log_loss:

@@ -66,14 +66,21 @@ def earlier_losses(losses: FloatArray) -> FloatArray:
 def pure_loss(profile: Profile, pair: Pair | None = None) -> float:
     """Return an ε in nats from which on δ is 0; math.inf if none is known.
 
+    It is the smaller one of the largest privacy loss and the ε of a declared pure guarantee.
+
     Args:
         profile: the privacy profile of one direction.
         pair: the pair of distributions. It may have a plateau, a declared (ε, δ) guarantee with δ = 0.
+
+    Returns:
+        The least such ε that is known.
     """
     end = profile.supremum
+    # A list of finite losses shows the largest one.
     if isinstance(profile, AtomicProfile) and profile.log_infinite_mass == -math.inf:
         end = profile.losses[-1] if profile.losses else 0.0
     plateau = None if pair is None else pair.plateau
+    # A declared guarantee with δ = 0 may show a smaller ε.
     if plateau is None or plateau.delta != 0:
         return end
     return min(end, plateau.epsilon)
@@ -171,6 +178,7 @@ def interval_bounds(profile: Profile, end: float, cells: int) -> FloatArray:
     if listed is None:
         return choose_losses(profile, end, cells)
     middles = 0.5 * (listed[1:] + listed[:-1])
+    # A bound above the last loss, also if it is 0.
     beyond_last = listed[-1] * (1.0 + 1e-9) + 1e-300
     return np.concatenate(([0.0], middles, [beyond_last]))
 
@@ -189,6 +197,7 @@ def _largest_loss(profile: Profile, end: float, least_log_delta: float = _LEAST_
         The loss in nats, about 0.1 % too large at most.
     """
     limit = min(end, LARGEST_LOSS)
+    # Slightly above the probability of the infinite loss, to which δ tends.
     floor = max(least_log_delta, profile.log_infinite_mass + 1e-9)
     low, high = 0.0, limit
     for _ in range(30):
@@ -197,6 +206,7 @@ def _largest_loss(profile: Profile, end: float, least_log_delta: float = _LEAST_
             low = middle
         else:
             high = middle
+        # A loss that is 0.1 % too large is close enough.
         if high - low <= 1e-3 * high:
             break
     return high

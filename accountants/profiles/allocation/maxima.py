@@ -49,7 +49,7 @@ _KEPT = 64
 
 @functools.lru_cache(maxsize=_KEPT)
 def largest_sum_pair(shift: float, other_shift: float, steps: int, times_chosen: int) -> Pair:
-    """Return an attained pair for a unit in k of t random batches: the distribution of the largest noisy batch sum.
+    """Return an attained pair for a unit in k of t random batches, from the largest noisy batch sum.
 
     The unit is the record or client that is protected. Its batches have the shift a under P, and b under Q. The largest
     sum is observed only by its cell, an interval, and losses are rounded down, so that the pair gives lower bounds on
@@ -82,7 +82,7 @@ def _is_accurate(log_masses: FloatArray, relative_errors: FloatArray) -> BoolArr
 
 
 def _cell_bounds(shift: float, other_shift: float) -> FloatArray:
-    """Return increasing bounds of cells, which are narrow where either distribution has most of its mass.
+    """Return increasing bounds of intervals, which are narrow where either distribution has most of its mass.
 
     Args:
         shift: shift of one sum under P, in standard deviations.
@@ -110,7 +110,7 @@ def _cell_masses(bounds: FloatArray, shift: float, steps: int, times_chosen: int
     tails.
 
     Args:
-        bounds: increasing bounds of the cells, in standard deviations.
+        bounds: increasing bounds of the cells, that is, intervals of values, in standard deviations.
         shift: shift a of one sum, in standard deviations.
         steps: number t of sums.
         times_chosen: number k of sums with the shift.
@@ -135,6 +135,7 @@ def _cell_masses(bounds: FloatArray, shift: float, steps: int, times_chosen: int
         log_masses = log_difference(larger, np.minimum(smaller, larger))
         largest_log = np.where(np.isfinite(smaller), np.abs(smaller), np.abs(larger))
         relative_error = _VALUE_ERROR + _LOG_ERROR * largest_log
+        # The relative error of a difference grows by the quotient of the larger tail and the difference.
         error = 2.0 * relative_error * np.exp(larger - log_masses)
     is_usable = np.isfinite(log_masses) & np.isfinite(error)
     return log_masses, np.where(is_usable, error, np.inf)
@@ -142,6 +143,8 @@ def _cell_masses(bounds: FloatArray, shift: float, steps: int, times_chosen: int
 
 def _log_any_above(x: FloatArray, count: int) -> FloatArray:
     """Return log(1 − Φ(x)ⁿ), the log probability that the largest of n standard normal variables exceeds x.
+
+    Where all tails are tiny, the probability of their union is their sum, within the stated error.
 
     Args:
         x: points on the line, a flat array.
@@ -155,6 +158,7 @@ def _log_any_above(x: FloatArray, count: int) -> FloatArray:
     log_sum_of_tails = math.log(count) + log_ndtr(-x)
     with np.errstate(divide="ignore"):
         log_union = np.log(-np.expm1(count * _log_normal_distribution(x)))
+    # For small tails, the probability of the union is their sum.
     return np.where(log_sum_of_tails < _LOG_TINY, log_sum_of_tails, log_union)
 
 

@@ -65,6 +65,7 @@ def allocation_pairs(shift: float, steps: int, cells: int) -> AllocationPairs:
         Two pairs of distributions. δ of the first is at least that of the mechanism, and δ of the second at most.
     """
     # By joint convexity, the pair of a public batch dominates.
+    # Outward rounding of the shift, which keeps both bounds valid.
     rounding = 4 * UNIT_ROUNDOFF
     public = gaussian_pair(shift * (1.0 + rounding))
 
@@ -78,13 +79,18 @@ def allocation_pairs(shift: float, steps: int, cells: int) -> AllocationPairs:
 
 
 def _mean_ratio(shift: float, steps: int, cells: int, side: Side) -> FiniteRatio:
-    """Return a bound, with finitely many values, on the mean of t independent likelihood ratios of N(c, 1) to N(0, 1).
+    """Return a finite bound on the mean of independent likelihood ratios of two Gaussian distributions.
+
+    There are t ratios, each of N(c, 1) to N(0, 1). The bound has finitely many values.
 
     Args:
         shift: c, the distance of the means of a ratio's distributions, in standard deviations.
         steps: number t of ratios.
-        cells: number of cells of each sum.
+        cells: number of cells, that is, intervals of values, of each sum.
         side: "above" or "below" the true mean in the convex order.
+
+    Returns:
+        Values of the mean with their masses under N(0, 1), bounded on the requested side.
     """
     return sum_copies(gaussian_ratio(shift, cells, side), steps, cells).scale(1.0 / steps)
 
@@ -105,7 +111,9 @@ def dominating_pair(ratio: FiniteRatio) -> Pair:
     has_weight = ratio.weights > 0.0
     is_positive = (ratio.places > 0.0) & has_weight
     losses, log_q = np.log(ratio.places[is_positive]), np.log(ratio.weights[is_positive])
+    # Relative error of a probability under P, a product of a weight and a place.
     error = ratio.weight_error + 2.0 * ratio.place_error + 16 * UNIT_ROUNDOFF
+    # Error of a loss: that of the place, and that of its logarithm.
     raised = ratio.place_error + 8 * UNIT_ROUNDOFF * (1.0 + np.abs(losses))
     forward = losses + raised
     backward = raised - losses
@@ -127,13 +135,16 @@ def dominating_pair(ratio: FiniteRatio) -> Pair:
 def _profile(losses: FloatArray, log_masses: FloatArray, log_infinite: float, error: float) -> AtomicProfile:
     """Return the privacy profile of one direction of a pair, from its losses with their probabilities.
 
-    Only positive losses count for δ at ε ≥ 0.
+    A pair is two distributions of outputs. Only positive losses count for δ at ε ≥ 0.
 
     Args:
         losses: increasing privacy losses, in nats.
         log_masses: log probabilities of the losses under the first distribution.
         log_infinite: log of the probability of the infinite loss.
         error: relative error of every probability.
+
+    Returns:
+        The profile, with the positive losses and the infinite one.
     """
     is_positive = losses > 0.0
     retained, log_retained = losses[is_positive], log_masses[is_positive]
@@ -159,15 +170,17 @@ def attained_pair(ratio: FiniteRatio) -> Pair:
     # An infinite ratio is an outcome that is impossible under Q.
     if ratio.log_infinite > -math.inf:
         log_p, log_q = np.append(log_p, ratio.log_infinite), np.append(log_q, -math.inf)
+    # Relative error of a product of a weight and a place, and of two logarithms.
     accuracy = ratio.weight_error + 2.0 * ratio.place_error + 64 * UNIT_ROUNDOFF
     return finite_pair(np.asarray(log_p), np.asarray(log_q), accuracy)
 
 
 @functools.lru_cache(maxsize=_KEPT)
 def unequal_attained_pair(shift: float, steps: int, share: float, last_share: float, cells: int) -> Pair:
-    """Return an attained pair of a contribution that is in one of t batches of equal probability, or in a last one.
+    """Return an attained pair of a contribution that is in one of several batches of two probabilities.
 
-    The noise is Gaussian. The pair gives lower bounds on δ.
+    The noise is Gaussian. t batches have equal probability, and a last one has its own. The pair gives lower bounds on
+    δ.
 
     Args:
         shift: norm of the contribution, in standard deviations of the noise.

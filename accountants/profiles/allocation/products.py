@@ -29,6 +29,9 @@ def multiply_copies(factor: FiniteRatio, times: int, cells: int) -> FiniteRatio:
         factor: finite bound on the ratio.
         times: number of copies, at least 1.
         cells: number of cells, into which the values of every product are merged.
+
+    Returns:
+        The bound on the product, on the same side as `factor`.
     """
     return combine_copies(factor, times, lambda first, second: multiply_ratios(first, second, cells))
 
@@ -64,6 +67,7 @@ def multiply_ratios(first: FiniteRatio, second: FiniteRatio, cells: int) -> Fini
         products, masses = products[~is_far], masses[~is_far]
         if first.side == "above":
             log_infinite = _log_mass_of_far_products(first, second)
+            # Rounded up by more than the error of the sum.
             masses = np.append(masses, far_mass * (1.0 + 1e-9))
             products = np.append(products, 0.0)
     if not products.size:  # below, no finite value may be known
@@ -74,6 +78,7 @@ def multiply_ratios(first: FiniteRatio, second: FiniteRatio, cells: int) -> Fini
     if bounds is None:
         bounds = cell_bounds(products, masses, cells)
     merged_ratio = first.merge(second, products, masses, bounds)
+    # The relative errors of both factors add up, with one rounding of the product.
     place_error = first.place_error + second.place_error + merged_ratio.place_error + 2 * UNIT_ROUNDOFF
     if first.side == "below":
         log_infinite = _log_infinite_product(first, second)
@@ -83,20 +88,24 @@ def multiply_ratios(first: FiniteRatio, second: FiniteRatio, cells: int) -> Fini
 
 
 def _log_infinite_product(first: FiniteRatio, second: FiniteRatio) -> float:
-    """Return the log of a lower bound on the mass under P at an infinite product of two ratios, a + (1 − a) b.
+    """Return the log of a lower bound on the mass of a product of two ratios at infinity.
 
-    a and b are the masses of the two ratios at infinity. One infinite ratio is enough, and both may be.
+    It is the mass a + (1 − a) b under P. a and b are the masses of the two ratios at infinity. One infinite ratio is
+    enough, and both may be.
 
     Args:
         first: a likelihood ratio that is below the true one in the convex order.
         second: the second ratio, bounded on the same side.
+
+    Returns:
+        The natural logarithm, rounded down; −∞ if neither ratio may be infinite.
     """
     log_finite = float(log1m_exp(first.log_infinite)) if first.log_infinite > -np.inf else 0.0
     return sum_infinite(first.log_infinite, second.log_infinite + log_finite, "below")
 
 
 def _log_mass_of_far_products(first: FiniteRatio, second: FiniteRatio) -> float:
-    """Return the log of an upper bound on the mass under P of products that are too large or too small.
+    """Return the log of an upper bound on the probability of products that are too large or too small.
 
     Their mass under Q moves to zero, and that under P to infinity. The mass under P of a product is its value times its
     mass under Q.
@@ -104,24 +113,31 @@ def _log_mass_of_far_products(first: FiniteRatio, second: FiniteRatio) -> float:
     Args:
         first: the first likelihood ratio.
         second: the second likelihood ratio.
+
+    Returns:
+        The natural logarithm, rounded up; −∞ if no product is too large or too small.
     """
     log_places, log_p = [], []
     for ratio in (first, second):
+        # 1e-308 replaces 0, of which no logarithm exists.
         log_values = np.log(np.maximum(ratio.places, 1e-308))
         log_places.append(log_values)
         log_p.append(log_values + np.log(np.maximum(ratio.weights, 1e-308)))
     log_products = np.add.outer(*log_places)
+    # Products near the limit count too, because logarithms are rounded.
     is_far = np.abs(log_products) > np.log(_LARGEST_PRODUCT) * (1.0 - 1e-9)
     log_masses = np.add.outer(*log_p)[is_far]
+    # Upward margin, larger than the error of the sum of logarithms.
     rounding = 1e-9
     return float(np.logaddexp.reduce(log_masses, initial=-np.inf)) + rounding
 
 
 def _trim(ratio: FiniteRatio) -> FiniteRatio:
-    """Return a bound on a likelihood ratio without its far values of negligible mass; it remains a bound on its side.
+    """Return a bound on a likelihood ratio without the far values that have almost no probability.
 
-    Above, a large value is replaced by zero and infinity. A small one is replaced by zero and the least value that
-    remains, with the same mean. Both moves only raise the ratio in the convex order. Below, far values are left out.
+    The result is on the same side of the true ratio in the convex order. Above, a large value is replaced by zero and
+    infinity. A small one is replaced by zero and the least value that remains, with the same mean. Both moves only
+    raise the ratio in the convex order. Below, far values are left out.
 
     Args:
         ratio: values of the likelihood ratio with their masses, above or below the true one in the convex order.
@@ -130,6 +146,7 @@ def _trim(ratio: FiniteRatio) -> FiniteRatio:
         The ratio with fewer values; the same object if nothing is negligible.
     """
     places, weights = ratio.places, ratio.weights
+    # 1e-308 replaces 0, of which no logarithm exists.
     log_p = np.log(np.maximum(places, 1e-308)) + np.log(np.maximum(weights, 1e-308))
     log_p_from_above = np.logaddexp.accumulate(log_p[::-1])[::-1]  # of each value and all larger ones
     is_large = log_p_from_above <= _NEGLIGIBLE_LOG_MASS
@@ -145,6 +162,7 @@ def _trim(ratio: FiniteRatio) -> FiniteRatio:
         return replace(ratio, places=retained_places, weights=retained, log_infinite=log_infinite)
 
     # The mass under P of large values moves to infinity, and that of small ones to the least value that remains.
+    # Upward margin, larger than the rounding errors of the sums.
     rounding = 1e-9
     if is_large.any():
         log_mass = float(log_p_from_above[is_large].max()) + rounding

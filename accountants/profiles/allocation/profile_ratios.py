@@ -60,6 +60,9 @@ def ratio_above(pair: Pair, cells: int) -> FiniteRatio:
     Args:
         pair: dominating pair of a mechanism. Its profiles are upper bounds, one for each direction.
         cells: approximate number of values of the ratio.
+
+    Returns:
+        Values of dP/dQ with their masses under Q, above the true ratio.
     """
     calls = _bounded_points(pair.forward, pure_loss(pair.forward, pair), cells // 2)
     puts = calls if pair.symmetric else _bounded_points(pair.backward, pure_loss(pair.backward, pair), cells // 2)
@@ -74,6 +77,9 @@ def ratio_of_bounds(calls: Sequence[BoundedPoint], puts: Sequence[BoundedPoint])
     Args:
         calls: upper bounds on δ from P to Q, at the losses log κ of the doubles κ = e^ε, in increasing order.
         puts: upper bounds on δ from Q to P, at the losses −log κ of the doubles κ = e^{−ε}, in increasing order of ε.
+
+    Returns:
+        Values of dP/dQ with their masses under Q, above the true ratio in the convex order.
     """
     points = [(0, _ONE)]
     for loss, delta in reversed(puts):
@@ -98,7 +104,7 @@ def _outward_move(loss: float, delta: float) -> float:
 
 
 def _bounded_points(profile: Profile, end: float, cells: int) -> list[BoundedPoint]:
-    """Return upper bounds on δ at chosen losses ε ≥ 0 that are valid at the losses of the doubles nearest to e^{±ε}.
+    """Return upper bounds on δ at chosen values of ε, with the rounding of e^{±ε} included.
 
     The logarithm of the double nearest to e^{±ε} differs from ε by at most a few units of 1 + ε. δ decreases, so that
     its bound is taken at a smaller loss.
@@ -113,6 +119,7 @@ def _bounded_points(profile: Profile, end: float, cells: int) -> list[BoundedPoi
     """
     losses = choose_losses(profile, end, cells)
     log_deltas = profile.log_delta(earlier_losses(losses)).upper
+    # Rounded up, to a positive number where δ may be positive.
     deltas = np.exp(np.minimum(log_deltas + _MARGIN, 0.0))
     deltas = np.where(losses >= end, 0.0, np.maximum(deltas, _LEAST_DELTA))
     return list(map(BoundedPoint, losses.tolist(), deltas.tolist()))
@@ -158,10 +165,10 @@ def _convex_hull(points: list[Point]) -> list[Point]:
 
 
 def _ratio_of_hull(hull: list[Point]) -> FiniteRatio:
-    """Return the ratio X for which E(X − κ)₊ + P(X = ∞) is a given convex, piecewise linear function of κ.
+    """Return the likelihood ratio that belongs to a convex, piecewise linear profile.
 
-    Here X is the likelihood ratio of a pair of distributions. The mass of X at a vertex is the change of the slope
-    there, rounded up. A tiny mass is moved to zero and infinity, which keeps an upper bound.
+    The profile is E(X − κ)₊ + P(X = ∞) as a function of κ, for the ratio X. The mass of X at a vertex is the change of
+    the slope there, rounded up. A tiny mass is moved to zero and infinity, which keeps an upper bound.
 
     Args:
         hull: κ from 0 on, with the values of the function, both times 2^2200.
@@ -189,6 +196,7 @@ def _ratio_of_hull(hull: list[Point]) -> FiniteRatio:
     weights[0] = weights[0] + is_tiny.sum() * _LEAST_WEIGHT
     return FiniteRatio(
         places=places,
+        # Rounded up by more than the error of the quotients.
         weights=weights * (1.0 + _MARGIN),
         log_infinite=math.log(infinite) + _MARGIN if infinite else -math.inf,
         weight_error=4 * UNIT_ROUNDOFF,

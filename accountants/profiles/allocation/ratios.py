@@ -67,6 +67,9 @@ class FiniteRatio:
         Args:
             other: the second ratio, bounded on the same side.
             cells: number of cells of the sum.
+
+        Returns:
+            The bound on the sum, on the same side.
         """
         sums, masses = combine_pairs(np.add, self.places, self.weights, other.places, other.weights)
         if not sums.size:  # below, no finite value may be known
@@ -78,7 +81,7 @@ class FiniteRatio:
         return self.merge(other, sums, masses, bounds)
 
     def merge(self, other: FiniteRatio, values: FloatArray, masses: FloatArray, bounds: FloatArray) -> FiniteRatio:
-        """Return a bound on a sum or product of two independent ratios, after its values are moved to few places.
+        """Return a bound on a sum or product of two independent ratios, with its values moved to few places.
 
         Above, the mass of a value moves to both bounds of its cell, with its mean unchanged. Below, all mass of a cell
         moves to its mean.
@@ -87,8 +90,12 @@ class FiniteRatio:
             other: the second ratio, bounded on the same side.
             values: sums or products of all pairs of values.
             masses: masses of these values.
-            bounds: increasing bounds of cells that contain all of them.
+            bounds: increasing bounds of cells, that is, intervals of values, that contain all of them.
+
+        Returns:
+            The bound on the sum or product, with its places at the cells and larger errors.
         """
+        # The cell of each value.
         index = np.clip(np.searchsorted(bounds, values, side="right") - 1, 0, bounds.size - 2)
         most_terms = float(np.bincount(index).max())
         if self.side == "above":
@@ -142,6 +149,7 @@ class FiniteRatio:
         log_infinite = self.log_infinite
         if log_infinite > -np.inf:
             log_factor = float(np.log(factor))
+            # The errors of the logarithm and of the sum.
             rounding = 4 * UNIT_ROUNDOFF * (1.0 + abs(log_infinite) + abs(log_factor))
             log_infinite += log_factor + (rounding if self.side == "above" else -rounding)
         return FiniteRatio(
@@ -164,7 +172,7 @@ def _split_cells(
     Args:
         values: the values, a flat array.
         masses: masses of the values.
-        bounds: increasing bounds of the cells.
+        bounds: increasing bounds of the cells, that is, intervals of values.
         index: index of the cell of each value.
 
     Returns:
@@ -181,12 +189,15 @@ def _split_cells(
 def _merge_cells(
     values: FloatArray, masses: FloatArray, bounds: FloatArray, index: IntArray
 ) -> tuple[FloatArray, FloatArray, float]:
-    """Move all the mass of each cell to the mean of the cell, which makes expectations of convex functions smaller.
+    """Move all the mass of each cell to the mean of the cell.
+
+    This makes expectations of convex functions smaller. The mean is computed as an offset from the cell's lower bound,
+    which keeps its digits.
 
     Args:
         values: the values, a flat array.
         masses: masses of the values.
-        bounds: increasing bounds of the cells.
+        bounds: increasing bounds of the cells, that is, intervals of values.
         index: index of the cell of each value.
 
     Returns:
@@ -211,6 +222,8 @@ def _merge_cells(
 def sum_infinite(first: float, second: float, side: Side) -> float:
     """Return the log of the sum of two masses, rounded up or down.
 
+    A mass at infinity is the probability of an infinite likelihood ratio.
+
     Args:
         first: natural logarithm of the first mass, or −∞.
         second: natural logarithm of the second mass, or −∞.
@@ -222,6 +235,7 @@ def sum_infinite(first: float, second: float, side: Side) -> float:
     total = log_sum(first, second)
     if total == -np.inf:
         return total
+    # The error of the logarithm of a sum, absolute and relative to its size.
     rounding = 4 * UNIT_ROUNDOFF * (1.0 + abs(total))
     return total + (rounding if side == "above" else -rounding)
 
@@ -242,7 +256,10 @@ def sum_copies(term: SummandT, times: int, cells: int) -> SummandT:
     Args:
         term: the distribution of one copy.
         times: number of copies, at least 1.
-        cells: number of cells of every sum.
+        cells: number of cells, that is, intervals of values, of every sum.
+
+    Returns:
+        The distribution of the sum of all copies.
     """
     return combine_copies(term, times, lambda first, second: first.add(second, cells))
 
@@ -253,14 +270,20 @@ TermT = TypeVar("TermT")
 def combine_copies(term: TermT, times: int, combine: Callable[[TermT, TermT], TermT]) -> TermT:
     """Combine n independent copies of a term by repeated doubling, with at most 2 log₂ n operations.
 
+    Blocks of 1, 2, 4, … copies are formed, and those in the binary digits of n are combined.
+
     Args:
         term: one copy.
         times: number n of copies, at least 1.
         combine: an associative operation, such as the convolution of distributions.
+
+    Returns:
+        The combination of all copies.
     """
     total: TermT | None = None
     block, remaining = term, times
     while True:
+        # A binary digit 1 of n adds the present block of 1, 2, 4, … copies.
         if remaining & 1:
             total = block if total is None else combine(total, block)
         remaining >>= 1
@@ -272,12 +295,13 @@ def combine_copies(term: TermT, times: int, combine: Callable[[TermT, TermT], Te
 
 
 def _merge_far_bounds(bounds: FloatArray, first: FiniteRatio, second: FiniteRatio) -> FloatArray:
-    """Return bounds of cells for a sum of two terms that resolve its far values, which are rare but matter for δ.
+    """Return bounds of cells for a sum of two terms that resolve its rare large values.
 
-    A value of a term is far if its distance to the next value exceeds some standard deviations of the other term. The
-    sum is then almost always close to x plus the mean of the other term, for the value x. For `above` that point
-    becomes a bound of cells. For `below` the points become midpoints. The choice affects the tightness of a bound, not
-    its validity.
+    The bounds of cells are the points between which values of the sum are merged. Rare large values matter for δ. A
+    value of a term is far if its distance to the next value exceeds some standard deviations of the other term. The sum
+    is then almost always close to x plus the mean of the other term, for the value x. For `above` that point becomes a
+    bound of cells. For `below` the points become midpoints. The choice affects the tightness of a bound, not its
+    validity.
 
     Args:
         bounds: bounds of cells, from 0 to the largest sum.

@@ -30,20 +30,13 @@ from epsilond.accountants.profiles.gaussian import gaussian_pair
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
-_KEPT = 64
-"""Number of stored pairs, of about a thousand atoms each."""
-_LEAF_CELLS = 4000
-"""Number of cells of one output."""
-_STEPS_PER_CELL = 6
-"""Number of steps of the window of the sum, per requested cell."""
-_DEVIATIONS = 26.0
-"""Width of the window in standard deviations of the sum, from which the step is chosen."""
-_LEFT_OUT = 1e-40
-"""Largest mass that is left out at either end of a sum."""
-_LEAST_LOG_MASS = -650.0
-"""Log of the least mass of a cell of one output."""
-_UNDERFLOW = 1e-290
-"""Bound on the total of all products that underflow in a sum."""
+_KEPT = 64  # number of stored pairs, of about a thousand atoms each
+_LEAF_CELLS = 4000  # number of cells of one output
+_STEPS_PER_CELL = 6  # number of steps of the window of the sum, per requested cell
+_DEVIATIONS = 26.0  # width of the window in standard deviations of the sum, from which the step is chosen
+_LEFT_OUT = 1e-40  # largest mass that is left out at either end of a sum
+_LEAST_LOG_MASS = -650.0  # log of the least mass of a cell of one output
+_UNDERFLOW = 1e-290  # bound on the total of all products that underflow in a sum
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +71,6 @@ class LatticeSum:
         masses = np.convolve(self.masses, other.masses)
         terms = min(self.masses.size, other.masses.size) + 4.0
         error = (1.0 + self.error) * (1.0 + other.error) * (1.0 + terms * UNIT_ROUNDOFF) - 1.0
-
         # The window without its negligible ends.
         first = int(np.searchsorted(np.cumsum(masses), _LEFT_OUT))
         last = masses.size - int(np.searchsorted(np.cumsum(masses[::-1]), _LEFT_OUT))
@@ -150,6 +142,9 @@ class OutputCells(NamedTuple):
 
         Args:
             cap: largest ratio.
+
+        Returns:
+            The difference of the two ratios, one for each cell.
         """
         ratio_with = self.present / self.absent
         ratio_replaced = self.replaced / self.absent
@@ -162,6 +157,9 @@ class OutputCells(NamedTuple):
 
         Args:
             rate: probability of the contribution in a batch, below 1.
+
+        Returns:
+            The log likelihood ratio in nats, one for each cell.
         """
         ratio_with = self.present / self.absent
         ratio_replaced = self.replaced / self.absent
@@ -169,7 +167,7 @@ class OutputCells(NamedTuple):
 
 
 def several_batches_law(shift: float, steps: int, times_chosen: int, cells: int, reach: float) -> SeveralBatchesLaw:
-    """Return the distributions of a test statistic for a Gaussian contribution that is in k of t batches, k < t.
+    """Return the distributions of a test statistic for a Gaussian contribution that is in k of t batches.
 
     The statistic is a sum over all outputs, with their likelihood ratio X: of X − 1 with a cap on X, or of
     log(1 + (k/t)(X − 1)).
@@ -181,12 +179,16 @@ def several_batches_law(shift: float, steps: int, times_chosen: int, cells: int,
         cells: a sixth of the number of steps of the window.
         reach: output beyond `shift` from which the ratio is replaced by a cap, in standard deviations. If it is 0, the
             statistic is the log of the likelihood ratio of independent batches.
+
+    Returns:
+        The distributions of the statistic of one output, and of its sum over all outputs.
     """
     ratio = gaussian_ratio(shift, _LEAF_CELLS, "below")
     error = ratio.weight_error + ratio.place_error + 4 * UNIT_ROUNDOFF
     present, absent = ratio.weights * ratio.places, ratio.weights
     output = OutputCells(present, absent, absent, error)
     if reach > 0.0:
+        # X − 1 for the ratio X at an output, without cancellation near 1.
         excess = np.expm1(np.log(ratio.places))
         largest_excess = np.expm1(shift * (shift + reach) - 0.5 * shift * shift)
         gain = np.minimum(excess, largest_excess)
@@ -204,25 +206,26 @@ def sums_of_gains(
     of the outputs.
 
     Args:
-        output: probabilities of one output in cells.
+        output: probabilities of one output in cells, that is, sets of merged outputs.
         gain: value of the statistic in each cell.
         steps: number t of outputs.
         times_chosen: number k < t of outputs with the contribution.
         cells: a sixth of the number of steps of the window.
+
+    Returns:
+        The distributions of the statistic of one output, and of its sum over all outputs.
     """
     # The number of steps of the statistic in each cell.
     columns = (output.present, output.replaced, output.absent)
     window = _window_of_sum(columns, gain, steps, times_chosen)
     number = np.rint(gain * (_STEPS_PER_CELL * cells / window)).astype(np.int64)
     least = int(number.min())
-
     # The distributions of the statistic of one output.
     error = output.error + number.size * UNIT_ROUNDOFF
     present, replaced, absent = (
         LatticeSum(least, np.asarray(np.bincount(number - least, weights), np.float64), 0.0, error)
         for weights in columns
     )
-
     # Those of the sums: t − k outputs without the contribution, and k with it or with its replacement.
     sum_of_absent = sum_copies(absent, steps - times_chosen, cells)
     sum_under_p = sum_of_absent.add(sum_copies(present, times_chosen, cells), cells)
@@ -233,7 +236,7 @@ def sums_of_gains(
 def _window_of_sum(
     columns: tuple[FloatArray, FloatArray, FloatArray], gain: FloatArray, steps: int, times_chosen: int
 ) -> float:
-    """Return the width of the window that nearly every sum of the statistic is in, in units of the statistic.
+    """Return the width of the window in which nearly every sum of a test statistic is.
 
     Args:
         columns: probabilities of the cells of an output with the contribution, with the replacing one, and with
@@ -241,6 +244,9 @@ def _window_of_sum(
         gain: value of the statistic in each cell.
         steps: number of outputs.
         times_chosen: number of outputs with the contribution.
+
+    Returns:
+        The width, positive.
     """
     means = [float(weights @ gain) for weights in columns]
     variances = [float(weights @ (gain - mean) ** 2) for weights, mean in zip(columns, means, strict=True)]
@@ -253,7 +259,7 @@ def _window_of_sum(
 
 @functools.lru_cache(maxsize=_KEPT)
 def several_batches_pair(shift: float, steps: int, times_chosen: int, cells: int, reach: float) -> Pair:
-    """Return an attained pair of a Gaussian contribution that is in k randomly chosen batches of t, k < t.
+    """Return an attained pair of a Gaussian contribution that is in k randomly chosen batches of t.
 
     It is that of a test statistic of all outputs, and gives lower bounds on δ.
 
@@ -278,7 +284,7 @@ def several_batches_pair(shift: float, steps: int, times_chosen: int, cells: int
 def noisy_batches_pair(
     noise: Noise, shifts: tuple[float, float], steps: int, times_chosen: int, cells: int, cap: float
 ) -> Pair | None:
-    """Return an attained pair for contributions to k of t noisy sums, k < t, from a test statistic of all sums.
+    """Return an attained pair for contributions to k of t noisy sums, from a statistic of all sums.
 
     There is none if the shifts are so large that most outputs have no likelihood ratio in the range of doubles.
 
@@ -303,13 +309,13 @@ def noisy_batches_pair(
 def batches_pair(
     output: OutputCells, steps: int, times_chosen: int, cells: int, cap: float, outside: float = _UNDERFLOW
 ) -> Pair | None:
-    """Return an attained pair of a unit in k of t batches, k < t, from the probabilities of one output in cells.
+    """Return an attained pair of a unit in k of t batches, from the probabilities of one output.
 
     The unit is the record or client that is protected. There is no pair if the test statistic has the same value in all
     cells, so that it distinguishes nothing.
 
     Args:
-        output: probabilities of one output in cells.
+        output: probabilities of one output in cells, that is, sets of merged outputs.
         steps: number t of batches.
         times_chosen: number k of batches with the unit.
         cells: a sixth of the number of steps of the window.
@@ -324,8 +330,8 @@ def batches_pair(
     if gain.min() == gain.max():
         return None
     law = sums_of_gains(output, gain, steps, times_chosen, cells)
-
     # Outputs outside the cells are left out of every sum.
+    # Twice the union bound over all outputs covers the rounding errors.
     left_out = 2.0 * steps * outside
     sum_under_p, sum_under_q = law.sums
     return pair_of_sums((sum_under_p.leave_out(left_out), sum_under_q.leave_out(left_out)))
@@ -355,7 +361,7 @@ def _noise_cells(noise: Noise, shifts: tuple[float, float]) -> tuple[OutputCells
 
 
 def pair_of_sums(sums: tuple[LatticeSum, LatticeSum]) -> Pair:
-    """Return a pair for lower bounds on δ, in both directions, from the distributions of an integer-valued statistic.
+    """Return a pair of distributions for lower bounds on δ, from the distributions of an integer-valued statistic.
 
     A statistic of the output is post-processing, so that its δ is at most that of the output.
 
@@ -366,7 +372,6 @@ def pair_of_sums(sums: tuple[LatticeSum, LatticeSum]) -> Pair:
         Distributions P and Q with a hockey-stick divergence of at most that of the outputs.
     """
     p_sum, q_sum = sums
-
     # Both distributions on one window of integers.
     least = min(p_sum.least, q_sum.least)
     size = max(each.least - least + each.masses.size for each in sums)

@@ -40,7 +40,7 @@ _KEPT = 16
 
 @dataclass(frozen=True)
 class ConcentratedRatios:
-    """A table over ε of the Rényi order and the likelihood ratio that give about the least bound on δ from ρ-zCDP.
+    """A table of the Rényi order and the likelihood ratio with about the least bound on δ from ρ-zCDP, over ε.
 
     ρ-zCDP bounds the Rényi divergence of every order a by ρ a. Any order and ratio give a valid bound
     (`binary_pairs.binary_log_bound`).
@@ -59,7 +59,9 @@ class ConcentratedRatios:
     log_ratios: FloatArray
 
     def log_bound(self, epsilon: FloatArray) -> FloatArray:
-        """Return the log of an upper bound on δ at each ε, with the order and the ratio interpolated in the table.
+        """Return the log of an upper bound on δ at each ε.
+
+        The order and the likelihood ratio of the bound are interpolated in the table.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
@@ -84,7 +86,11 @@ def _concentrated_log_bound(rho: float, epsilon: FloatArray, excess: FloatArray,
         epsilon: array of ε ≥ 0, in nats.
         excess: a − 1 > 0, one for each ε.
         log_ratio: log likelihood ratio v > 0, one for each ε.
+
+    Returns:
+        Natural logarithm of the upper bound on δ, one for each ε.
     """
+    # Rounded up by more than the error of the product.
     divergence = rho * (1.0 + excess) * (1.0 + 2.0**-50)
     return binary_log_bound(epsilon, order_excess=excess, divergence=divergence, log_ratio=log_ratio)
 
@@ -106,6 +112,7 @@ def concentrated_ratios(rho: float) -> ConcentratedRatios:
     """
     # The ε of the table, dense near its beginning.
     pure = pure_of_divergence(rho)
+    # log(sinh(x)/x), without overflow for large x.
     first = pure + float(np.log(-np.expm1(-2.0 * pure) / (2.0 * pure)))
     first, last = max(first, 0.0), rho + _REACH * math.sqrt(2.0 * rho)
     epsilons = first + (last - first) * np.linspace(0.0, 1.0, _NODES) ** 2
@@ -154,10 +161,10 @@ def pure_of_divergence(rho: float) -> float:
 
 
 def best_log_ratios(epsilon: FloatArray, excess: FloatArray, divergence: FloatArray) -> FloatArray:
-    """Search at each ε for the log likelihood ratio v that makes the bound `binary_log_bound` on δ about the least.
+    """Search at each ε for the likelihood ratio that makes a bound on δ about the least.
 
-    v − ε is about log(1 + 1/b) for large ε, and of the size of √(D/a) or D for small ε. It is searched for between a
-    fraction and a multiple of these. Every v gives a valid bound.
+    The bound is `binary_log_bound` at the log ratio v. v − ε is about log(1 + 1/b) for large ε, and of the size of
+    √(D/a) or D for small ε. It is searched for between a fraction and a multiple of these. Every v gives a valid bound.
 
     Args:
         epsilon: array of ε ≥ 0, in nats.
@@ -170,6 +177,7 @@ def best_log_ratios(epsilon: FloatArray, excess: FloatArray, divergence: FloatAr
     distance_if_large = np.log1p(1.0 / excess)
     distance_if_small = divergence + np.sqrt(2.0 * divergence / (1.0 + excess))
     distance_if_small = np.maximum(distance_if_small, _LEAST_SIZE)
+    # The search is over log(v − ε), from a tenth of the smaller estimate to four times the sum of both.
     low = np.log(0.1 * np.minimum(distance_if_large, distance_if_small))
     high = np.log(4.0 * (distance_if_large + distance_if_small))
 
@@ -184,7 +192,7 @@ def best_log_ratios(epsilon: FloatArray, excess: FloatArray, divergence: FloatAr
 
 @dataclass(frozen=True)
 class ListedRatios:
-    """A table over ε of the listed Rényi order and the likelihood ratio that give about the least bound on δ.
+    """A table of the listed Rényi order and the likelihood ratio with about the least bound on δ, over ε.
 
     Attributes:
         epsilons: increasing ε, in nats.
@@ -210,10 +218,12 @@ class ListedRatios:
         Returns:
             Natural logarithms, rounded up, one for each ε.
         """
+        # The neighbours of ε in the table.
         right = np.minimum(np.searchsorted(self.epsilons, epsilon), self.epsilons.size - 1)
         left = np.maximum(right - 1, 0)
         interpolated_ratio = np.interp(epsilon, self.epsilons, self.log_ratios)
         bounds = []
+        # Every combination of an order and a ratio is a valid bound; the least is returned.
         for index in (left, right):
             for log_ratio in (interpolated_ratio, self.log_ratios[index]):
                 bound = binary_log_bound(

@@ -52,11 +52,12 @@ LEAST_DIVERGENCE = 1e-24
 def binary_log_bound(
     epsilon: FloatArray, *, order_excess: FloatArray, divergence: FloatArray, log_ratio: FloatArray
 ) -> FloatArray:
-    """Compute the log of an upper bound on the hockey-stick divergence E_γ(P‖Q) from a Rényi divergence D_a(P‖Q) ≤ D.
+    """Compute the log of an upper bound on δ, the hockey-stick divergence E_γ(P‖Q), from a Rényi divergence.
 
-    With b = a − 1, M = e^{bD}, likelihood ratios t₁ < t₂ = t₁ e^v, and B(t) = t^a − t₁^a − a t₁^b (t − t₁), the bound
-    is (M − 1 + B(1))/(a (t₂^b − t₁^b)). log t₂ is rounded down, which keeps its condition (module docstring). The terms
-    of the sum that follows have relative errors of a few units of roundoff, and are raised by `_UNITS` of them.
+    The Rényi divergence of order a is at most D. Let b = a − 1 and M = e^{bD}. Let t₁ < t₂ = t₁ e^v be two likelihood
+    ratios. B(t) = t^a − t₁^a − a t₁^b (t − t₁) is the excess of t^a over its tangent at t₁. The bound is
+    (M − 1 + B(1))/(a (t₂^b − t₁^b)). log t₂ is rounded down, which keeps its condition (module docstring). The terms of
+    the sum that follows have relative errors of a few units of roundoff, and are raised by `_UNITS` of them.
 
     Args:
         epsilon: array of ε = log γ ≥ 0, in nats.
@@ -76,6 +77,7 @@ def binary_log_bound(
         # The largest t₂ that the condition log t₂ ≤ log γ + g(bv) − g(av) allows.
         first, second = _log_mean_decay(b * v), _log_mean_decay((1.0 + b) * v)
         log_t2 = epsilon + first - second
+        # Rounded down by the errors of the terms, which keeps the condition.
         log_t2 = log_t2 - margin * (1.0 + epsilon + np.abs(first) + np.abs(second))
 
         # The numerator M − 1 + B(1).
@@ -87,6 +89,7 @@ def binary_log_bound(
         log_order, log_power, log_share = np.log1p(b), b * log_t2, np.log(-np.expm1(-b * v))
         value = log_numerator - log_order - log_power - log_share
         sizes = sum(map(np.abs, (log_numerator, log_order, log_power, log_share)))
+        # Rounded up by the errors of the four logarithms.
         value = value + margin * (1.0 + exponent + sizes)
     is_valid = (v > log_t2) & (value < math.inf) & (divergence >= LEAST_DIVERGENCE)
     return np.asarray(np.where(is_valid, value, math.inf))
@@ -102,11 +105,11 @@ def _log_mean_decay(y: FloatArray) -> FloatArray:
 
 
 def _excess_at_one(b: FloatArray, distance: FloatArray) -> FloatArray:
-    """Return the excess B(1) of t^a at t = 1 over its tangent at t₁ = e^−x, rounded up, with a = 1 + b.
+    """Return an upper bound on the excess of the power t^a at t = 1 over its tangent.
 
-    B(1) = a (1 − e^{−bx}) − b (1 − e^{−ax}) = ab ∫₀^x e^{−bz} (1 − e^−z) dz. It is at most ab x²/2, and at most
-    ab ∫₀^x z e^{−bz} dz = (a/b) (1 − (1 + bx) e^{−bx}). The result is the least of these three, of which each is
-    accurate for some x.
+    The tangent is at t₁ = e^−x, and a = 1 + b. The excess is B(1). B(1) = a (1 − e^{−bx}) − b (1 − e^{−ax}) = ab ∫₀^x
+    e^{−bz} (1 − e^−z) dz. It is at most ab x²/2, and at most ab ∫₀^x z e^{−bz} dz = (a/b) (1 − (1 + bx) e^{−bx}). The
+    result is the least of these three, of which each is accurate for some x.
 
     Args:
         b: array of a − 1 > 0.

@@ -42,6 +42,7 @@ def minimiser(rho: float, epsilon: FloatArray) -> FloatArray:
         values = [minimiser_at(rho, value) for value in points.ravel().tolist()]
         return np.asarray(values, dtype=np.float64).reshape(points.shape)
 
+    # A bracket of log b, between which the left side of the equation changes its sign.
     low = np.minimum(points - rho, 0.0) - 1.0 - math.log1p(2.0 * rho)
     high = np.log(points / (2.0 * rho) + 1.0 / math.sqrt(2.0 * rho))
     log_b = 0.5 * (low + high)
@@ -61,6 +62,7 @@ def minimiser(rho: float, epsilon: FloatArray) -> FloatArray:
         newton = log_b - excess / slope
         is_inside = (newton > low) & (newton < high)
         next_log_b = np.where(is_inside, newton, 0.5 * (low + high))
+        # A step of the size of the rounding error ends the iteration.
         if np.all(np.abs(next_log_b - log_b) <= UNIT_ROUNDOFF * (1.0 + np.abs(log_b))):
             break
         log_b = next_log_b
@@ -81,6 +83,7 @@ def minimiser_at(rho: float, epsilon: float, *, near: float = UNIT_ROUNDOFF) -> 
     Returns:
         log b, natural logarithm.
     """
+    # A bracket of log b, between which the left side of the equation changes its sign.
     low = min(epsilon - rho, 0.0) - 1.0 - math.log1p(2.0 * rho)
     high = math.log(epsilon / (2.0 * rho) + 1.0 / math.sqrt(2.0 * rho))
     log_b = 0.5 * (low + high)
@@ -96,6 +99,7 @@ def minimiser_at(rho: float, epsilon: float, *, near: float = UNIT_ROUNDOFF) -> 
         else:
             high = log_b
 
+        # The derivative of the left side with respect to b, times b, is that with respect to log b.
         slope = 2.0 * rho * b + 1.0 / (1.0 + b)
         next_log_b = log_b - excess / slope
         if not low < next_log_b < high:
@@ -112,6 +116,9 @@ def log_odds(b: float, log_b: float) -> float:
     Args:
         b: a number above 0.
         log_b: its natural logarithm.
+
+    Returns:
+        The natural logarithm of the odds.
     """
     if log_b < 0.0:
         return log_b - math.log1p(b)
@@ -182,6 +189,9 @@ class Chord(NamedTuple):
         Args:
             epsilon: ε₀ ≥ 0, in nats.
             log_delta: log of an upper bound on δ(ε₀) in both directions.
+
+        Returns:
+            The chord with its constant probability Q(L > ε).
         """
         log_slope = float(log1m_exp(log_delta)) - float(np.logaddexp(epsilon, 0.0))
         return cls(epsilon, log_delta, log_slope)

@@ -22,10 +22,10 @@ ROUNDED = 1.0 + 2.0**-48
 
 
 def concentration_of_part(part: Pair) -> float:
-    """Return a ρ for which a pair of distributions that is not a composition is ρ-zero-concentrated private.
+    """Return a ρ for which one pair of distributions is ρ-zero-concentrated private.
 
-    ρ-zCDP means that the Rényi divergence of every order a is at most ρ a. Known cases are ρ = μ²/2 for μ-Gaussian
-    privacy, and ρ = s²/2 for a largest privacy loss s.
+    ρ-zero-concentrated differential privacy (ρ-zCDP) means that the Rényi divergence of every order a is at most ρ a.
+    Known cases are ρ = μ²/2 for μ-Gaussian privacy, and ρ = s²/2 for a largest privacy loss s.
 
     Args:
         part: a pair without parts. If it has alternatives, pairs that dominate the same mechanism, their least ρ is
@@ -58,7 +58,10 @@ def formulas_of(part: Pair) -> list[RenyiFormula]:
     """Return the formulas for the Rényi divergences of a pair that is not a product.
 
     Args:
-        part: the pair.
+        part: the pair of distributions.
+
+    Returns:
+        The formulas that the pair states itself, and those of its concentrated bound; possibly none.
     """
     formulas = [part.formula, None if part.concentrated is None else part.concentrated.formula]
     return [formula for formula in formulas if formula is not None]
@@ -77,12 +80,15 @@ def concentration_of_parts(pair: Pair) -> float:
 
 
 def largest_loss(pair: Pair) -> float:
-    """Return an ε from which on δ of a pair is zero in both directions, rounded up; math.inf if none is known.
+    """Return an ε from which on δ of a pair is zero in both directions.
 
     The largest privacy losses of the parts of a composition add up.
 
     Args:
         pair: a pair of distributions, which may be a composition.
+
+    Returns:
+        ε in nats, rounded up; math.inf if none is known.
     """
     losses = [times * _largest_loss_of_part(part) for part, times in unfold(((pair, 1),))]
     return math.fsum(losses) * ROUNDED
@@ -99,6 +105,7 @@ def _largest_loss_of_part(part: Pair) -> float:
     """
     law = part.atoms
     if law is not None and law.log_infinite == law.log_missing == -math.inf:
+        # Rounded up by the relative error of the losses.
         return max(map(abs, law.losses), default=0.0) * (1.0 + 2.0 * law.accuracy)
     return max(map(_largest_loss_of_profile, part.directions()))
 

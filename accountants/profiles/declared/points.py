@@ -129,6 +129,7 @@ def _hull(points: Iterable[_Vertex]) -> list[_Vertex]:
     origin = _Vertex(-math.inf, Decimal(0), Decimal(1))
     hull = [origin]
     for point in sorted(points, key=lambda vertex: (vertex.gamma, vertex.delta)):
+        # The function decreases, so that only smaller values are vertices.
         if point.delta >= hull[-1].delta:
             continue  # D is constant or smaller there
         while len(hull) > 1 and _slope(hull[-2], hull[-1]) <= _slope(hull[-1], point):
@@ -143,10 +144,11 @@ def _slope(left: _Vertex, right: _Vertex) -> Decimal:
 
 
 def _finite_law(vertices: Sequence[_Vertex]) -> FiniteLaw:
-    """Return the pair of finite distributions with a given convex, piecewise linear profile as a function of γ = e^ε.
+    """Return the pair of distributions with a given convex, piecewise linear privacy profile.
 
-    Let s_i be the slope −D′ to the right of vertex i. The privacy loss log γ_i has the probabilities q_i = s_{i−1} −
-    s_i and p_i = γ_i q_i. The infinite loss has the last value of the profile. The loss −∞ has the probability 1 − s_0.
+    The profile is a function of γ = e^ε, and the pair has finitely many outcomes. Let s_i be the slope −D′ to the right
+    of vertex i. The privacy loss log γ_i has the probabilities q_i = s_{i−1} − s_i and p_i = γ_i q_i. The infinite loss
+    has the last value of the profile. The loss −∞ has the probability 1 − s_0.
 
     Args:
         vertices: the vertices of the profile in increasing order, with positive γ.
@@ -170,6 +172,7 @@ def _finite_law(vertices: Sequence[_Vertex]) -> FiniteLaw:
             log_second.append(_log(turn))
             slope = next_slope
 
+    # The last value is the mass of an infinite loss. Q has the mass 1 − s_0 where P has none.
     log_infinite, log_missing = _log(vertices[-1].delta), _log(1 - first_slope)
     return FiniteLaw(tuple(losses), tuple(log_first), tuple(log_second), log_infinite, log_missing, accuracy=_ACCURACY)
 
@@ -185,6 +188,9 @@ def _profile_of(law: FiniteLaw) -> AtomicProfile:
     Args:
         law: the privacy losses, with their probabilities under the first distribution. The probability of an infinite
             loss is rounded up.
+
+    Returns:
+        The profile with its losses in increasing order.
     """
     order = sorted(range(len(law.losses)), key=law.losses.__getitem__)
     losses = tuple(law.losses[index] for index in order)

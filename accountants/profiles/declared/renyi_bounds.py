@@ -67,10 +67,11 @@ class RenyiProfile(Profile):
         return listed_ratios(self.bounds, self._reaches(_MODERATE))
 
     def _reaches(self, log_delta: float) -> float:
-        """Return an ε at which the bound on log δ is at most a given number, from the order that reaches it first.
+        """Return an ε at which the bound on log δ has fallen to a given number.
 
-        At the order a, the bound log C(a) + (a − 1)(D_a − ε) equals log δ at ε = D_a + (log C(a) − log δ)/(a − 1). D_a
-        is the bound on the Rényi divergence, and C(a) = (a − 1)^{a−1}/a^a.
+        The order that reaches the number first is used. At the order a, the bound is log C(a) + (a − 1)(D_a − ε). It
+        equals log δ at ε = D_a + (log C(a) − log δ)/(a − 1). D_a is the bound on the Rényi divergence, and
+        C(a) = (a − 1)^{a−1}/a^a.
 
         Args:
             log_delta: the given number, log δ, natural logarithm.
@@ -82,20 +83,25 @@ class RenyiProfile(Profile):
             divergence + (log_conversion(order) - log_delta) / (order - 1.0)
             for order, divergence in zip(self.bounds.orders, self.bounds.divergences, strict=True)
         ]
+        # A positive range, also for divergences of 0.
         return max(min(epsilons), 2.0**-20)
 
     def _log_bound(self, epsilon: FloatArray) -> FloatArray:
-        """Return the least bound on log δ over the listed orders, at each ε.
+        """Return the least upper bound on log δ over the listed orders of the Rényi divergence, at each ε.
 
         At the order a it is log C(a) + (a − 1) (D_a − ε) with C(a) = (a − 1)^{a−1}/a^a, rounded up.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            Natural logarithms, rounded up, in the shape of `epsilon`.
         """
         points = np.asarray(epsilon, dtype=np.float64)
         order, divergence, log_factor = self._columns
         row = points.reshape(1, -1)
         value = log_factor + (order - 1.0) * (divergence - row)
+        # Rounding error of the terms, relative to their sizes.
         slack = 16 * UNIT_ROUNDOFF * (1.0 + (order + 1.0) * (1.0 + divergence + row) - log_factor)
         least = np.min(value + slack, axis=0, initial=math.inf)
         return np.asarray(least.reshape(points.shape))
@@ -123,6 +129,9 @@ class RenyiProfile(Profile):
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            The upper bounds, as both bounds of the enclosure. No lower bound is known.
         """
         points = np.asarray(epsilon, dtype=np.float64)
         least = np.minimum(self._log_bound(points), self._ratios.log_bound(points))
@@ -152,6 +161,9 @@ def add_renyi(parts: Sequence[tuple[RenyiBounds, int]]) -> RenyiBounds:
 
     Args:
         parts: the bounds of each part, and its number of runs.
+
+    Returns:
+        Orders that every part has, with the sum of the bounds in nats at each.
     """
     orders = sorted({order for bounds, _ in parts for order in bounds.orders})
 
@@ -171,6 +183,9 @@ def bounds_at(orders: Iterable[float], divergence: Callable[[float], float]) -> 
     Args:
         orders: increasing orders, each above 1.
         divergence: function from an order to an upper bound on the divergence in nats; math.inf if none is known.
+
+    Returns:
+        The orders with a finite bound, and these bounds in nats.
     """
     values = [(order, divergence(order)) for order in orders]
     bounds = [(order, value) for order, value in values if value < math.inf]

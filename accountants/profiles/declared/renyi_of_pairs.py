@@ -36,7 +36,8 @@ _ROUNDING = 1.0 + 32 * UNIT_ROUNDOFF
 def upper_renyi(pair: Pair, order: float) -> float:
     """Return an upper bound on the Rényi divergence of a pair of distributions, in the worse direction.
 
-    The least bound of all known properties of the pair is used.
+    The Rényi divergence D_a of order a is log E_P[(dP/dQ)^{a−1}]/(a − 1). The least bound of all known properties of
+    the pair is used.
 
     Args:
         pair: the pair, which may be a composition.
@@ -60,26 +61,33 @@ def _upper_bounds(pair: Pair, order: float) -> Iterator[float]:
     - Stated divergences, and those of a formula: the stated number.
     - A pair that dominates this one: its bound.
 
-    The other bounds are those of the module docstring.
+    Laplace noise, randomized response and batches without replacement have closed forms.
 
     Args:
         pair: the pair.
         order: order a > 1.
+
+    Yields:
+        An upper bound in nats; some are math.inf.
     """
+    # Declared divergences, zero-concentrated privacy, and formulas.
     if pair.renyi is not None:
         yield pair.renyi.at(order)
     if pair.concentrated is not None and pair.concentrated.log_escape == -math.inf:
         yield product_up(pair.concentrated.rho, order)
     if pair.formula is not None:
         yield pair.formula.divergence(order).upper
+    # A pair that dominates this one.
     if pair.below is not None:
         yield upper_renyi(pair.below, order)
+    # Gaussian noise, with or without subsampling, and Laplace noise.
     if pair.gaussian_dp_mu is not None:
         yield 0.5 * order * pair.gaussian_dp_mu**2 * _ROUNDING
     if pair.law is not None and getattr(pair.law, "log_rest", -math.inf) == -math.inf:
         yield _upper_renyi_of_law(pair.law, order)
     if pair.laplace_shift is not None:
         yield _laplace_renyi(pair.laplace_shift * _ROUNDING, order)
+    # A pure guarantee, finitely many losses, and a composition.
     if pair.plateau is not None and pair.plateau.delta == 0:
         yield pure_renyi(pair.plateau.epsilon, order)
     if pair.atoms is not None:
@@ -92,7 +100,7 @@ def _composed_renyi(parts: Iterable[tuple[Pair, int]], order: float) -> float:
     """Return an upper bound on the Rényi divergence of a composition: the sum over its parts, rounded up.
 
     Args:
-        parts: the composed pairs, each with its number of runs.
+        parts: the composed pairs of distributions, each with its number of runs.
         order: order a > 1 of the divergence.
 
     Returns:
@@ -107,8 +115,8 @@ def _composed_renyi(parts: Iterable[tuple[Pair, int]], order: float) -> float:
 def _upper_renyi_of_law(law: NormalLaw, order: float) -> float:
     """Return an upper bound on the Rényi divergence of Gaussian noise, perhaps subsampled, in the worse direction.
 
-    The Gaussian pair without subsampling dominates each of these distributions. A batch without replacement has at most
-    the bound log(1 + 2 (e^{(a−1) D_a} − 1))/(a − 1) with the divergence D_a of a Poisson batch (module docstring).
+    The Gaussian pair without subsampling dominates each of these distributions. Let D_a be the divergence of a Poisson
+    batch. That of a batch without replacement is at most log(1 + 2 (e^{(a−1) D_a} − 1))/(a − 1) (module docstring).
 
     Args:
         law: distribution of the privacy loss.
@@ -132,6 +140,8 @@ def _upper_renyi_of_law(law: NormalLaw, order: float) -> float:
 def _poisson_renyi(rate: float, shift: float, order: float) -> float:
     """Return the Rényi divergence of Gaussian noise on a Poisson batch, rounded up.
 
+    It is computed from the noise multiplier, the reciprocal of the shift, rounded down.
+
     Args:
         rate: inclusion probability, in [0, 1].
         shift: norm of a contribution, in standard deviations of the noise.
@@ -142,6 +152,7 @@ def _poisson_renyi(rate: float, shift: float, order: float) -> float:
     """
     if rate == 0.0 or shift == 0.0:
         return 0.0
+    # Rounded down, because less noise has a larger divergence.
     noise_multiplier = math.nextafter(1.0 / shift, 0.0)
     try:
         return sampled_gaussian_renyi(order=order, rate=rate, noise_multiplier=noise_multiplier).upper
@@ -158,10 +169,14 @@ def _laplace_renyi(shift: float, order: float) -> float:
     Args:
         shift: s ≥ 0, in units of the noise's scale.
         order: order a > 1 of the divergence.
+
+    Returns:
+        The divergence in nats, at most s.
     """
     first = math.log(order / (2.0 * order - 1.0)) + (order - 1.0) * shift
     second = math.log((order - 1.0) / (2.0 * order - 1.0)) - order * shift
     value = float(np.logaddexp(first, second))
+    # Rounded up: errors of the exponents and of the sum of exponentials.
     slack = 32 * UNIT_ROUNDOFF * (1.0 + abs(first) + abs(second))
     return min((max(value, 0.0) + slack) / (order - 1.0), shift)
 
@@ -179,17 +194,19 @@ def pure_renyi(epsilon: float, order: float) -> float:
     Returns:
         The divergence in nats, at most ε.
     """
+    # The probabilities of the true and of the false answer.
     log_p = -math.log1p(math.exp(-epsilon))
     log_r = log_p - epsilon
     first = order * log_p + (1.0 - order) * log_r
     second = order * log_r + (1.0 - order) * log_p
     log_moment = float(np.logaddexp(first, second))
+    # Rounded up: errors of the exponents and of the sum of exponentials.
     slack = 32 * UNIT_ROUNDOFF * (1.0 + order * (abs(log_p) + abs(log_r)))
     return min((max(log_moment, 0.0) + slack) / (order - 1.0), epsilon)
 
 
 def _atoms_renyi(law: FiniteLaw, order: float) -> list[float]:
-    """Return the larger Rényi divergence of both directions of a pair with finitely many outcomes, in a list.
+    """Return the larger Rényi divergence of both directions of two distributions on finitely many outcomes.
 
     Losses and probabilities are known within `law.accuracy`. Let A be Σ Q r^a with the likelihood ratio r. An error e
     of every log r changes log A by at most 2 a e. An error of every log Q changes it by at most as much.
@@ -210,4 +227,5 @@ def _atoms_renyi(law: FiniteLaw, order: float) -> list[float]:
     for direction in (law, law.reverse()):
         log_masses, losses = np.asarray(direction.log_second), np.asarray(direction.losses)
         divergences.append(divergence_of_atoms(order, log_masses, losses).upper)
+    # Twice the slack, which covers the rounding errors of the bound itself.
     return [max(divergences) + 2.0 * slack]

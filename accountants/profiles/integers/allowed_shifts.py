@@ -80,6 +80,7 @@ def majorising_shift(bounds: ShiftBounds) -> Parts:
     size = bounds.largest
     if size == 0:
         return ()
+    # As many coordinates of the largest size as fit, and a remainder in one further coordinate.
     count = min(bounds.dimension, bounds.total // size)
     remainder = 0
     if count < bounds.dimension:
@@ -91,6 +92,8 @@ def majorising_shift(bounds: ShiftBounds) -> Parts:
 
 def concentrated_shift(bounds: ShiftBounds) -> Parts:
     """Return an allowed shift of an integer vector with few large coordinates, each as large as the bounds allow.
+
+    The largest possible size is used as often as the bounds allow, and then the next smaller one.
 
     Args:
         bounds: bounds on the squared ℓ2 norm and the ℓ1 norm of the shift, and its dimension.
@@ -115,6 +118,8 @@ def concentrated_shift(bounds: ShiftBounds) -> Parts:
 
 def spread_shift(bounds: ShiftBounds) -> Parts:
     """Return an allowed shift of an integer vector with many coordinates of nearly equal size.
+
+    If the bounds allow at most one unit per coordinate, the shift has coordinates of 1 only.
 
     Args:
         bounds: bounds on the squared ℓ2 norm and the ℓ1 norm of the shift, and its dimension.

@@ -56,6 +56,9 @@ def log_odds(theta: float) -> float:
 
     Args:
         theta: θ, 0 < θ < 1/2.
+
+    Returns:
+        The log odds, positive.
     """
     return math.log1p(2.0 * theta) - math.log1p(-2.0 * theta)
 
@@ -97,6 +100,7 @@ def binomial(trials: int, theta: float, *, complete: bool = False) -> ListedMass
     # Normalise. The total has the same error as each term.
     log_total = np.log(np.sum(np.exp(logs)))
     rounding = UNIT_ROUNDOFF * (8.0 + largest_log + abs(float(log_total)))
+    # Twice the error of a term, and one rounding for each term of the sum.
     total_error = 2.0 * error + rounding + logs.size * UNIT_ROUNDOFF
     return ListedMasses(low, (logs - log_total).astype(np.float64), total_error)
 
@@ -107,6 +111,9 @@ def _logs_relative_to_mode(log_ratios: FloatArray, mode: int) -> LongArray:
     Args:
         log_ratios: log P(k + 1)/P(k) at all k but the last.
         mode: index of the mode, the most probable k.
+
+    Returns:
+        One natural logarithm for each k, at most 0, in extended precision.
     """
     above = np.cumsum(log_ratios[mode:].astype(np.longdouble))
     below = np.cumsum(-log_ratios[:mode][::-1].astype(np.longdouble))[::-1]
@@ -115,10 +122,10 @@ def _logs_relative_to_mode(log_ratios: FloatArray, mode: int) -> LongArray:
 
 @lru_cache(maxsize=_KEPT)
 def two_binomials(high_trials: int, low_trials: int, theta: float) -> ListedMasses:
-    """Return the distribution of the number of successes in trials of probability 1/2 + θ and others of 1/2 − θ.
+    """Return the distribution of the number of successes in two kinds of trials.
 
-    Failures of the second kind are binomial with the larger probability, so that both distributions are computed by one
-    function.
+    The trials of the first kind have probability 1/2 + θ, and those of the second kind 1/2 − θ. Failures of the second
+    kind are binomial with the larger probability, so that both distributions are computed by one function.
 
     Args:
         high_trials: number of trials with the larger probability 1/2 + θ.
@@ -137,8 +144,10 @@ def two_binomials(high_trials: int, low_trials: int, theta: float) -> ListedMass
     is_listed = np.log(masses) >= _LEAST_SUM
     terms = min(high.log_masses.size, failures.log_masses.size)
     rounding = UNIT_ROUNDOFF * (terms + 8.0 + 2.0 * abs(_LEAST_LOG))
+    # The errors of both factors, of the sum, and of values that are not listed.
     error = high.error + failures.error + rounding + math.exp(_LOG_CUT)
 
     # A sum of independent trials is unimodal, so the listed values are consecutive.
     first = high.first + low_first + int(np.argmax(is_listed))
+    # The factor 1.01 covers errors of second order.
     return ListedMasses(first, np.log(masses[is_listed]), 1.01 * error)

@@ -40,7 +40,8 @@ _KEPT = 16
 def discrete_gaussian_pairs(scale: float, shift: int) -> ShiftedPairs:
     """Return a dominating and an attained pair for discrete Gaussian noise of scale σ against its shift by k ≥ 0.
 
-    Up to the scale `LARGEST_LISTED` every outcome is listed. Wider noise is grouped into cells, intervals of integers.
+    Up to the scale `LARGEST_LISTED` every outcome is listed. Wider noise is grouped into cells, that is, intervals of
+    integers.
 
     Args:
         scale: scale σ, from 2^−20 to 2^40.
@@ -56,6 +57,7 @@ def discrete_gaussian_pairs(scale: float, shift: int) -> ShiftedPairs:
     if scale <= LARGEST_LISTED:
         return shifted_pairs(_table(scale, shift), formula)
 
+    # Wide noise: outcomes are merged into cells, in one table for each side.
     edges = _cell_edges(scale, shift)
     upper_table, attained_table = _cells(scale, shift, edges)
     dominating = shifted_pairs(upper_table, formula).upper
@@ -93,6 +95,7 @@ def _table(scale: float, shift: int) -> ShiftedTable:
     log_first_beyond = -0.5 * ((reach + 1.0) / scale) ** 2 * (1.0 - 8 * UNIT_ROUNDOFF)
     log_rest = log_first_beyond - math.log(-math.expm1(log_ratio))
 
+    # All losses are multiples of k/σ² for an even k, and of half of it for an odd k.
     span = (shift / scale) / scale * (0.5 if shift % 2 else 1.0)
     return ShiftedTable(losses, log_masses, log_rest + math.log(2.0), 128 * UNIT_ROUNDOFF, span=span)
 
@@ -120,7 +123,7 @@ def _cells(scale: float, shift: int, edges: FloatArray) -> tuple[ShiftedTable, S
 
     In the first, each cell has its largest privacy loss. In the second, each cell has the loss log p/q of its total
     probabilities p and q, lowered by its error. The probability of a cell is an integral of the normal density, by the
-    midpoint rule, with a relative error of at most (z² + 1)/(24σ²) at z scales from 0.
+    midpoint rule. Its relative error is at most (z² + 1)/(24σ²) at z scales from 0.
 
     Args:
         scale: scale σ of the noise.
@@ -132,6 +135,7 @@ def _cells(scale: float, shift: int, edges: FloatArray) -> tuple[ShiftedTable, S
     """
     # The upper bound: the largest loss of a cell is that of its smallest integer.
     farthest = float(np.max(np.abs(edges))) / scale
+    # Relative error of the midpoint rule, and of the normal tails.
     error = (farthest**2 + 1.0) / (24.0 * scale * scale) + 64 * UNIT_ROUNDOFF * (1.0 + farthest**2)
     log_masses = _log_cells(scale, edges)
     largest_losses = shift / scale * ((0.5 * shift - edges[1:]) / scale)
@@ -143,6 +147,7 @@ def _cells(scale: float, shift: int, edges: FloatArray) -> tuple[ShiftedTable, S
     losses_of_cells = log_masses - _log_cells(scale, edges - shift)
     square_distance = (farthest + shift / scale) ** 2
     error_of_shifted = (square_distance + 1.0) / (12.0 * scale * scale)
+    # The errors of both probabilities of a cell, and of the rounding of their logarithms.
     loss_error = 4.0 * error + error_of_shifted + 256 * UNIT_ROUNDOFF * (1.0 + square_distance)
     lowered = losses_of_cells - 2.0 * loss_error
 

@@ -74,15 +74,16 @@ class DiscreteGaussianRenyi:
 
         lower = normal_divergence + log_quotient.lower / excess
         upper = normal_divergence + log_quotient.upper / excess
+        # Error of the quotient and of the sum, relative to their terms.
         rounding = 16 * UNIT_ROUNDOFF * (normal_divergence + max(map(abs, log_quotient)) / excess)
         return Interval(max(lower - rounding, 0.0), min(upper + rounding, normal_divergence))
 
     def _log_quotient(self, distance: float) -> Interval:
-        """Return bounds on log θ(f)/θ(0) for the sum θ(f) of e^{−(y − f)²/2σ²} over the integers y; it is at most 0.
+        """Return bounds on the log of a quotient of two sums over the integers, which is at most 0.
 
-        Here σ is the scale of the noise. For a large scale, Poisson's summation formula gives a bound that is almost
-        0. Otherwise the quotient is e^{−f²/2σ²} (1 + Σ_{y ≥ 1} A_y/θ(0)) with
-        A_y = e^{(yf − y²/2)/σ²} (1 − e^{−yf/σ²})².
+        It is log θ(f)/θ(0) for the sum θ(f) of e^{−(y − f)²/2σ²} over the integers y. Here σ is the scale of the noise.
+        For a large scale, Poisson's summation formula gives a bound that is almost 0. Otherwise the quotient is
+        e^{−f²/2σ²} (1 + Σ_{y ≥ 1} A_y/θ(0)) with A_y = e^{(yf − y²/2)/σ²} (1 − e^{−yf/σ²})².
 
         Args:
             distance: f in [0, 1/2], rounded once.
@@ -94,6 +95,7 @@ class DiscreteGaussianRenyi:
             return Interval(0.0, 0.0)
         variance = self.scale * self.scale
         if self.scale >= _FLAT_FROM:
+            # Poisson's summation bounds the quotient; the exponent is rounded toward 0.
             return Interval(-5.0 * math.exp(-2.0 * math.pi**2 * variance * (1.0 - 8 * UNIT_ROUNDOFF)), 0.0)
 
         outcomes = np.arange(1.0, _LISTED + 1.0)
@@ -108,5 +110,6 @@ class DiscreteGaussianRenyi:
         ratio = float(np.sum(terms)) / total
         fall = 0.5 * distance * distance / variance
         rise = math.log1p(ratio)
+        # 1e-300 covers results below the normal doubles.
         slack = 2.0 * error + 32 * UNIT_ROUNDOFF * (fall + rise) + 1e-300
         return Interval(rise - fall - slack, min(rise - fall + slack, 0.0))

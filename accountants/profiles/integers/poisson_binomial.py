@@ -67,14 +67,19 @@ class _Losses(NamedTuple):
 
 
 def pure_epsilon(trials: int, theta: float) -> float:
-    """Return an ε that no privacy loss exceeds when m trials of probability 1/2 + θ are replaced by those of 1/2 − θ.
+    """Return the largest privacy loss of a client's m binary trials, as an upper bound in nats.
 
-    It is m log((1/2 + θ)/(1/2 − θ)), rounded up.
+    The success probability of the trials changes from 1/2 + θ to 1/2 − θ. The loss is m log((1/2 + θ)/(1/2 − θ)),
+    rounded up.
 
     Args:
         trials: number m of trials of one client.
         theta: θ, 0 < θ < 1/2.
+
+    Returns:
+        ε in nats.
     """
+    # Rounded up: relative error of the log odds and the product.
     return trials * log_odds(theta) * (1.0 + 8 * UNIT_ROUNDOFF)
 
 
@@ -82,8 +87,8 @@ def pure_epsilon(trials: int, theta: float) -> float:
 def trials_bounds(trials: int, theta: float, clients: int) -> TrialsBounds:
     """Return a dominating pair and attained pairs for one coordinate of the Poisson binomial mechanism.
 
-    Each client reports a binomial number of m trials with a success probability from 1/2 − θ to 1/2 + θ, and the sum is
-    released.
+    A pair is two distributions of the sum, for neighbouring data. Each client reports a binomial number of m trials
+    with a success probability from 1/2 − θ to 1/2 + θ, and the sum is released.
 
     Args:
         trials: number m of trials of one client.
@@ -110,19 +115,24 @@ def trials_bounds(trials: int, theta: float, clients: int) -> TrialsBounds:
 
 
 def _single_client(trials: int, theta: float) -> Pair:
-    """Return the pair of one client's message, a binomial number of successes with probability 1/2 + θ or 1/2 − θ.
+    """Return the pair of one client's message, a binomial number of successes.
 
-    k successes of m trials have the privacy loss (2k − m) log((1/2 + θ)/(1/2 − θ)).
+    The success probability is 1/2 + θ or 1/2 − θ. k successes of m trials have the privacy loss (2k − m)
+    log((1/2 + θ)/(1/2 − θ)).
 
     Args:
         trials: number m of trials.
         theta: θ, 0 < θ < 1/2.
+
+    Returns:
+        The pair of the two binomial distributions, with all outcomes listed.
     """
     distribution = binomial(trials, theta, complete=True)
     first_positive = trials // 2 + 1
     successes = np.arange(trials // 2 + 1.0, trials + 1.0)
     losses = (2.0 * successes - trials) * log_odds(theta)
     log_masses = distribution.log_masses[first_positive:]
+    # The error of the log probabilities, and of a few roundings.
     table = ShiftedTable(losses, log_masses, -math.inf, distribution.error + 8 * UNIT_ROUNDOFF)
     # All outcomes are listed, so the table is attained.
     return shifted_pairs(table).upper
@@ -149,10 +159,10 @@ def attained_pair(trials: int, other_trials: int, theta: float, raised: int) -> 
 
 
 def _losses(trials: int, other_trials: int, theta: float, raised: int) -> _Losses:
-    """Return the privacy losses of F(h + m) against F(h), two distributions of a sum of N = M + m binomial trials.
+    """Return the privacy losses of a sum of binomial trials when m of its trials change their success probability.
 
-    F(j) is the distribution of the sum if j trials have the larger probability 1/2 + θ. The loss of a sum s is
-    log F(h + m)(s) − log F(h)(s), which increases with s.
+    F(j) is the distribution of a sum of N = M + m trials if j of them have the larger probability 1/2 + θ. F(h + m) is
+    compared with F(h). The loss of a sum s is log F(h + m)(s) − log F(h)(s), which increases with s.
 
     Args:
         trials: number m of trials of one client.
@@ -179,8 +189,10 @@ def _losses(trials: int, other_trials: int, theta: float, raised: int) -> _Losse
     below = first.log_masses[: low - first.first]
     beyond = first.log_masses[high - first.first :]
     log_unmatched = float(np.logaddexp.reduce(np.concatenate([below, beyond]), initial=-np.inf))
+    # Rounded up: errors of the probabilities and of their sum.
     log_unmatched = log_unmatched + first.error + 8 * UNIT_ROUNDOFF
     log_rest = float(np.logaddexp(log_unmatched, LOG_UNLISTED)) + 8 * UNIT_ROUNDOFF
+    # The last two fields bound the errors of a difference of logarithms, and of a logarithm.
     return _Losses(
         losses=losses,
         log_masses=log_masses,
@@ -199,6 +211,9 @@ def _lower_profile(listed: _Losses) -> Profile:
 
     Args:
         listed: losses of the listed sums, with bounds on their errors.
+
+    Returns:
+        A profile with a δ of at most the true one at every ε.
     """
     is_positive = listed.losses > 2.0 * listed.loss_error
     losses, log_masses = listed.losses[is_positive], listed.log_masses[is_positive]
@@ -234,9 +249,10 @@ def _upper_profile(listed: _Losses) -> Profile:
 def _largest_deltas(trials: int, other_trials: int, theta: float) -> list[ProfilePoint]:
     """Return upper bounds on δ(ε), at several ε, that hold for all values of the other clients.
 
-    h of their M trials have the larger probability 1/2 + θ. All h are divided into blocks h₀, …, h₀ + B. All sums of a
-    block contain h₀ trials with the larger probability and M − h₀ − B trials with the smaller one. The other B trials
-    are independent noise, which only lowers δ. So the pair with these M − B trials bounds the block.
+    The other clients have M trials, of which h have the larger probability 1/2 + θ. All h are divided into blocks h₀,
+    …, h₀ + B. All sums of a block contain h₀ trials with the larger probability and M − h₀ − B trials with the smaller
+    one. The other B trials are independent noise, which only lowers δ. So the pair with these M − B trials bounds the
+    block.
 
     Args:
         trials: number m of trials of one client.
@@ -265,11 +281,16 @@ def _largest_deltas(trials: int, other_trials: int, theta: float) -> list[Profil
 
 
 def _grid(listed: list[_Losses], pure: float) -> FloatArray:
-    """Return increasing ε from 0 on at which δ is tabulated: all positive losses or equidistant ε if they are many.
+    """Return increasing values of ε at which δ is tabulated.
+
+    They are 0 and all positive privacy losses, or equidistant values if there are many losses.
 
     Args:
         listed: tables of the privacy losses.
         pure: ε in nats from which on δ is zero. Losses from there on are left out.
+
+    Returns:
+        The values of ε in nats.
     """
     losses = np.unique(np.concatenate([block.losses for block in listed]))
     losses = losses[(losses > 0.0) & (losses < pure)]

@@ -108,7 +108,10 @@ class ShiftedNoiseProfile(Profile):
         return self.atoms.losses[-1] * (1.0 + 8 * UNIT_ROUNDOFF)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ(ε) by the table of raised losses: at ε for the upper bound, at a larger ε for the lower bound.
+        """Enclose log δ(ε) by a table of privacy losses that are raised by their error.
+
+        The raised losses are at least the exact ones, so that their δ is an upper bound. Their δ at a larger ε is a
+        lower bound.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
@@ -117,6 +120,7 @@ class ShiftedNoiseProfile(Profile):
             Lower and upper bounds, one for each ε.
         """
         points = np.asarray(epsilon, dtype=np.float64)
+        # Twice the error of a loss, and the factor of the relative error, as the module docstring derives.
         raised = points * (1.0 + 4.0 * self.loss_accuracy) + 2.0 * self.loss_error
         lower = self.atoms.log_delta(raised).lower - 8.0 * self.loss_accuracy - self._slack
         upper = np.minimum(self.atoms.log_delta(points).upper + self._slack, 0.0)
@@ -127,6 +131,9 @@ class ShiftedNoiseProfile(Profile):
 
         Args:
             epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            Lower and upper bound on log δ.
         """
         raised = epsilon * (1.0 + 4.0 * self.loss_accuracy) + 2.0 * self.loss_error
         lower = self.atoms.log_delta_bounds(raised).lower - 8.0 * self.loss_accuracy - self._slack
@@ -141,6 +148,8 @@ class ShiftedNoiseProfile(Profile):
     def solve(self, log_delta: float) -> EpsilonEstimate | None:
         """Return the ε at which log δ of the table of raised losses is the target.
 
+        The table gives ε in closed form. The exact losses differ by their errors, which the pad covers.
+
         Args:
             log_delta: the target log δ, natural logarithm.
 
@@ -150,6 +159,7 @@ class ShiftedNoiseProfile(Profile):
         solution = self.atoms.solve(log_delta)
         if not math.isfinite(solution.epsilon) or solution.epsilon <= 0.0:
             return None
+        # Raised losses exceed the exact ones by at most twice their error; four times it is charged.
         pad = solution.pad + 4.0 * (self.loss_error + self.loss_accuracy * solution.epsilon)
         return solution._replace(pad=pad)
 

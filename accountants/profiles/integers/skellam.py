@@ -46,6 +46,7 @@ def skellam_pairs(variance: float, shift: int) -> ShiftedPairs:
     listed = np.arange(float((shift - 1) // 2), float(shift - table.reach - 1), -1.0)
     losses = np.maximum.accumulate(table.losses(listed, shift))
     log_masses = table.log_at_zero - table.falls[np.abs(listed).astype(np.int64)]
+    # Only losses that are certainly positive are listed.
     is_above = losses > 2.0 * table.error
 
     # The probability of the rest: noise below k − R, noise beyond R, and losses within their error of zero.
@@ -54,6 +55,7 @@ def skellam_pairs(variance: float, shift: int) -> ShiftedPairs:
     log_rest = np.logaddexp.reduce([log_below, table.log_beyond, float(log_near)])
     rest = min(float(log_rest) + 4.0 * table.error, 0.0)
 
+    # Errors of two logarithms of the table, and a few roundings.
     accuracy = 2.0 * table.error + 8 * UNIT_ROUNDOFF
     positive = ShiftedTable(losses[is_above], log_masses[is_above], rest, accuracy, loss_error=table.error)
     pairs = shifted_pairs(positive, formula)

@@ -35,7 +35,7 @@ MOST_WORK = 2.0**20
 
 @lru_cache(maxsize=16)
 def skellam_concentration(variance: float, largest: int) -> float | None:
-    """Return a constant c for which Skellam noise and its shift by any integer vector k are c ‖k‖²-zCDP.
+    """Return a constant c for which Skellam noise and its shift by an integer vector k are c ‖k‖²-zCDP.
 
     ρ-zCDP bounds the Rényi divergence of every order α by ρ α. The constant holds on the outcomes that the table of the
     noise lists, given that they occur.
@@ -51,12 +51,13 @@ def skellam_concentration(variance: float, largest: int) -> float | None:
     number_of_outcomes = 2.0 * table.reach * largest
     if largest > MOST_SHIFTS or 2 * largest >= table.reach or number_of_outcomes > MOST_WORK:
         return None
+    # Rounded up: far above the rounding errors of the quotients.
     rounding = 1.0 + 1e-9
     return max(_constant(table, shift) for shift in range(1, largest + 1)) * rounding
 
 
 def _constant(table: SkellamTable, shift: int) -> float:
-    """Return a constant c for which Skellam noise and its shift by k are c k²-zCDP on the listed outcomes.
+    """Return a constant c for which Skellam noise and its shift by k are c k²-zCDP, for one k.
 
     ρ-zCDP bounds the Rényi divergence of every order α by ρ α. Let K(α) = log E[e^{(α − 1)L}] be the log moment of the
     privacy loss L. Then c is an upper bound on K(α)/(k² α (α − 1)) over all orders α > 1. Orders grow by the factor
@@ -65,18 +66,23 @@ def _constant(table: SkellamTable, shift: int) -> float:
     Args:
         table: probabilities of the noise.
         shift: shift k ≥ 1.
+
+    Returns:
+        c, before its last rounding.
     """
     # Losses moved away from 0 by their error, and the probabilities given that the outcome is listed.
     outcomes = np.arange(float(shift - table.reach), table.reach + 1.0)
     losses = table.losses(outcomes, shift)
     losses += np.sign(losses) * table.error
     masses = np.exp(-table.falls[np.abs(outcomes).astype(np.int64)])
+    # The table is symmetric, so that the listed outcomes have one probability under noise and shift.
     masses /= masses.sum()
     largest_loss, least_loss = float(losses.max()), float(losses.min())
 
     def log_moment(t: float) -> float:
         """Return an upper bound on K at the order 1 + t, by positive terms if their exponentials do not overflow."""
         if max(t * largest_loss, -least_loss) <= _LARGEST_EXPONENT:
+            # The last factor below covers the errors of the sum and of the probabilities.
             terms = np.expm1(t * losses) + t * np.expm1(-losses)
             return math.log1p(float(masses @ terms) * (1.0 + 1e-8 + 8.0 * table.error))
         with np.errstate(divide="ignore"):
@@ -84,6 +90,7 @@ def _constant(table: SkellamTable, shift: int) -> float:
         return float(np.logaddexp.reduce(exponents)) * (1.0 + 1e-8) + 8.0 * table.error
 
     # Between two orders, the chord of the convex function K bounds it. Beyond the last, K is at most t times the loss.
+    # A grid of orders α = 1 + t, with t growing by a fixed ratio.
     t, moment = _FIRST, log_moment(_FIRST)
     largest = moment / _FIRST
     while largest_loss > largest * (1.0 + t):
@@ -103,6 +110,9 @@ def largest_quotient(first: tuple[float, float], second: tuple[float, float]) ->
     Args:
         first: order α > 1 and the value of K there.
         second: a larger order and the value of K there.
+
+    Returns:
+        The quotient, rounded up.
     """
     low_order, low_value = first
     high_order, high_value = second
@@ -115,5 +125,6 @@ def largest_quotient(first: tuple[float, float], second: tuple[float, float]) ->
     if square > 0.0 and slope > 0.0:
         stationary = (math.sqrt(square) - constant) / slope
     orders = [low_order, high_order, min(max(stationary, low_order), high_order)]
+    # Rounded up: far above the rounding errors of the chord.
     rounding = 1.0 + 1e-9
     return max((constant + slope * order) / (order * (order - 1.0)) for order in orders) * rounding

@@ -33,9 +33,10 @@ class ListedOutcomes(NamedTuple):
 
 
 def positive_sum(losses: FloatArray, log_masses: FloatArray, excess: float) -> tuple[float, float]:
-    """Return the part of E[e^{tL}] − 1 from listed outcomes with the privacy losses L, as a sum of positive terms.
+    """Return the part of a moment of the privacy loss from listed outcomes, as a sum of positive terms.
 
-    E[e^{−L}] = 1, so E[e^{tL}] − 1 = E[(e^{tL} − 1) + t (e^{−L} − 1)]. No summand is negative.
+    The moment is E[e^{tL}] − 1 of the loss L. E[e^{−L}] = 1, so E[e^{tL}] − 1 = E[(e^{tL} − 1) + t (e^{−L} − 1)]. No
+    summand is negative.
 
     Args:
         losses: losses L of the outcomes, in nats.
@@ -49,6 +50,7 @@ def positive_sum(losses: FloatArray, log_masses: FloatArray, excess: float) -> t
     moment_terms = masses * np.expm1(excess * losses)
     balance_terms = excess * masses * np.expm1(-losses)
     total = float(np.sum(moment_terms + balance_terms))
+    # Each difference within a summand is rounded by units of its terms.
     cancellation = 16 * UNIT_ROUNDOFF * float(np.sum(np.abs(moment_terms) + np.abs(balance_terms)))
     return max(total, 0.0), cancellation
 
@@ -57,10 +59,15 @@ def positive_sum(losses: FloatArray, log_masses: FloatArray, excess: float) -> t
 def listed_losses(variance: float, shift: int, reach: int) -> ListedOutcomes:
     """Return the privacy losses and log probabilities of Skellam noise against its shift, for listed outcomes.
 
+    The losses are moved by the error of the table to either side, for lower and upper bounds.
+
     Args:
         variance: variance μ of the noise.
         shift: shift k ≥ 1.
         reach: R, at least that of the usual table. The outcomes are those from k − R to R.
+
+    Returns:
+        The outcomes with their losses, moved by their error to either side, and their log probabilities.
     """
     table = skellam_table(variance, reach)
     outcomes = np.arange(float(shift - reach), reach + 1.0)

@@ -73,7 +73,7 @@ class SkellamRenyi:
     shift: int
 
     def divergence(self, order: float) -> Interval:
-        """Return bounds on the Rényi divergence D_a of the noise and its shift, which is the same in both directions.
+        """Return bounds on the Rényi divergence of the noise and its shift by the sensitivity k, in either direction.
 
         Args:
             order: order a > 1.
@@ -83,6 +83,7 @@ class SkellamRenyi:
         """
         excess = order - 1.0
         moment = self.log_moment(excess)
+        # The quotients are rounded outward.
         upper = min(moment.upper / excess * _ROUNDED, self._closed_bound(excess))
         lower = min(moment.lower / excess / _ROUNDED, upper)
         return Interval(lower, upper)
@@ -112,6 +113,7 @@ class SkellamRenyi:
             t, moment = next_t, next_moment
 
         largest = max(largest, self._quotient_from(t))
+        # Rounded up by more than the error of the quotients.
         rounding = 1.0 + 1e-9
         return min(largest * rounding, self._rho_in_closed_form())
 
@@ -132,13 +134,17 @@ class SkellamRenyi:
         return min(at_zero, sum(self._closed_parts(1.0)))
 
     def _quotient_from(self, excess: float) -> float:
-        """Return an upper bound on K/(a (a − 1)) at all orders a from a given one on, with K = (a − 1) D_a.
+        """Return an upper bound on a quotient that bounds ρ, at all orders from a given one on.
 
-        D_a is the Rényi divergence of the noise and its shift by k. With t = a − 1, v cosh v = tk/μ and
-        A(v) = v² cosh v − v sinh v + cosh v − 1, K ≤ μ A + kv + log 2. The quotients A/t² and v/t decrease in t.
+        The quotient is K/(a (a − 1)) with K = (a − 1) D_a, for the Rényi divergence D_a. Let t = a − 1 and v cosh
+        v = tk/μ. With A(v) = v² cosh v − v sinh v + cosh v − 1, K is at most μ A + kv + log 2. The quotients A/t² and
+        v/t decrease in t.
 
         Args:
             excess: t = a − 1 > 0 of the first order.
+
+        Returns:
+            The bound, the smaller one of two, rounded up.
         """
         area, rest = self._closed_parts(excess)
         product = excess * (excess + 1.0)  # a (a − 1)
@@ -147,15 +153,20 @@ class SkellamRenyi:
         return min(quadratic, area / (excess * excess) + rest / product)
 
     def _closed_parts(self, excess: float) -> tuple[float, float]:
-        """Return upper bounds on μ A(v) and on kv + log 2, two parts of a bound in closed form on K = t D_{1 + t}.
+        """Return two parts of a bound in closed form on a log moment of the privacy loss.
 
-        v is the solution of v cosh v = tk/μ, and A(v) = v² cosh v − v sinh v + cosh v − 1.
+        The parts bound μ A(v) and kv + log 2, and their sum bounds K = t D_{1 + t}. v is the solution of v cosh
+        v = tk/μ, and A(v) = v² cosh v − v sinh v + cosh v − 1.
 
         Args:
             excess: t > 0, the order minus 1.
+
+        Returns:
+            The two bounds, each rounded up.
         """
         v = _saddle(excess * self.shift / self.variance)
         area = v * (v * math.cosh(v) - math.sinh(v)) + 2.0 * math.sinh(0.5 * v) ** 2
+        # Rounded up: the root v is within 1e-9 of its equation.
         rounding = 1.0 + 1e-8
         return self.variance * area * rounding, (self.shift * v + math.log(2.0)) * rounding
 
@@ -180,6 +191,7 @@ class SkellamRenyi:
         slope = v + (k / variance) / math.cosh(v) - math.tanh(v)
         rest = 2.0 * variance * math.sinh(0.5 * v) ** 2 + math.log(2.0)
         for_large_orders = k * slope + rest / excess
+        # The factor covers the error of the root v.
         return min(quadratic, for_large_orders * (1.0 + 1e-9))
 
     def log_moment(self, excess: float) -> Interval:
@@ -204,6 +216,7 @@ class SkellamRenyi:
         # e^K − 1 as a sum of positive terms, which its exponentials do not overflow.
         least_sum, least_error = positive_sum(listed.least, listed.log_masses, excess)
         largest_sum, largest_error = positive_sum(listed.most, listed.log_masses, excess)
+        # Errors of the table, of exponentials and of sums.
         relative_error = 8.0 * listed.table.error + 64 * UNIT_ROUNDOFF * (1.0 + largest_exponent)
 
         # The outcomes that are not listed. Above R, the shifted noise has the probability of the noise above R − k.
@@ -215,13 +228,16 @@ class SkellamRenyi:
         return Interval(math.log1p(least), math.log1p(largest))
 
     def _largest_term(self, excess: float) -> float:
-        """Return a lower bound on log E[e^{tL}] of the privacy loss L: the log of the largest term p e^{tL}.
+        """Return a lower bound on a log moment of the privacy loss: the logarithm of its largest term.
 
-        p is the probability of an outcome in the usual table. The bound is rounded down. It is 0 if no term exceeds 1
-        or the table is too short for the shift.
+        The moment is E[e^{tL}] of the loss L. A term is p e^{tL} for an outcome of probability p in the usual table.
+        The bound is rounded down. It is 0 if no term exceeds 1 or the table is too short for the shift.
 
         Args:
             excess: t > 0.
+
+        Returns:
+            The natural logarithm, at least 0.
         """
         reach = skellam_table(self.variance).reach
         if 2 * self.shift > reach:
@@ -229,16 +245,21 @@ class SkellamRenyi:
         listed = listed_losses(self.variance, self.shift, reach)
         largest = float(np.max(listed.log_masses + excess * listed.least))
         size = _LARGEST_FALL + excess * float(np.max(np.abs(listed.most)))
+        # Rounded down: errors of the table and of the exponents.
         return max(largest - 4.0 * listed.table.error - 16 * UNIT_ROUNDOFF * size, 0.0)
 
     def _log_moment_by_logarithms(self, listed: ListedOutcomes, excess: float) -> Interval:
-        """Return bounds on K = log E[e^{tL}] of the privacy loss L, from terms p e^{tL} that may overflow.
+        """Return bounds on a log moment of the privacy loss, from terms that may overflow.
 
-        p is the probability of an outcome. Above the listed outcomes, losses are negative, and terms below p.
+        The moment is K = log E[e^{tL}], with terms p e^{tL} for outcomes of probability p. Above the listed outcomes,
+        losses are negative, and terms below p.
 
         Args:
             listed: losses and log probabilities of the listed outcomes.
             excess: t > 0.
+
+        Returns:
+            Lower and upper bound on K.
         """
         lower = float(np.logaddexp.reduce(listed.log_masses + excess * listed.least))
         log_listed = float(np.logaddexp.reduce(listed.log_masses + excess * listed.most))
@@ -264,6 +285,7 @@ class SkellamRenyi:
         usual_reach = skellam_table(self.variance).reach
         reach, largest_reach = max(usual_reach, 4 * self.shift), max(usual_reach, MOST_LISTED)
         while reach <= largest_reach:
+            # The series of the outcomes that are not listed must converge, and be negligible.
             converges = self._log_series_quotient(reach - self.shift, excess) <= _LARGEST_QUOTIENT
             if converges:
                 listed = listed_losses(self.variance, self.shift, reach)
@@ -282,6 +304,9 @@ class SkellamRenyi:
         Args:
             n: n ≥ 0.
             excess: t > 0.
+
+        Returns:
+            The natural logarithm of the quotient; the series converges if it is negative.
         """
         near = math.asinh(n / self.variance)
         far = math.asinh((n + self.shift + 1.0) / self.variance)
@@ -303,6 +328,7 @@ class SkellamRenyi:
         n = table.reach - self.shift
         loss = float(table.falls[table.reach] - table.falls[n]) + table.error
         log_term = table.log_at_zero - float(table.falls[n]) + 2.0 * table.error + excess * loss
+        # The quotient is below 1, and its negative logarithm is rounded up.
         log_quotient = self._log_series_quotient(n, excess) * (1.0 - 1e-9)
 
         # The series is the term times q/(1 − q).
@@ -361,6 +387,7 @@ def _saddle(ratio: float) -> float:
     Returns:
         The upper end of the last interval.
     """
+    # The root is below r and below asinh(r) + 1, because v cosh v is at least v and at least sinh v.
     low, high = 0.0, min(ratio, math.asinh(ratio) + 1.0)
     for _ in range(_BISECTIONS):
         middle = 0.5 * (low + high)

@@ -64,13 +64,16 @@ class SkellamTable(NamedTuple):
 
 
 def reach_of(variance: float) -> int:
-    """Return the largest outcome R ≥ 256 that a table of Skellam noise lists, with P(noise > R) ≤ e^{−900}.
+    """Return the largest outcome that a table of Skellam noise lists, at least 256.
 
-    Skellam noise is the difference of two independent Poisson variables of equal mean. R follows from Chernoff's bound
-    P(noise ≥ y) ≤ e^{√(y² + μ²) − μ − y arsinh(y/μ)}.
+    Skellam noise is the difference of two independent Poisson variables of equal mean. The outcome R has
+    P(noise > R) ≤ e^{−900}. R follows from Chernoff's bound P(noise ≥ y) ≤ e^{√(y² + μ²) − μ − y arsinh(y/μ)}.
 
     Args:
         variance: variance μ > 0 of the noise.
+
+    Returns:
+        R, the number of listed outcomes on each side.
     """
 
     def exponent(y: float) -> float:
@@ -84,10 +87,11 @@ def reach_of(variance: float) -> int:
 
 
 def _ratios(variance: float, last: int) -> tuple[FloatArray, FloatArray]:
-    """Return the ratios r_n = P(n + 1)/P(n) of Skellam noise for n = 0, …, `last`, and bounds on their relative errors.
+    """Return the ratios of neighbouring probabilities of Skellam noise, and bounds on their relative errors.
 
-    They are computed downward by r_{n−1} = 1/(2n/μ + r_n), a recurrence of Bessel functions that is stable in this
-    direction. It starts far beyond `last` with a bound by Amos (1974).
+    The ratio r_n is P(n + 1)/P(n), for n = 0, …, `last`. Ratios are computed downward by r_{n−1} = 1/(2n/μ + r_n), a
+    recurrence of Bessel functions that is stable in this direction. It starts far beyond `last` with a bound by Amos
+    (1974).
 
     Args:
         variance: variance μ of the noise.
@@ -100,6 +104,7 @@ def _ratios(variance: float, last: int) -> tuple[FloatArray, FloatArray]:
     start = last + 64 + math.ceil(64.0 * math.sqrt(variance))
     ratio = variance / (start + 1.0 + math.hypot(start + 1.0, variance))
     largest_ratio = variance / (start + math.hypot(start, variance))
+    # Amos' two bounds differ by the error of the first value, up to a few roundings.
     error = math.log(largest_ratio / ratio) + 16 * UNIT_ROUNDOFF
 
     # A step multiplies the relative error by r_n r_{n−1} < 1, and adds a few roundings.
@@ -135,6 +140,7 @@ def skellam_table(variance: float, least_reach: int = 0) -> SkellamTable:
     falls = np.append(0.0, np.cumsum(log_ratios)).astype(np.float64)
     extended_roundoff = float(np.finfo(np.longdouble).eps)
     error_of_sums = reach * (extended_roundoff + UNIT_ROUNDOFF * float(np.max(-np.log(ratios))))
+    # The errors of the ratios, of their sums in extended precision, and of the conversion to doubles.
     error = 1.01 * float(np.sum(errors)) + 4.0 * error_of_sums + 4 * UNIT_ROUNDOFF * float(falls[-1])
 
     # P(0) from the sum of all probabilities, from the smallest to the largest.
@@ -142,6 +148,7 @@ def skellam_table(variance: float, least_reach: int = 0) -> SkellamTable:
     log_at_zero = -math.log(total)
 
     # Ratios decrease, so the probabilities beyond R are below a geometric series.
+    # The sum of a geometric series with the last ratio.
     log_series = math.log(ratios[-1] / (1.0 - ratios[-1]))
     log_beyond = log_at_zero - float(falls[-1]) + log_series + 4.0 * error
     return SkellamTable(falls, log_at_zero, log_beyond, 2.0 * error + 64 * UNIT_ROUNDOFF)
@@ -153,16 +160,19 @@ def log_tail(table: SkellamTable, first: int) -> float:
     Args:
         table: probabilities of the noise.
         first: n ≥ 1.
+
+    Returns:
+        The natural logarithm, rounded up.
     """
     listed = float(np.logaddexp.reduce(table.log_at_zero - table.falls[first:], initial=-np.inf))
     return float(np.logaddexp(listed + 4.0 * table.error, table.log_beyond))
 
 
 def log_unlisted(variance: float, shift: int, coordinates: int) -> tuple[float, float]:
-    """Return log S and an upper bound on log(1 − S), with S the probability that all coordinates of noise are listed.
+    """Return the log probabilities that all coordinates of Skellam noise are listed, and that some are not.
 
-    A coordinate is listed if it and its shift are at most R, the reach of the table, from 0. S is the same for the
-    noise and for its shift.
+    S is the probability that all are listed. A coordinate is listed if it and its shift are at most R, the reach of the
+    table, from 0. S is the same for the noise and for its shift.
 
     Args:
         variance: variance μ of the Skellam noise of each coordinate.
@@ -170,7 +180,7 @@ def log_unlisted(variance: float, shift: int, coordinates: int) -> tuple[float, 
         coordinates: number of coordinates that are shifted, at least 1.
 
     Returns:
-        Both natural logarithms. The first one is −∞ if the second one is 0.
+        log S, and an upper bound on log(1 − S). The first one is −∞ if the second one is 0.
     """
     table = skellam_table(variance)
     log_one = float(np.logaddexp(log_tail(table, table.reach - shift + 1), table.log_beyond))

@@ -67,10 +67,11 @@ class FiniteAndGaussianProfile(Profile):
         return self.log_error + 2.0 * self.loss_error + rounding
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ(ε), the log of Σ p_i E(ε − l_i) with the losses l_i and probabilities p_i of the finite part.
+        """Enclose log δ(ε) of the composition.
 
-        E is the profile of the Gaussian part. The probability of an infinite loss is added to the upper bound. Each l_i
-        is known within `loss_error`. As profiles decrease, bounds at ε moved up and down by this error are valid.
+        δ(ε) is Σ p_i E(ε − l_i), with the losses l_i and probabilities p_i of the finite part. E is the profile of the
+        Gaussian part. The probability of an infinite loss is added to the upper bound. Each l_i is known within
+        `loss_error`. As profiles decrease, bounds at ε moved up and down by this error are valid.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
@@ -79,6 +80,7 @@ class FiniteAndGaussianProfile(Profile):
             Lower and upper bounds, one for each ε.
         """
         points = np.asarray(epsilon, dtype=np.float64)
+        # The error of a loss, and the rounding of the difference ε − l_i.
         shift = self.loss_error + 8 * UNIT_ROUNDOFF * (points + float(np.max(np.abs(self.losses))))
         gaussian = gaussian_pair(self.mu).forward
         lower = self._log_sum_over_losses(points + shift, lambda x: _log_delta_anywhere(gaussian, x).lower)
@@ -93,11 +95,14 @@ class FiniteAndGaussianProfile(Profile):
         """Return the log tails of the total privacy loss, with the losses of the finite part raised by their error.
 
         The raised losses dominate. Let l_i and p_i be the losses and probabilities of the finite part. Then P(L > ε) is
-        Σ p_i Φ(μ/2 − (ε − l_i)/μ) plus the probability of an infinite loss, and Q(L > ε) is
-        Σ p_i e^{−l_i} Φ(−μ/2 − (ε − l_i)/μ).
+        Σ p_i Φ(μ/2 − (ε − l_i)/μ) plus the probability of an infinite loss. Q(L > ε) is Σ p_i e^{−l_i}
+        Φ(−μ/2 − (ε − l_i)/μ).
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
+
+        Returns:
+            log P(L > ε) and log Q(L > ε), one entry for each ε.
         """
 
         def log_p_tail(x: FloatArray) -> FloatArray:
@@ -108,6 +113,7 @@ class FiniteAndGaussianProfile(Profile):
             """Return log Q(L > x) under the second distribution."""
             return np.asarray(log_ndtr(-0.5 * self.mu - x / self.mu))
 
+        # Losses are raised by their error, which is the same as a smaller ε.
         points = np.asarray(epsilon, dtype=np.float64) - self.loss_error
         log_p = self._log_sum_over_losses(points, log_p_tail)
         log_q = self._log_sum_over_losses(points, log_q_tail, self.log_masses - self.losses)
@@ -170,5 +176,6 @@ def _log_delta_anywhere(gaussian: Profile, points: FloatArray) -> Enclosure:
         log_gap = np.log(-np.expm1(negative_part))  # log(1 − e^x)
     lower = np.where(is_negative, np.logaddexp(log_gap, negative_part + at_size.lower), at_size.lower)
     upper = np.where(is_negative, np.logaddexp(log_gap, negative_part + at_size.upper), at_size.upper)
+    # Rounding of the sum of two exponentials.
     slack = 8 * UNIT_ROUNDOFF * _size(upper)
     return Enclosure(lower - slack, np.minimum(upper + slack, 0.0))

@@ -59,15 +59,20 @@ class FiniteAndPairProfile(PointwiseProfile):
     lattice: Callable[[], Profile]
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
-        """Enclose log δ(ε) = log(p_∞ + Σ p_i E(ε − l_i)), with the losses l_i and probabilities p_i of the finite part.
+        """Enclose log δ(ε) of the composition at one ε.
 
-        E is δ of the other part, and p_∞ the probability of an infinite loss. E decreases. It is therefore evaluated at
-        ε − l_i plus the error of l_i for the lower bound, and minus this error for the upper bound.
+        δ(ε) is p_∞ + Σ p_i E(ε − l_i), with the losses l_i and probabilities p_i of the finite part. E is δ of the
+        other part, and p_∞ the probability of an infinite loss. E decreases. It is therefore evaluated at ε − l_i plus
+        the error of l_i for the lower bound, and minus this error for the upper bound.
 
         Args:
             epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            Lower and upper bound on log δ.
         """
         largest_loss = float(max(abs(self.losses[0]), abs(self.losses[-1])))
+        # The error of a loss, and the rounding of the difference ε − l_i.
         shift = self.loss_error + 8 * UNIT_ROUNDOFF * (epsilon + largest_loss)
 
         # Start the sums with log p_∞. Its upper bound exceeds it by at most twice its error.
@@ -92,12 +97,15 @@ class FiniteAndPairProfile(PointwiseProfile):
         return Interval(self._at(x + shift).lower, self._at(x - shift).upper)
 
     def _at(self, x: float) -> Interval:
-        """Enclose log E(x) of the other part of the composition at one real x, where E(x) is its δ at ε = x.
+        """Enclose log δ of the other part of the composition at one ε of any sign.
 
-        For x < 0, E(x) = 1 − e^x + e^x E'(−x), where E' is the δ in the other direction.
+        It is log E(x) at ε = x. For x < 0, E(x) = 1 − e^x + e^x E'(−x), where E' is the δ in the other direction.
 
         Args:
             x: ε in nats, of any sign.
+
+        Returns:
+            Lower and upper bound.
         """
         if x >= 0.0:
             return self.forward.log_delta_bounds(x)
@@ -105,6 +113,7 @@ class FiniteAndPairProfile(PointwiseProfile):
         log_gap = log1m_exp_at(x)  # log(1 − e^x)
         lower = log_sum(log_gap, x + backward.lower)
         upper = log_sum(log_gap, x + backward.upper)
+        # Rounding of the sum of two exponentials.
         rounding = 8 * UNIT_ROUNDOFF * (1.0 + abs(upper))
         return Interval(lower - rounding, min(upper + rounding, 0.0))
 

@@ -63,6 +63,9 @@ def step_pair(law: NormalLaw) -> Pair:
 
     Args:
         law: distribution of the privacy loss of a Gaussian step, with or without subsampling and random shifts.
+
+    Returns:
+        The pair of the step: of a mixture of Gaussian distributions, of a batch, or of Gaussian noise on all data.
     """
     if isinstance(law, GaussianMixtureLaw):
         return gaussian_mixture_pair(law)
@@ -89,6 +92,9 @@ def _geometric(low: float, high: float) -> FloatArray:
     Args:
         low: the first point, above 0.
         high: the last point.
+
+    Returns:
+        The points, increasing, with both ends.
     """
     count = 1 + math.ceil(math.log(high / low) / math.log(_RATIO))
     return np.asarray(np.geomspace(low, high, count))
@@ -131,7 +137,7 @@ class RepeatedStep:
         E_Q[L'² e^{−L'}] and E_Q[1 − (1 + L') e^{−L'}]. The first integrand grows no more than t² up to t² = 4 e^{−2},
         its peak. The second grows no more than t²/2 up to 1.
         """
-        grid = _geometric(1e-20, math.sqrt(2.0))
+        grid = _geometric(1e-20, math.sqrt(2.0))  # up to t²/2 = 1
         tail = np.exp(self.log_tail(self.pair.backward, np.append(0.0, grid[:-1])))
 
         def bound_moment(largest: float) -> float:
@@ -168,6 +174,9 @@ class OneLargeStep:
 
         Args:
             laws: distribution of the privacy loss of each kind of step, with its number of steps.
+
+        Returns:
+            The composition, with one entry for each kind of steps.
         """
         steps = []
         for law, count in laws:

@@ -64,14 +64,17 @@ class Moment:
     def log_delta(self, epsilon: float) -> float:
         """Return an upper bound on log δ(ε), from the second moment v and the probability η of large losses.
 
-        It is δ ≤ η + (v + 2αη)/(2(k + √(k² + v + 2αη))) with α = e^ε and k = α − 1, by the inequality of Cauchy and
-        Schwarz.
+        By the inequality of Cauchy and Schwarz, δ ≤ η + (v + 2αη)/(2(k + √(k² + v + 2αη))). Here α = e^ε and k = α − 1.
 
         Args:
             epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            The natural logarithm, at most 0; −∞ for δ = 0.
         """
         k = math.expm1(min(epsilon, _FURTHEST))
         eta = math.exp(self.log_exceeding)
+        # v + 2αη, with α = 1 + k.
         square = self.variance + 2.0 * (1.0 + k) * eta
         bound = eta
         if square > 0.0:
@@ -91,8 +94,8 @@ def second_moment(parts: Sequence[tuple[Pair, int]], *, backward: bool = False) 
         backward: whether P and Q are exchanged.
 
     Returns:
-        The bounds v and η, as a `Moment`. None if v + 2η ≥ 1, where the bound on δ is not proved (module docstring),
-        if the losses beyond every cut are too likely, or if squares of losses underflow.
+        The bounds v and η, as a `Moment`. None if v + 2η ≥ 1, where the bound on δ is not proved (module docstring).
+        Also None if the losses beyond every cut are too likely, or if squares of losses underflow.
     """
     log_growth, log_exceeding = 0.0, -math.inf
     for pair, count in parts:
@@ -120,21 +123,26 @@ def second_moment(parts: Sequence[tuple[Pair, int]], *, backward: bool = False) 
 
 
 def _moment_grid(profile: Profile) -> FloatArray:
-    """Return the ε at which a profile is evaluated for a second moment: 0, and a geometric grid up to `_FURTHEST`.
+    """Return the values of ε at which a profile is evaluated for a second moment.
 
-    The grid begins at a small fraction of δ(0), where the privacy loss of the step is.
+    They are 0 and a geometric grid up to `_FURTHEST`. The grid begins at a small fraction of δ(0), where the privacy
+    loss of the step is.
 
     Args:
         profile: privacy profile ε ↦ δ(ε) of one direction of a pair.
+
+    Returns:
+        Increasing values of ε in nats.
     """
     log_delta_at_zero = float(profile.log_delta(np.zeros(1)).upper[0])
+    # A positive start, also if δ(0) underflows.
     start = max(_LEAST_SHARE * math.exp(log_delta_at_zero), 1e-300)
     size = math.ceil(math.log(_FURTHEST / start) / math.log(_RATIO))
     return np.append(0.0, start * _RATIO ** np.arange(size + 1.0))
 
 
 def _log_beyond(profile: Profile, epsilon: FloatArray) -> FloatArray:
-    """Return upper bounds on the log probabilities log P(L > ε) of the privacy loss L, from the profile δ only.
+    """Return upper bounds on the log tails of the privacy loss, from the profile δ only.
 
     They follow from δ(b) ≥ P(L > ε) (1 − e^(b − ε)), with b the previous point.
 
@@ -147,20 +155,25 @@ def _log_beyond(profile: Profile, epsilon: FloatArray) -> FloatArray:
     """
     log_delta = profile.log_delta(epsilon[:-1]).upper
     gaps = np.diff(epsilon)
+    # Rounded up by more than the error of the logarithms.
     rounding = 1e-9
     log_tails = log_delta - np.log(-np.expm1(-gaps)) + rounding
     return np.append(0.0, np.minimum(log_tails, 0.0))
 
 
 def _integral(profile: Profile, epsilon: FloatArray) -> float:
-    """Return an upper bound on twice the integral of the hockey-stick divergence E_γ over γ = e^ε, plus the last E_γ.
+    """Return an upper bound on twice the integral of a privacy profile as a function of e^ε.
 
-    E_γ is convex in γ, so that the trapezoidal rule bounds its integral from above. The last term exceeds twice the
-    part of ∫ γ⁻³ E_γ dγ beyond the last point.
+    The profile is the hockey-stick divergence E_γ at γ = e^ε. The last E_γ is added. E_γ is convex in γ, so that the
+    trapezoidal rule bounds its integral from above. The last term exceeds twice the part of ∫ γ⁻³ E_γ dγ beyond the
+    last point.
 
     Args:
         profile: privacy profile δ(ε) = E_γ of one direction of a pair.
         epsilon: ε of the points in nats, increasing from 0.
+
+    Returns:
+        The bound, before its rounding error.
     """
     divergence = np.exp(profile.log_delta(epsilon).upper)
     gamma_minus_one = np.expm1(np.minimum(epsilon, _FURTHEST))
@@ -212,10 +225,15 @@ class RareProfile(PointwiseProfile):
         return self.fallback_profile.attained_log_tails(epsilon)
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
-        """Enclose log δ at one ε, by the lower bound of one large step and the smaller one of both upper bounds.
+        """Enclose log δ at one ε.
+
+        The lower bound is that of one large step. The upper bound is the smaller one of two.
 
         Args:
             epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            Lower and upper bound on log δ.
         """
         lower, upper = self.large.log_delta(epsilon) if epsilon > 0.0 else (-math.inf, 0.0)
         upper = min(upper, self.moment.log_delta(epsilon))
@@ -226,7 +244,7 @@ class RareComposition(NamedTuple):
     """The composition of many steps with tiny privacy losses, bounded by the second moment of its likelihood ratio.
 
     Attributes:
-        pair: bounds on the composition, which are close if ε is about the deviation or more.
+        pair: bounds on δ of the composition in both directions, which are close if ε is about the deviation or more.
         deviation: √v, the standard deviation of the total privacy loss, in nats.
     """
 
@@ -257,6 +275,7 @@ def rare_composition(parts: Sequence[tuple[Pair, int]], dominating: Callable[[],
     profiles, deviations = [], []
     for backward in directions:
         moment = second_moment(parts, backward=backward)
+        # Losses that a lattice resolves are left to it.
         if moment is None or math.sqrt(moment.variance) > LATTICE_ERROR * count:
             return None
         steps = tuple(RepeatedStep(pair.reverse() if backward else pair, times) for pair, times in parts)
@@ -266,13 +285,17 @@ def rare_composition(parts: Sequence[tuple[Pair, int]], dominating: Callable[[],
 
 
 def _may_be_lost(pair: Pair, count: int) -> bool:
-    """Return whether a step's privacy loss may be too small for a lattice, the grid of losses of another method.
+    """Return whether a step's privacy loss may be too small for a lattice.
 
-    The standard deviation of the loss is at least twice the step's δ at ε = 0.
+    A lattice is the grid of losses of another method. The standard deviation of the loss is at least twice the step's δ
+    at ε = 0.
 
     Args:
         pair: the pair of the step.
         count: number of runs of the step.
+
+    Returns:
+        True if the losses of all runs may be below the roundings of the lattice.
     """
     most = max(float(profile.log_delta(np.zeros(1)).upper[0]) for profile in pair.directions())
     return 2.0 * math.exp(most) * math.sqrt(count) <= LATTICE_ERROR * count

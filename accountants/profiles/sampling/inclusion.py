@@ -42,8 +42,13 @@ class Share:
     def of(cls, spec: Subsampled) -> Share:
         """Return the inclusion probability of a Poisson batch, or of a batch of a fixed size without replacement.
 
+        For a batch of a fixed size it is the batch size over the population, an exact fraction before rounding.
+
         Args:
             spec: the subsampled run. It has a rate for Poisson batches, or a batch size and a population.
+
+        Returns:
+            q and 1 − q, each rounded to a double.
         """
         if spec.rate is not None:
             return cls.at(spec.rate)
@@ -58,6 +63,9 @@ class Share:
 
         Args:
             rate: q, in (0, 1].
+
+        Returns:
+            q and 1 − q.
         """
         return cls(rate, 1.0 - rate)
 

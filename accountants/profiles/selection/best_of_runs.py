@@ -71,14 +71,17 @@ class RunsDistribution:
         return math.exp(-self.mean) * (1.0 + 4 * UNIT_ROUNDOFF) if math.isinf(self.shape) else 0.0
 
     def fall(self, share: FloatArray, *, up: bool) -> FloatArray:
-        """Return φ(1) − φ(1 − u), rounded up or down, with φ = log f′ for the generating function f of the number K.
+        """Return by how much log f′ falls from 1 to 1 − u, rounded up or down.
 
-        K is the number of runs. The difference is μ u for a Poisson number of mean μ, and (1 + η) log(1 + c u) for a
-        negative binomial one.
+        f(x) = E[x^K] is the generating function of the random number K of runs, and φ = log f′. The fall
+        φ(1) − φ(1 − u) is μ u for a Poisson number of mean μ. It is (1 + η) log(1 + c u) for a negative binomial one.
 
         Args:
             share: array of u ≥ 0. Bounds on u may exceed 1.
             up: True to round up, False to round down.
+
+        Returns:
+            The values φ(1) − φ(1 − u) ≥ 0, one for each u, as bounds to the requested side.
         """
         if math.isinf(self.shape):
             value = self.mean * share
@@ -86,6 +89,7 @@ class RunsDistribution:
             lower_odds, upper_odds = self.odds
             odds = upper_odds if up else lower_odds
             value = (1.0 + self.shape) * np.log1p(odds * share)
+        # Rounded outward: a few operations and a log1p, each exact up to units of roundoff.
         rounding = 16 * UNIT_ROUNDOFF if up else -16 * UNIT_ROUNDOFF
         return np.asarray(np.maximum(value * (1.0 + rounding), 0.0))
 
@@ -97,21 +101,27 @@ class RunsDistribution:
         return 64 * UNIT_ROUNDOFF * (1.0 + abs(self.shape)) * (1.0 + math.log1p(self.odds[1]))
 
     def some_in(self, inside: FloatArray, outside: FloatArray, *, up: bool) -> FloatArray:
-        """Bound 1 − f(1 − p), the probability that the output of some run is in a set, from one side.
+        """Bound the probability that the output of some run is in a set, from one side.
 
-        f is the generating function of the number of runs. The probability increases with c, because larger numbers of
-        runs become likelier. The bound on c to that side is used.
+        It is 1 − f(1 − p) for the generating function f of the number of runs. The probability increases with c,
+        because larger numbers of runs become likelier. The bound on c to that side is used.
 
         Args:
             inside: probability p that the output of one run is in the set.
             outside: probability that it is not; not used.
             up: whether to return an upper bound, up to `rounding`; otherwise a lower one.
+
+        Returns:
+            The bound 1 − f(1 − p), one for each p, before the margin `rounding`.
         """
+        # An argument of `all_in`, which has the same signature.
         del outside
+        # Poisson number of mean μ: 1 − e^{−μ p}.
         if math.isinf(self.shape):
             return np.asarray(-np.expm1(-self.mean * inside))
         lower_odds, upper_odds = self.odds
         odds = upper_odds if up else lower_odds
+        # Logarithmic number, the limit of shape η → 0.
         if self.shape == 0.0:
             return np.asarray(np.log1p(odds * inside) / math.log1p(odds))
 
@@ -120,16 +130,20 @@ class RunsDistribution:
         return np.asarray(numerator / math.expm1(-self.shape * math.log1p(odds)))
 
     def all_in(self, inside: FloatArray, outside: FloatArray, *, up: bool) -> FloatArray:
-        """Bound f(p) − f(0), the probability that there are runs and all their outputs are in a set, from one side.
+        """Bound the probability that there are runs and that all their outputs are in a set, from one side.
 
-        f is the generating function of the number of runs. The probability decreases with c, of which the bound to the
-        other side is used.
+        It is f(p) − f(0) for the generating function f of the number of runs. The probability decreases with c, of
+        which the bound to the other side is used.
 
         Args:
             inside: probability p that the output of one run is in the set.
             outside: probability that it is not.
             up: whether to return an upper bound, up to `rounding`; otherwise a lower one.
+
+        Returns:
+            The bound f(p) − f(0), one for each p, before the margin `rounding`.
         """
+        # Poisson number of mean μ: e^{−μ (1 − p)} − e^{−μ}, without cancellation.
         if math.isinf(self.shape):
             return np.asarray(np.exp(-self.mean * outside) * -np.expm1(-self.mean * inside))
         lower_odds, upper_odds = self.odds
@@ -142,6 +156,7 @@ class RunsDistribution:
         is_small = inside < 0.5
         log_factor = np.where(is_small, from_inside, from_outside - log_odds)
         log_excess = np.where(is_small, from_inside + log_odds, from_outside)
+        # Logarithmic number, the limit of shape η → 0.
         if self.shape == 0.0:
             return np.asarray(-log_factor / log_odds)
         share = np.expm1(self.shape * log_factor) / math.expm1(-self.shape * log_odds)
@@ -178,7 +193,7 @@ class SelectionGain:
 
     @cached_property
     def _lines(self) -> tuple[FloatArray, FloatArray]:
-        """Slope and intercept, on each cell of u, of a line that bounds u′ by the profile of one run.
+        """Slope and intercept, for each interval of u, of a line that bounds u′ from above.
 
         u = 1 − q and u′ = 1 − q′, for the probabilities q and q′ of one test on two neighbours. A cell is an interval
         of u. The line is the lowest one at the cell's middle. In the first cell, which begins at 0, it is the lowest
@@ -189,21 +204,27 @@ class SelectionGain:
         slopes = np.concatenate([[0.0], gamma, 1.0 / gamma])
         intercepts = np.concatenate([[1.0], backward, 1.0 - (1.0 - forward) / gamma])
 
+        # The geometric middle of each cell; the end of the first one, which begins at 0.
         middle = np.sqrt(np.maximum(_CELLS[:-1], _CELLS[1]) * _CELLS[1:])
         lowest = np.argmin(slopes * middle[:, None] + intercepts, axis=1)
+        # Rounded up: relative errors of the tables and quotients. 1e-300 covers results below the normal doubles.
         rounding = 1.0 + 32 * UNIT_ROUNDOFF
         return slopes[lowest] * rounding, np.maximum(intercepts[lowest], 0.0) * rounding + 1e-300
 
     def supremum(self, first: float, second: float) -> float:
-        """Return an upper bound on v φ(q) − w φ(q′) − (v − w) φ(1) over all tests, the cost of choosing the best run.
+        """Return an upper bound on the increase of the privacy losses by choosing the best run, over all tests.
 
-        A test has the probabilities q and q′ on two neighbours, and φ = log f′ for the generating function f of the
-        number of runs. On each cell, an interval of u = 1 − q, 1 − q′ is at most a line γu + b (`_lines`). The largest
-        value is at a boundary of the cell, or where the derivative in u vanishes (`_stationary_points`).
+        The increase is v φ(q) − w φ(q′) − (v − w) φ(1). A test has the probabilities q and q′ on two neighbours, and
+        φ = log f′ for the generating function f of the number of runs. On each cell, an interval of u = 1 − q, 1 − q′
+        is at most a line γu + b (`_lines`). The largest value is at a boundary of the cell, or where the derivative in
+        u vanishes (`_stationary_points`).
 
         Args:
             first: weight v > 0.
             second: weight w, v or v − 1.
+
+        Returns:
+            The bound, in nats if v = w = 1.
         """
         slopes, intercepts = self._lines
         candidates = [_CELLS[:-1], _CELLS[1:]]
@@ -217,18 +238,23 @@ class SelectionGain:
             loss = first * self.runs.fall(u, up=False)
             largest = max(largest, float(np.max(gain - loss)))
             size = max(size, float(np.max(gain)), float(np.max(loss)))
+        # Rounded up, relative to the largest term of the differences.
         rounding = 64 * UNIT_ROUNDOFF * (1.0 + size)
         return largest + rounding
 
     def _stationary_points(self, first: float, second: float) -> FloatArray:
-        """Return the u in each cell at which the derivative of w log(1 + c (γu + b)) − v log(1 + c u) vanishes.
+        """Return the point of each cell at which the derivative in u of the increase of the losses vanishes.
 
-        γu + b is the line of the cell (`_lines`), and c belongs to the number of runs. There is one such u at most. It
-        is moved into the cell.
+        The increase is w log(1 + c (γu + b)) − v log(1 + c u). A test has the probability q, and u = 1 − q. A cell is
+        an interval of u, and γu + b is its line (`_lines`), and c belongs to the number of runs. There is one such u at
+        most. It is moved into the cell.
 
         Args:
             first: weight v > 0.
             second: weight w ≠ v.
+
+        Returns:
+            One u for each cell.
         """
         slopes, intercepts = self._lines
         _, upper_odds = self.runs.odds

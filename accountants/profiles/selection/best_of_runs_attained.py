@@ -56,6 +56,8 @@ class _Probabilities(NamedTuple):
 def attained_selection_pairs(base: Pair, runs: RunsDistribution, epsilons: FloatArray) -> tuple[Pair, ...]:
     """Return pairs that the best of a random number of runs attains, from a pair that one run attains.
 
+    A pair is attained if some data give its two distributions. It gives lower bounds on δ.
+
     Args:
         base: pair that one run attains.
         runs: distribution of the number of runs.
@@ -79,11 +81,18 @@ def attained_selection_pairs(base: Pair, runs: RunsDistribution, epsilons: Float
 
 
 def _direction_pairs(sets: tuple[_Probabilities, _Probabilities], runs: RunsDistribution) -> tuple[Pair, Pair]:
-    """Return pairs for one direction: for the order that prefers large losses, and for the one that prefers small ones.
+    """Return two pairs of distributions that the best run attains, one for each order of the outputs.
+
+    The best run is chosen by an order that prefers large privacy losses, or by one that prefers small losses. Lower
+    bounds on the true positive rates and upper bounds on the false positive rates of tests give each pair.
 
     Args:
-        sets: probabilities of nested sets of outputs of one run under both distributions.
+        sets: lower bounds on the probabilities of nested sets of outputs of one run under the first distribution, and
+            upper bounds under the second one.
         runs: distribution of the number of runs.
+
+    Returns:
+        The pair for the order that prefers large losses, and the pair for the order that prefers small ones.
     """
     first, second = sets
     pairs = []
@@ -97,12 +106,19 @@ def _direction_pairs(sets: tuple[_Probabilities, _Probabilities], runs: RunsDist
 def _nested_sets(
     profile: Profile, reverse: Profile, epsilons: FloatArray
 ) -> tuple[_Probabilities, _Probabilities] | None:
-    """Return lower bounds on P(E) and upper bounds on Q(E) for increasing sets E of outputs; None if none are known.
+    """Bound the probabilities of increasing sets of outputs of one run under both distributions P and Q.
+
+    The sets are those of a privacy loss L above a number, or of the most powerful tests. They give the error rates of
+    tests of the best of several runs.
 
     Args:
-        profile: profile of (P, Q).
-        reverse: profile of (Q, P), of which the loss is −L for the privacy loss L.
-        epsilons: values of ε, increasing from 0.
+        profile: privacy profile of the pair (P, Q).
+        reverse: privacy profile of (Q, P), of which the loss is −L.
+        epsilons: values of ε in nats, increasing from 0.
+
+    Returns:
+        Lower bounds on the probabilities under P, and upper bounds on those under Q, each with those of the
+        complements. None if no bounds are known.
     """
     if not (_has_own_tails(profile) and _has_own_tails(reverse)):
         return _sets_of_best_tests(profile)
@@ -119,21 +135,39 @@ def _nested_sets(
 
 
 def _has_own_tails(profile: Profile) -> bool:
-    """Return whether a profile has the tails of its own pair, and they cost little. Compositions have not."""
+    """Return whether a profile gives the tails of its own pair, at little cost.
+
+    The profile of a composition has no such tails, since they may be those of a larger pair.
+
+    Args:
+        profile: the privacy profile, which may be wrapped by subsampling.
+
+    Returns:
+        True if the tails of the profile may be used for lower bounds on δ.
+    """
     innermost = profile
     while isinstance(innermost, AmplifiedProfile | ThinnedProfile):
         innermost = innermost.base
+    # Profiles with other attained tails return them here.
     return not innermost.pointwise and profile.attained_log_tails(np.zeros(1)) is None
 
 
 def _sets_of_best_tests(profile: Profile) -> tuple[_Probabilities, _Probabilities] | None:
-    """Return bounds on the probabilities of the most powerful tests; None if the profile must search for them.
+    """Bound the probabilities of the most powerful tests of several false positive rates.
+
+    A test is the set of outputs at which it accepts. If very small rates are beyond the profile's accuracy, larger ones
+    are tried.
 
     Args:
-        profile: profile of (P, Q).
+        profile: privacy profile of the pair (P, Q).
+
+    Returns:
+        Lower bounds on the probabilities under P, and the false positive rates, which are those under Q. None if the
+        profile must search for such tests.
     """
     tests = None
     for least_rate in _LEAST_RATES:
+        # Take the first list of rates for which the profile finds its tests.
         tests = tests or profile.best_tests([rate for rate in _RATES if rate >= least_rate])
     if tests is None:
         return None
@@ -144,27 +178,31 @@ def _sets_of_best_tests(profile: Profile) -> tuple[_Probabilities, _Probabilitie
 
 
 def _bound_tails(profile: Profile, epsilons: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return a lower bound on log P(L > ε) and an upper bound on log Q(L > ε) for the privacy loss L.
+    """Return bounds on the log tails of the privacy loss: lower ones under P, and upper ones under Q.
+
+    A test accepts if the loss exceeds ε. The bounds are those on its true and its false positive rate.
 
     Args:
         profile: profile of (P, Q), which has these tails up to an error.
         epsilons: values of ε ≥ 0, in nats.
 
     Returns:
-        Two arrays, with one bound for each ε.
+        Lower bounds on log P(L > ε) and upper bounds on log Q(L > ε) for the privacy loss L, one for each ε.
     """
     log_p, log_q = profile.log_tails(epsilons)
+    # The error of the tail, and of its exponential later.
     accuracy = profile.tail_accuracy + _ROUNDING
     with np.errstate(invalid="ignore"):
         lower = np.where(np.isneginf(log_p), -np.inf, log_p - accuracy * (1.0 + np.abs(log_p)))
         upper = np.where(np.isneginf(log_q), -np.inf, log_q + accuracy * (1.0 + np.abs(log_q)))
+    # A logarithm of a probability is at most 0.
     return lower, np.minimum(upper, 0.0)
 
 
 def _pair_of_tests(true_rates: FloatArray, false_rates: FloatArray) -> Pair:
-    """Return a pair that is dominated by every pair with given tests, from the concave hull of their error rates.
+    """Return a pair of distributions that every pair with tests of given error rates dominates.
 
-    A pair is two distributions of the output. The error rates of a test prove a lower bound on δ.
+    It is the pair of the concave hull of the error rates. It gives lower bounds on δ.
 
     Args:
         true_rates: lower bounds on the true positive rates.
@@ -182,22 +220,30 @@ def _pair_of_tests(true_rates: FloatArray, false_rates: FloatArray) -> Pair:
         while len(hull) > 1 and not _is_bend(hull[-2], hull[-1], vertex):
             hull.pop()
         hull.append(vertex)
+    # The edges of the hull are the outcomes, with masses under both distributions.
     rates = np.asarray(hull, dtype=np.float64)
     masses = np.diff(rates, axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
+        # Relative error of a difference of two rates, each rounded by a few units.
         errors = np.where(masses > 0.0, 4 * UNIT_ROUNDOFF * rates[1:] / masses, 0.0).max(axis=1)
         log_masses = np.log(masses[errors <= _ACCURACY])
     return finite_pair(log_masses[:, 0], log_masses[:, 1], _ACCURACY)
 
 
 def _is_bend(first: tuple[float, float], middle: tuple[float, float], last: tuple[float, float]) -> bool:
-    """Return whether a middle vertex is above the line between two others, with the false positive rate to the right.
+    """Return whether a point of a curve of error rates is above the line between its two neighbours.
+
+    The false positive rate is drawn to the right, and the true positive rate upward.
 
     Args:
         first: true and false positive rate of the first vertex.
-        middle: those of the middle vertex.
-        last: those of the last vertex.
+        middle: true and false positive rate of the middle vertex.
+        last: true and false positive rate of the last vertex.
+
+    Returns:
+        True if the middle vertex is a vertex of the concave hull.
     """
     rise, run = middle[0] - first[0], middle[1] - first[1]
     next_rise, next_run = last[0] - middle[0], last[1] - middle[1]
+    # The slope to the middle exceeds the slope after it.
     return rise * next_run > next_rise * run

@@ -50,7 +50,7 @@ class BestOfRunsRenyi:
         """A number ρ such that the Rényi divergence D_a of every order a > 1 is at most ρ a; math.inf if none is known.
 
         Between two listed orders D_a/a is at most the bound at the larger one over the smaller one. Beyond the last
-        order, D_a is at most that of one run plus H + (log E[K] + log 2)/(a − 1), for the number K of runs (module
+        order, D_a is at most that of one run plus H + (log E[K] + log 2)/(a − 1). K is the number of runs (module
         docstring).
         """
         orders = (1.0, *self.listed.orders)
@@ -59,15 +59,20 @@ class BestOfRunsRenyi:
         last = orders[-1]
         increase = self.loss + (abs(math.log(self.runs.mean)) + math.log(2.0)) / (last - 1.0)
         base_rho = min(concentration_of_parts(pair) for pair in self.base.alternatives or (self.base,))
+        # Rounded up: relative error of the sums and quotients.
         rounding = 1.0 + 16 * UNIT_ROUNDOFF
         return max(*ratios, base_rho + increase / last) * rounding
 
     def divergence(self, order: float) -> Interval:
-        """Return an upper bound on the Rényi divergence of order a in both directions, and 0 as a lower bound.
+        """Return bounds on the Rényi divergence of order a that hold in both directions.
 
         Args:
             order: order a > 1.
+
+        Returns:
+            The lower bound 0 and the upper bound, in nats.
         """
+        # Both bounds are valid: that of the listed orders, and that of one run with the increase.
         upper = min(self.listed.at(order), selected_renyi(self.base, self.runs, self.gains, order))
         return Interval(0.0, upper)
 
@@ -90,12 +95,15 @@ def selected_renyi(base: Pair, runs: RunsDistribution, gains: Sequence[Selection
     divergence = upper_renyi(base, order)
     if divergence == math.inf:
         return math.inf
+    # Bound the sum of the logarithms of the three factors, with its rounding error.
     gain = max(direction.supremum(order, order - 1.0) for direction in gains)
     terms = ((order - 1.0) * divergence, math.log(runs.mean), gain)
+    # Error of the sum of the logarithms, relative to their sizes.
     rounding = 16 * UNIT_ROUNDOFF * math.fsum(map(abs, (*terms, order)))
     log_moment = math.fsum(terms) + rounding
 
     # Without a run, the output is the same on both neighbours.
     if runs.never_runs > 0.0:
         log_moment = float(np.logaddexp(math.log(runs.never_runs), log_moment)) + 16 * UNIT_ROUNDOFF
+    # A divergence is not negative; the last factor rounds the quotient up.
     return max(log_moment, 0.0) / (order - 1.0) * (1.0 + 8 * UNIT_ROUNDOFF)

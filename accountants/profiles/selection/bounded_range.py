@@ -63,26 +63,36 @@ class BoundedRangeProfile(Profile):
         return self.range
 
     def _log_tail(self, epsilon: FloatArray) -> FloatArray:
-        """Return log P(L > ε') as the logarithm of a quotient, without cancellation for small ε; −∞ from ε on."""
+        """Return log P(L > ε') as the logarithm of a quotient, without cancellation for small ε."""
         share = np.expm1(0.5 * np.minimum(epsilon - self.range, 0.0)) / math.expm1(-self.range)
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(share))
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ(ε') as the sum of log P(L > ε') and log(1 − e^{(ε' − ε)/2}), with the privacy loss L.
+        """Enclose log δ(ε'), the privacy profile at each ε'.
+
+        It is the sum of log P(L > ε') and log(1 − e^{(ε' − ε)/2}), with the privacy loss L and its range ε.
 
         Args:
             epsilon: array of ε' ≥ 0, in nats.
+
+        Returns:
+            Lower and upper bounds on log δ, one for each ε'; −∞ from ε on.
         """
         points = np.asarray(epsilon, dtype=np.float64)
         log_share = log_one_minus_exp(0.5 * (points - self.range))
         return Enclosure.around(self._log_tail(points) + log_share, ACCURACY)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log probabilities of a privacy loss above ε' under both distributions; −∞ from ε on.
+        """Return the log probabilities of a privacy loss above ε' under both distributions P and Q.
+
+        The density of the loss gives Q(L > ε') = e^{−(ε + ε')/2} P(L > ε'), with the range ε.
 
         Args:
             epsilon: array of ε' ≥ 0, in nats.
+
+        Returns:
+            log P(L > ε') and log Q(L > ε') for each ε'; −∞ from ε on.
         """
         points = np.asarray(epsilon, dtype=np.float64)
         log_p = self._log_tail(points)
@@ -100,13 +110,19 @@ def two_outcome_pair(
 ) -> Pair:
     """Return the pair of two distributions on two outcomes.
 
+    The losses are arguments of their own, because differences of logarithms would lose digits.
+
     Args:
         losses: privacy loss of each outcome, the log ratio of its two probabilities, increasing, in nats.
         log_first: log probabilities of the outcomes under the first distribution.
         log_second: log probabilities of the outcomes under the second distribution.
+
+    Returns:
+        The pair, with the privacy profiles of both directions and the list of its outcomes.
     """
     least_loss, largest_loss = losses
     forward = AtomicProfile(losses, log_first, mass_accuracy=ACCURACY)
+    # In the reverse direction, the losses have the other sign and the opposite order.
     backward = AtomicProfile((-largest_loss, -least_loss), log_second[::-1], mass_accuracy=ACCURACY)
     return Pair(forward, backward, atoms=FiniteLaw(losses, log_first, log_second, accuracy=ACCURACY))
 
@@ -120,7 +136,10 @@ def largest_loss_pair(epsilon: float, share: float) -> Pair:
 
     Args:
         epsilon: ε, the length of the interval of losses, in nats.
-        share: s, a power of one half.
+        share: s in (0, 1), a power of one half, so that s ε is exact.
+
+    Returns:
+        The pair of the two candidates' probabilities on two neighbours.
     """
     fall = share * epsilon  # the size of the negative loss
 
@@ -129,6 +148,7 @@ def largest_loss_pair(epsilon: float, share: float) -> Pair:
     log_fall = math.log(-math.expm1(-fall))
     log_rise = math.log(-math.expm1(fall - epsilon))
 
+    # Log probabilities of the negative and of the positive loss; their differences are the losses.
     log_first = (log_rise - fall - log_whole, log_fall - log_whole)
     log_second = (log_rise - log_whole, log_fall - (epsilon - fall) - log_whole)
     return two_outcome_pair((-fall, epsilon - fall), log_first, log_second)
