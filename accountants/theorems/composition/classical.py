@@ -198,16 +198,17 @@ class SubsampledInputs:
 def amplify(inputs: SubsampledInputs, reading: Reading = "printed") -> Outputs:
     """Compute the (ε, δ) of a mechanism on a batch drawn without replacement, rounded up.
 
-    A record influences the output only if it is in the batch, so sampling amplifies privacy.
+    A record influences the output only if it is in the batch. Sampling therefore strengthens the guarantee.
 
     Args:
-        inputs: ε and δ of the mechanism on the batch, and the share q of the records in it.
+        inputs: ε and δ of the mechanism on the batch, and the share q of the records that a batch has.
         reading: version of the formula. "printed" is (2qε, δ), which is proved for ε ≤ 1. "corrected" is (ln(1 + q(e^ε
             − 1)), qδ), for every ε.
 
     Returns:
         `epsilon` in nats, and δ with its decimal logarithm.
     """
+    # The last argument of `raise_by_units` and `raise_log_by_units` bounds the rounding error, in units of roundoff.
     log_delta = math.log(inputs.delta)
     if reading == "printed":
         printed_epsilon = product_up(2.0, inputs.rate, inputs.epsilon)

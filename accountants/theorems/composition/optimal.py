@@ -83,7 +83,7 @@ def _stirling_error(numbers: FloatArray) -> FloatArray:
     table = np.asarray([0.0, *errors_and_constant]) - 0.5 * math.log(2.0 * math.pi)
     from_table = table[np.minimum(numbers, 15).astype(int)]
 
-    # The series in 1/n², whose argument is limited to n ≥ 16.
+    # The series 1/(12n) − 1/(360n³) + … + 1/(1188n⁹), by Horner's rule in 1/n². It is evaluated at n ≥ 16 only.
     inverse_square = 1.0 / np.square(np.maximum(numbers, 16.0))
     last_terms = 1 / 1260 - inverse_square * (1 / 1680 - inverse_square / 1188)
     series = (1 / 12 - inverse_square * (1 / 360 - inverse_square * last_terms)) * np.sqrt(inverse_square)
@@ -93,8 +93,8 @@ def _stirling_error(numbers: FloatArray) -> FloatArray:
 def _deviance(counts: FloatArray, mean: float) -> FloatArray:
     """Compute the deviance x ln(x/m) + m − x ≥ 0 of a count x from its mean m, elementwise.
 
-    Near x = m the terms cancel. There the series (x − m) v + 2x Σ_{j ≥ 1} v^(2j + 1)/(2j + 1) is used, with v = (x −
-    m)/(x + m).
+    Near x = m the terms cancel. Let v = (x − m)/(x + m). For |v| < 0.1 the series
+    (x − m) v + 2x Σ_{j ≥ 1} v^(2j + 1)/(2j + 1) is used instead.
 
     Args:
         counts: array of counts x > 0.

@@ -57,6 +57,9 @@ def _round_down(value: Decimal) -> float:
 
     Args:
         value: the decimal number, finite.
+
+    Returns:
+        The nearest double if it is at most `value`, otherwise the next smaller double.
     """
     nearest = float(value)
     if Decimal(nearest) > value:
@@ -71,6 +74,9 @@ def _round_up(value: Decimal) -> float:
 
     Args:
         value: the decimal number, finite.
+
+    Returns:
+        The nearest double if it is at least `value`, otherwise the next larger double.
     """
     nearest = float(value)
     if Decimal(nearest) < value:

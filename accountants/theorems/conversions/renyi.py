@@ -99,6 +99,7 @@ def improved_epsilon(*, order: float, divergence: float, log_delta: float) -> fl
         -log_delta / (order - 1.0),
         -math.log(order) / (order - 1.0),
     )
+    # Eight units of roundoff for each term, and two for the sums.
     rounding = 10.0 * UNIT_ROUNDOFF * math.fsum(map(abs, terms))
     return math.fsum(terms) + rounding
 

@@ -95,12 +95,16 @@ class BackwardRun:
 
     @cached_property
     def outward(self) -> FloatArray:
-        """Factors by which μ is increased at each place v, so that it exceeds the exact value in spite of rounding.
+        """Factors by which the computed μ is increased, so that it exceeds the exact value in spite of rounding.
 
-        Let u be the unit roundoff and Λ = |log Π c| at v. All logarithms are at most 0, so a partial sum never exceeds
-        the full sum. Hence the running sum of logarithms is within (v + 2) u Λ. The variance is a running sum of
-        positive terms e^(2 log) ν², each within 2 (v + 2) u Λ + 8u. The sum is within a further v u, and its root
-        within half of all that. With the influence e^log in the numerator, μ is within 2 (v + 2) u Λ + (v/2 + 12) u.
+        There is one factor for each place v of a record, that is, the number of steps from its use to the release. Let
+        u be the unit roundoff and Λ = |log Π c| at v, with the Lipschitz constants c of the steps. All logarithms are
+        at most 0, so a partial sum never exceeds the full sum in size. Hence the running sum of logarithms is within
+        (v + 2) u Λ.
+
+        The variance is a running sum of positive terms e^(2 log) ν², where ν is the noise of a step. Each term is
+        within 2 (v + 2) u Λ + 8u. The sum is within a further v u, and its root within half of all that. The numerator
+        of μ has the influence e^log. So the relative error of μ is at most 2 (v + 2) u Λ + (v/2 + 12) u.
         """
         log_influence = self.steps.log_influence
         places = np.arange(log_influence.size)
@@ -110,9 +114,10 @@ class BackwardRun:
     def mu(self) -> FloatArray:
         """Gaussian-DP parameter μ at the release of a record that is used v steps earlier, for each v, rounded up.
 
-        Let c_k be the Lipschitz constant of step k, s the shift by the use, ν_k the noise, and C_k the product of the c
-        after step k. With j the step of the use, μ = s C_j/√(Σ_k (C_k ν_k)²), where k runs from j to the last step.
-        Alternatively, the diameter of the domain replaces s, and k runs from j + 1. The smaller μ counts.
+        Let c_k be the Lipschitz constant of step k, ν_k its noise, and C_k the product of the constants after step k.
+        The record is used in step j, which shifts the model by at most s. Then μ = s C_j/√(Σ_k (C_k ν_k)²), where k
+        runs from j to the last step. Alternatively, the diameter of the domain replaces s, and k runs from j + 1. The
+        smaller μ counts.
         """
         log_influence, shift, noise = self.steps
         diameter = 2.0 * self.run.radius / self.largest_noise

@@ -52,10 +52,13 @@ def least_mu(
     """Compute the Gaussian-DP parameter μ of the last model of a noisy descent by shifted interpolation, rounded up.
 
     Only the last model is released. Two runs on neighbouring data differ by a distance, which the noise of the steps
-    hides. With C_k the product of the Lipschitz constants after step k, the step adds D_k = C_k shift_k to the distance
-    at the end. The variance of its noise there is w_k = (C_k noise_k)². A plan hides b_k ≥ 0 in step k at the cost
-    b_k²/w_k of μ². In the best plan the steps form blocks of consecutive ones. A block with the sums D of D_k and W of
-    w_k has the slope λ = D/W, and b_k = λ w_k in it. So μ² = Σ D²/W over the blocks. The slopes of the blocks increase.
+    hides. Let C_k be the product of the Lipschitz constants after step k. The step adds D_k = C_k shift_k to the
+    distance at the end, and its noise has the variance w_k = (C_k noise_k)² there.
+
+    A plan says how much of the distance the noise of each step hides. It hides b_k ≥ 0 in step k, which adds b_k²/w_k
+    to μ². In the best plan the steps form blocks of consecutive steps. Let D and W be the sums of D_k and w_k over a
+    block, and λ = D/W its slope. Then b_k = λ w_k in the block, and μ² = Σ D²/W over all blocks. The slopes increase
+    from block to block.
 
     Args:
         contractions: Lipschitz constant of each step's map, in order; finite and not negative.

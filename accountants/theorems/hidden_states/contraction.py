@@ -58,9 +58,9 @@ class FiniteChannel:
     rows: Annotated[tuple[tuple[float, ...], ...], ROWS]
 
     def check(self) -> None:
-        """Check that the rows are probability vectors of one length, to within 1e-9.
+        """Check that the matrix of output probabilities is stochastic, with row sums within 1e-9 of 1.
 
-        A row is the distribution of the output for one input.
+        A row of the matrix is the distribution of the output for one input.
 
         Raises:
             InvalidInput: if there is no row, or a row is no probability vector as long as the first row.

@@ -119,13 +119,14 @@ class DifferingSteps:
         )
 
     def _block_starts(self) -> IntArray:
-        """Choose the first place v of each block of places; v counts the steps from a record's use to the release.
+        """Choose the points that divide the steps of a run into blocks, for bounds by when a record is used.
 
-        In the half of the places next to the release, each start is `BLOCK_RATIO` times as far from the release as the
-        one before. In the other half, distances are measured from the start of the run.
+        A place v of a record is the number of steps from its use to the release of the model. In the half of the places
+        next to the release, each block starts `BLOCK_RATIO` times as far from the release as the one before. In the
+        half next to the start of the run, distances are measured from the start.
 
         Returns:
-            The places in increasing order, from `HYBRID_PLACES` on.
+            The first place of each block in increasing order, from `HYBRID_PLACES` on.
         """
         steps = self.run.steps
         most_blocks = math.ceil(math.log(steps) / math.log(BLOCK_RATIO)) + 1
@@ -245,10 +246,11 @@ class DifferingSteps:
         return windows
 
     def _block_values(self, epsilon: float, product: LogProduct, *, contracted: bool) -> LogValues:
-        """Compute the log of the bound on δ for the places v ≥ `HYBRID_PLACES`, one value and error per block.
+        """Compute the log of the bound on δ for a record that is used long before the release, one per block of steps.
 
-        At place v a record is used v steps before the release. Every place of a block gets the largest bound of the
-        block. The values of a block are added up, unless the order of the batches is known.
+        At place v ≥ `HYBRID_PLACES` a record is used v steps before the release. Neighbouring places form a block.
+        Every place of a block gets the largest bound of the block. The bounds of a block are added up, unless the order
+        of the batches is known.
 
         Args:
             epsilon: ε ≥ 0, in nats.
@@ -290,7 +292,10 @@ class DifferingSteps:
         return LogValues(use + products, use_error + product_errors + rounding)
 
     def _mean_over_places(self, parts: list[LogValues], log_rest: float | None = None) -> Interval:
-        """Enclose the log of the mean of bounds on δ(ε) over all places, or of the largest one if the order is known.
+        """Enclose the log of the mean of bounds on δ(ε) over the steps in which a record may be used.
+
+        If the order of the batches is known, the largest bound replaces the mean. A place of a record is the number of
+        steps from its use to the release.
 
         Args:
             parts: logs of the bounds, at all places or the first ones. Far places share one value for each block of
@@ -314,12 +319,13 @@ class DifferingSteps:
 
 
 def _stages(count: int) -> Iterator[slice]:
-    """Yield ranges of places in which a sum over the places is evaluated, stage by stage.
+    """Yield consecutive index ranges that divide a long sum into stages of growing length.
 
-    The first stage has `FIRST_STAGE` places. Each later one ends four times as far from the release as the one before.
+    The terms belong to the places of a record, that is, to the number of steps from its use to the release. The first
+    stage has `FIRST_STAGE` places. Each later stage ends four times as far from the release as the one before.
 
     Args:
-        count: number of places.
+        count: number of places, the terms of the sum.
 
     Yields:
         Consecutive ranges from 0 to `count`.

@@ -64,18 +64,18 @@ _FEW_COMPONENTS = 1024
 
 
 def released_model_instances(spec: ProjectedSgd, relation: Relation) -> tuple[Pair, ...]:
-    """Return pairs for lower bounds on δ: the released models of a concrete run on two neighbouring data sets.
+    """Return the output distributions of a concrete run of projected SGD on two neighbouring data sets.
 
-    A pair consists of the two distributions of the output. As a concrete run attains it, no upper bound on δ can be
-    smaller than the δ of the pair.
+    The hockey-stick divergence of these two distributions is a lower bound on δ. As the concrete run attains it, no
+    valid upper bound can be smaller.
 
     Args:
         spec: specification of the run of projected SGD; the concrete run has its parameters and one coordinate.
         relation: neighbouring relation, such as "replace-one".
 
     Returns:
-        One pair, which is computed at its first use. The tuple is empty for changing steps or noise, for very long
-        runs, and for batches of a secret order that are used again.
+        One pair of distributions, which is computed at its first use. The tuple is empty for changing steps or noise,
+        for very long runs, and for batches of a secret order that are used again.
     """
     if spec.steps > MOST_STEPS:
         return ()
@@ -112,9 +112,10 @@ def _pair(line: OneDimensionalRun, second_pull: float) -> Pair:
 def _masses_far_from_boundary(line: OneDimensionalRun, second_pull: float) -> tuple[FloatArray, FloatArray] | None:
     """Return the distributions of the released models of two neighbouring runs, if the projection hardly matters.
 
-    Without the projection the released models are Gaussian mixtures. Their means are the possible total shifts by the
-    record, the pulls. The line is cut into cells. A bound π on the probability that the projection has an effect is
-    moved to an end of the line, which keeps lower bounds on δ valid.
+    Without the projection the released models are Gaussian mixtures. The means are the possible total shifts by the
+    record; in units of the shift in one step they are called pulls. The line is cut into cells (intervals). Let π bound
+    the probability that the projection has an effect. This mass is moved to an end of the line, which keeps lower
+    bounds on δ valid.
 
     Args:
         line: the run in one dimension.
@@ -136,7 +137,8 @@ def _masses_far_from_boundary(line: OneDimensionalRun, second_pull: float) -> tu
     if components is None:
         return None
     pulls, deviations, weights = components
-    projected_probability = 2.0 * steps * float(ndtr(-distance)) * (1.0 + 1e-9)  # π, rounded up
+    # π: in each step the model may cross either boundary. The last factor rounds up.
+    projected_probability = 2.0 * steps * float(ndtr(-distance)) * (1.0 + 1e-9)
 
     # Edges of the cells. Less than 1e-18 of the mass is beyond either end.
     end = largest_shift + 9.0 * final_std

@@ -110,10 +110,10 @@ class PossiblePlaces(NamedTuple):
 
 
 def places(run: ProjectedRun) -> PossiblePlaces:
-    """Return the possible places of a record in the order of the batches, for a run of equal steps.
+    """Return the possible positions of a record in the order of the batches, for a run of equal steps.
 
-    A place says which steps use the record, and which step's model is released. If the order is known, only the worst
-    place is returned.
+    Such a position (place) says which steps use the record, and which step's model is released. If the order is known,
+    only the worst place is returned.
 
     Args:
         run: the run of projected SGD, with equal step sizes and noises.
@@ -127,12 +127,12 @@ def places(run: ProjectedRun) -> PossiblePlaces:
 
 
 def _places_of_random_release(run: ProjectedRun) -> PossiblePlaces:
-    """Return the possible places of a record if the model is released at a random step τ of a single pass.
+    """Return the possible positions of a record in a single pass of SGD whose model is released at a random step.
 
-    A place says which step uses the record, and which step's model is released. The record is used once. A use at step
-    j is v = τ − j steps before the release, and counts only if v ≥ 0. In a secret order, j and τ vary independently.
-    With T steps, min(S, T − v) pairs of them have the same v, where S is the number of steps that may be released. In a
-    known order the worst place is the first step that may be released, and v is uniform.
+    A place says which step j uses the record, and after which step τ the model is released. The record is used once.
+    Its use is v = τ − j steps before the release, and counts only if v ≥ 0. In a secret order, j and τ vary
+    independently. The model is released after one of the last S of T steps. Hence min(S, T − v) choices of j and τ have
+    the same v. In a known order the worst place is the first step that may be released, and v is uniform.
 
     Args:
         run: a single pass of projected SGD with equal steps.
@@ -149,11 +149,12 @@ def _places_of_random_release(run: ProjectedRun) -> PossiblePlaces:
 
 
 def _places_of_last_release(run: ProjectedRun) -> PossiblePlaces:
-    """Return the places of a record if the model is released after the last step.
+    """Return the possible positions of a record in a run of SGD whose model is released after the last step.
 
-    A place says which steps use the record. The run has T = `run.steps` steps in passes of l = `run.period` batches. T
-    = E l + r, with E full passes and r further steps. A record in the first r batches is used E + 1 times, and any
-    other record E times. In a known order the worst record has the most uses, and its last use is the last step.
+    A position (place) says which steps use the record. The run has T = `run.steps` steps in passes of l = `run.period`
+    batches. They are E full passes and r further steps, T = E l + r. A record in the first r batches is used E + 1
+    times, and any other record E times. In a known order the worst record has the most uses, and its last use is the
+    last step.
 
     Args:
         run: a run of projected SGD with equal steps.
@@ -202,12 +203,12 @@ class LogValues(NamedTuple):
 
 
 def replace_by_smaller(best: LogValues, candidates: LogValues, places: slice) -> None:
-    """Replace the values at some places, with their errors, by candidates that are smaller.
+    """Replace bounds in a range of an array by candidates that are smaller, together with their errors.
 
-    A place is a number of steps from a record's use to the release of the model.
+    The arrays have one entry for each place, that is, a number of steps from a record's use to the release.
 
     Args:
-        best: logarithms and bounds on their errors, one for each place; both arrays are changed.
+        best: logarithms and bounds on their errors, one for each place; both arrays are changed in place.
         candidates: logarithms and bounds on their errors, one for each place of `places`.
         places: range of the places that the candidates are for.
     """

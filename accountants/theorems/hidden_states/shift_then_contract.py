@@ -193,10 +193,10 @@ class EqualSteps:
     def _sum(
         self, theta: FloatArray, error: FloatArray, most: int | None, *, contracted: bool, switch: float | None
     ) -> Interval | None:
-        """Return bounds on the log of the sum of δ(ε) over the places of a record in the order of the batches.
+        """Return bounds on the log of Σ δ(ε), summed over the possible positions of a record in the order of batches.
 
-        Places are of one kind if the record is used equally often. δ is evaluated at the nodes of each kind, which are
-        numbers of steps after the last use.
+        Positions (places) are of one kind if the record is used equally often. For each kind, δ is evaluated at some
+        numbers of steps after the last use, the nodes. Each node stands for a block of places.
 
         Args:
             theta: log of θ_ε(r), the δ(ε) of N(r, 1) against N(0, 1), at the shifts r of `_shifts`: those of the first
@@ -229,11 +229,11 @@ class EqualSteps:
 def _sum_over_places(
     kind: RecordPlaces, theta: FloatArray, error: FloatArray, contraction: _Contraction | None
 ) -> Interval | None:
-    """Return bounds on the log of the sum of δ(ε) over the places of a record that is used a given number of times.
+    """Return bounds on the log of Σ δ(ε), summed over when a record is last used, for a given number of uses.
 
-    A place has v steps after the last use of the record. There δ(ε) is θ_ε(μ_v), the δ(ε) of N(μ_v, 1) against N(0, 1).
-    It decreases in v. Hence the omitted terms are at most the last included one times the weight of the omitted nodes.
-    This is added to the upper bound.
+    At a place, v steps follow the last use of the record. There δ(ε) is θ_ε(μ_v), the δ(ε) of N(μ_v, 1) against
+    N(0, 1). It decreases in v. Hence the omitted terms are at most the last included one times the weight of the
+    omitted nodes. This product is added to the upper bound.
 
     Args:
         kind: the places, with the nodes v and the number of places in the block of each node.
@@ -325,11 +325,12 @@ class InterpolationBound(Bound):
     def convex(self) -> Bound:
         """A bound on δ that is convex in e^ε, as the tails of a privacy loss require.
 
-        It is this bound, or one with contraction from a fixed step on. The least one of several such bounds is chosen
-        at an ε at which log δ is at most `SMALL_LOG_DELTA` (δ = 8e-7).
+        It is this bound without contraction, or one with contraction from a fixed step on. The least one of several
+        such bounds is chosen at an ε at which log δ is at most `SMALL_LOG_DELTA` (δ = 8e-7).
         """
         if not self.contracted:
             return self
+        # Double ε from 0.001 on until δ is small.
         epsilon = 2.0**-10
         while self.log_bound(epsilon).upper > SMALL_LOG_DELTA and epsilon < LARGEST_EPSILON:
             epsilon *= 2.0

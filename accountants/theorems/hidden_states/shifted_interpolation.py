@@ -80,10 +80,10 @@ def periodic_mu(
 ) -> FloatArray:
     """Compute the Gaussian-DP parameter μ of the last model, for a record that is used every `period` steps.
 
-    The noise of each step hides a part of the distance of two runs on neighbouring data. A plan chooses these parts. In
-    the best plan the hidden total increases linearly in the accumulated noise variance, from the first use to just
-    before the last one. From then on the slope is larger, or the same if that never hides more than the distance so
-    far.
+    The noise of each step hides a part of the distance of two runs on neighbouring data. A plan chooses these parts;
+    hiding a distance b by noise of variance w adds b²/w to μ². In the best plan the hidden total increases linearly in
+    the accumulated noise variance, from the first use to just before the last one. After that the slope is larger. It
+    stays the same if the hidden total then never exceeds the distance so far.
 
     Alternatively, a plan ignores the first uses, and starts with the diameter of the domain as the distance. The result
     does not increase in `after`, and it decreases in the noise.

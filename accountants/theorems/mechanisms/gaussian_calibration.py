@@ -149,6 +149,8 @@ def gaussian_noise_std(*, epsilon: float, log_delta: float, sensitivity: float) 
 def _find_root(excess: Callable[[float], float]) -> float:
     """Return the ratio of sensitivity to noise at which an increasing function is zero, within about 1e-14 relative.
 
+    The root is bracketed on the scale of ln(ratio), and then found by Brent's method.
+
     Args:
         excess: function of the ratio, log δ minus the target.
 
@@ -171,6 +173,7 @@ def _find_root(excess: Callable[[float], float]) -> float:
         high = min(high + 2.0, largest)
 
     # Move the lower limit down in growing steps, until the function is not positive there.
+    # Below the ratio e^−670 the arithmetic of doubles would underflow.
     low = high - 2.0
     while excess_at_log(low) > 0.0:
         if low < -660.0:

@@ -26,6 +26,9 @@ def log_expm1(x: float) -> float:
 
     Args:
         x: the exponent, above 0.
+
+    Returns:
+        The natural logarithm of e^x − 1.
     """
     if x > 1.0:
         return x + math.log(-math.expm1(-x))

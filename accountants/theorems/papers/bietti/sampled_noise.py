@@ -119,7 +119,7 @@ def noise_multiplier_of(*, noise_std: float, rate: float, weight: float, clippin
 
 
 def participants_of(sampling: ClientSampling, *, rate: float, clients: int) -> int | None:
-    """Return the number of clients in a round, if it is not random.
+    """Return the number of clients in a round, or None if it is random.
 
     Args:
         sampling: rule by which the clients of a round are drawn.
@@ -138,6 +138,7 @@ def participants_of(sampling: ClientSampling, *, rate: float, clients: int) -> i
         return clients
     if sampling == "poisson":
         return None
+    # The product qN counts as a whole number if it is one up to a relative difference of 1e-9, for rounded rates.
     expected_count = rate * clients
     count = round(expected_count)
     is_whole = abs(expected_count - count) <= 1e-9 * count

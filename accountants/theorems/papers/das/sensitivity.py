@@ -133,14 +133,14 @@ def coupled_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf: f
 def hoeffding_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf: float, log_failure: float) -> Movement:
     """Compute smaller sensitivities of rounded updates, which hold except with probability 2e^−L over the rounding.
 
-    Neighbouring updates u and u' are rounded by the same random numbers. The change K_i of coordinate i is then the
-    floor or ceiling of s|u_i − u'_i|. Let S₁ = s ‖u−u'‖₁ and S₂ = s ‖u−u'‖₂. Hoeffding's inequality for the sums of K_i
-    and of K_i² gives
+    Neighbouring updates u and u' are rounded at random to a grid of s steps in a unit, by the same random numbers. The
+    change K_i of coordinate i is then the floor or ceiling of s|u_i − u'_i|. Let S₁ = s ‖u−u'‖₁ and S₂ = s ‖u−u'‖₂ in
+    d coordinates. Hoeffding's inequality for the sums of K_i and of K_i² gives the ℓ1 and ℓ2 sensitivities
 
         Δ₁ = S₁ + √(dL/2),
         Δ₂² = S₂² + min{d/4, S₁} + √(L(4S₂² + 4S₁ + d)/2).
 
-    No bound exceeds the one of `coupled_bounds`.
+    Each sensitivity is the smaller of this number and the one of `coupled_bounds`, which holds with certainty.
 
     Args:
         dimension: number d of coordinates.
@@ -151,12 +151,13 @@ def hoeffding_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf:
         log_failure: logarithm of the failure probability 2e^−L.
 
     Returns:
-        The bounds in grid steps, with the failure probability.
+        The ℓ1, ℓ2 and ℓ∞ sensitivity in grid steps, rounded up, with the failure probability.
     """
     exponent = math.log(2.0) - log_failure  # L
     scaled_l1 = levels * l1  # S₁
     squared_l2 = (levels * l2) ** 2  # S₂²
 
+    # The two formulas, rounded up by the factor `_UP`.
     hoeffding_l1 = (scaled_l1 + math.sqrt(0.5 * dimension * exponent)) * _UP
     mean_excess = min(0.25 * dimension, scaled_l1)
     deviation = math.sqrt(0.5 * exponent * (4.0 * squared_l2 + 4.0 * scaled_l1 + dimension))

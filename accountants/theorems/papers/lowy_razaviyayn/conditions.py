@@ -13,7 +13,7 @@ from epsilond.accountants.verdict import Verdict
 
 
 def binding_sides(sides_of_clients: Iterable[Sides]) -> Sides:
-    """Return the two sides of an inequality for the client that decides it, from the sides for every client.
+    """Return the two sides of an inequality for the client that decides whether it holds for all clients.
 
     If the inequality fails for some clients, the failing client with the largest relative difference of the sides
     decides. Otherwise it is the client with the smallest difference, which is the closest to failing.
@@ -22,7 +22,7 @@ def binding_sides(sides_of_clients: Iterable[Sides]) -> Sides:
         sides_of_clients: left and right side for each client, at least one.
 
     Returns:
-        The sides for the deciding client.
+        Left and right side for the deciding client, and whether the inequality holds for it.
     """
     instances = list(sides_of_clients)
     failing = [sides for sides in instances if sides.holds == Verdict.NO]

@@ -43,7 +43,8 @@ DISTANCE = Quantity(symbol="t", ge=0, le=1, description="total variation distanc
 def blanket(*, log_delta: GivenLogDelta, clients: Clients, share: Annotated[float, LEAST_SHARE]) -> Outputs:
     """Compute the ε of shuffling N reports, one of which hides among the others (Lemma F.3 of Lowy and Razaviyayn).
 
-    It is ε = ln(1 + 8√(ln(4/δ)/(pN)) + 8/(pN)).
+    With probability p a report is drawn from a distribution that does not depend on its input, the privacy blanket. The
+    formula is ε = ln(1 + 8√(ln(4/δ)/(pN)) + 8/(pN)).
 
     Args:
         log_delta: natural logarithm of δ.
@@ -53,21 +54,22 @@ def blanket(*, log_delta: GivenLogDelta, clients: Clients, share: Annotated[floa
     Returns:
         `epsilon`, the ε of the shuffled reports at δ.
     """
-    blanket_reports = share * clients
+    blanket_reports = share * clients  # pN, the expected number of reports from the blanket
     root = math.sqrt((math.log(4.0) - log_delta) / blanket_reports)
     return {"epsilon": math.log1p(8.0 * root + 8.0 / blanket_reports)}
 
 
 @formula(given="An (ε, δ) pair of distributions, and the distance of two other distributions from it.", bounded=False)
 def transfer(*, log_delta: GivenLogDelta, epsilon: Epsilon, distance: Annotated[float, DISTANCE]) -> Outputs:
-    """Compute the δ at ε of two distributions, each near a member of an (ε, δ)-indistinguishable pair.
+    """Compute the δ at ε of two distributions that are near two (ε, δ)-indistinguishable distributions.
 
-    It is δ + (e^ε + 1) t (Lemma F.6 of Lowy and Razaviyayn).
+    Each distribution is within total variation distance t of one of the two indistinguishable ones. The result is
+    δ + (e^ε + 1) t (Lemma F.6 of Lowy and Razaviyayn).
 
     Args:
-        log_delta: ln δ of the indistinguishable pair.
-        epsilon: ε of the pair.
-        distance: t, total variation distance of each distribution from its member of the pair.
+        log_delta: ln δ of the indistinguishable distributions.
+        epsilon: ε of the indistinguishable distributions.
+        distance: total variation distance t.
 
     Returns:
         `delta`, the δ of the two distributions, with its decimal logarithm.

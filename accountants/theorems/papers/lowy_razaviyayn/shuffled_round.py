@@ -32,14 +32,14 @@ def local_epsilon_limit(*, clients: int, samples_per_client: int, log_delta: flo
 
 
 def transferred_log_delta(*, epsilon: float, log_delta: float, log_distance: float) -> float:
-    """Compute ln δ of two distributions, each within total variation distance t of a member of an (ε, δ) pair.
+    """Compute ln δ of two distributions that are near two (ε, δ)-indistinguishable distributions.
 
-    If the pair is (ε, δ)-indistinguishable, they are (ε, δ + (e^ε + 1) t)-indistinguishable (Lemma F.6 of Lowy and
-    Razaviyayn).
+    Each of the two is within total variation distance t of one of the indistinguishable distributions. So they are
+    (ε, δ + (e^ε + 1) t)-indistinguishable (Lemma F.6 of Lowy and Razaviyayn).
 
     Args:
-        epsilon: privacy parameter ε ≥ 0 of the pair.
-        log_delta: natural logarithm of the δ of the pair.
+        epsilon: privacy parameter ε ≥ 0 of the indistinguishable distributions.
+        log_delta: natural logarithm of their δ.
         log_distance: natural logarithm of t; −∞ for t = 0.
 
     Returns:

@@ -92,11 +92,13 @@ def exact_epsilons(mus: FloatArray, log_delta: float) -> tuple[FloatArray, Float
         certified is μ²/2 + μ√(2 ln(1/δ)) of Lemma 2.6 of Reshef and Levy, rounded up.
     """
     mu = np.asarray(mus, dtype=np.float64)
-    # μ is known to four units of roundoff, as in the Gaussian pair.
+    # μ is taken as known to four units of roundoff.
     upper_mu = mu * (1 + 4 * UNIT_ROUNDOFF)
     lower_mu = mu * (1 - 4 * UNIT_ROUNDOFF)
     by_lemma = mu * (0.5 * mu + math.sqrt(-2.0 * log_delta)) * (1.0 + PAD)
     epsilon = _newton_epsilons(mu, log_delta, by_lemma)
+
+    # Certify ε (1 ± width) for increasing relative widths, by bounds on ln δ at both numbers.
     lower, upper = np.zeros_like(mu), by_lemma
     for width in _CERTIFIED_WIDTHS:
         above, below = epsilon * (1.0 + width), epsilon * (1.0 - width)

@@ -224,7 +224,9 @@ def schedule(
     most_participations: Annotated[int | None, MOST_PARTICIPATIONS] = None,
     reading: Reading = "printed",
 ) -> Outputs:
-    """Compute the noise σ of a client's N-th report, and the Gaussian DP parameter of a client that then stops.
+    """Compute the noise σ of a client's N-th report, and the Gaussian DP parameter after N reports.
+
+    The noise is σ = base √N. A client whose N-th report is the last one has the parameter 2S √(1 + 1/2 + … + 1/N)/base.
 
     Args:
         clipping_norm: bound S on the ℓ2 norm of a message.
@@ -232,8 +234,8 @@ def schedule(
         rounds: number T of rounds.
         participations: number N of the client's reports so far, this one included.
         most_participations: largest number K of reports of a client, or T if None.
-        reading: formula of `base`, where σ = base √N. `printed` has base² = 4S²(1 + ln T)/ρ². `corrected` has base² =
-            4S²(1 + 1/2 + … + 1/K)/ρ², the least that is ρ-Gaussian differentially private after K reports.
+        reading: formula of `base`. `printed` has base² = 4S²(1 + ln T)/ρ². `corrected` has the least base that is
+            ρ-Gaussian differentially private after K reports, base² = 4S²(1 + 1/2 + … + 1/K)/ρ².
 
     Returns:
         `base_std`, and σ with its square at report N. `true_gaussian_dp_mu` is the parameter if the client stops then.
@@ -264,7 +266,10 @@ def trusted_server(
     noise_stds: Annotated[tuple[Listed, ...], RELEASE_STDS],
     relation: Annotated[Relation, RELATION] = "replace-one",
 ) -> Outputs:
-    """Compute the privacy of a record if a trusted server adds the noise, ρ = kS/m √(Σ_t 1/σ_t²) (Theorem F.1).
+    """Compute the privacy of a record if a trusted server adds the noise (Theorem F.1 of Reshef and Levy).
+
+    The server adds Gaussian noise to the mean of the clients' messages in each round t. One record moves the mean by at
+    most kS/m. All rounds together have the Gaussian DP parameter ρ = kS/m √(Σ_t 1/σ_t²).
 
     Args:
         clipping_norm: bound S on the ℓ2 norm of a message.
@@ -277,6 +282,7 @@ def trusted_server(
         last round is not released. All are rounded up.
     """
     sensitivity = sensitivity_factor(relation) * clipping_norm / participants
+    # Both parameters are rounded up by eight units of roundoff, which exceeds the rounding error of the formula.
     precisions = [1.0 / std / std for std in noise_stds]
     mu = raise_by_units(sensitivity * math.sqrt(math.fsum(precisions)), 8.0)
     released_mu = raise_by_units(sensitivity * math.sqrt(math.fsum(precisions[:-1])), 8.0)

@@ -144,7 +144,9 @@ def _log_expm1(value: FloatArray) -> FloatArray:
 
 
 def zcdp_mu(*, epsilon: float, log_delta: float) -> float:
-    """Compute the largest μ at which every μ²/2-zCDP mechanism is (ε, δ) by its best Rényi order, rounded down.
+    """Compute the largest μ at which every μ²/2-zCDP mechanism is (ε, δ)-private, rounded down.
+
+    The δ at ε follows from the zCDP bound at the best Rényi order. It increases in μ, so ln μ is found as a root.
 
     Args:
         epsilon: ε, in nats.
@@ -162,11 +164,14 @@ def zcdp_mu(*, epsilon: float, log_delta: float) -> float:
             upper_log_delta = float(concentrated_log_delta(0.5 * math.exp(2.0 * log_mu), np.asarray(epsilon)))
         return upper_log_delta - log_delta + 64 * UNIT_ROUNDOFF * (1.0 - log_delta)
 
+    # Bracket the root ln μ, starting from the μ of Lemma 2.6 of Reshef and Levy.
     least_double = math.ulp(0.0)
     start = math.log(max(lemma_mu(epsilon=epsilon, log_delta=log_delta), least_double))
     bracket = _bracket_root(excess, start)
     if bracket is None:
         return 0.0
+
+    # Solve for ln μ to about the last digits, and round down by more than the error of the root and of the exponential.
     root = brent_root(excess, *bracket, absolute=1e-15, relative=8.9e-16)
     return math.exp(root) * (1.0 - 16 * UNIT_ROUNDOFF * (1.0 + abs(root)))
 

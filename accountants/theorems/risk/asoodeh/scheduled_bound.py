@@ -141,10 +141,11 @@ def last_bound(run: ScheduledRun) -> float:
 def _long_last_bound(run: ScheduledRun) -> float:
     """Return an upper bound on the excess risk of the last model after many steps, in closed form.
 
-    It is not below the result of `last_bound`. The step sizes are constant or fall like 1/t. All noises are replaced by
-    the noise of the second step, the largest of the following steps. For step sizes c/t, the sum over t of 1/((t + 1)²
-    max{1, T − t}) is needed. It is at most 2(π²/6 − 1)/T for t < T/2, and (4/T²)(1 + H_T) for the other t, with the
-    harmonic number H_T.
+    It is not below the result of `last_bound`. The step sizes are constant or fall like c/t. All noises are replaced by
+    the noise of the second step, the largest of the following steps.
+
+    For step sizes c/t, the sum over t of 1/((t + 1)² max{1, T − t}) is needed. The terms with t < T/2 add up to at most
+    2(π²/6 − 1)/T. The others add up to at most (4/T²)(1 + H_T), with the harmonic number H_T = 1 + 1/2 + … + 1/T.
 
     Args:
         run: the run of T steps.
@@ -186,7 +187,8 @@ def squared_distance(run: ScheduledRun) -> float:
     if step_size is not None and has_one_noise:
         return _squared_distance_of_equal_steps(run, step_size)
 
-    # Otherwise run the recursion over the last steps, with contractions and sums rounded up.
+    # Otherwise run the recursion over the last steps. Contractions and sums are rounded up: the factor 1 − 2^−50 lowers
+    # the subtracted number, and `GROWTH` raises each sum.
     first = max(run.steps - MOST_STEPS, 0) + 1
     sizes = run.step_schedule.at(first, run.steps)
     moments = run.moments(first, run.steps)

@@ -86,11 +86,12 @@ class DrawnGradients(DrawnClients):
         return math.fsum(group.clients * value(group) for group in self.groups) / self.weight
 
     def smoothness_factors(self, reading: Reading | Literal["proof"] = "corrected") -> tuple[float, float]:
-        """Return the factors (a, b) of the smoothness L max{αa, b} in the bound, at the weight α of the shared part.
+        """Return the factors (a, b) in the smoothness L max{αa, b} of personalised SGD with randomly drawn clients.
 
-        L is the smoothness of the losses, and q the probability that a client is drawn. W is the total weight of the
-        clients, and ω the largest number of gradients in a message (`largest_message`). The factor a belongs to the
-        shared part of the model, and b to the clients' own parts.
+        A model has a part that all clients share, with the weight α, and an own part of each client. The factor a
+        belongs to the shared part, and b to the clients' own parts. L is the smoothness of the losses, and q the
+        probability that a client is drawn. W is the total weight of the clients, and ω the largest number of gradients
+        in a message (`largest_message`).
 
         Args:
             reading: "printed" has b = ω/W and a = 1 + b, as the theorem. "proof" has b = ω/(qW) and a = 1 + b, as its
@@ -137,7 +138,9 @@ class DrawnGradients(DrawnClients):
     def variance_factors(
         self, *, noise_std: float, dimension: int, reading: Reading = "corrected"
     ) -> tuple[float, float]:
-        """Return the factors (A, B) of the variance αA + B of a step, at the weight α of the shared part.
+        """Return the factors (A, B) in the variance αA + B of a step of personalised SGD with randomly drawn clients.
+
+        A model has a part that all clients share, with the weight α, and an own part of each client.
 
         Args:
             noise_std: standard deviation σ_ζ of the noise per shared coordinate.
