@@ -127,7 +127,7 @@ def places(run: ProjectedRun) -> PossiblePlaces:
 
 
 def _places_of_random_release(run: ProjectedRun) -> PossiblePlaces:
-    """Return the possible positions of a record in a single pass of SGD whose model is released at a random step.
+    """Return the possible positions of a record in a single pass of SGD with a release at a random step.
 
     A place says which step j uses the record, and after which step τ the model is released. The record is used once.
     Its use is v = τ − j steps before the release, and counts only if v ≥ 0. In a secret order, j and τ vary
@@ -149,7 +149,7 @@ def _places_of_random_release(run: ProjectedRun) -> PossiblePlaces:
 
 
 def _places_of_last_release(run: ProjectedRun) -> PossiblePlaces:
-    """Return the possible positions of a record in a run of SGD whose model is released after the last step.
+    """Return the possible positions of a record in a run of SGD with a release after the last step.
 
     A position (place) says which steps use the record. The run has T = `run.steps` steps in passes of l = `run.period`
     batches. They are E full passes and r further steps, T = E l + r. A record in the first r batches is used E + 1

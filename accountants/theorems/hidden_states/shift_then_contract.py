@@ -196,7 +196,7 @@ class EqualSteps:
         """Return bounds on the log of Σ δ(ε), summed over the possible positions of a record in the order of batches.
 
         Positions (places) are of one kind if the record is used equally often. For each kind, δ is evaluated at some
-        numbers of steps after the last use, the nodes. Each node stands for a block of places.
+        numbers of steps after the last use, the nodes. Each node represents a block of places.
 
         Args:
             theta: log of θ_ε(r), the δ(ε) of N(r, 1) against N(0, 1), at the shifts r of `_shifts`: those of the first

@@ -104,10 +104,11 @@ def allocated_mechanism(spec: RandomAllocation, case: Case) -> Guarantee | Refus
 
 
 def _upper_pair(spec: RandomAllocation, case: Case, pair: Pair) -> Pair:
-    """Return the dominating pair of a random allocation of units to batches.
+    """Return two distributions that dominate a random allocation of records or clients to batches.
 
-    It is the pair for secret batches, or the less of it and of the pair for public batches if it may be coarse. If each
-    unit is in all batches, it is the pair for public batches.
+    Dominating means that their hockey-stick divergence bounds δ. The pair is computed for secret batches. If that pair
+    may be coarse, the smaller of its δ and the δ for public batches is taken. If each record or client is in all
+    batches, the pair is that of public batches.
 
     Args:
         spec: the allocation.
@@ -128,10 +129,10 @@ def _upper_pair(spec: RandomAllocation, case: Case, pair: Pair) -> Pair:
 
 
 def _allocated_pair(spec: RandomAllocation, case: Case, pair: Pair) -> Pair:
-    """Return the dominating pair of a random allocation of a unit to k of t secret batches.
+    """Return two distributions that dominate a random allocation of a record or client to k of t secret batches.
 
-    A dominating pair is two distributions with a hockey-stick divergence that bounds δ. The batches are cut into k
-    blocks, and the unit is taken to be in one batch of each. This dominates the allocation.
+    Dominating means that their hockey-stick divergence bounds δ. The batches are divided into k blocks, and the unit
+    (the record or client) is taken to be in one batch of each block. This dominates the allocation.
 
     Args:
         spec: specification of the allocation: t batches, of which k have the unit, and the epochs.
@@ -298,10 +299,10 @@ def share_of(chosen: int, number: int) -> Share:
 
 
 def _attained_by_sums(spec: RandomAllocation, case: Case, witness: Pair) -> list[Pair]:
-    """Return pairs of distributions of a statistic of the outputs, for lower bounds on δ of a unit in several batches.
+    """Return distributions of a statistic of the outputs, for lower bounds on δ of a record or client in some batches.
 
-    A statistic is a sum over the batches of their likelihood ratios, each capped at some value. Its distribution does
-    not depend on which batches the unit is in.
+    The statistic is the sum over the batches of their likelihood ratios, each capped at some value. Its distribution
+    does not depend on which batches the unit is in. As post-processing it can only lower δ.
 
     Args:
         spec: the allocation.
@@ -309,8 +310,8 @@ def _attained_by_sums(spec: RandomAllocation, case: Case, witness: Pair) -> list
         witness: pair that the mechanism attains on a batch.
 
     Returns:
-        One pair for each cap. There are none for a unit in one batch, for batches that are kept over several epochs, or
-        if the likelihood ratio of the witness cannot be evaluated in cells.
+        One pair of distributions for each cap. There are none for a unit in one batch, or for batches that are kept
+        over several epochs. There are also none if the likelihood ratio of the witness cannot be made discrete.
     """
     cells = cells_of_batch(witness, CELLS)
     keeps_batches = spec.kept and spec.epochs > 1

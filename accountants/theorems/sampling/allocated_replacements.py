@@ -109,7 +109,7 @@ def _protects(pair: Pair) -> bool:
     Returns:
         True if no direction of the pair loses privacy completely with a probability of nearly 1.
     """
-    largest_log_mass = -1e-9
+    largest_log_mass = -1e-9  # about the logarithm of 1 − 1e-9
     first_alternative = alternatives_of(pair)[0]
     return all(profile.log_infinite_mass < largest_log_mass for profile in first_alternative.directions())
 

@@ -99,12 +99,12 @@ def _is_gaussian_run(spec: Spec) -> bool:
 
 
 def fixed_batch(spec: Subsampled, inner: Guarantee, share: Share) -> tuple[Pair, ...]:
-    """Return pairs for lower bounds on δ of a batch of fixed size under replace-one, from concrete neighbours.
+    """Return output distributions on replace-one neighbours that give lower bounds on δ of a batch of fixed size.
 
-    Let (P, Q) be the mechanism's pair on a batch: the output with the replaced record, and with the replacing one. In
-    the first example all other records equal the replacing record, so a batch without the replaced record gives Q. The
-    pair is then (1 − q) Q + q P against Q, with q the probability that the record is in the batch. For contributions of
-    bounded norm, the second example has opposite contributions of the record, with all others zero.
+    Let P and Q be the distributions of the mechanism's output on a batch with the replaced and the replacing record. In
+    the first example all other records equal the replacing record, so a batch without the replaced record gives Q. Let
+    q be the probability that the record is in the batch. The outputs are then (1 − q) Q + q P and Q. For contributions
+    of bounded norm, the second example has opposite contributions of the record, with all others zero.
 
     Args:
         spec: the subsampled mechanism.
@@ -112,8 +112,8 @@ def fixed_batch(spec: Subsampled, inner: Guarantee, share: Share) -> tuple[Pair,
         share: inclusion probability q of the record.
 
     Returns:
-        The pairs of output distributions. There are none if the mechanism samples again or is not a sum of
-        contributions.
+        One pair of output distributions for each example. There are none if the mechanism samples again or is not a sum
+        of contributions.
     """
     mechanism = spec.mechanism
     if isinstance(mechanism.primitive, RandomSum):
@@ -173,7 +173,7 @@ def zeroed_in_a_batch(mechanism: Spec, zeroed: Guarantee, share: Share) -> tuple
 
 
 def random_among_zeros(inner: Guarantee, share: Share) -> tuple[Pair, ...]:
-    """Return pairs for lower bounds on δ: a sampled contribution of random size, while all others are zero.
+    """Return output distributions for lower bounds on δ of a sampled contribution of random size, if all others are 0.
 
     Args:
         inner: guarantee of the mechanism on a batch that has the contribution. Its attained pairs (output distributions
@@ -181,7 +181,7 @@ def random_among_zeros(inner: Guarantee, share: Share) -> tuple[Pair, ...]:
         share: probability that the contribution is in the batch, with the doubles around it.
 
     Returns:
-        One pair for each attained pair that is a Gaussian mixture; the tuple may be empty.
+        One pair of output distributions for each attained pair that is a Gaussian mixture; the tuple may be empty.
     """
     attained_pairs = []
     for witness in inner.curve.witnesses:
@@ -275,17 +275,17 @@ def replaced_pairs(drawn: Multiplicities, contribution: ContributionNoise) -> tu
 
 
 def zeroed_pairs(drawn: Multiplicities, contribution: ContributionNoise) -> tuple[Pair, ...]:
-    """Return pairs for lower bounds on δ of sampling with replacement under zero-out-one, from concrete neighbours.
+    """Return output distributions on zero-out-one neighbours, for lower bounds on δ of sampling with replacement.
 
-    The contribution of the record changes from C to zero. All others are zero, or, in a second pair, −C. The second
-    pair is known only if no multiplicities are grouped, because rounding them down moves both of its distributions.
+    The record's contribution changes from C to zero. All others are zero, or, in a second pair, −C. The second pair
+    needs multiplicities (numbers of draws) that are not grouped; rounding them down would move both distributions.
 
     Args:
         drawn: distribution of the number of times that the record is drawn.
         contribution: noise, and shift by one contribution.
 
     Returns:
-        One or two pairs.
+        One or two pairs of output distributions.
     """
     noise, shift = contribution
     groups = _least_multiplicities(drawn)

@@ -226,7 +226,8 @@ def schedule(
 ) -> Outputs:
     """Compute the noise σ of a client's N-th report, and the Gaussian DP parameter after N reports.
 
-    The noise is σ = base √N. A client whose N-th report is the last one has the parameter 2S √(1 + 1/2 + … + 1/N)/base.
+    The noise is σ = base √N. If the N-th report is the client's last one, its parameter is
+    2S √(1 + 1/2 + … + 1/N)/base.
 
     Args:
         clipping_norm: bound S on the ℓ2 norm of a message.

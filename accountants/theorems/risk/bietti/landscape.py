@@ -105,13 +105,16 @@ class Landscape:
         return local_smoothness / shared_smoothness
 
     def at(self, alpha: float) -> PersonalizationBounds:
-        """Return the bounds on the excess risk at a weight α of the shared part.
+        """Return the bounds on the excess risk of personalised SGD at a weight α of the part that all clients share.
+
+        A model has this shared part and an own part of each client. A larger α lets the shared part move more.
 
         Args:
             alpha: weight α in [0, ∞]. At ∞ only the shared part of the model moves.
 
         Returns:
-            The bounds and the step sizes. At α = ∞ the bounds are infinite unless all clients have one optimum.
+            The bounds with their summands, in units of the loss, and the step sizes of both parts. At α = ∞ the bounds
+            are infinite unless all clients have one optimum.
         """
         is_infinite = math.isinf(alpha)
         if is_infinite and self.spread_squared > 0.0:
@@ -125,7 +128,7 @@ class Landscape:
             step=step, squared_norm=factors.squared_norm, variance=factors.variance, rounds=self.rounds
         )
 
-        # The shared part has α times the step size; in the limit α = ∞ only the shared part moves.
+        # The shared part moves with α times the step size. At α = ∞ only the shared part moves.
         if is_infinite:
             step_size, shared_step_size = 0.0, step
         else:
@@ -144,14 +147,16 @@ class Landscape:
         )
 
     def _infinite_bound(self) -> PersonalizationBounds:
-        """Return the bound at α = ∞ for clients with different optima, where all its parts are infinite.
+        """Return the infinite bound on the excess risk for clients with different optima that train no own parts.
 
-        As α grows, the smoothness L max{αa, b} has no limit, while ‖z*‖² does not fall below S > 0, the sum of the
-        squared distances of the optima from their mean. The step size of the shared part tends to 1/(4La).
+        This is the limit α = ∞ of the weight of the part that all clients share. The squared norm ‖z*‖² of a minimiser
+        stays at or above S > 0, the sum of the squared distances of the optima from their mean. The smoothness
+        L max{αa, b} has no limit, where L is that of the losses and a and b are factors of the draw of clients. The
+        step size of the shared part tends to 1/(4La).
 
         Returns:
-            The bound with infinite summands, a step size of 0 for the local parts, and the limit of the shared step
-            size.
+            The bound with infinite summands, a step size of 0 for the clients' own parts, and the limit of the step
+            size of the shared part.
         """
         infinite_summands = FullParticipationBound(optimisation=math.inf, variance=math.inf)
         shared_smoothness, _local_smoothness = self.smooth_factors
@@ -187,9 +192,11 @@ class Landscape:
         )
 
     def _factors(self, alpha: float) -> BoundFactors:
-        """Return the quantities that determine the bound at a weight α of the shared part.
+        """Return the quantities that determine the bound on the excess risk at a weight α of the shared part.
 
-        They are the least ‖z*‖²_α of a minimiser, the smoothness L max{αa, b} and the variance αA + B.
+        They are the least squared norm ‖z*‖²_α of a minimiser, the smoothness L max{αa, b} and the variance αA + B. L
+        is the smoothness of the losses. The factors a and A belong to the shared part, b and B to the clients' own
+        parts.
 
         Args:
             alpha: weight α, finite.

@@ -87,10 +87,11 @@ class SampledTargetInputs(WeightedOptimum, BudgetFields):
 
 
 def _at_target(inputs: SampledTargetInputs, federation: DrawnGradients, reading: Reading) -> dict[str, float]:
-    """Return the bound on the excess risk at the noise for a target (ε, δ), with its terms.
+    """Return the bound on the excess risk of personalised SGD at the noise for a target (ε, δ), with its terms.
 
-    The variance of a step is αA + B + αd_wσ_ζ². α is the weight of the shared part, d_w its dimension, and σ_ζ the
-    noise per coordinate. A and B are the variances of the shared and the local gradients by sampling.
+    A model has a part that all clients share, with the weight α and d_w coordinates, and an own part of each client.
+    The variance of a step is αA + B + αd_wσ_ζ², with the noise σ_ζ per shared coordinate. A and B are the variances of
+    the shared and the local gradients by sampling.
 
     Args:
         inputs: clients, rounds, constants of the losses, and the target (ε, δ).

@@ -96,10 +96,11 @@ class DescentBound:
 
 
 def stage_factors(stage: Stage, *, smoothness: float, strong_convexity: float) -> DescentBound:
-    """Return A and B of one stage of accelerated descent, for which E F(w^ag) − F(u) ≤ A E|w_0 − u|² + B V².
+    """Return the factors A and B of the bound A E|w_0 − u|² + B V² on the risk of a stage of accelerated descent.
 
-    The stage has T rounds and the prox weight v. It starts at w_0 and returns w^ag; u is any point of the domain, and
-    V² bounds the variance of a gradient. With s = v − βT/(T + 1), the factors are
+    The stage starts at w_0 and returns w^ag. For any point u of the domain, E F(w^ag) − F(u) is at most the bound. V²
+    bounds the variance of a gradient. The stage has T rounds and the prox weight v, a factor of the step schedule. With
+    s = v − βT/(T + 1), the factors are
 
         A = 2v/(T(T + 1)),
         B = 2/(T(T + 1)) Σ_{t≤T} t²/(μt(t + 1) + 4s),   which is (2T + 1)/(12s) if μ = 0.
@@ -134,7 +135,7 @@ def stage_factors(stage: Stage, *, smoothness: float, strong_convexity: float) -
 
 
 def _upper_variance_sum(rounds: int, offset: float, strong_convexity: float) -> float:
-    """Return an upper bound on the sum Σ_{t≤T} t²/(μt(t + 1) + c), at most 0.2 % above it.
+    """Return an upper bound on Σ_{t≤T} t²/(μt(t + 1) + c), too large by at most 0.2 %.
 
     This sum is the factor of the gradient variance in the risk bound of a stage of T rounds. The first m =
     `LISTED_TERMS` terms are added one by one. The terms increase in t, so each later term is at most the integral of

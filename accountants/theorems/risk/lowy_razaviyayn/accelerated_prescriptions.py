@@ -103,20 +103,24 @@ def complete_prescription(
 
 
 def _round_variance(run: ReusedRun, totals: Aggregates, *, rounds: int, reading: Reading) -> Variance:
-    """Return the variance of one round's averaged gradient at the noise of Lowy and Razaviyayn, by its parts.
+    """Return the variance of one round's averaged gradient at the noise of Lowy and Razaviyayn, split by its causes.
 
-    The parts are Φ̂²/(MK) by the sampling of records, if a round leaves records out; v̂²(N − M)/(M(N − 1)) by the
-    sampling of clients, which "printed" leaves out (erratum E-12); and dσ²/M by the noise. The averages of the clients'
-    noise variances satisfy σ²/M = 256 L² R min{Ξ/M', ξ_max/M}.
+    M of N clients report in a round, each with a batch of K records. The variance has three summands.
+
+    - Φ̂²/(MK) is due to the sampling of records, if a round leaves records out. Φ̂² is the variance of the gradients.
+    - v̂²(N − M)/(M(N − 1)) is due to the sampling of clients; "printed" leaves it out (erratum E-12). v̂² is the
+      variance of the clients' mean gradients.
+    - dσ²/M is due to the noise of variance σ² in d coordinates. It satisfies σ²/M = 256 L² R min{Ξ/M', ξ_max/M}.
 
     Args:
-        run: the federation and the loss.
-        totals: averages of ξ over the clients; `totals.noise_ratio` is min{Ξ/M', ξ_max/M}.
+        run: the federation and the loss, with Lipschitz constant L.
+        totals: averages over the clients of ξ, their noise variances up to a factor; `totals.noise_ratio` is
+            min{Ξ/M', ξ_max/M}.
         rounds: number R of rounds.
         reading: "printed" for the paper's formulas, "corrected" for those without its errors.
 
     Returns:
-        The three parts, in squared gradient units.
+        The three summands, in squared gradient units.
     """
     participants = run.federation.participation.mean
     squared_gradient_std = run.empirical_gradient_std * run.empirical_gradient_std

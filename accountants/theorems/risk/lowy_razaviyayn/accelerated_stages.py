@@ -87,12 +87,16 @@ class StagesInputs:
             number: number k of the stage, from 1.
             reading: "printed" has the product of the rounds in the denominator, so that v_k is always 2β (erratum
                 E-15). "corrected" has it in the numerator.
+
+        Returns:
+            The stage with its number of rounds and its prox weight.
         """
         convexity, variance = self.strong_convexity, self.gradient_variance
         inverse_target = 2.0 ** (number + 1) / self.initial_gap  # 1/(Δ2^{−(k+1)})
 
         # The rounds R_k: enough to descend, and enough to average out the variance.
         rounds_for_descent = 4.0 * math.sqrt(2.0 * self.smoothness / convexity)
+        # The constants are those of R_k.
         rounds_for_noise = 128.0 * variance * inverse_target / (3.0 * convexity)
         rounds = math.ceil(max(rounds_for_descent, rounds_for_noise))
 

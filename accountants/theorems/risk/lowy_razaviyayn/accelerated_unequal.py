@@ -113,16 +113,16 @@ class UnequalAcceleratedProblem(AcceleratedProblem):
         return convexity / self.heaviest
 
     def variance(self, noise_std: float) -> Variance:
-        """Return an upper bound on the variance of one round's averaged noisy gradient, by its parts.
+        """Return an upper bound on the variance of one round's averaged noisy gradient, split by its causes.
 
-        The parts are the sampling of records, the sampling of clients, and the noise. A statistic of the gradients that
-        is not given is replaced by infinity. The Lipschitz constants then limit its part.
+        The causes are the sampling of records, the sampling of clients, and the noise. A statistic of the gradients
+        that is not given is replaced by infinity. The Lipschitz constants then limit its summand.
 
         Args:
             noise_std: root mean square over clients of the noise's standard deviation per coordinate, at least 0.
 
         Returns:
-            The three parts, in squared gradient units.
+            The three summands, in squared gradient units.
         """
         gradient_variance = _square_or_infinity(self.gradient_std)
 

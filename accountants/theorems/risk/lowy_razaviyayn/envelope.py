@@ -41,6 +41,9 @@ def envelope_gap(*, lipschitz: float, envelope_smoothness: float) -> float:
     Args:
         lipschitz: Lipschitz constant L of the loss.
         envelope_smoothness: smoothness b > 0 of the envelope.
+
+    Returns:
+        The largest difference, in units of the loss.
     """
     return lipschitz * lipschitz / (2.0 * envelope_smoothness)
 
@@ -197,6 +200,9 @@ class _EnvelopeSearch:
         Args:
             product: product ηb > 0, which gives b for the step size.
             log_step: natural logarithm of the step size η.
+
+        Returns:
+            The bound on the excess risk of the original loss, the difference to the envelope included.
         """
         step = math.exp(log_step)
         risk = enveloped_excess_risk(

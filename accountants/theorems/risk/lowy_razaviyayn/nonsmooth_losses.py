@@ -248,16 +248,16 @@ class NonsmoothInputs(DescentInputs):
 
 # Conditions ---------------------------------------------------------------------------------------------------------
 def _claim(_inputs: NonsmoothInputs, outputs: Outputs) -> Sides:
-    """Compare the sum of the terms of the proof with the risk that the theorem claims.
+    """Compare the excess risk that a theorem states with the terms of its proof, added up.
 
-    A statement with a hidden constant claims no number; the condition then holds.
+    If the statement hides a constant, it has no number to compare with; the condition then holds.
 
     Args:
         _inputs: the request, which is not used.
         outputs: outputs of the theorem, with `proof_excess_risk` and perhaps `excess_risk`.
 
     Returns:
-        The two sides of the condition that the sum is at most the claimed risk.
+        The two sides of the condition that the sum is at most the stated risk, and whether it holds.
     """
     if "excess_risk" not in outputs:
         return Sides.at_most(0.0, math.inf)

@@ -18,7 +18,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.one_pass_run import
 
 
 def convex_batch(run: OnePassFacts) -> float:
-    """Return the batch size K that Theorem 2.3 prescribes for convex losses, a real number that may be outside [1, n].
+    """Return the batch size K that Theorem 2.3 of Lowy and Razaviyayn prescribes for convex losses, before rounding.
 
     It is K = (L/(βD))^{2/5} n^{3/5} (d ln(1/δ))^{1/5}/(ε^{2/5} M^{1/5}).
 
@@ -28,8 +28,9 @@ def convex_batch(run: OnePassFacts) -> float:
             domain of diameter D. φ and v are the standard deviations of gradients within and between clients.
 
     Returns:
-        The batch size as a real number, not rounded.
+        The batch size as a real number, which may be outside [1, n].
     """
+    # `run.privacy` is d ln(1/δ).
     slope_factor = math.pow(run.lipschitz / (run.smoothness * run.diameter), 0.4)
     records_factor = math.pow(float(run.samples_per_client), 0.6)
     privacy_factor = math.pow(run.privacy / run.participants, 0.2)

@@ -26,10 +26,10 @@ def unequal_variance(
     used_once: bool = False,
     **bounds: float,
 ) -> Variance:
-    """Return an upper bound on the variance of a round's averaged noisy gradient, if clients differ, by its parts.
+    """Return an upper bound on the variance of a round's averaged noisy gradient for clients that differ.
 
-    The parts are the sampling of records, the sampling of clients, and the noise. The first two are maximised jointly
-    over all gradients that the Lipschitz constants allow.
+    The variance is split by its causes: the sampling of records, the sampling of clients, and the noise. The first two
+    are maximised jointly over all gradients that the Lipschitz constants allow.
 
     Args:
         groups: the clients, with the Lipschitz constants of their weighted losses.
@@ -41,7 +41,7 @@ def unequal_variance(
         bounds: `largest_within`, `largest_between` and `largest_total` of `largest_variance`.
 
     Returns:
-        The three parts, in squared gradient units.
+        The three summands, in squared gradient units.
     """
     # The factor of each client's variance that sampling a batch leaves.
     if used_once:

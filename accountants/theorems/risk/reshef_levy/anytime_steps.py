@@ -135,17 +135,17 @@ def anytime(
 
 
 def _least_prefix(*, inner_products: tuple[float, ...], weights: tuple[float, ...] | None) -> Sides:
-    """Compare the least partial sum of the weighted regret Σ α_τ⟨∇f(x_τ), w_τ − x*⟩ with 0.
+    """Compare the least partial sum of the weighted regrets Σ α_τ⟨∇f(x_τ), w_τ − x*⟩ with 0.
 
-    The regret of round τ is the inner product of the gradient at the model x_τ with the difference of the iterate w_τ
-    and the minimiser x*.
+    The regret of round τ is an inner product. Its factors are the gradient at the model x_τ, and the difference of the
+    iterate w_τ and the minimiser x*.
 
     Args:
         inner_products: inner products ⟨∇f(x_τ), w_τ − x*⟩ of the rounds τ = 1, …, t.
         weights: positive weights α_τ of the rounds; if None, 1, …, t.
 
     Returns:
-        The two sides of the condition that every partial sum is at least 0.
+        The least partial sum and 0, as the two sides of the condition that every partial sum is at least 0.
     """
     alphas = _round_weights(weights, len(inner_products))
     products = (alpha * product for alpha, product in zip(alphas, inner_products, strict=True))

@@ -24,9 +24,9 @@ def stability_bound(
 ) -> float:
     """Bound the excess risk of the algorithm of Reshef and Levy by the stability of its iterates.
 
-    The noise of the last l rounds has little effect on the iterates. m of M clients report in each of T rounds. Let p =
-    m/M, A = T(T + 1)/2 and h = 2ηLT < 1, with κ of `log_kappa`, the noise variance c, and the dimension d. The age l
-    may be any of 1, …, T, and the weight λ any number in (0, 1 − h). The excess risk is at most
+    The noise of the last l rounds has little effect on the iterates, which the factor κ of `log_kappa` expresses. m of
+    M clients report in each of T rounds. Let p = m/M, A = T(T + 1)/2 and h = 2ηLT < 1. The noise variance is c and the
+    dimension d. The age l may be any of 1, …, T, and the weight λ any number in (0, 1 − h). The excess risk is at most
 
         [base + κηcdA/(mp) + ηcd(1 − p)^l (T − l)(T − l + 1)/(4λmp²)]/(A(1 − h/(1 − λ))).
 

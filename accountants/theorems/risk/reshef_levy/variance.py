@@ -37,6 +37,9 @@ def client_share(*, clients: int, participants: int) -> float:
     Args:
         clients: number M of clients.
         participants: number m of participants, from 1 to M.
+
+    Returns:
+        The share, in [0, 1].
     """
     if clients == participants:
         return 0.0

@@ -96,7 +96,7 @@ def client_records(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     if spec.records_of_one_client > LARGEST_SHIFT * multiplier:
         return Refusal(CLIENT_RECORDS, f"the records of one client exceed {LARGEST_SHIFT:g} standard deviations")
 
-    # The pairs of the mixture, or a reason why they are not known.
+    # The distributions of the mixture for the upper and lower bounds, or a reason why they are not known.
     pairs = _client_pairs(spec, case.setting.relation, multiplier)
     if isinstance(pairs, Refusal):
         return pairs

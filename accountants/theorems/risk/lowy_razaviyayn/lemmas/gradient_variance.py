@@ -52,10 +52,15 @@ def fresh_gradient_variance(
     heterogeneity: float,
     reading: Reading = "printed",
 ) -> Variance:
-    """Return the variance of a round's averaged noisy gradient for records that are used once, by its parts.
+    """Return the variance of a round's averaged noisy gradient for records that are used once, split by its causes.
 
-    Lemma E.5 of Lowy and Razaviyayn bounds it by min{Φ²/(M'K), φ²_max/(MK)} + Υ²/M + d min{Σ²/M', σ²_max/M}. Φ² and Σ²
-    are averages of the clients' gradient variances φ_i² and noise variances σ_i². Υ² is v² times 1 − (M − 1)/(N − 1).
+    The causes are the sampling of records, the sampling of clients, and the noise. Lemma E.5 of Lowy and Razaviyayn
+    bounds the variance by
+
+        min{Φ²/(M'K), φ²_max/(MK)} + Υ²/M + d min{Σ²/M', σ²_max/M}.
+
+    Φ² and Σ² are averages of the clients' gradient variances φ_i² and noise variances σ_i², with the maxima φ²_max and
+    σ²_max. Υ² is v² times 1 − (M − 1)/(N − 1).
 
     Args:
         statistics: averages M and M' of the number of participants, and averages of φ_i² and σ_i² over clients.
@@ -67,7 +72,7 @@ def fresh_gradient_variance(
             are exact (erratum E-31).
 
     Returns:
-        The parts of the variance by records, clients and noise, in squared gradient units.
+        The three summands of the variance, in squared gradient units.
     """
     moments = statistics.moments
     between = client_factor(clients=clients, participants=moments.mean)
@@ -176,7 +181,9 @@ def reused_variance(
     noise_std: NoiseStd,
     reading: Reading = "printed",
 ) -> Outputs:
-    """Return the variance V² of a round's averaged noisy gradient and its parts, for batches that re-use the records.
+    """Return the variance V² of a round's averaged noisy gradient, for batches that re-use the records.
+
+    Its three summands are due to the sampling of records, the sampling of clients, and the noise.
 
     Args:
         federation: the clients and the number of participants.
@@ -190,8 +197,9 @@ def reused_variance(
             draw of clients and then of records, with the plain mean of σ_i² over clients (erratum E-12).
 
     Returns:
-        `gradient_variance` V², and its parts by records, clients and noise, in squared gradient units.
+        `gradient_variance` V², and its three summands, in squared gradient units.
     """
+    # The statistics give the participants and the noise; the gradients' variance is not that of each client here.
     statistics = federation.statistics(gradient_std=0.0, noise_std=noise_std)
     if reading == "printed":
         printed = reused_gradient_variance_printed(

@@ -67,9 +67,9 @@ class MinimiserRound(ClientFields):
     mean_gradient_norm: Annotated[float, MEAN_GRADIENT] = 0.0
 
     def variance(self, reading: Reading, heterogeneity: float) -> Variance:
-        """Return the variance of a round's averaged noisy gradient at the minimiser, by its parts.
+        """Return the variance of a round's averaged noisy gradient at the minimiser, split by its causes.
 
-        The parts are the sampling of records, the sampling of clients, and the noise.
+        The causes are the sampling of records, the sampling of clients, and the noise.
 
         Args:
             reading: version of the averages over clients. "printed" has the bounds of Lowy and Razaviyayn, "corrected"
@@ -77,7 +77,7 @@ class MinimiserRound(ClientFields):
             heterogeneity: standard deviation of the clients' mean gradients, at least 0.
 
         Returns:
-            The three parts, in squared gradient units.
+            The three summands, in squared gradient units.
         """
         return fresh_gradient_variance(
             self.statistics(gradient_std=self.gradient_std, noise_std=self.noise_std),

@@ -145,6 +145,9 @@ class AcceleratedProblem(EqualClientsRound):
 
         Args:
             std: s, the standard deviation that is set.
+
+        Returns:
+            The largest value of the other standard deviation, in gradient units; 0 if s is L or more.
         """
         remaining_variance = max(self.lipschitz * self.lipschitz - std * std, 0.0)
         rounding_margin = 1.0 + 2.0**-40  # exceeds the rounding errors of the root and the difference

@@ -34,6 +34,9 @@ def batch_divisor(federation: Federation, reading: Reading) -> int:
         federation: the clients and their batch sizes.
         reading: "printed" always gives K. "corrected" gives K if all clients participate, and 1 otherwise: clients are
             then sampled, and larger batches do not reduce the variance that this causes (erratum E-14).
+
+    Returns:
+        K or 1, a number of records.
     """
     if reading == "printed" or federation.all_participate:
         return federation.smallest_batch
@@ -188,6 +191,9 @@ def _strongly_convex_rounds(run: DescentRun, totals: Aggregates, reading: Readin
         run: the federation and the loss.
         totals: averages: M* of the number of participants, and Ξ~ of the clients' noise variances, up to a factor.
         reading: "corrected" divides the second number by the batch size if all clients participate (E-10, E-14).
+
+    Returns:
+        The number of rounds as a real number.
     """
     divisor = 1 if reading == "printed" else batch_divisor(run.federation, reading)
     contraction = contraction_rounds(run.smoothness, run.strong_convexity, run.logarithm_argument(totals))
