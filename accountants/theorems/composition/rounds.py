@@ -66,9 +66,9 @@ def flatten(spec: Spec, times: int = 1) -> Iterator[tuple[Spec, int]]:
 def composition(spec: Repeated | Composed, case: Case) -> Guarantee:
     """Return the guarantee of a composition, from the products of the mechanisms' dominating distributions.
 
-    A dominating pair is two distributions with a hockey-stick divergence that bounds δ of a mechanism. The product of these
-    pairs over all runs dominates the composition. Lower bounds follow from the products of witnesses, the pairs of
-    output distributions on concrete neighbours. A mechanism without a witness is left out of these products. Equal
+    A dominating pair is two distributions with a hockey-stick divergence that bounds δ of a mechanism. The product of
+    these pairs over all runs dominates the composition. Lower bounds follow from the products of witnesses, the pairs
+    of output distributions on concrete neighbours. A mechanism without a witness is left out of these products. Equal
     mechanisms are counted together. The result does not depend on how runs are written:
     `repeated(k)` equals `composed` of k copies, and the order of the parts does not matter.
 
