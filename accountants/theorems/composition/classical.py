@@ -150,7 +150,7 @@ class CompositionInputs:
     times: Times = 1
 
     def check(self) -> None:
-        """Check that there are as many δ as ε, at least one of each, and that all are in range.
+        """Check that there are as many δ as ε, at least one of each, with ε in (0, 1e9] and δ in [0, 1).
 
         Raises:
             InvalidInput: if the lists are empty or of different lengths, or an entry is out of range.

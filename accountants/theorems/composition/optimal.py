@@ -179,6 +179,7 @@ def optimal(inputs: OptimalInputs) -> Outputs:
     Returns:
         `epsilon`, and δ' with its decimal logarithm.
     """
+    # `ACCURACY` bounds the error of the computed logarithm; it is converted to units of roundoff.
     run_log_delta = math.log(inputs.delta) if inputs.delta > 0 else -math.inf
     log_delta = optimal_log_delta(epsilon=inputs.epsilon, log_delta=run_log_delta, runs=inputs.runs, index=inputs.index)
     upper_log_delta = min(raise_log_by_units(log_delta, ACCURACY / UNIT_ROUNDOFF), 0.0)
@@ -199,7 +200,7 @@ def basic(inputs: CompositionInputs) -> Outputs:
     total_delta = product_up(inputs.times, sum_up(inputs.deltas))
     log_delta = -math.inf
     if total_delta > 0:
-        log_delta = raise_log_by_units(math.log(total_delta), 4.0)
+        log_delta = raise_log_by_units(math.log(total_delta), 4.0)  # rounded up by four units of roundoff
     return {"epsilon": total_epsilon, **delta_outputs(log_delta)}
 
 

@@ -258,7 +258,7 @@ class FailingProfile(Profile):
         return np.asarray(np.logaddexp(self.log_failure, log_without_failure))
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose the log of f + (1 − f) δ(ε) at each ε.
+        """Enclose the log of f + (1 − f) δ(ε) at each ε, where f is the probability of a failure without any privacy.
 
         Args:
             epsilon: array of ε, in nats.

@@ -201,6 +201,7 @@ def deletion(*, epsilon: Epsilon, log_delta: GivenLogDelta) -> Outputs:
         `epsilon` in nats, and δ with its decimal logarithm.
     """
     log_delta_of_replacement = replacement_log_delta(epsilon=epsilon, log_delta=log_delta)
+    # A bound on the rounding error of ln((1 + e^ε) δ), relative to the size of its terms.
     rounding = 8 * UNIT_ROUNDOFF * (1.0 + abs(log_delta) + epsilon)
     return {"epsilon": 2.0 * epsilon, **delta_outputs(log_delta_of_replacement + rounding)}
 

@@ -47,7 +47,7 @@ class RenyiInputs(DeltaFields):
     times: Times = 1
 
     def check(self) -> None:
-        """Check that there are as many divergences as orders, and that all are in range.
+        """Check that there are as many divergences as orders, with orders in (1, 1e6] and divergences in [0, ∞).
 
         Raises:
             InvalidInput: if the lists are empty or of different lengths, or an entry is out of range.
@@ -216,9 +216,9 @@ def zcdp_delta(inputs: ConcentratedInputs) -> Outputs:
 
 
 def zcdp_pair_delta(inputs: ConcentratedInputs) -> Outputs:
-    """Compute an upper bound on δ at ε from the dominating pair of ρ-zCDP mechanisms.
+    """Compute an upper bound on δ at ε for every ρ-zCDP mechanism, from two distributions that dominate them all.
 
-    A dominating pair is two distributions with a hockey-stick divergence that bounds δ of every such mechanism.
+    Dominating means that the hockey-stick divergence of the two distributions bounds δ of every such mechanism.
 
     Args:
         inputs: ρ and ε, in nats.

@@ -108,9 +108,10 @@ def gaussian_kernel(*, epsilon: PrivacyLoss, diameter: ImageDiameter, noise_std:
 
 
 def finite_channel(inputs: FiniteChannel) -> Outputs:
-    """Compute the contraction coefficient of a finite channel, the largest hockey-stick divergence of two rows.
+    """Compute the contraction coefficient of a finite channel for the hockey-stick divergence.
 
-    A channel multiplies the hockey-stick divergence of two distributions by at most this factor.
+    A channel multiplies the hockey-stick divergence of two input distributions by at most this factor. It is the
+    largest divergence Σ_i (p_i − e^ε q_i)₊ of the output distributions p and q for two inputs.
 
     Args:
         inputs: ε, and the rows of the channel; a row is the distribution of the output for one input.

@@ -102,10 +102,11 @@ class DifferingSteps:
 
     @cached_property
     def blocks(self) -> Blocks:
-        """Blocks of places v ≥ `HYBRID_PLACES`; at place v a record is used v steps before the release.
+        """Blocks of the steps far from the release, in which all steps share one bound for the use of a record.
 
-        Each block is bounded by its worst place. Within a block the numbers of steps to the release, or from the start,
-        differ by a factor of at most `BLOCK_RATIO`, up to rounding. So little is lost, and the blocks are few.
+        At place v a record is used v ≥ `HYBRID_PLACES` steps before the release. Each block is bounded by its worst
+        place. Within a block the numbers of steps to the release, or from the start, differ by a factor of at most
+        `BLOCK_RATIO`, up to rounding. So little is lost, and the blocks are few.
         """
         steps = self.run.steps
         starts = self._block_starts()
@@ -175,7 +176,9 @@ class DifferingSteps:
         return self._mean_over_places(parts)
 
     def _log_rest(self, epsilon: float, first: int, after: float) -> float:
-        """Return an upper bound on the log of the sum of the bounds on δ(ε) over a record's places from `first` on.
+        """Return an upper bound on the log of the summed bounds on δ(ε) for early uses of a record.
+
+        The uses are at least `first` steps before the release.
 
         Args:
             epsilon: ε ≥ 0.
@@ -183,7 +186,8 @@ class DifferingSteps:
             after: upper bound on the log of the product of the contraction factors of the last `first` steps.
 
         Returns:
-            The natural logarithm. It is by the smaller of two bounds on a term, that of interpolation and `after`.
+            The natural logarithm of the number of these places times a bound on each term. This bound is the smaller
+            one of e^`after` and of shifted interpolation.
         """
         (log_theta,), _ = theta_with_error(epsilon, self.largest_mu_from[[first]])
         by_interpolation = float(log_theta) + 1e-9  # more than the error of the logarithm
@@ -288,7 +292,7 @@ class DifferingSteps:
         # The product before each block, so without the block's own steps.
         products = np.append(product.value, product.value + np.cumsum(log_block_product))[:-1]
         product_errors = np.append(product.error, product.error + np.cumsum(block_error))[:-1]
-        rounding = UNIT_ROUNDOFF * self.run.steps * np.abs(products)
+        rounding = UNIT_ROUNDOFF * self.run.steps * np.abs(products)  # of the running sums
         return LogValues(use + products, use_error + product_errors + rounding)
 
     def _mean_over_places(self, parts: list[LogValues], log_rest: float | None = None) -> Interval:

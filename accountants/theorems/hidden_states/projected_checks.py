@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
 
 def check_setting(theorem: Theorem, spec: ProjectedSgd, case: Case) -> Refusal | None:
-    """Check whether bounds on the released model of projected SGD cover the setting.
+    """Check whether bounds on the released model of projected SGD apply to a request.
 
-    Rejected are observers of more than the released model, add-or-remove-one, and too many different steps.
+    The setting of the request is its neighbouring relation, protected unit and observer. Rejected are observers of more
+    than the released model, add-or-remove-one, and too many different steps.
 
     Args:
         theorem: the theorem that the refusal names.

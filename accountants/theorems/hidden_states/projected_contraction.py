@@ -89,7 +89,7 @@ def log_contraction_bound(epsilon: float, run: ProjectedRun, *, passes: float | 
     if not run.known_order:
         log_batch_share = math.log(run.participants) - math.log(run.clients)
     log_weight = -math.log(run.stops) + log_batch_share
-    slack = 8 * UNIT_ROUNDOFF * (1.0 + abs(log_weight))
+    slack = 8 * UNIT_ROUNDOFF * (1.0 + abs(log_weight))  # exceeds the rounding errors of the weight and the sum
     return Interval(bounds.lower + log_weight - slack, min(bounds.upper + log_weight + slack, 0.0))
 
 

@@ -45,6 +45,7 @@ def lipschitz_constant(
     """
     if smoothness is None:
         return None
+    # The added multiples of the unit roundoff exceed the rounding errors of the products and differences.
     largest_product = step * smoothness  # ηβ
     if not convex:
         return np.asarray(1.0 + largest_product + 4 * UNIT_ROUNDOFF * (1.0 + largest_product))

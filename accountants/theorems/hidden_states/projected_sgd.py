@@ -91,12 +91,12 @@ def make_guarantee(case: Case, theorem: Theorem, run: ProjectedRun, upper: Pair,
     Args:
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
         theorem: the theorem that gives the bound.
-        run: the run under the relation of the setting.
-        upper: the dominating pair.
+        run: the run under the requested relation.
+        upper: the dominating pair, two distributions with a hockey-stick divergence that bounds δ.
         declared: conditions of this theorem beyond Lipschitz losses, fresh noise, and a fixed or secret order.
 
     Returns:
-        The guarantee for the setting of the case, without lower bounds.
+        The guarantee for the requested relation, unit and observer, without lower bounds.
     """
     # The theorems that this one is based on.
     used_theorems = []

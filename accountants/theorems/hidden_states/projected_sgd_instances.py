@@ -88,14 +88,17 @@ def released_model_instances(spec: ProjectedSgd, relation: Relation) -> tuple[Pa
 
 
 def _pair(line: OneDimensionalRun, second_pull: float) -> Pair:
-    """Return the pair of distributions of the released model in two neighbouring runs on a line.
+    """Return the distributions of the released model of SGD in two neighbouring runs in one dimension.
+
+    Their hockey-stick divergence is a lower bound on δ.
 
     Args:
         line: the first run, in which the record shifts the model by `line.shift` in each step that uses it.
         second_pull: shift by the record in the second run, in units of `line.shift`: 0 if it is zeroed, −1 if replaced.
 
     Returns:
-        The pair, as masses of cells of the line that are moved towards each other by the numerical error.
+        The two distributions, as masses of intervals of the line. They are moved towards each other by more than the
+        numerical error, so that δ does not increase.
     """
     # With a zeroed record and strong convexity, the two runs contract differently.
     contracts_differently = second_pull == 0.0 and line.spec.strong_convexity > 0.0

@@ -114,14 +114,14 @@ class EqualSteps:
         return float(self.mus[0][0])
 
     def log_bound(self, epsilon: float, *, contracted: bool, switch: float | None = None) -> Interval:
-        """Enclose the log of the bound on δ(ε) of the released model, a weighted sum over the places of the record.
+        """Enclose the log of the bound on δ(ε) of the released model, a mean over when the record is used.
 
-        Let u be a number of steps after the last use of the record. The noise up to there hides the shift by the
-        record.
+        Let u be a number of steps after the last use of the record. The noise of these u steps hides the shift by the
+        record. All further steps may contract the divergence of the two runs.
 
         Args:
             epsilon: ε ≥ 0.
-            contracted: whether each later step multiplies δ by a contraction factor. Otherwise its noise hides the
+            contracted: whether each further step multiplies δ by a contraction factor. Otherwise its noise hides the
                 shift too.
             switch: u for every ε. The result is then a sum of products of convex functions of e^ε, hence convex. If
                 None, the best u for this ε is used.
@@ -283,6 +283,7 @@ def _contract(
     else:
         last = int(np.searchsorted(after_use, contraction.switch, side="right")) - 1
         least = np.where(after_use > after_use[last], relative[last], relative)
+    # The error of log θ_c counts once for each step, together with the rounding of the products.
     factor_error = after_use * (contraction.error + 4 * UNIT_ROUNDOFF * abs(log_factor))
     return after_use * log_factor + least, np.maximum.accumulate(error) + factor_error
 

@@ -151,7 +151,9 @@ def _distance_before_last_use(uses: int, period: int, rate: float, shift: float)
 
 
 def _powers(rate: float, count: FloatArray | float) -> FloatArray:
-    """Compute powers e^(−r n) of a contraction factor, but at least e^−690, so that only their squares underflow.
+    """Compute powers e^(−r n) of a contraction factor, but at least e^−690.
+
+    The limit keeps the powers above the smallest doubles; only their squares may underflow.
 
     Args:
         rate: r ≥ 0, minus the log of the contraction factor.

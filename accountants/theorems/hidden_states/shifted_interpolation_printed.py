@@ -156,7 +156,7 @@ def noisy_gd(inputs: FullBatch) -> Outputs:
 def noisy_gd_in_ball(inputs: FullBatchInBall) -> Outputs:
     """Compute the Gaussian-DP parameter μ of projected noisy gradient descent, by Bok, Su and Altschuler 2024.
 
-    It is μ = (1/σ) √(3ΔD/(ηn) + (Δ/n)² ⌈Dn/(ηΔ)⌉).
+    The parameter is μ = (1/σ) √(3ΔD/(ηn) + (Δ/n)² ⌈Dn/(ηΔ)⌉).
 
     Args:
         inputs: Δ = `sensitivity`, D = `diameter` of the domain, η = `step_size`, n = `population` and σ = `noise_std`.
@@ -164,6 +164,7 @@ def noisy_gd_in_ball(inputs: FullBatchInBall) -> Outputs:
     Returns:
         This μ, rounded up, as `gaussian_dp_mu`, and the least μ that shifted interpolation gives as `best_mu`.
     """
+    # The formula of the paper; `saturation` is its ceiling ⌈Dn/(ηΔ)⌉.
     shift = inputs.sensitivity / inputs.population
     square = 3.0 * shift * inputs.diameter / inputs.step_size + shift**2 * inputs.saturation
     mu = math.sqrt(square) / inputs.noise_std * ROUNDED_UP
@@ -212,15 +213,16 @@ def noisy_cgd(inputs: Cyclic) -> Outputs:
 def noisy_cgd_in_ball(inputs: CyclicInBall) -> Outputs:
     """Compute the Gaussian-DP parameter μ of projected descent on cyclic batches, by Bok, Su and Altschuler 2024.
 
-    It is μ = (1/σ) √(3ΔD/(bηl) + (Δ/b)² + (Δ/b)² ⌈bD/(Δη)⌉/l).
+    The parameter is μ = (1/σ) √(3ΔD/(bηl) + (Δ/b)² + (Δ/b)² ⌈bD/(Δη)⌉/l).
 
     Args:
-        inputs: Δ = `sensitivity`, D = `diameter` of the domain, b = `batch_size`, η = `step_size`, l = `period` batches
-            in a pass and σ = `noise_std`.
+        inputs: Δ = `sensitivity`, D = `diameter` of the domain, b = `batch_size`, η = `step_size` and σ = `noise_std`.
+            A pass has l = `period` batches.
 
     Returns:
         This μ, rounded up, as `gaussian_dp_mu`, and the least μ that shifted interpolation gives as `best_mu`.
     """
+    # The formula of the paper; `saturation` is its ceiling ⌈bD/(Δη)⌉.
     shift = inputs.sensitivity / inputs.batch_size
     square = 3.0 * shift * inputs.diameter / (inputs.step_size * inputs.period)
     square += shift**2 * (1.0 + inputs.saturation / inputs.period)

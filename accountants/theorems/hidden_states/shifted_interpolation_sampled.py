@@ -143,9 +143,10 @@ def shift_square(run: ProjectedRun, window: FloatArray) -> FloatArray:
 def best_window(run: ProjectedRun) -> StepWindow:
     """Return the split of a run into earlier and last steps with the least estimated μ², from a grid of splits.
 
-    The last steps are composed. A share κ of their noise variance hides the distance that two runs on neighbouring data
-    have before them. Hence μ² is the square of this shift, divided by κ, plus the μ² of the composed steps with the
-    remaining noise. Every split gives a valid bound, so that a coarse grid suffices.
+    Before the last steps, two runs on neighbouring data have some distance, the shift. A share κ of the noise variance
+    of the last steps hides this shift. The remaining noise protects the record in these steps, which are composed.
+    Hence μ² is the square of the shift over its noise, divided by κ, plus the μ² of the composed steps. Every split
+    gives a valid bound, so a coarse grid suffices.
 
     Args:
         run: a run of equal steps, each on a fresh batch.

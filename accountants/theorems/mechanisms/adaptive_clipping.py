@@ -34,7 +34,7 @@ def _inverse_square(value: float) -> Fraction:
 
 
 def update_noise_multiplier(*, noise_multiplier: float, count_std: float) -> float:
-    """Compute the noise multiplier z_Δ of the sum of clipped updates in a round of adaptive clipping.
+    """Compute the noise multiplier z_Δ of the clipped updates in a round of adaptive clipping.
 
     Each participant sends its clipped update, and a bit that is 1 if the update was not clipped. The server adds noise
     to the sums of both. The result is z_Δ = (z⁻² − (2σ_b)⁻²)^(−1/2), rounded up.

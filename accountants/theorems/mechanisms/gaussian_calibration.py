@@ -57,7 +57,7 @@ def bun_steinke_noise_std(*, epsilon: float, log_delta: float, sensitivity: floa
 
 @functools.lru_cache(maxsize=64)
 def gaussian_noise_std_bounds(*, epsilon: float, log_delta: float, sensitivity: float) -> Interval:
-    """Compute lower and upper bounds on the least σ at which one release of the Gaussian mechanism is (ε, δ).
+    """Compute lower and upper bounds on the least noise σ at which the Gaussian mechanism is (ε, δ)-private.
 
     Args:
         epsilon: privacy loss bound ε of the target.

@@ -229,12 +229,15 @@ def epochs_and_runs(spec: RandomAllocation) -> tuple[int, int]:
 
 
 def public_pair(spec: RandomAllocation, case: Case, pair: Pair) -> Pair:
-    """Return the pair of all runs on batches with the unit, composed, which dominates if the batches are public.
+    """Return two distributions that dominate a random allocation of records or clients to public batches.
+
+    Dominating means that their hockey-stick divergence bounds δ. They are the composition of all runs on batches that
+    have the unit, that is, the record or client.
 
     Args:
         spec: specification of the allocation, with the batches that have the unit in an epoch, and the epochs.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
-        pair: pair of output distributions of one run on a batch.
+        pair: dominating pair of one run on a batch.
 
     Returns:
         The composition of one run for each epoch and each batch with the unit.
@@ -244,12 +247,12 @@ def public_pair(spec: RandomAllocation, case: Case, pair: Pair) -> Pair:
 
 
 def attained_pairs(spec: RandomAllocation, case: Case, witnesses: tuple[Pair, ...]) -> tuple[Pair, ...]:
-    """Return the output distributions of an allocation on concrete neighbours, as pairs for lower bounds on δ.
+    """Return output distributions of a random allocation on concrete neighbours, for lower bounds on δ.
 
-    On these neighbours, a batch without the unit equals a batch with the unit's other value. A unit in all batches
-    attains the composition. For a unit in one batch the whole likelihood ratio is evaluated. For several batches the
-    statistics of `profiles/allocation/statistics.py` are used. In a further example the unit contributes to the first
-    batch only, which has the unit with probability k/t.
+    A unit is a record or client. On these neighbours, a batch without the unit equals a batch with the unit's other
+    value. A unit in all batches attains the composition. For a unit in one batch the whole likelihood ratio is
+    evaluated. For several batches the statistics of `profiles/allocation/statistics.py` are used. In a further example
+    the unit contributes to the first batch only, which has the unit with probability k/t.
 
     Args:
         spec: the allocation of each unit to k of t batches.
@@ -257,7 +260,7 @@ def attained_pairs(spec: RandomAllocation, case: Case, witnesses: tuple[Pair, ..
         witnesses: pairs that the mechanism attains on a batch with one or the other value of the unit.
 
     Returns:
-        The pairs for all epochs together. There is at least one for each witness that is used.
+        Pairs of distributions of all epochs together. There is at least one for each witness that is used.
     """
     if spec.times_chosen == spec.steps:
         return tuple(public_pair(spec, case, pair) for pair in witnesses)

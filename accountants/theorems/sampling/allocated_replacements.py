@@ -115,15 +115,17 @@ def _protects(pair: Pair) -> bool:
 
 
 def _opposite_pairs(spec: RandomAllocation, case: Case) -> list[Pair]:
-    """Return pairs for lower bounds on δ: a unit with opposite contributions, while all other contributions are zero.
+    """Return output distributions for lower bounds on δ of a replaced record or client in a random allocation.
+
+    The replaced unit (the record or client) has opposite contributions, and all other contributions are zero.
 
     Args:
         spec: the random allocation of units to batches.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        One pair for each noise of `_noises_of_batch` and each statistic of the outputs. There are none for noise that
-        is not Gaussian if batches are kept over several epochs, or if the shift is out of range.
+        One pair of distributions for each noise of `_noises_of_batch` and each statistic of the outputs. There are none
+        for noise that is not Gaussian if batches are kept over several epochs, or if the shift is out of range.
     """
     pairs: list[Pair] = []
     keeps_batches = spec.kept and spec.epochs > 1
@@ -133,7 +135,7 @@ def _opposite_pairs(spec: RandomAllocation, case: Case) -> list[Pair]:
         shift, runs = one_shift, spec.epochs
         if keeps_batches:  # the outputs of a kept batch in all epochs have one sum
             shift, runs = one_shift * math.sqrt(spec.epochs), 1
-        shift *= 1.0 - 8 * UNIT_ROUNDOFF
+        shift *= 1.0 - 8 * UNIT_ROUNDOFF  # rounded down, for lower bounds
 
         # Tests for each set of batches that the unit may be in, for large contributions.
         if noise.kind == "gaussian" and _LEAST_HIDDEN_SHIFT <= shift < math.inf:

@@ -42,10 +42,10 @@ MOST_GROUPS = 256
 
 
 def opposite_gaussian(shift: float, share: Share) -> tuple[Pair, Pair]:
-    """Return the pair of a noisy sum with a sampled contribution s or −s, for upper and for lower bounds on δ.
+    """Return output distributions of a noisy sum with a sampled contribution s or −s, for upper and lower bounds on δ.
 
-    It is (1 − q) N(0, 1) + q N(s, 1) against (1 − q) N(0, 1) + q N(−s, 1). Neighbours attain it by opposite
-    contributions of the record, with all other contributions zero. It is computed for doubles around q.
+    They are (1 − q) N(0, 1) + q N(s, 1) and (1 − q) N(0, 1) + q N(−s, 1). Neighbours attain them by opposite
+    contributions of the record, with all other contributions zero. They are computed for doubles around q.
 
     Args:
         shift: s, in standard deviations of the noise.
@@ -60,7 +60,7 @@ def opposite_gaussian(shift: float, share: Share) -> tuple[Pair, Pair]:
 
 
 def opposite_contributions(mechanism: Spec, share: Share, inner: Guarantee | None = None) -> tuple[Pair, ...]:
-    """Return the pair for lower bounds on δ in which a record contributes C or −C, and all others contribute zero.
+    """Return output distributions for lower bounds on δ if a record contributes C or −C, and all others contribute 0.
 
     The relation is replace-one. Several Gaussian releases of one batch are one Gaussian release along the line through
     both contributions.
@@ -71,7 +71,7 @@ def opposite_contributions(mechanism: Spec, share: Share, inner: Guarantee | Non
         inner: replace-one guarantee of the mechanism, which is needed for several Gaussian releases.
 
     Returns:
-        One pair, or none for a mechanism that is neither a noisy sum nor a run of Gaussian releases.
+        One pair of distributions, or none if the mechanism is neither a noisy sum nor a run of Gaussian releases.
     """
     primitive = mechanism.primitive
     if isinstance(primitive, NoisySum):
@@ -133,11 +133,11 @@ def fixed_batch(spec: Subsampled, inner: Guarantee, share: Share) -> tuple[Pair,
 
 
 def zeroed_in_a_batch(mechanism: Spec, zeroed: Guarantee, share: Share) -> tuple[Pair, ...]:
-    """Return pairs for lower bounds on δ of a batch of fixed size under zero-out-one, from concrete neighbours.
+    """Return output distributions on zero-out-one neighbours, for lower bounds on δ of a batch of fixed size.
 
     The record contributes C or zero. Let ν_s be the noise shifted by s, the size of C, and measure outputs from the sum
-    of a batch without the record. If all other contributions are zero, the pair is (1 − q) ν₀ + q ν_s against ν₀. If
-    all others are −C, it is (1 − q) ν₀ + q ν_2s against (1 − q) ν₀ + q ν_s.
+    of a batch without the record. If all other contributions are zero, the outputs are (1 − q) ν₀ + q ν_s and ν₀. If
+    all others are −C, they are (1 − q) ν₀ + q ν_2s and (1 − q) ν₀ + q ν_s.
 
     Args:
         mechanism: the mechanism that is run on the batch.
@@ -241,11 +241,11 @@ _NO_SHIFT = Mixture((0.0,), (0.0,))
 
 
 def replaced_pairs(drawn: Multiplicities, contribution: ContributionNoise) -> tuple[Pair, ...]:
-    """Return pairs for lower bounds on δ of sampling with replacement under replace-one, from concrete neighbours.
+    """Return output distributions on replace-one neighbours, for lower bounds on δ of sampling with replacement.
 
-    The contribution of the record changes from C to −C. All others are −C, or, in a second pair for Gaussian noise,
-    zero. Integers change from their sensitivity to zero, with all others zero. Multiplicities are rounded down to the
-    least of their group. This brings the two distributions closer, because they are shifts of one distribution.
+    The record's contribution changes from C to −C. All others are −C, or, in a second pair for Gaussian noise, zero.
+    Integers change from their sensitivity to zero, with all others zero. Multiplicities (numbers of draws) are rounded
+    down to the least of their group. This brings the distributions closer, because they are shifts of one distribution.
 
     Args:
         drawn: distribution of the number of times that the record is drawn.
@@ -321,10 +321,10 @@ def _least_multiplicities(drawn: Multiplicities) -> _MultiplicityGroups:
 
 
 def _gaussian_pair(groups: _MultiplicityGroups, shift: float, direction: Direction, drawn: Multiplicities) -> Pair:
-    """Return the pair of a Gaussian noisy sum under sampling with replacement, for lower bounds on δ.
+    """Return output distributions of a Gaussian noisy sum under sampling with replacement, for lower bounds on δ.
 
-    It is a mixture over the number of times that a record is drawn, its multiplicity. The probabilities are rounded so
-    that small multiplicities become more likely. This brings the two distributions closer (docs/engine-certificate.md,
+    They are mixtures over the number of times that a record is drawn, its multiplicity. The probabilities are rounded
+    so that small multiplicities become more likely, which brings both distributions closer (docs/engine-certificate.md,
     A10).
 
     Args:

@@ -57,7 +57,7 @@ class Multiplicities:
 
 
 def multiplicities(draws: int, population: int, *, single_groups: int = SINGLE_GROUPS) -> Multiplicities | None:
-    """Return the distribution of the multiplicity of a record, the number of times that it is drawn with replacement.
+    """Return the distribution of the number of times that a record is drawn with replacement, its multiplicity.
 
     It is binomial, with `draws` trials of probability 1/population. Multiplicities above `single_groups` are grouped
     within 10 %, or within 50 % if each has a probability below e^−80. Multiplicities with a probability below e^−800

@@ -198,9 +198,9 @@ def _reject_setting(theorem: Theorem, case: Case) -> Refusal | None:
 
 
 def _block_pair(shift: float, size: int) -> Pair:
-    """Return the dominating pair of a Gaussian mechanism on several batches, one of which has the unit.
+    """Return two distributions that dominate a Gaussian mechanism on several batches, one of which has the unit.
 
-    A dominating pair is two distributions with a hockey-stick divergence that bounds δ.
+    Dominating means that their hockey-stick divergence bounds δ. The unit is a record or client.
 
     Args:
         shift: norm of the unit's contribution over the standard deviation of the noise.
@@ -286,9 +286,10 @@ def _public_batches_pair(spec: RandomAllocation) -> Pair:
 
 
 def _extreme_noise_pairs(spec: RandomAllocation, case: Case) -> tuple[Pair, ...]:
-    """Return pairs for lower bounds on δ of an allocation, from the sum of all outputs and from the largest ones.
+    """Return distributions of extreme statistics of the outputs, for lower bounds on δ of a random allocation.
 
-    All statistics are post-processing of the outputs, so their pairs bound δ from below. The largest output is used
+    The statistics are the sum of all outputs, and the largest outputs. They are post-processing, so the divergence of
+    their distributions on neighbours bounds δ from below. The largest output is used
     only for small noise, where it shows the unit. `_hidden_sets` says when the largest sum of k outputs is used.
 
     Args:
@@ -298,6 +299,7 @@ def _extreme_noise_pairs(spec: RandomAllocation, case: Case) -> tuple[Pair, ...]
     Returns:
         Pairs of distributions, at least one.
     """
+    # Shifts are rounded down, for lower bounds.
     shift, runs = _shift_and_runs(spec)
     total = _sum_of_outputs(spec)
     if shift < 1.0 or not math.isfinite(shift):
@@ -308,15 +310,18 @@ def _extreme_noise_pairs(spec: RandomAllocation, case: Case) -> tuple[Pair, ...]
 
 
 def _hidden_sets(spec: RandomAllocation) -> tuple[Pair, ...]:
-    """Return the pair of a union of tests, one for each set of batches that the unit may be in, for lower bounds on δ.
+    """Return distributions for a lower bound on δ by a test that tries each set of batches that the unit may be in.
+
+    The unit is a record or client. The test is the union of the tests for the single sets.
 
     Args:
         spec: specification of the allocation of units to batches.
 
     Returns:
-        One pair. There is none if the number of sets exceeds e^{μ²/2}, for the μ of public batches. Most losses are
-        then negative.
+        One pair of distributions. There is none if the number of sets exceeds e^{μ²/2}, for the μ of public batches.
+        Most privacy losses are then negative.
     """
+    # The Gaussian DP parameter of public batches, rounded down.
     shift, runs = _shift_and_runs(spec)
     mu = shift * math.sqrt(spec.times_chosen * runs) * (1.0 - 4 * UNIT_ROUNDOFF)
     log_sets = log_choices(spec.steps, spec.times_chosen, runs)
@@ -327,15 +332,15 @@ def _hidden_sets(spec: RandomAllocation) -> tuple[Pair, ...]:
 
 
 def _sum_of_outputs(spec: RandomAllocation) -> Pair:
-    """Return the Gaussian pair of the sum of the outputs of each epoch, for lower bounds on δ.
+    """Return two Gaussian distributions for lower bounds on δ of a random allocation, from the outputs added up.
 
-    This sum does not depend on the batches.
+    They are the distributions of the sum of the outputs of each epoch. The sum does not depend on the batches.
 
     Args:
         spec: specification of the allocation of units to batches.
 
     Returns:
-        The pair, with its Gaussian DP parameter rounded down.
+        The two distributions, with their Gaussian DP parameter rounded down.
     """
     mu = root_up(_squared_shift(spec) * spec.times_chosen**2 * spec.epochs / spec.steps)
     return gaussian_pair(mu * (1.0 - 4 * UNIT_ROUNDOFF))

@@ -255,14 +255,14 @@ def without_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
 
 def guarantee_of_relation(guarantee: Guarantee, setting: Setting, instances: tuple[Pair, ...]) -> Guarantee:
-    """Return a replace-one guarantee as a guarantee for the relation of the setting, replace-one or zero-out-one.
+    """Return a replace-one guarantee as a guarantee for the requested neighbouring relation.
 
-    Zeroing a record is a replacement, so the upper bound stays valid.
+    The relation is replace-one or zero-out-one. Zeroing a record is a replacement, so the upper bound stays valid.
 
     Args:
         guarantee: replace-one guarantee with the upper bound on δ.
         setting: the requested neighbouring relation, protected unit and observer.
-        instances: pairs that neighbours in the relation of the setting attain, for lower bounds on δ.
+        instances: pairs of output distributions on neighbours in the requested relation, for lower bounds on δ.
 
     Returns:
         The guarantee with the same upper bound, and with lower bounds by the instances.

@@ -38,7 +38,7 @@ AMPLIFIED = Quantity(
 
 
 def round_epsilon(*, epsilon: float, delta: float, rounds: int) -> float:
-    """Compute the printed ε₀ of a round, ε/(8 √(2K log(1/δ))) (Theorem 2 of Das et al.).
+    """Compute the privacy parameter ε₀ = ε/(8 √(2K log(1/δ))) of a round in Theorem 2 of Das et al.
 
     Args:
         epsilon: parameter ε > 0 of the theorem. The ε of all rounds is ε/8 + ε²/(256 log(1/δ)).
@@ -111,14 +111,14 @@ class RunInputs(ParticipantFields):
 
 
 def theorem_2(inputs: RunInputs) -> Outputs:
-    """Compute the ε₀ of a round by Theorem 2 of Das et al., and the ε and δ of all K rounds that the theorem claims.
+    """Compute the ε₀ of a round by Theorem 2 of Das et al., and the stated ε and δ of all K rounds.
 
     Args:
         inputs: the target (ε, δ), K rounds, r of n clients in each, and messages of d coordinates.
 
     Returns:
         `round_epsilon` is ε₀, and `composed_epsilon` the bound (22) on the ε of all rounds. `claimed_epsilon`
-        multiplies it by 2r/n for drawing r of n clients. The claimed δ is K 2^−d + δ.
+        multiplies it by 2r/n for drawing r of n clients. `claimed_delta` is the stated K 2^−d + δ.
     """
     claimed_delta = inputs.rounds * math.exp2(-inputs.dimension) + inputs.delta
     return {

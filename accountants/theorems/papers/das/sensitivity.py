@@ -109,9 +109,10 @@ def rounded_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf: f
 
 
 def coupled_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf: float) -> Movement:
-    """Return sensitivities that hold for every outcome, if neighbours u and u' are rounded by the same random numbers.
+    """Return the largest distances of two randomly rounded updates, in three norms and for every outcome.
 
-    They are Δ∞ = ⌈s ‖u−u'‖∞⌉, Δ₁ = s ‖u−u'‖₁ + d and Δ₂ = s ‖u−u'‖₂ + √d.
+    Neighbouring updates u and u' are rounded to a grid of s steps in a unit, by the same random numbers. The distances
+    are Δ∞ = ⌈s ‖u−u'‖∞⌉, Δ₁ = s ‖u−u'‖₁ + d and Δ₂ = s ‖u−u'‖₂ + √d.
 
     Args:
         dimension: number d of coordinates.
@@ -121,7 +122,7 @@ def coupled_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf: f
         linf: ‖u−u'‖∞ of the unit updates. Its decimal form is used, so that 0.1 · 10 is 1.
 
     Returns:
-        The bounds in grid steps.
+        The three bounds in grid steps; the ℓ2 one is rounded up.
     """
     return Movement(
         l1=levels * l1 + dimension,

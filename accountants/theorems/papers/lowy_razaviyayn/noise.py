@@ -60,10 +60,10 @@ def xi(*, epsilon: float, log_delta: float, samples_per_client: int, rounds: int
 
 
 def noise_std(*, lipschitz: float, samples_per_client: int, rounds: int, epsilon: float, log_delta: float) -> float:
-    """Compute σ = 16 L √(R ln(2.5R/δ) ln(2/δ))/(nε) of Theorem 2.1, per coordinate of the client's mean gradient.
+    """Compute the noise σ = 16 L √(R ln(2.5R/δ) ln(2/δ))/(nε) of Theorem 2.1 of Lowy and Razaviyayn.
 
-    It does not depend on the batch size K. It is 4 to 37 times the smallest sufficient σ (Table 1 of the errata), and
-    it is proved only for K ≥ `minimal_batch_size`.
+    σ does not depend on the batch size K. It is 4 to 37 times the smallest sufficient σ (Table 1 of the errata), and is
+    proved only for K ≥ `minimal_batch_size`.
 
     Args:
         lipschitz: bound L on the norm of a record's gradient; σ has its unit.
@@ -73,7 +73,7 @@ def noise_std(*, lipschitz: float, samples_per_client: int, rounds: int, epsilon
         log_delta: natural logarithm of δ.
 
     Returns:
-        The standard deviation σ, in the unit of L.
+        The standard deviation σ per coordinate of a client's mean gradient, in the unit of L.
     """
     scaled_variance = xi(epsilon=epsilon, log_delta=log_delta, samples_per_client=samples_per_client, rounds=rounds)
     return 16.0 * lipschitz * math.sqrt(rounds * scaled_variance)
@@ -177,7 +177,7 @@ def client_outputs(client: ClientGroup, std: float, *, rounds: int, reading: Ran
 
 
 def with_own_lipschitz(group: ClientGroup, lipschitz: float) -> ClientGroup:
-    """Return clients with L = 1 and ε/L in place of ε, for which the formulas give the same noise σ and the same L² ξ.
+    """Return clients with L = 1 and ε/L for ε, for which the formulas give the same noise σ and the same L² ξ.
 
     Args:
         group: the clients, with Lipschitz constant 1 in the formulas that use the result.
@@ -192,10 +192,10 @@ def with_own_lipschitz(group: ClientGroup, lipschitz: float) -> ClientGroup:
 def aggregates(federation: Federation, rounds: int, reading: Reading = "corrected") -> Aggregates:
     """Compute the averages over clients of ξ that Theorems 2.1, 2.2 and 2.4 of Lowy and Razaviyayn use.
 
-    ξ of a client is its noise variance divided by 256L²R (see `xi`). Ξ = √E[(mean of the M_r largest ξ)²] for the
-    number M_r of participants in a round. The pair (M~, Ξ~) is the one of (M', Ξ) and (M, ξ_max) that has the smaller
-    ratio Ξ~/M~. With equal clients and a fixed number M of participants, every average of ξ is ξ, and M' = M
-    (Assumption 3, Appendix E.1).
+    ξ of a client is its noise variance divided by 256L²R (see `xi`), and ξ_max the largest. M_r clients take part in a
+    round; 1/M = E[1/M_r] and 1/M'² = E[1/M_r²]. Ξ = √E[(mean of the M_r largest ξ)²]. The theorems use (M', Ξ) or
+    (M, ξ_max), the one with the smaller ratio of ξ to M, as (M~, Ξ~). With equal clients and a fixed number M of
+    participants, every average of ξ is ξ, and M' = M (Assumption 3, Appendix E.1).
 
     Args:
         federation: the clients, their targets, and the distribution of how many take part.

@@ -80,11 +80,13 @@ def transfer(*, log_delta: GivenLogDelta, epsilon: Epsilon, distance: Annotated[
 
 @formula(given="An (ε, δ) report, to be replaced by a report with δ = 0.", bounded=False)
 def purification_distance(*, log_delta: GivenLogDelta, epsilon: Epsilon) -> Outputs:
-    """Compute the total variation distance from an (ε, δ) pair of distributions to one with δ = 0 (Lemma F.5).
+    """Compute how far (ε, δ)-indistinguishable distributions must move to be ε-indistinguishable (Lemma F.5).
+
+    The distance is in total variation.
 
     Args:
         log_delta: natural logarithm of δ.
-        epsilon: ε of the pair.
+        epsilon: ε of the two distributions.
 
     Returns:
         `distance` is δ, if only one distribution is replaced. `pair_distance` is δ/(e^ε + 1), if both are replaced.
@@ -95,11 +97,11 @@ def purification_distance(*, log_delta: GivenLogDelta, epsilon: Epsilon) -> Outp
 
 @formula(given="An ε-indistinguishable pair, mixed with a common distribution.", bounded=False)
 def mixture(*, epsilon: Epsilon, rate: Annotated[float, RATE]) -> Outputs:
-    """Compute ε of an ε-indistinguishable pair, mixed at rate q with a common distribution: ln(1 + q(e^ε − 1)).
+    """Compute the ε of two ε-indistinguishable distributions after mixing both with a third one, ln(1 + q(e^ε − 1)).
 
     Args:
-        epsilon: ε of the pair.
-        rate: share q of the pair in the mixtures.
+        epsilon: ε of the two distributions.
+        rate: share q that each of them has in its mixture.
 
     Returns:
         `epsilon`, the ε of the mixtures.
@@ -173,7 +175,7 @@ def _compare_share(*, share: float, log_delta: GivenLogDelta, clients: int) -> S
         clients: number N of clients.
 
     Returns:
-        p and the least share; the condition holds if p is not smaller.
+        The two sides of the condition, p and the least share. It holds if p is not smaller.
     """
     least_share = 16.0 * (math.log(2.0) - log_delta) / clients
     return Sides.at_least(share, least_share)

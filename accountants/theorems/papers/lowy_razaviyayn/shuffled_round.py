@@ -15,7 +15,7 @@ LN10 = math.log(10.0)
 def local_epsilon_limit(*, clients: int, samples_per_client: int, log_delta: float) -> float:
     """Compute the largest ε₀ of a report for which Theorem F.2 of Lowy and Razaviyayn on shuffling holds.
 
-    It is ln(N/(16 ln(2/δ)))/n.
+    The largest ε₀ is ln(N/(16 ln(2/δ)))/n.
 
     Args:
         clients: number N of clients, at least 1.

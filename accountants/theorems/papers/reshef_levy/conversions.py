@@ -136,6 +136,7 @@ def _newton_epsilons(mu: FloatArray, log_delta: float, start: FloatArray) -> Flo
         slope = np.maximum(np.exp(np.minimum(log_slope, largest_log_slope)), least_slope)
         step = np.maximum(log_delta - value, 0.0) / slope
         new_epsilon = np.maximum(epsilon - step, 0.0)
+        # Stop when the steps are as small as the rounding errors.
         if np.all(np.abs(new_epsilon - epsilon) <= 4 * UNIT_ROUNDOFF * epsilon):
             break
         epsilon = new_epsilon

@@ -165,8 +165,8 @@ class ReportsInputs:
 def reports(inputs: ReportsInputs) -> Outputs:
     """Compute the privacy of a record by Theorem 5.1 of Reshef and Levy: μ of Gaussian DP, and μ²/2 of zCDP.
 
-    μ is the sensitivity of a message times √(Σ_k 1/σ_k²), for every record of the client, with the noises σ_k of all
-    reports.
+    μ is the sensitivity of a message times √(Σ_k 1/σ_k²), where σ_k is the noise of report k. It holds for every record
+    of the client.
 
     Args:
         inputs: the noises of the client's reports, the clipping norm, and the neighbouring relation.
@@ -176,7 +176,7 @@ def reports(inputs: ReportsInputs) -> Outputs:
     """
     sensitivity = sensitivity_factor(inputs.relation) * inputs.clipping_norm
     total_precision = math.fsum(1.0 / std / std for std in inputs.noise_stds)
-    mu = raise_by_units(sensitivity * math.sqrt(total_precision), 8.0)
+    mu = raise_by_units(sensitivity * math.sqrt(total_precision), 8.0)  # up by eight units of roundoff
     return {"gaussian_dp_mu": mu, "zcdp_rho": product_up(0.5, mu, mu)}
 
 

@@ -30,16 +30,16 @@ _MOST_LOG_RATIO = 300.0
 
 
 def lemma_epsilon(*, mu: float, log_delta: float) -> float:
-    """Compute ε of Lemma 2.6 of Reshef and Levy from the Gaussian DP parameter μ.
+    """Compute ε = μ²/2 + μ√(2 ln(1/δ)) of Lemma 2.6 of Reshef and Levy from the Gaussian DP parameter μ.
 
-    It is ε = μ²/2 + μ√(2 ln(1/δ)), by the Rényi divergences of two Gaussians only.
+    The proof only uses the Rényi divergences of two Gaussians.
 
     Args:
         mu: Gaussian DP parameter μ ≥ 0.
         log_delta: natural logarithm of δ, below 0.
 
     Returns:
-        The ε, rounded up.
+        The ε in nats, rounded up by six units of roundoff.
     """
     return raise_by_units(mu * (0.5 * mu + math.sqrt(-2.0 * log_delta)), 6.0)
 
@@ -204,9 +204,8 @@ def _small_log_delta(log_mu: float, epsilon: float) -> float:
     """Compute an upper bound of log δ at ε for every ρ-zCDP mechanism with a small ρ = μ²/2.
 
     The Rényi order 1 + b gives the bound b ((b + 1) ρ − ε) − log b − (b + 1) log(1 + 1/b), for every b > 0. Let b = β/μ
-    and t = ε/μ. As (b + 1) log(1 + 1/b) ≥ 1, the bound is at most log μ + β²/2 − βt − log β − 1 + βμ/2. Without its
-    last term βμ/2, it is least where β² − βt = 1. At this β it is log μ − β²/2 − log β + βμ/2, at most μ/2 above the
-    best bound.
+    and t = ε/μ. Since (b + 1) log(1 + 1/b) ≥ 1, log μ + β²/2 − βt − log β − 1 + βμ/2 is also a bound. Without its last
+    term βμ/2, it is least where β² − βt = 1. At this β the second bound is log μ − β²/2 − log β + βμ/2.
 
     Args:
         log_mu: ln μ, so small that μ itself may underflow.

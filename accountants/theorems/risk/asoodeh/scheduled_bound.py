@@ -205,8 +205,8 @@ def squared_distance(run: ScheduledRun) -> float:
 def _squared_distance_of_equal_steps(run: ScheduledRun, step_size: float) -> float:
     """Return a bound on the mean squared distance of the last model from the minimiser, for equal steps of noisy SGD.
 
-    With c = 2λη it is (1 − c)^T · 4ρ² + η²s² (1 − (1 − c)^T)/c, and at most 4ρ². It solves the recursion A_t = (1 − c)
-    A_{t−1} + η²s².
+    It solves the recursion A_t = (1 − c) A_{t−1} + η²s² with A_0 = 4ρ² and c = 2λη. The solution is
+    (1 − c)^T · 4ρ² + η²s² (1 − (1 − c)^T)/c, and the bound is at most 4ρ².
 
     Args:
         run: the run of T steps, with strong convexity λ, bound s² on the mean squared norm of a gradient, and radius ρ
@@ -244,6 +244,7 @@ def scheduled_risk(run: ScheduledRun) -> Outputs:
         sizes increase. `excess_risk_of_last_if_interior`, for strongly convex losses of smoothness β with the minimiser
         w* inside the domain; it is at most β/2 times the bound on E‖W_T − w*‖². All bounds are rounded up.
     """
+    # Strong convexity bounds the distance of the last model from the minimiser, and hence its risk.
     last = last_bound(run)
     bounds: dict[str, float] = {}
     if run.strong_convexity > 0.0:

@@ -185,7 +185,8 @@ class AnyStepInputs(WeightedOptimum):
 def any_step(inputs: AnyStepInputs) -> Outputs:
     """Return two bounds on the excess risk of SGD after n rounds at a step size η.
 
-    They are (‖z*‖²/n + 2η²σ²)/(2η(1 − 2ηL_α)) for η < 1/(2L_α), and ‖z*‖²/(ηn) + 2ησ² for η ≤ 1/(4L_α).
+    The first bound is (‖z*‖²/n + 2η²σ²)/(2η(1 − 2ηL_α)) for η < 1/(2L_α). The second one is ‖z*‖²/(ηn) + 2ησ² for
+    η ≤ 1/(4L_α).
 
     Args:
         inputs: the rounds n, the step size η, the distance ‖z*‖ of the initial model from the minimiser, the smoothness

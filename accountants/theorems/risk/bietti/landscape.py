@@ -149,14 +149,14 @@ class Landscape:
     def _infinite_bound(self) -> PersonalizationBounds:
         """Return the infinite bound on the excess risk for clients with different optima that train no own parts.
 
-        This is the limit α = ∞ of the weight of the part that all clients share. The squared norm ‖z*‖² of a minimiser
-        stays at or above S > 0, the sum of the squared distances of the optima from their mean. The smoothness
-        L max{αa, b} has no limit, where L is that of the losses and a and b are factors of the draw of clients. The
-        step size of the shared part tends to 1/(4La).
+        This is the limit α = ∞ of the weight of the part that all clients share. Let S > 0 be the sum of the squared
+        distances of the optima from their mean. The squared norm ‖z*‖² of a minimiser stays at or above S. L is the
+        smoothness of the losses, and the draw of clients gives the factors a and b. The smoothness L max{αa, b} of the
+        weighted problem grows without bound. The step size of the shared part tends to 1/(4La).
 
         Returns:
-            The bound with infinite summands, a step size of 0 for the clients' own parts, and the limit of the step
-            size of the shared part.
+            The bound with infinite summands. The step size of the clients' own parts is 0, and that of the shared part
+            is its limit.
         """
         infinite_summands = FullParticipationBound(optimisation=math.inf, variance=math.inf)
         shared_smoothness, _local_smoothness = self.smooth_factors
@@ -258,10 +258,11 @@ class Landscape:
         return min(bounds, key=lambda point: point.proved.total)
 
     def _search_minima(self, bound: Callable[[float], float], intervals: int) -> list[float]:
-        """Return candidates for the α that minimises a bound, on either side of the balanced α.
+        """Return candidates for the weight α that minimises a bound, on either side of the balanced α.
 
-        The search extends far beyond the scales of α: the balanced α, 1/N, and ‖v̄‖²/S. Here v̄ is the mean of the N
-        clients' optima, and S the sum of their squared distances from it.
+        α is the weight of the part of the model that all clients share. At the balanced α, this part and the clients'
+        own parts are equally smooth. The search extends far beyond the scales of α: the balanced α, 1/N, and ‖v̄‖²/S.
+        Here v̄ is the mean of the N clients' optima, and S the sum of their squared distances from it.
 
         Args:
             bound: the bound as a function of α.

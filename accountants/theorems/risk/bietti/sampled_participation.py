@@ -95,7 +95,8 @@ class DrawnInputs(_Sampled):
 def _bound(inputs: _Sampled, federation: DrawnGradients, reading: Reading) -> dict[str, object]:
     """Return the risk bound of Bietti et al. for randomly drawn clients with its terms, and three variances.
 
-    The bound is that of Theorem 4.5 with smoothness L max{αa, b} and variance αA + B. The factors depend on how clients
+    The bound is that of Theorem 4.5 with smoothness L max{αa, b} and variance αA + B. L is the smoothness of the losses
+    and α the weight of the part of the model that all clients share. The factors a, b, A and B depend on how clients
     are drawn and weighted.
 
     Args:
@@ -106,6 +107,7 @@ def _bound(inputs: _Sampled, federation: DrawnGradients, reading: Reading) -> di
     Returns:
         The outputs of `bound_outputs`, and the variances of shared gradients, choice of clients, and local gradients.
     """
+    # Smoothness and variance at the weight α.
     alpha = inputs.personalization
     shared_smoothness, local_smoothness = federation.smoothness_factors(reading)
     weighted_smoothness = inputs.smoothness * max(alpha * shared_smoothness, local_smoothness)

@@ -166,10 +166,10 @@ def _noise_std(inputs: SampledTargetInputs, federation: DrawnGradients) -> float
 
 
 def _smoothness(inputs: SampledTargetInputs, federation: DrawnGradients, reading: Reading) -> float:
-    """Return the smoothness L max{αa, b} of the loss in the α-norm, in which the shared part has the weight α.
+    """Return the smoothness L max{αa, b} of the loss of personalised models, in a weighted norm.
 
-    The shared part w of a model is common to all clients, and θ_i is the own part of client i. The squared α-norm is
-    ‖w‖²/α + Σ‖θ_i‖².
+    A model has a part w that all clients share, and an own part θ_i of each client i. The squared norm is
+    ‖w‖²/α + Σ‖θ_i‖². The factor a belongs to the shared part, and b to the clients' own parts.
 
     Args:
         inputs: the run, with smoothness L of the losses and weight α of the shared part.

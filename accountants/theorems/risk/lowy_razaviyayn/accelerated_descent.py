@@ -92,7 +92,7 @@ class DescentBound:
         variance_term = 0.0
         if variance > 0.0:
             variance_term = self.variance_factor * variance
-        return (self.optimisation + variance_term) * (1.0 + ROUNDING)
+        return (self.optimisation + variance_term) * (1.0 + ROUNDING)  # more than the rounding errors of A and B
 
 
 def stage_factors(stage: Stage, *, smoothness: float, strong_convexity: float) -> DescentBound:
@@ -328,10 +328,10 @@ def best_stages(rounds: int, *, descent: DescentFacts, variance: float) -> tuple
 def _multistage_plans(
     rounds: int, length: int, *, descent: DescentFacts, squared_distance: float, variance: float
 ) -> Iterator[tuple[Stage, ...]]:
-    """Yield plans with 1, 2, … early stages of equal length, and a last stage with the remaining rounds.
+    """Yield schedules of accelerated descent with 1, 2, … early stages of equal length and a last, different one.
 
-    The generator ends when the rounds are used up, or after `MOST_STAGES` early stages. It also ends when a further
-    early stage would not reduce the bound on the distance from the minimiser.
+    The last stage has the remaining rounds. The generator ends when the rounds are used up, or after `MOST_STAGES`
+    early stages. It also ends when a further early stage would not reduce the bound on the distance from the minimiser.
 
     Args:
         rounds: number R of rounds.
@@ -341,7 +341,7 @@ def _multistage_plans(
         variance: bound V² on the variance of a gradient.
 
     Yields:
-        The stages of one plan, the last stage included, each with its rounds and its step schedule.
+        The stages of one schedule, the last stage included, each with its rounds and its step sizes.
     """
     early: list[Stage] = []
     while len(early) < MOST_STAGES and (len(early) + 1) * length < rounds:

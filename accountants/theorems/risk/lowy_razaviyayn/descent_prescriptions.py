@@ -293,7 +293,7 @@ class DescentInputs(UnlikeClientsInputs, ABC):
 
 
 def prescribed_outputs(inputs: DescentInputs, reading: Reading = "printed") -> Fields:
-    """Return the run that Theorem 2.1 or 2.2 of Lowy and Razaviyayn prescribes, and the risk that it claims.
+    """Return the run that Theorem 2.1 or 2.2 of Lowy and Razaviyayn prescribes, and the risk bound that it states.
 
     Args:
         inputs: the federation and the loss.
@@ -301,7 +301,7 @@ def prescribed_outputs(inputs: DescentInputs, reading: Reading = "printed") -> F
             the theorem list.
 
     Returns:
-        `excess_risk` is the claimed bound; if the theorem hides its constant, the order is `excess_risk_scale` instead.
+        `excess_risk` is the stated bound; if the theorem hides its constant, the order is `excess_risk_scale` instead.
         The outputs of `noise_outputs` describe the noise.
 
         The statement of the appendix adds `step_size`, `averaging_ratio` and the averages over the clients of

@@ -215,7 +215,9 @@ class _EnvelopeSearch:
         return risk.total
 
     def best_log_step(self, product: float) -> float:
-        """Return the log η that minimises the bound at a product x = ηb, within a factor e⁴ of the start value.
+        """Return the log η that minimises the risk bound, if the product ηb of step size and smoothness is fixed.
+
+        The search covers a factor of e⁴ in η on either side of the start value.
 
         Args:
             product: product ηb of the step size and the smoothness of the envelope, in (0, 1).
@@ -232,10 +234,11 @@ class _EnvelopeSearch:
         return _minimiser(bound_at, start - 4.0, start + 4.0)
 
     def best_product(self, start_product: float) -> float:
-        """Return the product x = ηb in (0, 1) that minimises the bound if η is the best step size for x.
+        """Return the product x = ηb in (0, 1) that minimises the risk bound if η is the best step size for x.
 
-        The search is over the logit ln(x/(1 − x)), from 6 below that of the start value to 3 above it. A minimum
-        outside this range is missed, but the bound is valid for every x.
+        η is the step size and b the smoothness of the envelope. The search is over the logit ln(x/(1 − x)), from 6
+        below that of the start value to 3 above it. A minimum outside this range is missed, but the bound is valid for
+        every x.
 
         Args:
             start_product: start value of the product x, in (0, 1).

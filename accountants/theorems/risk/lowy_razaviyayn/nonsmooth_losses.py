@@ -60,10 +60,10 @@ def complete_convex_envelope(
     larger one of the statistical error and of the cost of privacy. M~ is `Aggregates.participants`, an average number
     of participants in a round.
 
-    The theorem prescribes a Moreau envelope, a smooth approximation of the loss, of smoothness b = L√M~/(Dν), and
-    R = ⌈M~/ν²⌉ rounds. The step size and the output are those of Theorem 2.1 for a loss of smoothness b. These rounds
-    suffice for Theorem 2.1, too, because bD√M~/(Lν) = M~/ν² ≥ 1/ν². The envelope is at most L²/(2b) below the loss,
-    which is half of L D ν/√M~.
+    The theorem prescribes a Moreau envelope, a smooth approximation of the loss, with smoothness b = L√M~/(Dν). It
+    prescribes R = ⌈M~/ν²⌉ rounds, and the step size and the output of Theorem 2.1 for a loss of smoothness b. These
+    rounds suffice for Theorem 2.1, too, because bD√M~/(Lν) = M~/ν² ≥ 1/ν². The envelope is at most L²/(2b) below the
+    loss, which is half of L D ν/√M~.
 
     Args:
         run: the federation and the loss.

@@ -322,7 +322,9 @@ def _convex_threshold(run: OnePassFacts) -> float:
 
 
 def clients_needed(run: OnePassFacts, *, reading: Reading = "corrected") -> float:
-    """Return (εn/√(d ln(1/δ)))³, the order of the number of participants that equation (8) requires (Remark E.2).
+    """Return the order of the number of participants that equation (8) of Lowy and Razaviyayn requires.
+
+    It is (εn/√(d ln(1/δ)))³ by Remark E.2.
 
     Args:
         run: constants of the run: n records of a client, dimension d, and the target (ε, δ).

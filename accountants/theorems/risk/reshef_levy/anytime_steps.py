@@ -86,6 +86,7 @@ def _check_rounds(inputs: FormulaRequest) -> None:
         InvalidInput: if a list is empty or too long, an entry is out of range, a weight is not positive, or the lengths
             differ.
     """
+    # The last argument of `check_list` is the least admitted entry.
     check_list("inner_products", inputs.inner_products, -1e100)
     if inputs.weights is None:
         return

@@ -66,7 +66,7 @@ def stability_bound(
 def _best_weights(recent: FloatArray, old: FloatArray, feedback: float) -> FloatArray:
     """Return the weight λ that minimises the risk bound (r + o/λ)/(1 − h/(1 − λ)) over [0, 1 − h], elementwise.
 
-    With f = 1 − h it is f · o/(o + √(h o (o + f r))), the root of a quadratic equation, and 0 if o = 0.
+    The minimiser is the root of a quadratic equation, f · o/(o + √(h o (o + f r))) with f = 1 − h. It is 0 if o = 0.
 
     Args:
         recent: r > 0, the part of the numerator that does not depend on λ.

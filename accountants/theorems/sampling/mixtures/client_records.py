@@ -109,7 +109,7 @@ def client_records(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
 
 def _client_pairs(spec: Subsampled, relation: Relation, multiplier: float) -> _ClientPairs | Refusal:
-    """Return pairs for upper and lower bounds on δ of a client, if records are sampled; or a refusal.
+    """Return output distributions for upper and lower bounds on δ of a client, if records are sampled; or a refusal.
 
     Args:
         spec: specification of the subsampled mechanism.
@@ -162,9 +162,9 @@ def _rates_around(spec: Subsampled) -> tuple[float, float]:
 
 
 def _all_records(spec: Subsampled, relation: Relation, shift: Fraction, step: Step) -> _ClientPairs | Refusal:
-    """Return pairs for bounds on δ of a client that has all its records in every batch, or a refusal.
+    """Return output distributions for bounds on δ of a client that has all its records in every batch, or a refusal.
 
-    The pairs are Gaussian, for the contribution of all records together.
+    They are Gaussian, for the contribution of all records together.
 
     Args:
         spec: specification of the subsampled mechanism.
@@ -173,7 +173,8 @@ def _all_records(spec: Subsampled, relation: Relation, shift: Fraction, step: St
         step: derivation of the bound.
 
     Returns:
-        The pairs, or a refusal if a batch of this size does not exist without the client.
+        The pairs of distributions for upper and lower bounds, or a refusal if a batch of this size does not exist
+        without the client.
     """
     if spec.sampling == "without-replacement" and relation == "add-or-remove-one":
         return Refusal(CLIENT_RECORDS, "a batch of this fixed size does not exist without the client")
@@ -236,7 +237,7 @@ def _mixture_law(
 
 
 def _fixed_size(spec: Subsampled, relation: Relation, multiplier: float, step: Step) -> _ClientPairs | Refusal:
-    """Return pairs for bounds on δ of a client, if records are sampled in a batch of fixed size; or a refusal.
+    """Return output distributions for bounds on δ of a client with records sampled in a batch of fixed size.
 
     The number of the client's records in the batch is hypergeometric.
 

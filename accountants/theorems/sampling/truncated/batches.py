@@ -123,12 +123,14 @@ def _masses_of(population: int, rate: float, largest_batch: int) -> TruncatedMas
 
 
 def dominating_pair(masses: TruncatedMasses, rate: float, shift: float, relation: Relation) -> Pair:
-    """Return the dominating pair of a Gaussian mechanism on a Poisson batch that is cut to at most B records.
+    """Return two distributions that dominate a Gaussian mechanism on a Poisson batch cut to at most B records.
 
-    It is the less of two bounds. The first one makes the number of the other records in the batch public
-    (`_counted_pair`). The second one exchanges the record for another one in a truncated batch (`_exchanged_pair`). The
-    second bound is left out where truncation is rare (`_is_rare`), because the first is then smaller. The first bound
-    is left out if no batch has exactly B − 1 other records, or if the record is nearly always in a truncated batch.
+    Dominating means that their hockey-stick divergence bounds δ. The result is the smaller of two bounds.
+
+    - `_counted_pair` makes the number of the other records in the batch public. It is left out if no batch has exactly
+      B − 1 other records, or if the record is nearly always in a truncated batch.
+    - `_exchanged_pair` exchanges the record for another one in a truncated batch. It is left out if truncation is rare
+      (`_is_rare`), because the first bound is then smaller.
 
     Args:
         masses: probabilities of a truncated batch.
@@ -139,6 +141,7 @@ def dominating_pair(masses: TruncatedMasses, rate: float, shift: float, relation
     Returns:
         The pair, at most that of two Gaussians at the largest distance of the sums.
     """
+    # "Nearly always" is a log probability above −1e-6, given a truncated batch.
     public = gaussian_pair(_distance(shift, relation))
     exchanged = replace(_exchanged_pair(masses, rate, shift, relation), below=public)
     if masses.next_to_full == -math.inf or masses.full - masses.retained < 1e-6:
@@ -173,11 +176,11 @@ def _is_rare(masses: TruncatedMasses, rate: float, shift: float) -> bool:
 
 
 def _counted_pair(masses: TruncatedMasses, rate: float, shift: float, relation: Relation) -> Pair:
-    """Return the dominating pair of a truncated batch if the number of the other records in it is partly public.
+    """Return two distributions that dominate a truncated batch if the number of the other records is partly public.
 
-    It is public as one of three symbols, that is, outcomes that the observer sees: fewer than B − 1, exactly B − 1, and
-    B other records, where B is the largest size of a batch. A public symbol only helps the observer, so the pair bounds
-    δ from above.
+    The number is public as one of three symbols, that is, outcomes that the observer sees: fewer than B − 1, exactly B
+    − 1, and B other records, where B is the largest size of a batch. A public symbol only helps the observer, so the
+    pair bounds δ from above.
 
     Args:
         masses: probabilities of a truncated batch.
@@ -193,7 +196,8 @@ def _counted_pair(masses: TruncatedMasses, rate: float, shift: float, relation: 
     log_kept_share = masses.retained - masses.full
     not_kept = masses.full + math.log1p(-math.exp(log_kept_share))
 
-    # Probability that the record is in a batch with B − 1 others, rounded up.
+    # Probability that the record is in a batch with B − 1 others, rounded up. `margin` bounds the error of each log
+    # mass.
     drawn_or_kept = _log_sum(masses.next_to_full + math.log(rate), masses.retained)
     share = min(math.exp(drawn_or_kept - next_or_kept) * (1.0 + 8.0 * masses.margin), 1.0)
 

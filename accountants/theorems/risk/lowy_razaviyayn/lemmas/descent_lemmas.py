@@ -26,9 +26,10 @@ def contraction(*, step_size: StepSize, smoothness: Smoothness, strong_convexity
 
     Two are those of Lemma E.3 of Lowy and Razaviyayn, and the third is the smallest valid one.
 
-    |w − w' − η(g − g')|² = |w − w'|² − 2η⟨g − g', w − w'⟩ + η²|g − g'|². The inner product is at least (βμ|w − w'|² +
-    |g − g'|²)/(β + μ), as the Hessian is between μ and β in every direction near the segment. Hence for η ≤ 2/(β + μ)
-    the squared factor is at most 1 − 2ηβμ/(β + μ), which gives the printed 1 − ηβμ/(β + μ).
+    Let g and g' be the gradients at w and w'. The squared distance after the step is |w − w'|² − 2η⟨g − g', w − w'⟩ +
+    η²|g − g'|². The Hessian is between μ and β near the segment. Hence the inner product is at least (βμ|w − w'|² + |g
+    − g'|²)/(β + μ). For η ≤ 2/(β + μ) the squared factor is thus at most 1 − 2ηβμ/(β + μ). Its root is at most the
+    printed 1 − ηβμ/(β + μ).
 
     The mean Hessian H over the segment has eigenvalues in [μ, β]. Hence |1 − ηH| ≤ max{1 − ημ, ηβ − 1}, the least
     factor, which quadratic losses attain. It is 1 − ημ for η ≤ 2/(β + μ).

@@ -127,7 +127,9 @@ def fresh_variance(
     noise_std: NoiseStd,
     reading: Reading = "printed",
 ) -> Outputs:
-    """Return the variance V² of a round's averaged noisy gradient and its parts, for records that are used once.
+    """Return the variance V² of a round's averaged noisy gradient, for records that are used once.
+
+    Its three summands are due to the sampling of records, the sampling of clients, and the noise.
 
     Args:
         federation: the clients and the number of participants.
@@ -140,7 +142,7 @@ def fresh_variance(
             in it, which are exact (erratum E-31). Both agree if clients are equal.
 
     Returns:
-        `gradient_variance` V², and its parts by records, clients and noise, in squared gradient units.
+        `gradient_variance` V², and its three summands, in squared gradient units.
     """
     variance = fresh_gradient_variance(
         federation.statistics(gradient_std=gradient_std, noise_std=noise_std),

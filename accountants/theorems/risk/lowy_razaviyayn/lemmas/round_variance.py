@@ -65,10 +65,10 @@ class Variance:
         return self.sampling + self.clients + self.noise
 
     def scale(self, factor: float) -> Variance:
-        """Return the variance with all its parts multiplied by a factor.
+        """Return the variance with all its summands multiplied by a factor.
 
         Args:
-            factor: the factor, at least 0; it may be infinite. A part of 0 stays 0.
+            factor: the factor, at least 0; it may be infinite. A summand of 0 stays 0.
 
         Returns:
             A new object; this one is unchanged.
@@ -113,9 +113,9 @@ class EqualClientsRound:
     dimension: int
 
     def fresh_variance(self, *, gradient_std: float, heterogeneity: float, noise_std: float) -> Variance:
-        """Return the variance of a round's averaged noisy gradient, for records that are used once, by its parts.
+        """Return the variance of a round's averaged noisy gradient for records that are used once, split by its causes.
 
-        It is φ²/(MK) + (v²/M)(N − M)/(N − 1) + dσ²/M. The three parts are independent: the batch of K fresh records of
+        It is φ²/(MK) + (v²/M)(N − M)/(N − 1) + dσ²/M. The three causes are independent: the batch of K fresh records of
         each client, the choice of M of N clients, and the noise in d coordinates.
 
         Args:
@@ -125,7 +125,7 @@ class EqualClientsRound:
                 is the root mean square.
 
         Returns:
-            The three parts, in squared gradient units.
+            The three summands, in squared gradient units.
         """
         between_factor = client_factor(clients=self.clients, participants=self.participants)
         return Variance(

@@ -93,16 +93,16 @@ class AcceleratedProblem(EqualClientsRound):
         return envelope_gap(lipschitz=self.lipschitz, envelope_smoothness=self.envelope_smoothness)
 
     def variance(self, noise_std: float) -> Variance:
-        """Return an upper bound on the variance of one round's averaged noisy gradient, by its parts.
+        """Return an upper bound on the variance of one round's averaged noisy gradient, split by its causes.
 
-        The parts are the sampling of records, the sampling of clients, and the noise. A statistic of the gradients that
-        is not given is replaced by its largest possible value.
+        The causes are the sampling of records, the sampling of clients, and the noise. A statistic of the gradients
+        that is not given is replaced by its largest possible value.
 
         Args:
             noise_std: standard deviation σ of the noise of a client's message per coordinate, at least 0.
 
         Returns:
-            The three parts, in squared gradient units.
+            The three summands, in squared gradient units.
         """
         # One pass: each record is used once, so batches are fresh samples of the distributions.
         if self.objective == "population":

@@ -127,10 +127,13 @@ def complete_strongly_convex(
 ) -> Prescription:
     """Return the run that Theorem 2.1 of Lowy and Razaviyayn prescribes for strongly convex losses, and its risk.
 
-    By equation (12) the risk is L²/μ (1/(M n_min) + d min{Ξ/M', ξ_max/M}), up to a constant and a logarithm. M and M'
-    are average numbers of participants; Ξ and ξ_max are a mean and a maximum of the clients' noise variances, up to a
-    factor; n_min is the fewest records of a client. The step size is η = min{1/(4β), ln(max{2, μ²D²R²/c})/(μR)} with c
-    of `_recursion_variance`. The output averages the iterates with weights that grow by the factor 1/(1 − μη).
+    By equation (12) the risk is L²/μ (1/(M n_min) + d min{Ξ/M', ξ_max/M}), up to a constant and a logarithm.
+
+    - M and M' are average numbers of participants, and n_min is the fewest records of a client.
+    - Ξ and ξ_max are a mean and a maximum of the clients' noise variances, up to a factor.
+
+    The step size is η = min{1/(4β), ln(max{2, μ²D²R²/c})/(μR)}, with the variance c of `_recursion_variance`. The
+    output averages the iterates with weights that grow by the factor 1/(1 − μη).
 
     Args:
         run: the federation, and the loss with constants L, β and μ in d dimensions on a domain of diameter D.

@@ -67,16 +67,16 @@ class ExcessRiskProblem(EqualClientsRound):
         return self.lipschitz * self.lipschitz
 
     def variance(self, noise_std: float) -> Variance:
-        """Return the variance V² of a round's averaged noisy gradient, by its parts.
+        """Return the variance V² of a round's averaged noisy gradient, split by its causes.
 
-        The parts are the sampling of records, the sampling of clients, and the noise. A statistic of the gradients that
-        is not given is replaced by its largest possible value.
+        The causes are the sampling of records, the sampling of clients, and the noise. A statistic of the gradients
+        that is not given is replaced by its largest possible value.
 
         Args:
             noise_std: standard deviation σ of the noise of a client's message per coordinate.
 
         Returns:
-            The three parts, in squared gradient units.
+            The three summands, in squared gradient units.
         """
         gradient_std = self.lipschitz if self.empirical_gradient_std is None else self.empirical_gradient_std
         heterogeneity = gradient_std if self.empirical_heterogeneity is None else self.empirical_heterogeneity
