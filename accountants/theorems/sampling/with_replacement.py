@@ -114,11 +114,11 @@ def with_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
 
 def public_draws_pair(mechanism: Spec, draws: int, relation: Relation) -> Pair:
-    """Return the dominating pair of a record that is drawn in all K draws of a batch with replacement.
+    """Return two distributions that dominate a noisy sum in which a record is drawn in all K draws of the batch.
 
-    It also dominates sampling with replacement. The two outputs are mixtures with the weights of the draws. Given the
-    draws, the record counts at most K times in both. By joint convexity the largest divergence of the components bounds
-    the divergence of the mixtures.
+    Dominating means that their hockey-stick divergence bounds δ. The pair also dominates sampling with replacement. The
+    two outputs are mixtures with the weights of the draws. Given the draws, the record counts at most K times in both.
+    By joint convexity the largest divergence of the components bounds the divergence of the mixtures.
 
     Args:
         mechanism: spec of a mechanism that has a `noise_of_contribution`.
@@ -170,9 +170,9 @@ def _tighten_for_gaussian_noise(
 
 
 def dominating_pair(mechanism: Spec, drawn: Multiplicities) -> Pair:
-    """Return the dominating pair of a noisy sum under sampling with replacement.
+    """Return two distributions that dominate a noisy sum under sampling with replacement.
 
-    A dominating pair is two distributions with a hockey-stick divergence that bounds δ. For Gaussian noise the pair is
+    Dominating means that their hockey-stick divergence bounds δ. For Gaussian noise the pair is
     an exact mixture over the number of times that the record is drawn. This needs accurate probabilities (error below
     `MOST_ERROR`), and a record that may be absent.
 

@@ -86,15 +86,16 @@ class _Levels(NamedTuple):
 
 
 def estimate_clones(epsilon: FloatArray | float, victim: FloatArray, log_share: FloatArray, clients: int) -> FloatArray:
-    """Estimate log δ(ε) of shuffled reports by the clone bound, without an error bound; `ClonesBound` is certified.
+    """Estimate log δ(ε) of shuffled reports by the clone bound, without an error bound (`ClonesBound` has one).
 
     The victim's report has the local guarantee ε₀, and each other report looks like it with probability r (a clone).
-    With N standard normal and the standard deviation s = 2 tanh(ε₀/2)/√((n − 1) r + 1) of the privacy loss,
+    Let N be standard normal. The standard deviation of the privacy loss is s = 2 tanh(ε₀/2)/√((n − 1) r + 1). Then
 
         δ(ε) ≈ P(|N| ≤ s/2) √(2π) E(N − z)₊,   e^{−z²/2} = (1 − r(1 − e^{−D}))^{n−1},
 
-    where D = ((1 + u) log(1 + u) + (1 − u) log(1 − u))/2 and u = tanh(ε/2)/tanh(ε₀/2). Here e^{−cD} estimates the
-    probability that a fraction (1 + u)/2 of c clones is of type 0, and e^{−z²/2} is its mean over the number of clones.
+    where D = ((1 + u) log(1 + u) + (1 − u) log(1 − u))/2 and u = tanh(ε/2)/tanh(ε₀/2). Clones are of type 0 or 1. The
+    number e^{−cD} estimates the probability that a fraction (1 + u)/2 of c clones is of type 0. Its mean over the
+    number of clones is e^{−z²/2}.
 
     Args:
         epsilon: ε, in nats.
@@ -126,7 +127,7 @@ def estimate_clones(epsilon: FloatArray | float, victim: FloatArray, log_share: 
 
 
 def _log_sums(logs: FloatArray) -> FloatArray:
-    """Compute the logarithm of the sum of numbers that are given by their logarithms, for each row.
+    """Compute log Σ e^x over the entries x of each row of a matrix, without overflow.
 
     Args:
         logs: natural logarithms, with a row for each sum.
@@ -231,8 +232,8 @@ class ClonesBound(ScaledBound):
         Returns:
             Two arrays, of lower and of upper bounds on log δ with the charge, at most 0.
         """
-        charge = self.log_distance + np.logaddexp(0.0, epsilon)
-        slack = 8 * UNIT_ROUNDOFF
+        charge = self.log_distance + np.logaddexp(0.0, epsilon)  # log (1 + e^ε) t
+        slack = 8 * UNIT_ROUNDOFF  # exceeds the rounding error of the sums
         lower = np.logaddexp(lower, charge) - slack
         upper = np.logaddexp(upper, charge) + slack
         return np.asarray(np.minimum(lower, 0.0)), np.asarray(np.minimum(upper, 0.0))
@@ -307,7 +308,10 @@ class ClonesBound(ScaledBound):
         return np.where(is_zero, nothing, lower), np.where(is_zero, nothing, upper)
 
     def _quick_upper(self, epsilon: FloatArray) -> FloatArray:
-        """Compute upper bounds on log δ of the clone pair from fewer ranges, without the charge for the distance.
+        """Compute cheap upper bounds on log δ of idealised shuffled reports, from few ranges of the number of clones.
+
+        Clones are reports that look like the victim's. The distance of the real reports from the idealised ones is not
+        added.
 
         Args:
             epsilon: values of ε, in nats.
@@ -367,9 +371,10 @@ class ClonesBound(ScaledBound):
 
 
 def response_bound(clients: int, epsilon: float, categories: int) -> ScaledBound:
-    """Return the bound on δ of shuffled k-ary randomized response by its privacy blanket, the part all inputs share.
+    """Return the bound on δ of shuffled k-ary randomized response by its privacy blanket.
 
-    It is an exact sum over clone counts for two categories, and a certified contour integral for more.
+    The blanket is the part of a report's distribution that does not depend on the input. For two categories the bound
+    is an exact sum over the number of reports from the blanket. For more categories it is a certified contour integral.
 
     Args:
         clients: number of clients.

@@ -39,7 +39,7 @@ _LEAST_WEIGHT = 1e-290
 
 
 def blanket_outcomes(rows: Sequence[Sequence[float]]) -> tuple[Outcomes, ...]:
-    """Return the probabilities that determine the privacy blanket bound of a randomizer, for every pair of inputs.
+    """Return the probabilities that determine the privacy blanket bound of a randomizer, for every two inputs.
 
     The privacy blanket is the part of a report's distribution that does not depend on the input. It gives each outcome
     its least probability over all inputs.
@@ -137,10 +137,11 @@ class FiniteBlanketBound(ScaledBound):
         return Interval(lower, upper)
 
     def _bound_pair(self, table: FloatArray, epsilon: float) -> Interval:
-        """Enclose log δ(ε) of the privacy blanket bound for one pair of inputs.
+        """Enclose log δ(ε) of the privacy blanket bound for two given inputs.
 
-        The blanket gives each outcome its least probability over all inputs. An outcome is hidden if it has weight
-        there. The lower bound leaves out the other outcomes.
+        The privacy blanket is the part of a report's distribution that does not depend on the input. It gives each
+        outcome its least probability over all inputs. An outcome is hidden if it has a weight there. The lower bound
+        leaves out the other outcomes.
 
         Args:
             table: three rows: weight w_i in the blanket, and probabilities p_i and q_i under both inputs, of each
@@ -159,7 +160,7 @@ class FiniteBlanketBound(ScaledBound):
         lower = hidden_sum.lower - log_clients - _LOG_ACCURACY
         hidden_upper = hidden_sum.upper - log_clients
 
-        # The other outcomes are charged in full.
+        # The other outcomes add their whole contribution Σ (p_i − α q_i)₊ to δ.
         _, first, second = table[:, ~is_hidden]
         exposed_delta = float(np.maximum(first - alpha * second, 0.0).sum())
         log_exposed_delta = -math.inf
@@ -170,7 +171,9 @@ class FiniteBlanketBound(ScaledBound):
         return Interval(min(lower, upper), upper)
 
     def _log_positive_sum(self, table: FloatArray, alpha: float) -> LogInterval:
-        """Enclose log E[(Y₁ + … + Y_n)₊], where Y is (p_i − α q_i)/w_i with probability w_i and otherwise 0.
+        """Enclose log E[(Y₁ + … + Y_n)₊], the log of the expected positive part of a sum of n independent terms.
+
+        Each term Y is (p_i − α q_i)/w_i with probability w_i, and otherwise 0. Dividing the result by n gives δ.
 
         Args:
             table: three rows: w_i > 0, p_i and q_i of each outcome i; see `_bound_pair`.
@@ -327,9 +330,10 @@ class CountProfile(Profile):
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclose log δ(ε) of a count of reports on two data sets, at each ε.
 
-        With α = e^ε, δ = b(κ − 1) (gain − loss), where gain = high − α low and loss = (α − 1) P(B ≥ κ)/b(κ − 1). Here b
-        is the mass function of the number B of other clients that send the report. The least count that is more than α
-        times as likely on the first data set is κ; see `_event`. The slack covers the cancellation in gain − loss.
+        Let α = e^ε, and b the mass function of the number B of other clients that send the report. Let κ be the least
+        count that is more than α times as likely on the first data set (`_event`). Then δ = b(κ − 1) (gain − loss) with
+        gain = high − α low and loss = (α − 1) P(B ≥ κ)/b(κ − 1). The victim sends the report with probability high or
+        low. The slack covers the cancellation in gain − loss.
 
         Args:
             epsilon: values of ε, in nats.
@@ -358,7 +362,7 @@ class CountProfile(Profile):
 
 
 def response_instance(clients: int, epsilon: float, categories: int) -> Pair:
-    """Return a pair for a lower bound on δ of shuffled randomized response: the number of reports of one category.
+    """Return the distributions of one count of shuffled randomized responses, for a lower bound on δ.
 
     One client, the victim, holds the first category or the second one. All others hold the second one. The number of
     reports of the first category is observed. For two categories the shuffled reports reveal nothing more.

@@ -104,10 +104,12 @@ class GaussianBlanketBound(ScaledBound):
 
     @cached_property
     def _terms(self) -> BlanketTerms:
-        """Distributions of the term Y of one report.
+        """Distributions of the term Y of one report in the bound δ ≤ E[(Y₁ + … + Y_n)₊]/n.
 
-        The density has uniform pieces if more than `_FEW` reports are expected in the blanket. For fewer reports the
-        pieces would bound the transform of the sum too weakly. The sum is then smoothed by a Gaussian instead.
+        The privacy blanket is the part of a report's distribution that does not depend on the contribution. If more
+        than `_FEW` reports are expected in the blanket, the density of Y has uniform pieces on a few intervals. For
+        fewer reports the pieces would bound the Laplace transform of the sum too weakly. The sum is then smoothed by a
+        Gaussian instead.
         """
         # c = C/σ is rounded up, which means less noise.
         scaled_norm = 1.0 / self.noise_multiplier * (1.0 + 4 * UNIT_ROUNDOFF)
@@ -120,10 +122,11 @@ class GaussianBlanketBound(ScaledBound):
         return _UpperSequence(self)
 
     def upper_near(self, epsilon: float, local: float, expected: float, tilt: float | None) -> NearBound:
-        """Return an upper bound on log δ(ε) that is tight if log δ is near an expected value.
+        """Return an upper bound on log δ(ε) of shuffled Gaussian reports, tight if log δ is near an expected value.
 
-        Y is cut where the charge for the cut, which bounds its effect on δ, is a small share of the expected δ. Every
-        cut gives a valid bound.
+        The bound is E[(Y₁ + … + Y_n)₊]/n plus a charge. The distribution of Y is cut off at large values, and the
+        charge bounds the effect of the cut on δ. The charge is a small share of the expected δ. Every cut gives a valid
+        bound.
 
         Args:
             epsilon: ε, in nats.
@@ -161,7 +164,10 @@ class GaussianBlanketBound(ScaledBound):
         return gaussian_pair(2.0 * self._terms.scaled_norm).log_delta_bounds(epsilon)
 
     def _cut_for(self, log_delta: float) -> int:
-        """Return the index of an edge B at which the charge Φ(c − B) is a small share of a given δ.
+        """Return the index of an edge B at which the effect of cutting off the noise is a small share of a given δ.
+
+        The effect is at most the charge Φ(c − B), where c is the bound on a contribution. All are in standard
+        deviations of the noise.
 
         Args:
             log_delta: natural logarithm of δ. The log of the charge is about `_SMALL_CHARGE` below it.
@@ -211,7 +217,10 @@ class GaussianBlanketBound(ScaledBound):
         return min(local.upper, self._upper_at(growth, last, local.upper))
 
     def _upper_at(self, growth: float, last: int, local: float) -> float:
-        """Return an upper bound on log δ: log of (1/n) E[(Y₁ + … + Y_n)₊] plus a charge, with Y cut at w = B.
+        """Return an upper bound on log δ, the log of (1/n) E[(Y₁ + … + Y_n)₊] plus a charge.
+
+        Y is the term of one report. Its distribution is cut off where the noise w exceeds B, and the charge bounds the
+        effect of the cut on δ.
 
         Args:
             growth: α − 1 = e^ε − 1.

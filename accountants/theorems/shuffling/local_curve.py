@@ -64,10 +64,11 @@ class LocalCurve:
         return self._evaluate_points()
 
     def _evaluate_points(self) -> LocalPoints:
-        """Compute points (ε₀, log δ₀) of the local guarantee, or the one point of a pure guarantee (δ₀ = 0).
+        """Compute points (ε₀, log δ₀) of the guarantee of a single report, or the one point of a pure guarantee.
 
-        A scan of few ε₀ finds the range in which δ₀ is neither useless (`_LARGEST_LOG_DELTA`) nor zero as a double
-        (`_DEEPEST`). The points are evenly spaced in log ε₀ over that range.
+        A guarantee is pure if δ₀ = 0. A scan of few ε₀ finds the range in which δ₀ is neither useless
+        (`_LARGEST_LOG_DELTA`) nor zero as a double (`_DEEPEST`). The points are evenly spaced in log ε₀ over that
+        range.
 
         Returns:
             The points with increasing ε₀. They are those of the scan if no scanned point is useful.
@@ -220,18 +221,18 @@ class ClonePairs(NamedTuple):
 
 
 def cell_representative(pair: Pair) -> Pair:
-    """Return the Gaussian pair that represents all pairs with nearly the same noise; any other pair unchanged.
+    """Return a Gaussian mechanism's distributions at a rounded noise, so that similar requests share one table.
 
-    A table of bounds on δ, which is stored for later requests, is planned for the noise of this pair. Noise multipliers
-    are divided into `CELLS` cells per factor of two, and the result is the middle of the pair's cell. The bounds of a
-    table are by clone pairs, which differ in their local ε₀. Within a cell the best clone pair changes less than
-    between neighbours in the table.
+    A table of bounds on δ is planned for this noise and stored for later requests. Noise multipliers are divided into
+    `CELLS` cells per factor of two, and the result has the middle of the cell. The bounds of a table are by clone
+    pairs, which differ in their local ε₀. Within a cell the best clone pair changes less than between neighbours in the
+    table.
 
     Args:
-        pair: dominating pair of a single report.
+        pair: dominating pair of a single report, two distributions with a hockey-stick divergence that bounds δ.
 
     Returns:
-        The Gaussian pair of the middle of the cell, or the given pair if it is not Gaussian.
+        The pair N(μ, 1) and N(0, 1) for the middle of the cell, or the given pair if it is not Gaussian.
     """
     mu = pair.gaussian_dp_mu
     if not mu:

@@ -49,7 +49,7 @@ _CHOICES = 96
 
 
 def neighbourhood(index: int, size: int) -> slice:
-    """Return the slice of a few points on either side of a point.
+    """Return the index range of a point and a few neighbours on either side.
 
     Args:
         index: index of the point.
@@ -124,7 +124,10 @@ class LocalClonesBound(ScaledBound):
         return self.local.pair.gaussian_dp_mu is not None
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Enclose log δ of the clone pair that seems best at ε, or of the local guarantee if that is lower.
+        """Enclose log δ(ε) of shuffled reports by the clone bound at the local ε₀ that seems best.
+
+        The clone bound hides a report among others that look like it, the clones. The guarantee of a report without
+        shuffling replaces it where it is lower.
 
         Args:
             epsilon: privacy loss ε ≥ 0, in nats.
@@ -243,14 +246,16 @@ class LocalClonesBound(ScaledBound):
         return Costs(distance, log_delta_without_shuffling)
 
     def plan(self) -> tuple[FloatArray, Table]:
-        """Plan a table of upper bounds on log δ of shuffled reports, and compute its bounds.
+        """Compute a table of upper bounds on log δ of shuffled reports at chosen values of ε.
 
-        Each point (ε₀, δ₀) of the local guarantee gives a clone pair, which bounds δ. Estimates decide which clone pair
-        is evaluated at which ε.
+        Each point (ε₀, δ₀) of the local guarantee gives a clone pair: two distributions of shuffled reports, in which a
+        report is hidden among others that look like it. A clone pair bounds δ. Estimates decide which one is evaluated
+        at which ε.
 
         Returns:
             The values of ε₀ for the clone pairs of the table, and the table.
         """
+        # Estimates of log δ at candidate ε, for each ε₀.
         epsilon = self._row_candidates()
         unshuffled = self.local.estimate(epsilon)
         local, log_delta = self._dense_points(epsilon, unshuffled)
@@ -335,8 +340,8 @@ def _make_table(clients: int, pair: Pair, coarse: bool) -> tuple[FloatArray, Tab
 
     Args:
         clients: number n of clients.
-        pair: dominating pair of a single report.
-        coarse: whether the table has fewer rows, for a search.
+        pair: dominating pair of a single report, two distributions with a hockey-stick divergence that bounds δ.
+        coarse: whether the table has bounds at fewer ε, for a search.
 
     Returns:
         The values of ε₀ of the clone pairs of the table, and the table.

@@ -96,7 +96,6 @@ class StagesInputs:
 
         # The rounds R_k: enough to descend, and enough to average out the variance.
         rounds_for_descent = 4.0 * math.sqrt(2.0 * self.smoothness / convexity)
-        # The constants are those of R_k.
         rounds_for_noise = 128.0 * variance * inverse_target / (3.0 * convexity)
         rounds = math.ceil(max(rounds_for_descent, rounds_for_noise))
 

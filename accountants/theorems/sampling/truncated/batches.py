@@ -223,10 +223,11 @@ def _counted_pair(masses: TruncatedMasses, rate: float, shift: float, relation: 
 
 
 def _exchanged_pair(masses: TruncatedMasses, rate: float, shift: float, relation: Relation) -> Pair:
-    """Return the dominating pair of a truncated batch if it is public whether B or more other records are drawn.
+    """Return two distributions that dominate a truncated batch if it is public whether it is full without the record.
 
-    A truncated batch is cut down to B random members. In it, the record takes the place of another one. The public
-    symbol only helps the observer, so the pair bounds δ from above.
+    A batch with more than B records is cut down to B random members. It is full if B or more other records are drawn;
+    the record then takes the place of another one. The public symbol (full or not) only helps the observer. So the
+    hockey-stick divergence of the two distributions bounds δ from above.
 
     Args:
         masses: log probabilities of the sizes of a truncated batch.
@@ -237,7 +238,7 @@ def _exchanged_pair(masses: TruncatedMasses, rate: float, shift: float, relation
     Returns:
         The pair; under add-or-remove-one it has formulas for its Rényi divergences.
     """
-    # Probability that the record is in a truncated batch, rounded up.
+    # Probability that the record is in a full batch, rounded up. `margin` bounds the error of each log probability.
     share = min(math.exp(masses.retained - masses.full) * (1.0 + 8.0 * masses.margin), 1.0)
     margin = 8.0 * masses.margin
 
@@ -282,7 +283,7 @@ def _distance(shift: float, relation: Relation) -> float:
 
 
 def _included_pair(rate: float, shift: float, relation: Relation) -> Pair:
-    """Return the pair of a Gaussian noisy sum to which a record contributes with a given probability.
+    """Return the output distributions of a Gaussian noisy sum to which a record contributes with a given probability.
 
     The first distribution has the contribution. Under replace-one it has the opposite sign in the second distribution,
     otherwise it is missing there.
@@ -309,7 +310,7 @@ def _included_pair(rate: float, shift: float, relation: Relation) -> Pair:
 
 
 def attained_pair(masses: TruncatedMasses, rate: float, shift: float, relation: Relation) -> Pair:
-    """Return a pair for lower bounds on δ of a truncated batch: all other records contribute zero.
+    """Return output distributions for lower bounds on δ of a truncated batch, if all other records contribute zero.
 
     Let A be the number of other records that are drawn, and B the largest size of a batch. The record is in the batch
     with probability q P(A < B) + t, where t = e^`masses.retained`. This probability is rounded down.
@@ -321,8 +322,9 @@ def attained_pair(masses: TruncatedMasses, rate: float, shift: float, relation: 
         relation: the neighbouring relation.
 
     Returns:
-        The pair of output distributions on these data.
+        The pair of output distributions on these data and their neighbour.
     """
+    # The factor rounds down by more than the error of the logarithms.
     included = math.exp(_log_sum(masses.untruncated + math.log(rate), masses.retained))
     share = Share.at(min(included, 1.0) * (1.0 - 8.0 * masses.margin))
     if relation == "replace-one":

@@ -70,7 +70,7 @@ class SymbolRenyi:
             The bounds, in nats. The upper one is the larger of the two directions, and at most that of the Gaussian
             pair that also dominates the mechanism.
         """
-        most = order * self.rho * (1.0 + 8 * UNIT_ROUNDOFF)
+        most = order * self.rho * (1.0 + 8 * UNIT_ROUNDOFF)  # by the Gaussian pair, rounded up
         # Symbols of probability 0 under both distributions have no effect.
         shown = [symbol for symbol in self.symbols if max(symbol.log_p, symbol.log_q) > -math.inf]
         divergences = [self._divergence_of(symbol, order) for symbol in shown]
@@ -118,7 +118,7 @@ class SymbolRenyi:
         """
         if symbol.rate == 0.0 or symbol.shift == 0.0:
             return 0.0
-        # Bound for a record that is known to be in the batch.
+        # Bound for a record that is known to be in the batch, rounded up: the divergence of two Gaussians.
         distance = 2.0 * symbol.shift if self.is_replaced else symbol.shift
         public = 0.5 * order * distance * distance * (1.0 + 8 * UNIT_ROUNDOFF)
 

@@ -71,7 +71,9 @@ class SymbolProfile(Profile):
         return 2.0 * max(accuracies, default=0.0) + 64 * UNIT_ROUNDOFF
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ(ε): the sum over the symbols, with the allowance for the errors of their probabilities.
+        """Enclose log δ(ε) of a mechanism that publishes a random symbol together with its output.
+
+        δ is a sum over the symbols. A symbol is a public outcome, such as whether a batch is full.
 
         Args:
             epsilon: array of values of ε ≥ 0, in nats.
@@ -80,7 +82,7 @@ class SymbolProfile(Profile):
             Arrays of lower and upper bounds on the natural logarithm of δ.
         """
         points = np.asarray(epsilon, dtype=np.float64)
-        slack = self.margin + 64 * UNIT_ROUNDOFF
+        slack = self.margin + 64 * UNIT_ROUNDOFF  # for the errors of the probabilities, and of the sum
         upper = self._sum(points, -1.0, lambda profile, epsilons: profile.log_delta(epsilons).upper) + slack
         lower = self._sum(points, 1.0, lambda profile, epsilons: profile.log_delta(epsilons).lower) - slack
         return Enclosure(lower, np.minimum(upper, 0.0))
@@ -178,14 +180,18 @@ class SymbolProfile(Profile):
 
 
 def symbol_pair(symbols: Sequence[Symbol], margin: float) -> Pair:
-    """Return the pair of a mechanism that publishes a random symbol, and an output that depends on the symbol.
+    """Return the joint distributions of a public random symbol and an output that depends on the symbol.
+
+    A symbol is a public outcome, such as whether a batch is full. Given a symbol, the outputs on two neighbouring data
+    sets have two distributions, the pair of the symbol.
 
     Args:
         symbols: the symbols with their pairs; symbols of probability 0 are left out.
         margin: bound on the error of each log-probability [nat].
 
     Returns:
-        The pair with a profile for each direction, or one profile for both if the directions are the same.
+        The two joint distributions, as a privacy profile for each direction. Both directions have one profile if they
+        are the same.
     """
     shown = [symbol for symbol in symbols if max(symbol.log_p, symbol.log_q) > -math.inf]
     log_p = tuple(symbol.log_p for symbol in shown)
@@ -197,6 +203,7 @@ def symbol_pair(symbols: Sequence[Symbol], margin: float) -> Pair:
     is_symmetric = all(are_shared) and all(pair is None or pair.symmetric for pair in pairs)
     if is_symmetric:
         return Pair(forward, forward)
+    # In the other direction the two distributions change places.
     backward_profiles = tuple(None if pair is None else pair.backward for pair in pairs)
     backward = SymbolProfile(log_q, log_p, backward_profiles, are_shared, margin)
     return Pair(forward, backward)

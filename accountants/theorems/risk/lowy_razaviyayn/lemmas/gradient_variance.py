@@ -201,7 +201,7 @@ def reused_variance(
     Returns:
         `gradient_variance` V², and its three summands, in squared gradient units.
     """
-    # The statistics give the participants and the noise; the gradients' variance is not that of each client here.
+    # Only the participants and the noise of the statistics are used, so their gradient variance is set to 0.
     statistics = federation.statistics(gradient_std=0.0, noise_std=noise_std)
     if reading == "printed":
         printed = reused_gradient_variance_printed(
