@@ -50,7 +50,7 @@ def advanced_composition(
 ) -> EpsilonDelta:
     """Compute the (ε, δ) guarantee of advanced composition, rounded up.
 
-    With ε_r and δ_r of mechanism r and a free parameter δ' > 0, it is
+    Mechanism r is (ε_r, δ_r)-differentially private. For a free parameter δ' > 0, the composition has
 
         ε = √(2 Σε_r² ln(1/δ')) + drift,  δ = δ' + Σδ_r.
 
@@ -60,8 +60,8 @@ def advanced_composition(
         `tanh`: Σ ε_r tanh(ε_r/2), Theorem 3.5 of Kairouz, Oh and Viswanath.
         `corollary-f.1`: 2 Σ ε_r², Corollary F.1 of Lowy and others, which requires e^ε_r − 1 ≤ 2 ε_r.
 
-    An infinite ε_r or δ_r gives an infinite result. ε is within 12 units of roundoff, and ln δ within 8 units of 1 +
-    |ln δ|. The formula is F-11 in docs/catalogue.
+    An infinite ε_r or δ_r gives an infinite result. Before rounding up, the relative error of ε is within 12 units of
+    roundoff. The error of ln δ is within 8 units times 1 + |ln δ|. The formula is F-11 in docs/catalogue.
 
     Args:
         epsilons: ε_r of each mechanism.

@@ -30,9 +30,9 @@ REMOVED = Quantity(symbol="i", ge=0, le=MOST_RUNS, description="by how many pair
 def log_binomial(responses: int, misses: FloatArray, *, epsilon: float) -> FloatArray:
     """Compute the log probability that exactly l of k randomized responses at ε are false, elementwise.
 
-    The probability is C(k, l) e^{(k−l)ε}/(1 + e^ε)^k. The saddle-point form of Loader (2000) uses the deviance of l
-    from its mean and the error of Stirling's formula, so that no large logarithms cancel. Accuracy: 16 units of
-    roundoff times 1 + |value| + |l − mean|.
+    The probability is C(k, l) e^{(k−l)ε}/(1 + e^ε)^k. The saddle-point form of Loader (2000) is used. It is made of
+    the deviance of l from its mean and of the error of Stirling's formula, so that no large logarithms cancel. The
+    error is at most 16 units of roundoff times 1 + |value| + |l − mean|.
 
     Args:
         responses: number k of responses.

@@ -67,7 +67,8 @@ TRUE_POSITIVE_RATE = Theorem(
 def least_bayes_error(*, prior: Annotated[float, ATTACKER_PRIOR], delta: Annotated[float, DELTA_AT_ODDS]) -> Outputs:
     """Compute the least error probability of an attacker who guesses which of two neighbouring data sets was used.
 
-    With the prior π of one of them and m = min(π, 1 − π), it is m (1 − δ), for the mechanism's δ at ε = log((1 − m)/m).
+    Let π be the prior probability of one of them, and m = min(π, 1 − π). The least error is m (1 − δ), with the
+    mechanism's δ at ε = log((1 − m)/m).
 
     Args:
         prior: prior probability π of one of the two neighbouring data sets.

@@ -159,7 +159,9 @@ def client(
 def record_target(
     *, epsilon: Epsilon, log_delta: GivenLogDelta, samples_per_client: SamplesPerClient, reading: Reading = "printed"
 ) -> Outputs:
-    """Compute the privacy (ε/n, δ₀) of a record that gives a client with n records a target (ε, δ), by group privacy.
+    """Compute the guarantee (ε/n, δ₀) for a record at which a client with n records has a target (ε, δ).
+
+    The conversion is by group privacy.
 
     Args:
         epsilon: ε of the client.

@@ -264,7 +264,7 @@ class PureInputs:
 
 
 def pure_to_zcdp(inputs: PureInputs) -> Outputs:
-    """Compute the zero-concentrated privacy ρ = ε²/2 of an ε-private mechanism, and the sum of ρ over all runs.
+    """Compute the zero-concentrated privacy ρ = ε²/2 of an ε-private mechanism, for one run and for all runs.
 
     Args:
         inputs: ε of one run, and the number of runs.

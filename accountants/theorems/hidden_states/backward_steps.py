@@ -134,8 +134,8 @@ class BackwardRun:
 
         The record is used v ≥ u steps before the release. The window is the step of the use and the next u steps. The
         noise of u + 1 steps has the variance of the later half, plus that of the earlier half contracted by the later
-        maps. Hence the lengths double. Each variance errs like the difference of two running sums, and by a further 26
-        (3 + Λ) units of roundoff. Here Λ is |log| of the product of the Lipschitz constants of the last v steps.
+        maps. Hence the lengths double. Let Λ be |log| of the product of the Lipschitz constants of the last v steps.
+        The relative error of a variance is that of a difference of two running sums, plus 26 (3 + Λ) units of roundoff.
 
         Args:
             most_places: number of places v next to the release that are considered.
@@ -164,8 +164,9 @@ class BackwardRun:
 def _double_window(variance: FloatArray, log_influence: FloatArray, length: int) -> FloatArray:
     """Return the noise variance of windows of 2l steps from that of windows of l steps.
 
-    A window that ends e steps before the release consists of a later half, which ends there too, and an earlier half,
-    which ends e + l steps before it. The noise of the earlier half is contracted by the steps of the later half.
+    A window is a range of consecutive steps. One that ends e steps before the release consists of two halves: a later
+    one that ends there too, and an earlier one that ends e + l steps before the release. The steps of the later half
+    contract the noise of the earlier half.
 
     Args:
         variance: noise variance of a window of l steps, for each e.

@@ -75,11 +75,11 @@ class ComposedSteps(Bound):
         return RecordGroups(np.asarray(mu), np.log(counts) + log_probability)
 
     def _groups_by_batch(self) -> RecordGroups:
-        """Return the groups of records if the noise changes from step to step: the records of each batch.
+        """Return the groups of records with the same privacy if the noise changes from step to step.
 
-        A batch is used in one step of each pass. The μ of its group is the root of the sum of the squared sensitivities
-        over these steps, because Gaussian noises compose. A sum of k squares is within k units of roundoff, and each
-        square within 16. The root halves both errors.
+        A group has the records of one batch, which is used in one step of each pass. Its Gaussian-DP parameter μ is the
+        root of the sum of the squared sensitivities over these steps, because Gaussian noises compose. A sum of k
+        squares is within k units of roundoff, and each square within 16. The root halves both errors.
 
         Returns:
             One group for each batch, with its μ, rounded up, and the log probability that a record is in it.

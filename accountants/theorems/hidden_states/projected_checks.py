@@ -94,7 +94,7 @@ def smooth_and_convex(theorem: Theorem, spec: ProjectedSgd, run: ProjectedRun) -
 
 
 def run_for(spec: ProjectedSgd, case: Case) -> ProjectedRun:
-    """Return the run of a spec under the relation of the setting.
+    """Return the run of a specification under the requested neighbouring relation.
 
     With full batches, all records are used in the same steps. The order of the batches then counts as known.
 

@@ -161,9 +161,9 @@ def _masses_far_from_boundary(line: OneDimensionalRun, second_pull: float) -> tu
 
 
 def _mixture_components(line: OneDimensionalRun) -> tuple[FloatArray, FloatArray, FloatArray] | None:
-    """Return the Gaussian components of the distribution of the released model of a run on a line.
+    """Return the Gaussian components of the distribution of the released model of SGD in one dimension.
 
-    The model is released after each of `line.stops` with the same probability. The projection is ignored.
+    The model is released after each step of `line.stops` with the same probability. The projection is ignored.
 
     Args:
         line: the run.

@@ -48,10 +48,10 @@ class RecordPlaces:
     top: float = math.inf
 
     def before(self, steps_after_use: FloatArray) -> FloatArray:
-        """Count the possible places of the record with fewer than v steps from its last use to the release.
+        """Count the possible positions of the record with fewer than v steps from its last use to the release.
 
-        It is Σ_{first ≤ w < v} min(cap, top − w). Below w = `turn` every term is `cap`. From there on the terms top − w
-        fall by one each, so that their sum is that of an arithmetic series.
+        The count is Σ_{first ≤ w < v} min(cap, top − w). Below w = `turn` every term is `cap`. From there on the terms
+        top − w fall by one each, so that their sum is that of an arithmetic series.
 
         Args:
             steps_after_use: array of numbers v of steps from the last use to the release.

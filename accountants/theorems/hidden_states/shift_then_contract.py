@@ -84,10 +84,10 @@ class EqualSteps:
 
     @cached_property
     def mus(self) -> tuple[FloatArray, ...]:
-        """Gaussian-DP parameters μ of the last model by shifted interpolation, one array for each kind of places.
+        """Gaussian-DP parameters μ of the last model by shifted interpolation, for each number of uses of the record.
 
-        A kind has one number of uses of the record. The entries of its array belong to the numbers of steps after the
-        last use in `kind.nodes`.
+        There is one array for each kind of places, that is, positions of the record with equally many uses. Its entries
+        belong to the numbers of steps after the last use in `kind.nodes`.
         """
         run = self.run
         step_size = run.step_schedule.at(1, 1)

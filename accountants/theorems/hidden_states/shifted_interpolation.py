@@ -58,7 +58,7 @@ MOST_STARTS = 256
 
 # Equal steps, in units of the noise of one step --------------------------------------------------------------------
 def powers_sum(rate: float, count: FloatArray | float) -> FloatArray:
-    """Return Σ_{k<n} e^{−rk}, the sum of n powers of the contraction factor e^{−r}.
+    """Return Σ_{k<n} e^{−rk}, the geometric sum of n powers of a contraction factor e^{−r}.
 
     It is the closed form (1 − e^{−rn})/(1 − e^{−r}), and n at rate 0.
 
@@ -211,9 +211,10 @@ class _LastUse(NamedTuple):
 def _late_starts(
     uses: int, period: int, rate: float, *, shift: float, diameter: float
 ) -> Iterator[tuple[float, float]]:
-    """Yield the late starts: plans that ignore the first uses of the record, and start from the domain's diameter.
+    """Yield bounds on the distance of two runs before the last use of a record that ignore its first uses.
 
-    If the diameter is smaller than the shift of a use, only the start just before the last use is considered.
+    They start from the domain's diameter as the distance at some step (a late start), and add the shifts of the later
+    uses. If the diameter is smaller than the shift of a use, only the start just before the last use is considered.
 
     Args:
         uses: number of uses of the record.

@@ -132,11 +132,11 @@ def _best(*, uses: int, period: int, contraction: float, shift: float, diameter:
 def noisy_gd(inputs: FullBatch) -> Outputs:
     """Compute the Gaussian-DP parameter μ of noisy gradient descent with full batches, by Bok, Su and Altschuler 2024.
 
-    It is μ = (Δ/nσ) √((1 − c^t)/(1 + c^t) (1 + c)/(1 − c)), and Δ√t/(nσ) at c = 1.
+    The parameter is μ = (Δ/nσ) √((1 − c^t)/(1 + c^t) (1 + c)/(1 − c)), and Δ√t/(nσ) at c = 1.
 
     Args:
-        inputs: the number t of steps `rounds`, the number n of records `population`, the sensitivity Δ, the noise σ
-            `noise_std` and the Lipschitz constant c of a step `contraction`.
+        inputs: t = `rounds` steps, n = `population` records, the sensitivity Δ and the noise σ = `noise_std`. The
+            Lipschitz constant of a step is c = `contraction`.
 
     Returns:
         This μ, rounded up, as `gaussian_dp_mu`, and the least μ that shifted interpolation gives as `best_mu`.
@@ -181,7 +181,7 @@ def noisy_gd_in_ball(inputs: FullBatchInBall) -> Outputs:
 def noisy_cgd(inputs: Cyclic) -> Outputs:
     """Compute the Gaussian-DP parameter μ of noisy descent on cyclic batches, by Bok, Su and Altschuler 2024.
 
-    It is μ = (Δ/bσ) √(1 + c^{2l−2} (1 − c²)/(1 − c^l)² (1 − c^{l(E−1)})/(1 + c^{l(E−1)})).
+    The parameter is μ = (Δ/bσ) √(1 + c^{2l−2} (1 − c²)/(1 − c^l)² (1 − c^{l(E−1)})/(1 + c^{l(E−1)})).
 
     Args:
         inputs: Δ = `sensitivity`, b = `batch_size`, σ = `noise_std`, the Lipschitz constant c = `contraction` of a

@@ -77,7 +77,7 @@ PUBLIC_BATCHES = Theorem(
 
 
 def allocated_mechanism(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of a random allocation of any mechanism, under add-or-remove-one or zero-out-one.
+    """Return the guarantee of any mechanism on randomly allocated batches, under add-or-remove-one or zero-out-one.
 
     Args:
         spec: the allocation of each unit to k of t batches, over E epochs.

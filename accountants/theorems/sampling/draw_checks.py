@@ -73,10 +73,10 @@ def reject_uncovered_spec(theorem: Theorem, spec: Subsampled, case: Case) -> Ref
 
 
 def reject_open_level(theorem: Theorem, spec: Subsampled, case: Case) -> Refusal | None:
-    """Check whether it matters if an inner sampling draws clients or records, where the spec leaves it open.
+    """Check whether it matters if an inner sampling draws clients or records, where the specification does not say it.
 
-    Guarantees for clients hold unchanged if the mechanism draws records. They also hold if it draws clients, unless the
-    draw may put a different client in place of an absent one, or count a client several times.
+    Guarantees for clients hold unchanged if the mechanism draws records. They also hold if it draws clients, with two
+    exceptions. The draw may put a different client in place of an absent one, or count a client several times.
 
     Args:
         theorem: the theorem that the refusal names.

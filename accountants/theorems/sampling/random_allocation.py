@@ -155,8 +155,8 @@ def block_sizes(steps: int, times_chosen: int) -> list[tuple[int, int]]:
         times_chosen: number k of blocks, from 1 to t.
 
     Returns:
-        Pairs of a size and the number of blocks of this size. There is one pair if k divides t, otherwise there are two
-        with sizes that differ by 1.
+        Each size with the number of blocks of this size. There is one size if k divides t, otherwise there are two that
+        differ by 1.
     """
     size, longer = divmod(steps, times_chosen)
     if longer == 0:

@@ -174,11 +174,11 @@ def poisson(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 def poisson_replace_one(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of Poisson sampling of a Gaussian mechanism under replace-one.
 
-    The dominating pair is (1 − q) N(0, 1) + q N(s, 1) against (1 − q) N(0, 1) + q N(−s, 1), which neighbours attain.
-    Here q is the inclusion probability and s the norm of a contribution over the noise.
+    Let q be the inclusion probability, and s the norm of a contribution over the noise. δ is the hockey-stick
+    divergence of two mixtures: (1 − q) N(0, 1) + q N(s, 1) and (1 − q) N(0, 1) + q N(−s, 1). Neighbours attain them.
 
-    Proof: docs/engine-certificate.md. For α ≥ 1 the divergence is E[F(w₀X₀ + w₁X₁)] with F convex and X lognormal.
-    Every covariance is largest at two opposite contributions of norm C, so Kahane's inequality applies.
+    Proof: docs/engine-certificate.md. For α = e^ε ≥ 1 the divergence is E[F(w₀X₀ + w₁X₁)] with F convex and X
+    lognormal. Every covariance is largest at two opposite contributions of norm C, so Kahane's inequality applies.
 
     Args:
         spec: the subsampled mechanism.
@@ -286,7 +286,7 @@ def amplified_guarantee(inner: Guarantee, curve: Curve, theorem: Theorem, spec: 
         spec: the subsampled mechanism.
 
     Returns:
-        The guarantee for the setting of `inner`.
+        The guarantee for the neighbouring relation, unit and observer of `inner`.
     """
     step = theorem.because(inner.derivation, sampling=spec.sampling, rate=spec.inclusion_probability)
     conditions: tuple[Condition, ...] = (SECRET_DRAW,)

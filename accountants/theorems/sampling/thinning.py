@@ -138,10 +138,11 @@ def _has_reports(mechanism: Spec) -> bool:
 
 
 def _is_free_without_unit(mechanism: Spec) -> bool:
-    """Return whether the outputs on batches without the unit may be singular to those on batches with it.
+    """Return whether an output may show with certainty that a record or client (the unit) is in the batch.
 
-    This is true for integers, scores and queries that may depend on the batch in any way. It is false if the mechanism
-    samples again: it may then miss the unit, and its output is as for a batch without the unit.
+    The distributions with and without the unit are then singular to each other. This is true for integers, scores and
+    queries that may depend on the batch in any way. It is false if the mechanism samples again: it may then miss the
+    unit, and its output is as for a batch without the unit.
 
     Args:
         mechanism: the mechanism that is run on the batch.

@@ -163,7 +163,7 @@ class ZeroedProfile(Profile):
         return 4.0 * _ACCURACY * (1.0 + self.shift * self.shift)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ(ε) of the pair in the direction of the class's equation.
+        """Enclose log δ(ε) of the two Gaussian mixtures, in the direction of the class's equation.
 
         Args:
             epsilon: array of values of ε ≥ 0, in nats.
@@ -175,7 +175,7 @@ class ZeroedProfile(Profile):
         return _log_divergence(points, np.asarray(self.shift), self.rate, self.absent)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Compute the log probabilities of a privacy loss above ε under both mixtures.
+        """Compute the log probabilities of a privacy loss beyond ε under both Gaussian mixtures.
 
         Args:
             epsilon: array of values of ε ≥ 0, in nats.

@@ -82,13 +82,13 @@ class BatchClonesBound(ScaledBound):
         return self.victim.pair.gaussian_dp_mu is not None
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Enclose log δ of the clone pair that seems best at ε, or of the victim's local guarantee if that is lower.
+        """Enclose log δ(ε) of shuffled reports by the best clone bound, or the victim's local guarantee if it is lower.
 
         Args:
             epsilon: ε ≥ 0, in nats.
 
         Returns:
-            An interval with a certified upper end.
+            Lower and upper bounds on the natural logarithm. The upper bound is valid for every choice of clones.
         """
         local = self.victim.pair.log_delta_bounds(epsilon)
         best_points = self._best(epsilon)

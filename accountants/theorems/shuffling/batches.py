@@ -115,16 +115,16 @@ def _client_release(draw: Subsampled, release: Gaussian) -> Gaussian:
 def batch_among_clones(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee for one record of a client that sends a shuffled report on sampled records; or a refusal.
 
-    The client always takes part. Its report hides among the reports of the other clients as in `BatchClonesBound`.
-    Sampling then amplifies the guarantee.
+    The client always takes part. Its report hides among similar reports of the other clients, the clones
+    (`BatchClonesBound`). Sampling then amplifies the guarantee.
 
     Args:
         spec: specification of the shuffled mechanism.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee. It is a refusal, which says why the theorem does not apply, for other mechanisms and settings,
-        and for a single client.
+        The guarantee. It is a refusal, which says why the theorem does not apply, for a single client, and for other
+        mechanisms, relations and observers.
     """
     batch = _find_batch(BATCH_AMONG_CLONES, spec, case)
     if isinstance(batch, Refusal):

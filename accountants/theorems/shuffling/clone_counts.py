@@ -248,8 +248,9 @@ def _along_blocks(clones: FloatArray, least: FloatArray, tails: FloatArray) -> t
     """Compute the mass b(κ − 1; c) and the tail P(B ≥ κ) of B ~ Bin(c, 1/2) for consecutive c by recurrence.
 
     B is the number of clones of type 0, and κ the threshold of `bounds_given_clones`, which depends on c. All values of
-    a block of 32 are relative to the mass at its start. From c to c + 1 the mass changes by the factor (c + 1)/(2(c + 2
-    − κ)) or, if κ increases too, (c + 1)/(2κ). The tail gains half the old mass, and loses the new mass if κ increases.
+    a block of 32 are relative to the mass at its start. From c to c + 1 the mass changes by a factor. It is
+    (c + 1)/(2(c + 2 − κ)) or, if κ increases too, (c + 1)/(2κ). The tail gains half the old mass. It loses the new mass
+    if κ increases.
 
     Args:
         clones: consecutive values c.

@@ -173,7 +173,9 @@ class ClonesBound(ScaledBound):
         return math.inf
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Enclose log δ at ε numerically, with the charge for the distance of the reports from the pair.
+        """Enclose log δ(ε) of shuffled reports by the clone bound.
+
+        The clone bound is for idealised reports. The charge for the distance of the real reports from them is included.
 
         Args:
             epsilon: privacy loss ε ≥ 0, in nats.

@@ -121,7 +121,7 @@ class FiniteBlanketBound(ScaledBound):
         return max(largest_losses) * (1.0 + 16 * UNIT_ROUNDOFF)
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Enclose log δ(ε): the largest lower bound and the largest upper bound over all pairs of inputs.
+        """Enclose log δ(ε) of the privacy blanket bound, the largest over every two inputs.
 
         Args:
             epsilon: privacy loss ε ≥ 0, in nats.

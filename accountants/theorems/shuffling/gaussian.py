@@ -179,9 +179,11 @@ class GaussianBlanketBound(ScaledBound):
         return self._terms.find_edge(min(max(distance, _NEAREST), FURTHEST))
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Enclose log δ of the privacy blanket bound: the best over two cuts of Y, at most that of a single report.
+        """Enclose log δ(ε) of the privacy blanket bound on shuffled Gaussian reports.
 
-        The charge for the nearer cut is a small share of δ, and that for the further one is negligible.
+        The bound is E[(Y₁ + … + Y_n)₊]/n, where Y is the term of one report. The distribution of Y is cut off at large
+        noise, and a charge bounds the effect on δ. The better one of two cuts is used. The charge for the nearer cut is
+        a small share of δ, and that for the further one is negligible. The result is at most the δ of a single report.
 
         Args:
             epsilon: privacy loss ε ≥ 0, in nats.
@@ -236,7 +238,9 @@ class GaussianBlanketBound(ScaledBound):
         return float(np.logaddexp(main, charge))
 
     def _lower_at(self, growth: float, last: int) -> float:
-        """Return a lower bound on the log of the blanket's bound (1/n) E[(Y₁ + … + Y_n)₊], with Y cut at w = B.
+        """Return a lower bound on the log of the privacy blanket bound (1/n) E[(Y₁ + … + Y_n)₊].
+
+        Y is the term of one report. Its distribution is cut off where the noise w exceeds B.
 
         Args:
             growth: α − 1 = e^ε − 1.
@@ -249,7 +253,10 @@ class GaussianBlanketBound(ScaledBound):
         return total.log_positive_part().lower - math.log(self.clients)
 
     def _first_distance(self, growth: float) -> float:
-        """Find a distance B − c of a cut w = B at which the charge Φ(c − B) is a small share of δ, by bisection.
+        """Find by bisection how far beyond the largest contribution the noise may be cut off at a small cost in δ.
+
+        The cut is at the noise w = B, and c is the bound on a contribution. Its cost, the charge Φ(c − B), is a small
+        share of δ at the distance B − c.
 
         Args:
             growth: α − 1 = e^ε − 1.
@@ -285,7 +292,9 @@ class GaussianBlanketBound(ScaledBound):
         return distance
 
     def _estimate(self, growth: float, last: int) -> float:
-        """Estimate log δ of the privacy blanket bound, without the charge for the cut of Y, by a saddle point.
+        """Estimate log δ of the privacy blanket bound by a saddle-point approximation.
+
+        The distribution of the term Y of a report is cut off, and the charge for the cut is not included.
 
         Args:
             growth: α − 1 = e^ε − 1.

@@ -155,18 +155,18 @@ def _gaussian_points(pair: Pair) -> LocalPoints:
     """Return the points (ε₀, δ₀) of a Gaussian guarantee, which are stored for the several bounds of one account.
 
     Args:
-        pair: dominating pair of a single Gaussian report.
+        pair: dominating pair of a single Gaussian report, two distributions with a hockey-stick divergence δ₀ at ε₀.
 
     Returns:
-        The points of `LocalCurve.points`.
+        The points with increasing ε₀, as in `LocalCurve.points`.
     """
     return LocalCurve(pair)._evaluate_points()  # noqa: SLF001
 
 
 def log_distance(clients: int, epsilon: FloatArray, log_delta: FloatArray) -> FloatArray:
-    """Compute the log total variation distance of (ε₀, δ₀) reports from the clone bound's reports with δ₀ = 0.
+    """Compute the log total variation distance of (ε₀, δ₀)-private reports from reports with δ₀ = 0.
 
-    The clone bound is for purely private reports. Real reports of n clients are within the distance
+    The clone bound is for reports with δ₀ = 0. Real reports of n clients are within the distance
 
         sδ₀ + (n − 1) e^{−ε₀} (1 + s) δ₀,   s = 1/(1 + e^ε₀),
 

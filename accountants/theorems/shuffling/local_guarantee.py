@@ -142,7 +142,9 @@ class LocalClonesBound(ScaledBound):
         return Interval(min(clones.lower, local.lower, upper), upper)
 
     def upper(self, epsilon: float) -> float:
-        """Return a cheap upper bound on log δ, from the clone pair that seems best at ε and the local guarantee.
+        """Return a cheap upper bound on log δ(ε) of shuffled reports, by the clone bound at the ε₀ that seems best.
+
+        The guarantee of a single report replaces it where it is lower.
 
         Args:
             epsilon: privacy loss ε ≥ 0, in nats.
@@ -270,10 +272,10 @@ class LocalClonesBound(ScaledBound):
         return local[used], table
 
     def _row_candidates(self) -> FloatArray:
-        """Return increasing ε at which log δ is estimated, at the scale of the shuffled privacy loss.
+        """Return increasing ε at which log δ is estimated, at the scale of the privacy loss of shuffled reports.
 
-        Its standard deviation for the clone pair of ε₀ is about 2 tanh(ε₀/2)/√((n − 1) e^{−ε₀} + 1). The clone pair is
-        the best one at ε = 0.
+        For reports of the local ε₀, the standard deviation of this loss is about 2 tanh(ε₀/2)/√((n − 1) e^{−ε₀} + 1).
+        The ε₀ is the best one at ε = 0.
 
         Returns:
             The values of ε in nats, from 0 to the last point of the local guarantee.
@@ -290,11 +292,11 @@ class LocalClonesBound(ScaledBound):
 
         Args:
             epsilon: increasing ε at which the points are compared. Every third one is used.
-            unshuffled: estimate of log δ without shuffling at each ε. Where it is lower, no clone pair is needed.
+            unshuffled: estimate of log δ without shuffling at each ε. Where it is lower, shuffling is not used.
 
         Returns:
-            The points with increasing ε₀. They are those of the guarantee if it has one point, or if no clone pair is
-            needed.
+            The points with increasing ε₀. They are those of the guarantee if it has one point, or if shuffling helps at
+            no ε.
         """
         points = self.local.points
         if points.epsilon.size == 1:
@@ -354,9 +356,10 @@ _stored_table = functools.lru_cache(TABLES_KEPT)(_make_table)
 
 @functools.lru_cache(CLONES_KEPT)
 def _clone_pair(clients: int, local: float) -> ClonesBound:
-    """Return the bound of the clone pair for a purely private report, with δ₀ = 0.
+    """Return the clone bound on δ of shuffled reports that are purely ε₀-private (δ₀ = 0).
 
-    It is stored because its distribution of clones is expensive.
+    A clone is a report that looks like the victim's. The bound is stored because its distribution of the number of
+    clones is expensive.
 
     Args:
         clients: number n of clients.

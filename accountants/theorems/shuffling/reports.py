@@ -77,7 +77,7 @@ def not_replaced(theorem: Theorem, case: Case) -> Refusal | None:
 
 
 def not_hidden(theorem: Theorem, spec: Shuffled, case: Case) -> Refusal | None:
-    """Return a refusal if shuffling amplifies nothing in the setting.
+    """Return a refusal if shuffling amplifies nothing for the requested relation, unit and observer.
 
     A refusal is an object that says why a theorem does not apply. Shuffling amplifies nothing for a relation other than
     replace-one, and for an observer who knows the senders. The same holds for a single client, and for records of which

@@ -40,10 +40,10 @@ class DivergenceInputs(TwoLaws):
     def check(self) -> None:
         """Check that all given distributions and the channel are probability vectors of matching lengths.
 
-        A channel is a matrix with the distribution of the output for each outcome as a row.
+        A channel is a matrix. Its rows are the distributions of the output for each outcome.
 
         Raises:
-            InvalidInput: if one of them is no such vector, or if only one distribution of the optional second pair is
+            InvalidInput: if one of them is no such vector, or if only one of the two optional further distributions is
                 given.
         """
         super().check()

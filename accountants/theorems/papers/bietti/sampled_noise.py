@@ -186,7 +186,8 @@ class SampledNoiseInputs(BudgetFields):
 def sampled_noise(inputs: SampledNoiseInputs) -> Outputs:
     """Compute the noise σ_ζ of Theorem 5.1 of Bietti et al., its noise multiplier, and the cost of unequal batches.
 
-    The noise is σ_ζ = c₂C√(T ln(1/δ))/(Wε), per coordinate of the mean update.
+    Clients are drawn at random in each of T rounds. The noise is σ_ζ = c₂C√(T ln(1/δ))/(Wε), per coordinate of the mean
+    update.
 
     Args:
         inputs: `rounds` T, `clipping_norm` C, the target (ε, δ), the constant c₂ = `noise_constant`, and the clients

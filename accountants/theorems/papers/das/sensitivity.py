@@ -65,8 +65,9 @@ def trivial_bounds(dimension: int, levels: int) -> Movement:
 def relative_bounds(dimension: int, levels: int, movement: float) -> Movement:
     """Return the sensitivities of rounded updates, if neighbouring unit updates have the ℓ2 distance μ.
 
-    They are Δ₁ = 2d + μs√d, Δ∞ = 2 + μs and Δ₂ = 2√d + μs, equations (6) and (121) of Das et al. Rounding moves each of
-    the two updates by at most one grid step per coordinate.
+    Rounding to a grid of s steps in a unit moves each of the two updates by at most one step per coordinate. Hence the
+    ℓ1, ℓ∞ and ℓ2 sensitivities are Δ₁ = 2d + μs√d, Δ∞ = 2 + μs and Δ₂ = 2√d + μs. These are equations (6) and (121) of
+    Das et al.
 
     Args:
         dimension: number d of coordinates.
@@ -88,8 +89,8 @@ def relative_bounds(dimension: int, levels: int, movement: float) -> Movement:
 def rounded_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf: float) -> Movement:
     """Return the sensitivities of rounded updates, if neighbouring unit updates u and u' have the given distances.
 
-    They are Δ₁ = s ‖u−u'‖₁ + 2d, Δ∞ = s ‖u−u'‖∞ + 2 and Δ₂ = s ‖u−u'‖₂ + 2√d, equations (90) and (118) of Das et al.
-    Both updates may be rounded independently.
+    Both updates may be rounded independently to a grid of s steps in a unit. The sensitivities are
+    Δ₁ = s ‖u−u'‖₁ + 2d, Δ∞ = s ‖u−u'‖∞ + 2 and Δ₂ = s ‖u−u'‖₂ + 2√d, equations (90) and (118) of Das et al.
 
     Args:
         dimension: number d of coordinates.
@@ -180,10 +181,10 @@ def unit_distances(dimension: int) -> dict[str, float]:
 
 
 def unit_vector_bounds(dimension: int, levels: int) -> Movement:
-    """Return sensitivities that hold for any two unit vectors, if both are rounded by the same random numbers.
+    """Return the largest distances of any two unit vectors after rounding by the same random numbers, in three norms.
 
-    They are Δ₁ = min(2ds, 2s√d + d), Δ∞ = 2s and Δ₂ = min(2s√d, 2s + √d), in grid steps. In each minimum, one number is
-    the size of the cube [−1, 1]^d, and the other one that of the unit ball with the rounding added.
+    They are Δ₁ = min(2ds, 2s√d + d), Δ∞ = 2s and Δ₂ = min(2s√d, 2s + √d), in grid steps. In each minimum, the first
+    number is the size of the cube [−1, 1]^d. The second one is the size of the unit ball with the rounding added.
 
     Args:
         dimension: number d of coordinates, at least 1.

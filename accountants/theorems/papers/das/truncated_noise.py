@@ -323,7 +323,7 @@ def remark_2(inputs: PrintedInputs, reading: Reading = "printed") -> Outputs:
 
 
 def _continuous_log_survival(inputs: PrintedInputs) -> float:
-    """Compute the log of the probability that no coordinate of truncated Laplace noise escapes under the worst shift.
+    """Compute the log probability that truncated Laplace noise hides a shift in all coordinates, for the worst shift.
 
     A coordinate with noise in [−A, A] escapes if the shift moves it out of this range, so that it is impossible on the
     neighbouring data. Here A is the ℓ∞ sensitivity. The worst shift moves as many coordinates by A as the ℓ1

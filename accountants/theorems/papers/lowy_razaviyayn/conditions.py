@@ -76,7 +76,7 @@ def _drawn_once(inputs: BatchRunInputs) -> Sides:
         inputs: the run. With replacement, a record may be drawn as often as a batch has places.
 
     Returns:
-        The two sides of the condition that no record is drawn twice.
+        The two sides of the condition that no record is drawn twice, and whether it holds.
     """
     times_drawn = 1
     if inputs.sampling == "with-replacement":

@@ -105,7 +105,7 @@ def product(inputs: ProductInputs) -> Outputs:
 
 
 def _pair_divergence(first: Probabilities, second: Probabilities, order: float) -> float:
-    """Compute the Rényi divergence of a pair of distributions, rounded up.
+    """Compute the Rényi divergence of P from Q for two discrete distributions, rounded up.
 
     Args:
         first: probabilities of P, one for each outcome.

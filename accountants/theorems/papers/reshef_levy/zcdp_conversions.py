@@ -78,8 +78,8 @@ def lemma_mu(*, epsilon: float, log_delta: float) -> float:
 def zcdp_epsilon(mu: FloatArray, log_delta: FloatArray) -> FloatArray:
     """Compute the least ε ≥ 0 at which every μ²/2-zCDP mechanism is (ε, δ), by the best Rényi order, elementwise.
 
-    With ρ = μ²/2 and the best order 1 + b, ε = (b + 1)ρ + ln(b/(1 + b)) + (ln(1/δ) − ln(1 + b))/b. Every b gives a
-    valid bound, so b need not be exact.
+    Let ρ = μ²/2, and 1 + b the best Rényi order. Then ε = (b + 1)ρ + ln(b/(1 + b)) + (ln(1/δ) − ln(1 + b))/b. Every b
+    gives a valid bound, so b need not be exact.
 
     Args:
         mu: array of μ in (0, 1e4].
@@ -177,14 +177,16 @@ def zcdp_mu(*, epsilon: float, log_delta: float) -> float:
 
 
 def _bracket_root(excess: Callable[[float], float], start: float) -> tuple[float, float] | None:
-    """Return two ln μ between which an increasing function changes its sign, by steps of doubling size from a start.
+    """Return two values of ln μ between which an increasing function changes its sign.
+
+    The search moves from a start in steps of doubling size.
 
     Args:
         excess: increasing function of ln μ; it is positive at `_MOST_LOG_MU`.
         start: first ln μ.
 
     Returns:
-        The bracket, or None if the function is positive at the smallest positive double already.
+        The lower and the upper value, or None if the function is positive already where μ is the smallest double.
     """
     smallest = math.log(math.ulp(0.0))
     step = 0.5

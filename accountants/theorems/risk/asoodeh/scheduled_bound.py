@@ -44,8 +44,8 @@ GROWTH = 1.0 + 2.0**-50
 def stop_bound(run: ScheduledRun) -> float:
     """Return a bound on the excess risk of the model after a uniformly random one of the last k steps of SGD.
 
-    Let a be the first stop, e_t the step size after model t, and r_t² the bound on the mean squared norm of its
-    gradient. The bound is
+    The model may be released after the steps a, …, T (the stops), with k = T − a + 1. Let e_t be the step size after
+    model t, and r_t² a bound on the mean squared norm of its gradient. The bound is
 
         (2ρ²/k)[(1/e_a − λ)⁺ + Σ_{a<t≤T} (1/e_t − 1/e_{t−1} − λ)⁺] + Σ_{a≤t≤T} e_t r_t²/(2k).
 
@@ -114,7 +114,7 @@ def _long_stop_bound(run: ScheduledRun, first: int) -> float:
 def last_bound(run: ScheduledRun) -> float:
     """Return a bound on the excess risk of the last model of projected SGD that holds without strong convexity.
 
-    With the step size e_t after model t and the bound r_t² on the mean squared norm of its gradient, it is
+    Let e_t be the step size after model t, and r_t² a bound on the mean squared norm of its gradient. The bound is
     (1/e_T)[2ρ²/T + Σ_t e_t²r_t²/(2 max{1, T − t})]. It is infinite if step sizes increase. For more than `MOST_STEPS`
     steps an upper bound on it is returned.
 

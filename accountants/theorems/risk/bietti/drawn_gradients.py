@@ -108,7 +108,9 @@ class DrawnGradients(DrawnClients):
         return 1.0 + selection_factor * local_factor, local_factor
 
     def variances(self, reading: Reading = "corrected") -> Variances:
-        """Return the variances in equations (13) and (35) of Bietti et al., averaged over clients by their weights.
+        """Return the variances of a step of personalised SGD in equations (13) and (35) of Bietti et al.
+
+        They are averages over the clients by their weights.
 
         If clients have equal weights (`clients`), a client sends the mean of its batch of m records, so variances are
         divided by m. If clients are weighted by their records (`samples`), a client sends the sum, which has m times

@@ -164,8 +164,9 @@ def variance_term(inputs: VarianceTermInputs, reading: Reading = "printed") -> O
 def threshold_epsilon(inputs: VarianceTermInputs) -> float:
     """Return the ε up to which sharing nothing (α = 0) has the least variance term, at the least noise for the target.
 
-    By Lemma 4.6 of Bietti et al., α = 0 is best if and only if the noise is large enough. This means that the run is
-    μ-Gaussian differentially private (μ is the ratio of sensitivity to noise) with
+    α is the weight of the part of the model that all clients share. By Lemma 4.6 of Bietti et al., α = 0 is best if and
+    only if the noise is large enough. Let μ be the ratio of sensitivity to noise, so that the run is μ-Gaussian
+    differentially private. The noise is large enough if
 
         μ ≤ kG√(nd_w/(N(N − 1)σ²)).
 

@@ -187,7 +187,7 @@ def _square_rounds(inputs: TwoRates) -> Sides:
         inputs: the federation, with its number of rounds.
 
     Returns:
-        The verdict, and the sides of the condition: √K and its integer part.
+        Whether K is a square, with the two sides √K and its integer part.
     """
     root = math.isqrt(inputs.rounds)
     return Sides(Verdict.of(root * root == inputs.rounds), math.sqrt(inputs.rounds), float(root))

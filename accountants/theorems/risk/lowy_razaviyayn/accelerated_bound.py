@@ -174,7 +174,7 @@ def bound(inputs: AcceleratedRiskInputs) -> Outputs:
 
 
 def _one_pass(inputs: AcceleratedRiskInputs) -> Sides:
-    """Check that one pass over the records has enough of them, KR ≤ n.
+    """Check that a client has enough records for one pass, KR ≤ n.
 
     Every round uses new records in a run of one pass. If records are re-used, there is no limit, and both sides are KR.
 

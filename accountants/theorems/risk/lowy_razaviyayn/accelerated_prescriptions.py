@@ -226,8 +226,8 @@ def _descent_rounds(run: ReusedRun, totals: Aggregates) -> float:
     """Return the rounds of accelerated descent after which its error is of the order of the cost of privacy, unrounded.
 
     The loss has Lipschitz constant L, smoothness β and strong convexity μ. D is the diameter of the domain, and Δ the
-    excess risk of the first iterate. With the average number M* = `totals.plain_participants` of participants in a
-    round and the cost of privacy dΨ~ = `run.privacy(totals)`, the number is
+    excess risk of the first iterate. M* = `totals.plain_participants` is an average number of participants in a round,
+    and dΨ~ = `run.privacy(totals)` the cost of privacy. The number is
 
         Theorem E.1 (smooth), μ = 0:      √(βD√M*/√(dΨ~)),
         Theorem E.1 (smooth), μ > 0:      √(β/μ) ln(ΔμM*/(dΨ~)),
@@ -274,10 +274,11 @@ def _required_rounds(run: ReusedRun, totals: Aggregates, reading: Reading) -> fl
 
 
 def _sampling_variance(run: ReusedRun, reading: Reading) -> float:
-    """Return the sampling variance from which Lowy and Razaviyayn derive a number of rounds, times M.
+    """Return M times the sampling variance from which Lowy and Razaviyayn derive a number of rounds.
 
-    It is Φ̂²/K if a round leaves records out, otherwise 0. Φ̂ is the standard deviation of the records' gradients, and
-    K the smallest batch size. Theorem 2.4 has the Lipschitz constant in place of Φ̂.
+    M is the number of participants in a round. The result is Φ̂²/K if a round leaves records out, otherwise 0. Φ̂ is
+    the standard deviation of the records' gradients, and K the smallest batch size. Theorem 2.4 has the Lipschitz
+    constant in place of Φ̂.
 
     Args:
         run: the federation and the loss.

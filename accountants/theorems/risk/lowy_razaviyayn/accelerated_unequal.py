@@ -185,6 +185,7 @@ class FederatedAcceleratedInputs(FederatedRun):
         Returns:
             The problem, except for the noise and the number of rounds.
         """
+        # The mean Lipschitz constant times the diameter bounds the excess risk of every start.
         groups = self.groups
         clients = sum(group.clients for group in groups)
         mean_lipschitz = math.fsum(group.clients / clients * group.lipschitz for group in groups)

@@ -114,12 +114,12 @@ def complete_strongly_convex_envelope(
     """Return the run that Theorem 2.2 of Lowy and Razaviyayn prescribes for strongly convex losses, and its risk.
 
     The statement is equation (12) of the appendix. The excess risk L²/μ (1/(M n_min) + d min{Ξ/M', ξ_max/M}) is stated
-    up to a constant and a logarithm. The theorem prescribes a Moreau envelope of smoothness b = μM~/ν², and R =
-    ⌈max{8b/μ · ln(bD²μM~/(dL²Ξ~)), 1/(dΞ~)}⌉ rounds. The step size η and the weights of the average are those of
-    Theorem 2.1 for a loss of smoothness b.
+    up to a constant and a logarithm. The theorem prescribes a Moreau envelope (a smooth approximation of the loss) of
+    smoothness b = μM~/ν². It prescribes R = ⌈max{8b/μ · ln(bD²μM~/(dL²Ξ~)), 1/(dΞ~)}⌉ rounds. The step size η and the
+    weights of the average are those of Theorem 2.1 for a loss of smoothness b.
 
-    ξ_max, Ξ and Ξ~ are averages over clients of a noise variance up to a factor, and M, M' and M~ average numbers of
-    participants in a round; `Aggregates` defines them. ν is `run.rate`, and n_min the fewest records of a client.
+    `Aggregates` defines the averages over clients. ξ_max, Ξ and Ξ~ are averages of a noise variance up to a factor. M,
+    M' and M~ are average numbers of participants in a round. ν is `run.rate`, and n_min the fewest records of a client.
 
     Args:
         run: the federation and the loss in d dimensions, with Lipschitz constant L and strong convexity μ, on a domain

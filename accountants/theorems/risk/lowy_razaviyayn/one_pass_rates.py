@@ -247,7 +247,7 @@ def informal_rounds(run: OnePassFacts) -> float:
 
 
 def heterogeneity_threshold(run: OnePassFacts) -> float:
-    """Return the order of the largest heterogeneity v at which the sampling of clients does not dominate.
+    """Return the order of the largest heterogeneity v at which the sampling of clients does not dominate the risk.
 
     The heterogeneity v is the standard deviation of the clients' expected gradients. At the returned v, the
     heterogeneity term of equation (37), or of (38) if μ > 0, is as large as the sum of the other terms.

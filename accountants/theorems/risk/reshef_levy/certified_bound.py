@@ -103,7 +103,8 @@ def certified_risk(
     """Compute three upper bounds on the excess risk of the algorithm of Reshef and Levy, at any step size.
 
     m of M clients report in each of T rounds. The domain has diameter D and dimension d, the losses are L-smooth, and η
-    is the step size. With p = m/M, A = T(T + 1)/2, h = 2ηLT, and base the sum of `base_parts`, two of the bounds are
+    is the step size. Let p = m/M, A = T(T + 1)/2 and h = 2ηLT, and let base be the sum of `base_parts`. Two of the
+    bounds are
 
         R0 = [base + D√(cd/m) Σ_{t≤T} √t]/(A(1 − h)),
         RI = [base + ηcdA/(mp²)]/(A(1 − 2h)).

@@ -143,7 +143,7 @@ def _client_pairs(spec: Subsampled, relation: Relation, multiplier: float) -> _C
 
 
 def _rates_around(spec: Subsampled) -> tuple[float, float]:
-    """Return a double at or below the rate of a Poisson batch, and one at or above it.
+    """Return the doubles around the rate of a Poisson batch: one at or below it, and one at or above it.
 
     The rate is the quotient of two counts, the expected batch size and the population.
 

@@ -158,7 +158,9 @@ class SymbolProfile(Profile):
     def _sum(
         self, points: FloatArray, side: float, log_delta_of: Callable[[Profile, FloatArray], FloatArray]
     ) -> FloatArray:
-        """Return log δ(ε) of the mechanism, the log of the sum of δ over its public symbols, as one bound.
+        """Return an upper or a lower bound on log δ(ε) of a mechanism that publishes a random symbol.
+
+        δ is a sum over the symbols. A symbol is a public outcome, such as whether a batch is full.
 
         Args:
             points: ε ≥ 0, in nats.

@@ -86,9 +86,9 @@ def coercivity(
 ) -> Outputs:
     """Bound the squared distance |∇F(x) − ∇F(y)|² of two gradients of a convex loss F of smoothness β.
 
-    The bounds of Lemma E.8 of Lowy and Razaviyayn are β times the inner product ⟨∇F(x) − ∇F(y), x − y⟩, and 2β times
-    the Bregman divergence F(x) − F(y) − ⟨∇F(y), x − y⟩. The divergence at (x, y) plus the divergence at (y, x) is the
-    inner product, which is therefore at least each of them.
+    Lemma E.8 of Lowy and Razaviyayn has two bounds. One is β times the inner product ⟨∇F(x) − ∇F(y), x − y⟩. The other
+    one is 2β times the Bregman divergence F(x) − F(y) − ⟨∇F(y), x − y⟩. The divergence at (x, y) plus the divergence at
+    (y, x) is the inner product, which is therefore at least each of them.
 
     Args:
         smoothness: smoothness β of the loss.
@@ -232,9 +232,10 @@ def recursion_bound(*, contraction: float, variance: float, start: float, step_s
 
 
 def recursion_scale(*, contraction: float, curvature: float, variance: float, start: float, rounds: int) -> float:
-    """Return the order of the bound on b times a weighted mean of s_t, if r_{t+1} ≤ (1 − aη) r_t − bη s_t + cη².
+    """Return the order of the bound that Lemma E.9 of Lowy and Razaviyayn derives from a recursion of descent.
 
-    It is g r₀ e^{−aT/g} + c/(aT), as Lemma E.9 of Lowy and Razaviyayn states it without a constant and a logarithm.
+    The recursion is r_{t+1} ≤ (1 − aη) r_t − bη s_t + cη². The bound is on b times a weighted mean of s_t. Its order is
+    g r₀ e^{−aT/g} + c/(aT), without a constant and a logarithm.
 
     Args:
         contraction: rate a of the recursion.

@@ -216,7 +216,7 @@ def convex_descent(inputs: ConvexDescent, reading: Reading = "printed") -> Outpu
             proved bound for the average of the iterates w_1, …, w_R.
 
     Returns:
-        The bound `excess_risk` in loss units, and the parts of the variance of a step in squared gradient units.
+        The bound `excess_risk` in loss units, and the summands of the variance of a step in squared gradient units.
     """
     variance = inputs.variance(reading)
     if reading == "corrected":
@@ -230,10 +230,10 @@ def convex_descent(inputs: ConvexDescent, reading: Reading = "printed") -> Outpu
 def strongly_convex_descent(inputs: StronglyConvexDescent, reading: Reading = "printed") -> Outputs:
     """Bound the empirical excess risk of noisy SGD on a strongly convex loss (Lemma E.4 of Lowy and Razaviyayn).
 
-    Let R be the number of rounds, η the step size, D the diameter of the domain, β the smoothness and μ the strong
-    convexity of the loss. The printed bound is (D²/η)(1 − μη)^R + cη by Lemma E.9, where c is the variance of the noise
-    plus twice that of the sampling. The corrected bound is D²μ/(2((1 − μη)^{−R} − 1)) + ηV²/(2(1 − ηβ)) with the
-    variance V² of a step. It only needs ηβ < 1.
+    Let R be the number of rounds, η the step size, and D the distance of the start from the minimiser. The loss has
+    smoothness β and strong convexity μ. The printed bound is (D²/η)(1 − μη)^R + cη by Lemma E.9. Here c is the variance
+    of the noise plus twice that of the sampling. The corrected bound is D²μ/(2((1 − μη)^{−R} − 1)) + ηV²/(2(1 − ηβ))
+    with the variance V² of a step. It only needs ηβ < 1.
 
     Args:
         inputs: the run.

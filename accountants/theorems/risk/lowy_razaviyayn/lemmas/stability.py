@@ -38,9 +38,9 @@ _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_stability.py"
 
 
 def divergence(*, contraction: float, steps: int) -> float:
-    """Return (1 − (1 − x)^t)/x, the sum of the powers (1 − x)^k for k < t; it is t at x = 0.
+    """Return the distance of two runs after t steps that shrink distances by the factor 1 − x and shift by 1.
 
-    It is the distance of two runs after t steps, if each step shifts them apart by 1 and shrinks distances by 1 − x.
+    It is the geometric sum Σ_{k<t} (1 − x)^k = (1 − (1 − x)^t)/x, and t at x = 0.
 
     Args:
         contraction: x in [0, 1), step size times strong convexity.

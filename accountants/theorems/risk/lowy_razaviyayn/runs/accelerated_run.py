@@ -122,8 +122,9 @@ class AcceleratedProblem(EqualClientsRound):
         to the remainder.
 
         Returns:
-            The pair (φ, v), in gradient units.
+            The two standard deviations (φ, v), in gradient units.
         """
+        # Bounds on both deviations, and the factors of φ² and v² in the variance.
         largest_record_std = self.lipschitz if self.gradient_std is None else self.gradient_std
         largest_client_std = self.lipschitz if self.heterogeneity is None else self.heterogeneity
         factor_of_records = 1.0 / (self.participants * self.batch_size)

@@ -108,9 +108,9 @@ class ExcessRisk:
 def excess_risk(problem: ExcessRiskProblem, *, noise_std: float, rounds: int, step_size: float) -> ExcessRisk:
     """Return an upper bound on the expected excess risk of noisy mini-batch SGD, as its terms.
 
-    For a loss that is only convex (μ = 0), the bound is D₀²/(2ηR) + ηV²/(2(1 − ηβ)) + α: the optimisation error for
-    the initial distance D₀, the cost of the variance V² of a step, and for the expected loss the stability α. The
-    stability bounds the effect of one record on the loss of the output.
+    For a loss that is only convex (μ = 0), the bound is D₀²/(2ηR) + ηV²/(2(1 − ηβ)) + α. The first term is the
+    optimisation error for the initial distance D₀, and the second one the cost of the variance V² of a step. The
+    stability α counts for the expected loss only. It bounds the effect of one record on the loss of the output.
 
     Args:
         problem: the clients and the loss.
@@ -152,9 +152,9 @@ def excess_risk(problem: ExcessRiskProblem, *, noise_std: float, rounds: int, st
 def optimisation_error(
     *, initial_distance: float, step_size: float, rounds: int, strong_convexity: float = 0.0
 ) -> float:
-    """Return the part of the risk bound that a finite number of rounds leaves, D₀² μ/(2((1 − ημ)^{−R} − 1)).
+    """Return the optimisation error of gradient descent after R rounds, D₀² μ/(2((1 − ημ)^{−R} − 1)).
 
-    It is the error of gradient descent without any randomness.
+    It is the error without any randomness, a term of the risk bound.
 
     Args:
         initial_distance: distance D₀ of the first iterate from a minimiser.
