@@ -68,7 +68,7 @@ def least(guarantees: Sequence[Guarantee], probes: Sequence[float] = PROBES) -> 
 
 
 def _select_least(guarantees: Sequence[Guarantee], probes: Sequence[float]) -> list[Guarantee]:
-    """Select a few guarantees such that one of them has the least upper bound at every probe.
+    """Select a few guarantees such that one of them has the least upper bound at each of several values of ε.
 
     The selection is greedy: it adds the guarantee that is least at most of the probes not yet covered. If a guarantee
     has no closed form, all are returned, because its evaluation is expensive.

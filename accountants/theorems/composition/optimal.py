@@ -122,8 +122,11 @@ ACCURACY = 1e-12
 def optimal_log_delta(*, epsilon: float, log_delta: float, runs: int, index: int) -> float:
     """Compute ln δ of the optimal composition of k equal (ε, δ) mechanisms at (k − 2i) ε.
 
-    It is the logarithm of 1 − (1 − δ)^k (1 − δ_i). Here δ_i = Σ_{l < i} C(k, l) (e^{(k−l)ε} − e^{(k−2i+l)ε})/(1 +
-    e^ε)^k. All terms are positive, and are summed in logarithms. Accuracy: `ACCURACY` times 1 + |value|.
+    It is the logarithm of 1 − (1 − δ)^k (1 − δ_i), where C(k, l) are the binomial coefficients in
+
+        δ_i = Σ_{l < i} C(k, l) (e^{(k−l)ε} − e^{(k−2i+l)ε})/(1 + e^ε)^k.
+
+    All terms are positive, and are added up by their logarithms. The error is at most `ACCURACY` times 1 + |value|.
 
     Args:
         epsilon: ε of one run.

@@ -75,10 +75,10 @@ class BackwardRun:
 
     @cached_property
     def steps(self) -> BackwardSteps:
-        """The steps, counted backwards from the release.
+        """The contraction, shift and noise of each step, counted backwards from the release.
 
-        In units of the largest noise no square overflows. A square that underflows makes the variance smaller, and μ
-        larger.
+        Shifts and noises are in units of the largest noise, so that no square overflows. A square that underflows makes
+        the variance smaller, and μ larger.
         """
         run = self.run
         sizes = run.step_schedule.at(1, run.steps)[::-1]

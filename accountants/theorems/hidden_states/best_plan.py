@@ -113,7 +113,7 @@ def _to_list(values: Sequence[float] | FloatArray) -> list[float]:
 def _weighted_steps(
     contractions: list[float], shifts: list[float], noises: list[float], initial_distance: float
 ) -> Iterator[Block]:
-    """Yield a block for each step: the distance D_k that it adds between two runs, and its noise variance w_k.
+    """Yield for each step k the distance D_k that it adds between two runs, and its noise variance w_k.
 
     Both are measured at the last model, after the contraction by all later maps. A map of Lipschitz constant 0 removes
     all distance before it, so the steps before the last such map are left out.

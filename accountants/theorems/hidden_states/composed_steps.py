@@ -56,7 +56,7 @@ class ComposedSteps(Bound):
         return self._groups_by_uses()
 
     def _groups_by_uses(self) -> RecordGroups:
-        """Return the groups for equal noise in all steps: records that are used equally often.
+        """Return the groups of records with the same privacy if the noise is equal in all steps: by number of uses.
 
         With k uses of Gaussian noise, the composition has the Gaussian-DP parameter μ = √k times that of one use.
 
@@ -103,9 +103,10 @@ class ComposedSteps(Bound):
         return float(self.groups.mu.max())
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Enclose numerically the logarithm of the mean of δ(ε) over all records.
+        """Enclose numerically the logarithm of the mean of δ(ε) over the batches that a record may be in.
 
-        δ(ε) of a record is that of N(μ, 1) against N(0, 1), with the μ of its group.
+        Records with the same privacy form a group. δ(ε) of a record is that of N(μ, 1) against N(0, 1), with the μ of
+        its group.
 
         Args:
             epsilon: ε ≥ 0, in nats.

@@ -94,7 +94,8 @@ def two_gaussians(*, epsilon: PrivacyLoss, distance: Distance, noise_std: Kernel
 def gaussian_kernel(*, epsilon: PrivacyLoss, diameter: ImageDiameter, noise_std: KernelNoiseStd) -> Outputs:
     """Compute the contraction coefficient of the kernel y ↦ N(y, s²I), which adds Gaussian noise to its input.
 
-    Applied to two distributions on a set of diameter D, it multiplies their hockey-stick divergence by at most this.
+    Applied to two distributions on a set of diameter D, the kernel multiplies their hockey-stick divergence by at most
+    this coefficient.
 
     Args:
         epsilon: ε ≥ 0.

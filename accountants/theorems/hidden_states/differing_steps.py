@@ -231,9 +231,10 @@ class DifferingSteps:
         return best, LogProduct(float(products.value[-1]), float(products.error[-1]))
 
     def _windows_within(self, stage: slice) -> list[PlaceWindow]:
-        """Return the windows of `windows` for which both v and v − u may be places of the stage.
+        """Return the stored values of μ that a range of places needs, for each number u of steps after a use.
 
-        A window has the values of μ at u steps after a use that is v steps before the release.
+        A place v is the number of steps from a record's use to the release. A window has the values of μ at u steps
+        after the use. It is returned if both v and v − u may be places of the range.
 
         Args:
             stage: the places v, consecutive and increasing.

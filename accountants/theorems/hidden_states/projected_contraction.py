@@ -97,7 +97,7 @@ def _constant_bound(epsilon: float, run: ProjectedRun, steps: float) -> Interval
     """Enclose the log of θ_s Σ θ_c^k for constant schedules, with k the number of steps after the use of the record.
 
     θ_s is δ(ε) of the step that uses the record, and θ_c < 1 the factor by which each later step multiplies δ. The
-    slack covers the rounding: `ROUNDING` is the error of log(1 − θ_c) per unit of 1 + |value| + ε.
+    slack covers the rounding. `ROUNDING` times 1 + |value| + ε bounds the error of log(1 − θ_c).
 
     Args:
         epsilon: ε ≥ 0, in nats.

@@ -228,7 +228,9 @@ class ProjectedRun:
         return {}
 
     def least_contraction(self, first: int, last: int) -> float:
-        """Return the least contraction shift r_c of a range of steps; see `shifts`. The result is stored.
+        """Return the least diameter of a step's image over its noise in a range of steps, the contraction shift r_c.
+
+        The result is stored.
 
         Args:
             first: index of the first step, from 1.

@@ -124,7 +124,8 @@ def every_model(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee. It is a refusal, which says why the theorem does not apply, for settings that are not covered.
+        The guarantee. It is a refusal, which says why the theorem does not apply, for neighbouring relations, units and
+        observers that are not covered.
     """
     if refusal := check_setting(COMPOSED, spec, case):
         return refusal

@@ -228,7 +228,7 @@ def _masses_near_boundary(line: OneDimensionalRun, second_pull: float) -> tuple[
         return move_cells_down(below, above, error)
 
     def distribution(pull: float, *, up: bool) -> FloatArray:
-        """Return the distribution of the released model for a pull of the record.
+        """Return the distribution of the released model on the grid for a given shift by the record, its pull.
 
         Args:
             pull: shift by the record, in units of the shift of the first run; 0 for a zeroed record.
@@ -273,7 +273,7 @@ def _released_distribution(line: OneDimensionalRun, rest: FloatArray, use: Float
 
 
 def _models(line: OneDimensionalRun, rest: FloatArray, use: FloatArray) -> Iterator[FloatArray]:
-    """Yield the distribution of the model on the grid after each step.
+    """Yield the distribution of the model of SGD in one dimension on a grid after each step.
 
     The model starts in the middle of the grid. A distribution is a row vector, which a step multiplies by a transition
     matrix from the right.
@@ -303,7 +303,7 @@ def _models(line: OneDimensionalRun, rest: FloatArray, use: FloatArray) -> Itera
 
 
 def _run_steps(model: FloatArray, transitions: Iterable[FloatArray]) -> Iterator[FloatArray]:
-    """Yield the distribution of the model after each of several steps.
+    """Yield the distribution of the model, a Markov chain, after each of several steps.
 
     Args:
         model: distribution at the start, as a row vector of masses.

@@ -142,9 +142,9 @@ class EqualSteps:
         return self._mean(total)
 
     def log_bounds(self, epsilons: FloatArray, *, contracted: bool, switch: float | None = None) -> list[Interval]:
-        """Return the results of `log_bound` at many ε; θ is evaluated for several ε at once.
+        """Return lower and upper values of the log of the bound on δ(ε) at many ε, as `log_bound` at one ε.
 
-        θ_ε(r) is the δ(ε) of N(r, 1) against N(0, 1).
+        The δ(ε) of N(r, 1) against N(0, 1), on which the bound depends, is evaluated for several ε at once.
 
         Args:
             epsilons: array of values of ε ≥ 0, in nats.

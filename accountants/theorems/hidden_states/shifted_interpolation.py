@@ -184,8 +184,9 @@ class _LastUse(NamedTuple):
     def cost(self, distance: float, steps: float) -> FloatArray:
         """Return μ² of hiding the distance of two runs before the last use, and the shift of that use, in noise.
 
-        As a function of the accumulated noise variance, the hidden total increases linearly up to the last use, and
-        linearly after it. Both parts have one slope unless that hides more than the distance so far at some step.
+        The noise of each step hides a part of the distance. The hidden total is a function of the accumulated noise
+        variance. It increases linearly up to the last use, and linearly after it. Both slopes are equal, unless the
+        hidden total would then exceed the distance so far at some step.
 
         Args:
             distance: distance of the two runs before the last use, in standard deviations of a step's noise.
@@ -253,7 +254,7 @@ class ListedSteps:
     initial_distance: Distance = 0.0
 
     def check(self) -> None:
-        """Check that the lists have one length, and that all entries are in range.
+        """Check that the lists of contractions, shifts and noises have one length, and that all entries are in range.
 
         Raises:
             InvalidInput: if lists are of different lengths, empty or longer than 100,000. Also if an entry is negative

@@ -115,8 +115,8 @@ def sampled_square(rate: float, shift: FloatArray) -> FloatArray:
 def shift_square(run: ProjectedRun, window: FloatArray) -> FloatArray:
     """Return μ² of hiding the distance of two runs before their last v steps in the noise of these, rounded up.
 
-    It is (c^v z)²/(ν² Σ_{k<v} c^{2k}), with the distance z, the Lipschitz constant c of a step and its noise ν. μ is
-    the parameter of Gaussian differential privacy.
+    Let z be the distance, c the Lipschitz constant of a step and ν its noise. Then μ² = (c^v z)²/(ν² Σ_{k<v} c^{2k}),
+    where μ is the parameter of Gaussian differential privacy.
 
     Args:
         run: a run of equal steps.

@@ -81,7 +81,7 @@ def gaussian_noise_std_bounds(*, epsilon: float, log_delta: float, sensitivity: 
         target = -math.log(-math.expm1(log_delta))
 
     def excess(shift: float, side: int = 0) -> float:
-        """Return log δ at ε minus the target log δ, which increases with the shift.
+        """Return log δ at ε minus the target log δ, which increases with the ratio of sensitivity to noise.
 
         If the target δ is near 1, both logarithms are replaced by −log(1 − δ).
 
@@ -110,9 +110,9 @@ def gaussian_noise_std_bounds(*, epsilon: float, log_delta: float, sensitivity: 
 
 
 def _move_until(is_certified: Callable[[float], bool], start: float, sign: float) -> float:
-    """Return a number near `start` for which a condition holds, by relative steps that double.
+    """Return a number near `start` for which a condition holds, by relative steps of doubling size.
 
-    It turns an approximate root into a certified bound.
+    The search turns an approximate root into a certified bound.
 
     Args:
         is_certified: the condition, which holds far enough in the direction of `sign`.

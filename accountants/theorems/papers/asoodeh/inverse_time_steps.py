@@ -109,7 +109,7 @@ class MisprintedSteps:
         return float(contraction_shifts[0])
 
     def shifts(self, first: int, last: int) -> tuple[FloatArray, FloatArray]:
-        """Compute the distances r_s and r_c of some steps, of which r_c is the misprinted one.
+        """Compute the shifts r_s and r_c of some steps, of which r_c is as misprinted in Corollary 1 of Asoodeh et al.
 
         Args:
             first: index of the first step, from 1.
@@ -163,7 +163,10 @@ def corollary_1(inputs: InverseTimeSteps, reading: Reading = "printed") -> Outpu
 
 
 def misprinted_log_delta(inputs: InverseTimeSteps) -> float:
-    """Compute log δ of Corollary 1 as printed, with the contraction shifts 2ρ√(λmj)/σ. It is not a valid bound.
+    """Compute log δ of Corollary 1 of Asoodeh et al. as printed, which is not a valid bound.
+
+    Step j multiplies δ by a factor that depends on a contraction shift. The printed shifts are 2ρ√(λmj)/σ, with the
+    radius ρ of the domain and the strong convexity λ.
 
     Args:
         inputs: the pass of n clients in batches of m, its noise σ, and the constants of the losses.

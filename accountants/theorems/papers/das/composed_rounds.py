@@ -72,7 +72,7 @@ def printed_composition(*, epsilon: float, delta: float, rounds: int) -> float:
 def best_composition(*, epsilon: float, delta: float, rounds: int) -> float:
     """Compute the ε of K composed ε₀-private rounds, by the three bounds of Kairouz, Oh and Viswanath, Theorem 3.4.
 
-    It is the smallest of Kε₀, ε₀√(2K ln(1/δ)) + Kε₀ tanh(ε₀/2), and ε₀√(2K ln(e + √K ε₀/δ)) + Kε₀ tanh(ε₀/2). Each of
+    The three bounds are Kε₀, ε₀√(2K ln(1/δ)) + Kε₀ tanh(ε₀/2), and ε₀√(2K ln(e + √K ε₀/δ)) + Kε₀ tanh(ε₀/2). Each of
     them is valid, so the smallest one is.
 
     Args:
@@ -273,8 +273,8 @@ def rounds(
 ) -> Outputs:
     """Compute ε and δ of one round, and of K composed rounds, if a secret draw of clients amplifies privacy.
 
-    With the sampling rate q, an amplified round has ε = ln(1 + q(e^ε₀ − 1)) and δ = qδ₀. With slack δ', K rounds have 1
-    − (1 − δ)^K (1 − δ') as their δ.
+    With the sampling rate q, an amplified round has ε = ln(1 + q(e^ε₀ − 1)) and δ = qδ₀. The composition adds a slack
+    δ', and the δ of K rounds is 1 − (1 − δ)^K (1 − δ').
 
     Args:
         round_epsilon: ε₀ of a client's message.

@@ -82,9 +82,9 @@ def movement(
 ) -> Outputs:
     """Compute two bounds on the distance by which replacing or deleting one record moves a client's update.
 
-    `movement` is bound (106) of Das et al., (5e^(1/4) ηEρ/n) ‖∇f_i(w)‖. It fails with probability 4(ρ − 1)/n over the
-    data. `sharper_movement` is (2ηρ/n) (‖∇f̄(w)‖ A + ‖∇f_i(w)‖ B) with the sums A and B of `step_sums`. It is valid at
-    any step size η.
+    The first one, `movement`, is bound (106) of Das et al., (5e^(1/4) ηEρ/n) ‖∇f_i(w)‖. It fails with probability
+    4(ρ − 1)/n over the data. The second one, `sharper_movement`, is (2ηρ/n) (‖∇f̄(w)‖ A + ‖∇f_i(w)‖ B) with the sums A
+    and B of `step_sums`. It is valid at any step size η.
 
     Args:
         client_gradient_norm: norm ‖∇f_i(w)‖ of the client's gradient at the model of the round.

@@ -40,7 +40,7 @@ RANGES: dict[Range, float] = {"complete": 1.0, "informal": 2.0, "extended": 8.0}
 
 
 def xi(*, epsilon: float, log_delta: float, samples_per_client: int, rounds: int) -> float:
-    """Compute ξ = ln(2.5R/δ) ln(2/δ)/(nε)², a client's noise variance in Theorem 2.1 over 256 L² R; dimensionless.
+    """Compute ξ = ln(2.5R/δ) ln(2/δ)/(nε)², a client's noise variance in Theorem 2.1 divided by 256 L² R.
 
     ξ increases with R. Appendix E.1 defines it so, except in its sentence on balanced data (E-29).
 
@@ -80,7 +80,7 @@ def noise_std(*, lipschitz: float, samples_per_client: int, rounds: int, epsilon
 
 
 def minimal_batch_size_real(*, samples_per_client: int, rounds: int, epsilon: float, log_delta: float) -> float:
-    """Compute the batch size εn/(4 √(2R ln(2/δ))) at which the privacy proof's ε of a round, before sampling, is 1.
+    """Compute the batch size εn/(4 √(2R ln(2/δ))) at which a round has ε = 1 before sampling, in a privacy proof.
 
     The proof of Theorem 2.1 requires an ε of at most 1, and so at least this batch size.
 
@@ -333,7 +333,7 @@ def batch_large_enough(inputs: NoiseInputs) -> Sides:
         inputs: the run of one client.
 
     Returns:
-        K and the minimum, which K must not fall below.
+        The two sides of the condition, K and the minimum. It holds if K is at least the minimum.
     """
     least = minimal_batch_size_real(rounds=inputs.rounds, **inputs.client.records_and_target)
     return Sides.at_least(inputs.batch_size, least)
@@ -346,7 +346,7 @@ def compare_times_drawn(inputs: NoiseInputs) -> Sides:
         inputs: the run of one client. With replacement, a record may be drawn as often as the batch has places.
 
     Returns:
-        The number of times and 1; the condition holds if the number is at most 1.
+        The two sides of the condition, the number of times and 1. It holds if the number is at most 1.
     """
     times_drawn = 1
     if inputs.sampling == "with-replacement":

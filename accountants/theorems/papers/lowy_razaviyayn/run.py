@@ -196,7 +196,7 @@ class UnlikeClientsInputs(BatchRunInputs):
         return tuple(map(self._client_group, self.client_groups, self.scales_of_losses))
 
     def _client_group(self, group: ClientGroupRequest, scale: float) -> ClientGroup:
-        """Return a group of clients, in which fields that `group` leaves out come from the whole request.
+        """Return a group of clients, with fields that the group leaves out taken from the whole request.
 
         Args:
             group: the group of the request.

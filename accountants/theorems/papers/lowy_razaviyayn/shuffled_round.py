@@ -71,7 +71,8 @@ class ShuffledRound:
     def epsilon(self, log_delta: float) -> float:
         """Compute the ε^r of a shuffled round by equation (39) of Lowy and Razaviyayn.
 
-        It is ε^r = ln[1 + tanh(ε₀/2)(8√(e^{nε₀} ln(4/δ)/N) + 8e^{nε₀}/N)].
+        The formula is ε^r = ln[1 + tanh(ε₀/2)(8√(e^{nε₀} ln(4/δ)/N) + 8e^{nε₀}/N)]. N clients report, each with n
+        records, and ε₀ is the privacy parameter of a report.
 
         Args:
             log_delta: ln δ, without the reports' own δ₀.

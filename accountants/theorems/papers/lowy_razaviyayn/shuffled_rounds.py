@@ -142,13 +142,13 @@ def standard_round(inputs: StandardInputs, reading: Reading = "printed") -> Outp
 
 
 def _round_scale(inputs: RoundInputs | StandardInputs) -> float:
-    """Compute ε₀√(ln(1/δ)/N), the order of ε^r in equations (40) and (41), without constants; 0 for δ ≥ 1.
+    """Compute ε₀√(ln(1/δ)/N), the order of the ε of a shuffled round in equations (40) and (41), without constants.
 
     Args:
         inputs: the round of N clients, with ε₀ of a report and δ.
 
     Returns:
-        The order of ε^r, in nats.
+        The order of the round's ε, in nats; 0 for δ ≥ 1.
     """
     log_inverse_delta = max(-inputs.log_delta, 0.0)
     return inputs.local_epsilon * math.sqrt(log_inverse_delta / inputs.clients)

@@ -167,9 +167,10 @@ def exact_mu(*, epsilon: float, log_delta: float) -> float:
 
 
 def _mu_of_advantage(log_delta: float) -> float:
-    """Compute the μ at which μ-Gaussian differential privacy has δ at ε = 0, μ = 2Φ⁻¹((1 + δ)/2).
+    """Compute the μ at which μ-Gaussian differential privacy has a given δ at ε = 0.
 
-    For δ near 1 the complementary error function is inverted, so that 1 − δ keeps its digits.
+    It is μ = 2Φ⁻¹((1 + δ)/2) with the normal distribution function Φ. For δ near 1 the complementary error function is
+    inverted, so that 1 − δ keeps its digits.
 
     Args:
         log_delta: natural logarithm of δ, below 0.

@@ -83,9 +83,9 @@ def base_std(*, sensitivity: float, mu: float, participations: int) -> float:
 
 
 def upper_mu(*, sensitivity: float, base: float, participations: int) -> float:
-    """Compute the Gaussian DP parameter of one record of a client that reports K times, Δ√H_K/base, rounded up.
+    """Compute the Gaussian DP parameter of one record of a client that reports K times, rounded up.
 
-    H_K = 1 + 1/2 + … + 1/K.
+    It is Δ√H_K/base with H_K = 1 + 1/2 + … + 1/K.
 
     Args:
         sensitivity: Δ, the largest change of a report by one record, in ℓ2 norm.

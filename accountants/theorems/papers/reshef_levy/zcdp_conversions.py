@@ -98,11 +98,11 @@ def zcdp_epsilon(mu: FloatArray, log_delta: FloatArray) -> FloatArray:
 
 
 def _log_best_order(rho: FloatArray, log_inverse_delta: FloatArray) -> FloatArray:
-    """Solve ρb² + ln(1 + b) = ln(1/δ) for ln b, elementwise; 1 + b is the best Rényi order for ρ-zCDP at δ.
+    """Compute ln b, elementwise, for the best Rényi order 1 + b of ρ-zCDP at δ.
 
-    Newton's method is applied in ln b. A step that leaves the bracket of the root is replaced by bisection. At the
-    lower end of the first bracket, each term on the left is at most ln(1/δ)/2. At the upper end, one of them is
-    ln(1/δ).
+    The order solves ρb² + ln(1 + b) = ln(1/δ). Newton's method is applied in ln b. A step that leaves the bracket of
+    the root is replaced by bisection. At the lower end of the first bracket, each term on the left is at most
+    ln(1/δ)/2. At the upper end, one of them is ln(1/δ).
 
     Args:
         rho: parameter ρ > 0 of zCDP.

@@ -70,7 +70,7 @@ class Landscape:
         noise_std: float,
         dimension: int,
     ) -> Landscape:
-        """Return the bound as a function of α, for clients with a given mean and standard deviation of their optima.
+        """Return the bound on the excess risk of personalised SGD as a function of the weight α of the shared part.
 
         Args:
             federation: the clients, their gradients, and their sampling.
@@ -247,7 +247,7 @@ class Landscape:
         The step sizes are as in the theorem. The bound is valid at every α; on a tie, the smaller α is returned.
 
         Returns:
-            The bound with its parts and step sizes, at the best α of the search.
+            The bound with its summands and step sizes, at the best α of the search.
 
         Guarantees:
             The result is at most the proved bound at 0, at the balanced α, at ∞, and at the α of `best`.
@@ -288,7 +288,7 @@ class Landscape:
         return below + above
 
     def curve(self, *alphas: float) -> tuple[PersonalizationBounds, ...]:
-        """Return the bound at several weights α of the shared part, in increasing order of α, for a plot.
+        """Return the bound on the excess risk at several weights α of the shared part, in increasing order, for a plot.
 
         The weights are 0, ∞, the requested ones, and the multiples `SHOWN` of the balanced α. A multiple that differs
         from a requested weight only by rounding is left out.

@@ -82,7 +82,9 @@ class BoundFactors(NamedTuple):
         return theorem_bound(smooth=smooth, variance=self.sampled + self.private, rounds=rounds)
 
     def proved_bound(self, rounds: int) -> FullParticipationBound:
-        """Return the smaller bound that the proof of Theorem 4.5 gives, at the step size of the theorem.
+        """Return the sharper bound on the excess risk that the proof of Theorem 4.5 of Bietti et al. gives.
+
+        The step size is that of the theorem.
 
         It is the bound of inequality (22) of Bietti et al., before it is simplified to that of the theorem.
 

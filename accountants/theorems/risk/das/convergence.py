@@ -63,7 +63,7 @@ def error_factor(compression: float, participants: int) -> float:
 def local_step(
     *, smoothness: float, quasar_convexity: float, local_steps: int, compression: float, participants: int
 ) -> float:
-    """Return the step size of the clients in Theorem 2 of Das et al., η = ζ/(4LE √(1 + γ/r)).
+    """Return the step size η = ζ/(4LE √(1 + γ/r)) of the clients in Theorem 2 of Das et al.
 
     Args:
         smoothness: smoothness L of the losses.
@@ -229,7 +229,7 @@ def _whole_root(inputs: ConvergenceInputs) -> Sides:
         inputs: the run, with its local steps and rounds.
 
     Returns:
-        The verdict, and the sides E and √K of the condition.
+        Whether the condition holds, with its two sides E and √K.
     """
     root = math.sqrt(inputs.rounds)
     is_square = inputs.local_steps**2 == inputs.rounds

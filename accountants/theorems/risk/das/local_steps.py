@@ -94,7 +94,7 @@ def _quasar_step(*, step_size: float, smoothness: float, quasar_convexity: float
         most: largest allowed multiple of ζ/L.
 
     Returns:
-        The two sides of the condition.
+        The two sides of the condition, η and `most` · ζ/L, and whether it holds.
     """
     return Sides.at_most(step_size, most * quasar_convexity / smoothness)
 

@@ -212,7 +212,7 @@ def stages_bound(stages: Sequence[Stage], descent: DescentFacts, *, variance: fl
 def _bound_after_stage(
     factors: DescentBound, before: DescentBound, descent: DescentFacts, *, largest_distance: float, variance: float
 ) -> DescentBound:
-    """Return the bound on the excess risk after one stage, A|w_0 − w*|² + B V² with the factors A and B of the stage.
+    """Return the bound A|w_0 − w*|² + B V² on the excess risk after one stage of accelerated descent.
 
     The squared distance |w_0 − w*|² of the stage's first iterate from the minimiser is at most `largest_distance`². For
     strong convexity μ > 0 it is also at most 2/μ times the excess risk before the stage. The smaller bound is used.

@@ -32,8 +32,8 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.reused_run import (
 def envelope_for(run: ReusedRun, totals: Aggregates) -> float:
     """Return the smoothness b of the Moreau envelope of the loss that Theorem 2.4 of Lowy and Razaviyayn prescribes.
 
-    The Moreau envelope is a smooth approximation of a loss that is not smooth. It is b = L²√M~/(D√(dΨ~)) for convex
-    losses, and b = μM~L²/(dΨ~) if the loss is μ-strongly convex.
+    The Moreau envelope is a smooth approximation of a loss that is not smooth. The smoothness is b = L²√M~/(D√(dΨ~))
+    for convex losses, and b = μM~L²/(dΨ~) if the loss is μ-strongly convex.
 
     Args:
         run: the federation and the loss, with Lipschitz constant L, on a domain of diameter D.
