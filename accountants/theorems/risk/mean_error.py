@@ -48,8 +48,8 @@ MESSAGE_NOISE_STD = in_squares_or_zero("σ", "noise per coordinate of a message"
 def whole_batch(*, rate: float, records: int) -> int:
     """Return the size b of a batch of a fixed size, the whole number nearest to rate · records.
 
-    A sum over b vectors that is divided by another number than b is biased, so the error bounds would not hold. A rate
-    that gives no whole number is therefore rejected.
+    A sum over b vectors is divided by rate · records. If this number is not b, the quotient is biased and the error
+    bounds do not hold. A rate that gives no whole number is therefore rejected.
 
     Args:
         rate: share b/n of the vectors that a batch has, in (0, 1].

@@ -154,8 +154,8 @@ def _allocated_pair(spec: RandomAllocation, case: Case, pair: Pair) -> Pair:
 def public_batches(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
     """Return a guarantee that holds even if it is public which units are in which batches; or a refusal.
 
-    It is the composition of the batches that a unit is in, under replace-one or zero-out-one. No privacy comes from the
-    allocation itself.
+    A unit is a record or client. The guarantee is the composition of the batches that a unit is in, under replace-one
+    or zero-out-one. No privacy comes from the allocation itself.
 
     Args:
         spec: specification of the random allocation of each unit to some of the batches.
@@ -202,7 +202,7 @@ def reject_batches(theorem: Theorem, spec: RandomAllocation, case: Case) -> Refu
 
 
 def allocation_values(spec: RandomAllocation) -> dict[str, float]:
-    """Return the counts of an allocation, as they are named in a derivation.
+    """Return the parameters of a random allocation by name, for the derivation of a guarantee.
 
     Args:
         spec: specification of the allocation.

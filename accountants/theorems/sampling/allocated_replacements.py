@@ -59,11 +59,12 @@ REPLACED = Theorem(
 
 
 def replaced_unit(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of a random allocation of units to batches under replace-one, for noisy sums; or a refusal.
+    """Return the guarantee of noisy sums over randomly allocated batches under replace-one; or a refusal.
 
-    Replacing a unit is zeroing it and then setting its other value, so group privacy from zero-out-one gives an upper
-    bound. That of public batches is used where it is smaller. The lower bounds come from two examples: opposite
-    contributions of the unit with all other contributions zero, and replacing a contribution by zero.
+    A unit is the protected record or client. Replacing a unit is zeroing it and then setting its other value, so group
+    privacy from zero-out-one gives an upper bound. That of public batches is used where it is smaller. The lower bounds
+    come from two examples: opposite contributions of the unit with all other contributions zero, and replacing a
+    contribution by zero.
 
     Args:
         spec: the allocation.

@@ -304,7 +304,7 @@ def zeroed_pairs(drawn: Multiplicities, contribution: ContributionNoise) -> tupl
 
 
 def _least_multiplicities(drawn: Multiplicities) -> _MultiplicityGroups:
-    """Return the least multiplicity of each group, with the probability of the group.
+    """Return the least number of draws of a record in each group of such numbers, with the group's probability.
 
     Args:
         drawn: distribution of the number of times that a record is drawn, in groups of neighbouring numbers.
@@ -343,7 +343,7 @@ def _gaussian_pair(groups: _MultiplicityGroups, shift: float, direction: Directi
 
 
 def _shifted_mixture(log_weights: dict[int, float], shift: float) -> Mixture:
-    """Return the mixture of noise shifted by k times a shift, over the multiplicities k of a record.
+    """Return the mixture of noise shifted by k contributions, over the multiplicities k of a record.
 
     A multiplicity is the number of times that the record is drawn into the batch.
 
@@ -359,7 +359,7 @@ def _shifted_mixture(log_weights: dict[int, float], shift: float) -> Mixture:
 
 
 def _gaussian_mixture(groups: _MultiplicityGroups, shift: float) -> LineMixture:
-    """Return the Gaussian mixture with means k times a shift, over the multiplicities k of a record.
+    """Return the mixture of Gaussians shifted by k contributions, over the multiplicities k of a record.
 
     A multiplicity is the number of times that the record is drawn into the batch. The noise has standard deviation 1.
 

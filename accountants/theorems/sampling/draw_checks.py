@@ -28,8 +28,8 @@ def reject_other_draw(sampling: str, theorem: Theorem, spec: Subsampled, case: C
     """Check whether a batch satisfies the assumptions of an amplification theorem.
 
     A refusal is an object that says why a theorem does not apply. Rejected are other kinds of sampling, draws of other
-    units than the protected one, and draws that the observer sees. Specs that `reject_uncovered_spec` rejects are
-    rejected, too.
+    units than the protected one, and draws that the observer sees. Also rejected is all that `reject_uncovered_spec`
+    rejects.
 
     Args:
         sampling: the kind of sampling that the theorem is about.

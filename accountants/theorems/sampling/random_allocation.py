@@ -216,7 +216,7 @@ def _block_pair(shift: float, size: int) -> Pair:
 
 
 def squared_shift(mechanism: Spec) -> Fraction | None:
-    """Return c² = Σ 1/σᵢ² of all Gaussian releases from a batch, which together are one release with the shift c.
+    """Return the squared shift c² = Σ 1/σᵢ² of one Gaussian release that is equivalent to all releases from a batch.
 
     The noise multiplier σᵢ is the standard deviation of a release's noise over the norm bound of a contribution.
 
@@ -347,9 +347,10 @@ def _sum_of_outputs(spec: RandomAllocation) -> Pair:
 
 
 def _guarantee(spec: RandomAllocation, case: Case, theorem: Theorem, curve: Curve) -> Guarantee:
-    """Return the guarantee of an allocation with a given curve.
+    """Return the guarantee of a random allocation with given bounds on δ.
 
-    A guarantee has the setting, the bounds on δ, their derivation, and the conditions that the caller declares.
+    A guarantee has the neighbouring relation, the protected unit and the observer; the bounds on δ and their
+    derivation; and the conditions that the caller declares.
 
     Args:
         spec: specification of the allocation.

@@ -109,7 +109,7 @@ def full_batch(spec: Subsampled, case: Case) -> Guarantee | Refusal:
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee, or a refusal if the batch may leave records out, or if no valid pair is known.
+        The guarantee, or a refusal if the batch may leave records out, or if no valid bound is known.
     """
     relation, unit = case.setting.relation, case.setting.unit
     is_truncated = spec.largest_batch is not None
@@ -141,7 +141,7 @@ def poisson(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the amplified guarantee of Poisson sampling (Balle, Barthe and Gaboardi 2018, Theorem 8).
 
     It covers add-or-remove-one for every mechanism, and zero-out-one for noisy sums. A zeroed record and a record that
-    is not drawn add the same to a sum, so both relations have the same pair. The guarantee is tight if the mechanism's
+    is not drawn add the same to a sum, so both relations have the same bound. The guarantee is tight if the mechanism's
     guarantee is.
 
     Args:

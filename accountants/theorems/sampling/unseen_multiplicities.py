@@ -120,7 +120,7 @@ def _bound(drawn: Multiplicities, from_others: float, from_replacement: float) -
 def larger_multiplicities(drawn: Multiplicities) -> tuple[float, ...]:
     """Return the probabilities of the number of draws of a record, given that it is drawn, for upper bounds on δ.
 
-    They are rounded so that this number becomes stochastically larger, which raises the bound
+    The probabilities are rounded so that this number becomes stochastically larger, which raises the bound
     (docs/engine-certificate.md, A10).
 
     Args:

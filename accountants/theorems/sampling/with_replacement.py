@@ -70,10 +70,10 @@ WITH_REPLACEMENT = Theorem(
 def with_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of a noisy sum under sampling with replacement.
 
-    Source: Balle, Barthe and Gaboardi 2018, Theorem 10. For Gaussian noise the bound of `unseen_multiplicities` is used
-    in its place, also where batches are composed, because it is nowhere larger for one batch. Its table raises a
-    composed ε by up to 3e-5 of itself in tests, where a record is hardly ever drawn twice. Lower bounds come from
-    examples of neighbouring data sets.
+    The bound is Theorem 10 of Balle, Barthe and Gaboardi 2018. For Gaussian noise the bound of `unseen_multiplicities`
+    replaces it, also where batches are composed, because it is nowhere larger for one batch. If a record is hardly ever
+    drawn twice, its table raises a composed ε by up to a relative 3e-5 in tests. Lower bounds come from examples of
+    neighbouring data sets.
 
     Args:
         spec: the subsampled mechanism.

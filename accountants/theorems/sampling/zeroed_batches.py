@@ -250,9 +250,9 @@ class ZeroedDrawsBound(Bound):
     def _revealing_bound(self, epsilon: FloatArray) -> Enclosure:
         """Enclose the log of a bound on δ(ε) that reveals the number k of times that the record is drawn.
 
-        It is Σ_k w_k/η δ_k(ε), plus the probability of the multiplicities left out. Here w_k is the probability of k,
-        and η that of k > 0. δ_k belongs to a record that is in the batch with probability η, and then shifts the sum by
-        k s.
+        Let w_k be the probability of k, and η that of k > 0. Let δ_k be the δ of a record that is in the batch with
+        probability η, and then shifts the sum by k s. The bound is Σ_k w_k/η δ_k(ε), plus the probability of the k that
+        are left out.
 
         Args:
             epsilon: array of values of ε ≥ 0, in nats.

@@ -50,7 +50,7 @@ def runs_distribution(repetitions: Repetitions) -> RunsDistribution:
 
 
 def epsilon_grid(base: Pair) -> FloatArray:
-    """Return the values of ε at which a profile is evaluated, increasing from 0 and dense near 0.
+    """Return the values of ε at which a privacy profile is evaluated, increasing from 0 and dense near 0.
 
     The last one is the ε at which δ is 1e-20, or the first larger δ of `_LOG_DELTAS` that some ε attains.
 

@@ -109,7 +109,7 @@ class BatchClonesBound(ScaledBound):
         return SequentialUpper(self._best, self._upper_at)
 
     def rows(self) -> Rows:
-        """Return a table of a privacy profile: increasing ε, with certified upper bounds on log δ.
+        """Return increasing ε with certified upper bounds on log δ of the shuffled reports, as a table.
 
         Gaussian reports with nearly the same noise share a table, which is stored. For other reports a table is made.
 
@@ -127,8 +127,8 @@ class BatchClonesBound(ScaledBound):
     def _costs(self, pairs: ClonePairs) -> Costs:
         """Return the terms of a table of bounds on δ that depend on the noise of the reports.
 
-        They are the distance of the reports from the idealised ones of each clone pair, and the bound without
-        shuffling.
+        They are the distance of the reports from idealised ones, for each choice of ε₀ and ε₁ (a clone pair), and the
+        bound without shuffling.
 
         Args:
             pairs: ε₀ and ε₁ of the clone pairs of the table.
@@ -315,7 +315,7 @@ class BatchClonesBound(ScaledBound):
         )
 
     def _best(self, epsilon: float, previous: tuple[int, int] | None = None) -> tuple[int, int]:
-        """Choose the points (ε₀, δ₀) and (ε₁, δ₁) of the guarantees with the least estimate of the clone bound at ε.
+        """Choose the local guarantees (ε₀, δ₀) and (ε₁, δ₁) with the least estimate of the clone bound at ε.
 
         Args:
             epsilon: privacy loss ε ≥ 0, in nats.

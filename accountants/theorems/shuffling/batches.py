@@ -168,7 +168,8 @@ def both_draws(spec: Subsampled, case: Case) -> Guarantee | Refusal:
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee. It is a refusal, which says why the theorem does not apply, for other mechanisms and settings.
+        The guarantee. It is a refusal, which says why the theorem does not apply, for other mechanisms, relations,
+        units and observers.
     """
     shuffled = spec.mechanism
     if shuffled.kind != "shuffled" or drawn_level(spec, "record") != "clients":

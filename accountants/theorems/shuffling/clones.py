@@ -62,9 +62,9 @@ class _Levels(NamedTuple):
     accuracy: float
 
     def fine_ranges(self, begin: int, end: int, most: int) -> CountRanges:
-        """Return the fine ranges within some coarse ranges, merged to at most `most` if they hold several values each.
+        """Return the fine ranges of the number of clones within some coarse ranges, merged to at most `most`.
 
-        Merging loses accuracy but saves time. Ranges of single values are never merged.
+        Merging loses accuracy but saves time. Ranges of single values are never merged; then there may be more.
 
         Args:
             begin: index of the first coarse range.
@@ -202,7 +202,7 @@ class ClonesBound(ScaledBound):
         return float(self.upper_bounds(np.asarray([epsilon]))[0])
 
     def upper_bounds(self, epsilon: FloatArray) -> FloatArray:
-        """Compute `upper` at several ε, which is quicker if neighbouring entries of the array are close to each other.
+        """Compute upper bounds on log δ at several ε, quicker if neighbouring entries are close to each other.
 
         Each group of `_TOGETHER` neighbouring values uses the same ranges of the number of clones.
 

@@ -104,10 +104,10 @@ def _all_counts(clients: int) -> tuple[IntArray, IntArray, IntArray]:
 
 
 def _log_ratio(counts: Sequence[IntArray], crowd: tuple[float, ...], replaced: tuple[float, ...]) -> FloatArray:
-    """Compute the log ratio of the probabilities of counts with and without a replaced report, log Σ f_i c_i/(n r_i).
+    """Compute the log ratio of the probabilities of counts with and without a replaced report.
 
-    The n reports are independent, and those of the other clients are of kind i with probability r_i. The replaced
-    report is of kind i with probability f_i.
+    It is log Σ f_i c_i/(n r_i). The n reports are independent, and those of the other clients are of kind i with
+    probability r_i. The replaced report is of kind i with probability f_i.
 
     Args:
         counts: arrays of the counts c_i, one array for each of the three kinds of reports.

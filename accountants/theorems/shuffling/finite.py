@@ -289,8 +289,8 @@ class CountProfile(Profile):
     def _count_odds(self, growth: FloatArray) -> FloatArray:
         """Return the least odds k/(trials + 1 − k) from which on a count k favours the first of two data sets.
 
-        Above them, k is more than α times as likely on the first data set. With A of `_gap` and D = α (1 − low) − (1 −
-        high), they are (D/A) base/(1 − base).
+        Above them, k is more than α times as likely on the first data set. Let A be the result of `_gap`, and
+        D = α (1 − low) − (1 − high). The odds are (D/A) base/(1 − base).
 
         Args:
             growth: array of α − 1 = e^ε − 1, one for each ε.

@@ -203,7 +203,9 @@ class GaussianBlanketBound(ScaledBound):
         return Interval(min(lower, local.lower, upper), upper)
 
     def upper(self, epsilon: float) -> float:
-        """Return an upper bound on log δ(ε) from one cut of Y instead of two, which is cheaper than `log_bound`.
+        """Return an upper bound on log δ(ε) of shuffled Gaussian reports that is cheaper than `log_bound`.
+
+        The distribution of a report's term Y is cut off at one point, and not at two.
 
         Args:
             epsilon: privacy loss ε ≥ 0, in nats.
@@ -276,7 +278,10 @@ class GaussianBlanketBound(ScaledBound):
         return far
 
     def _second_distance(self, growth: float, first_distance: float) -> float:
-        """Find a distance B − c of a cut w = B at which the charge Φ(c − B) is negligible, in equal steps.
+        """Find how far beyond the largest contribution the noise may be cut off at a negligible cost in δ.
+
+        The cut is at the noise w = B, and c is the bound on a contribution. Its cost is the charge Φ(c − B). The search
+        increases the distance B − c in equal steps.
 
         Args:
             growth: α − 1 = e^ε − 1.

@@ -199,9 +199,10 @@ class BlanketTerms:
         )
 
     def approximate_distribution(self, growth: float, last: int) -> StepLaw:
-        """Return a distribution of Y with few values, for estimates without an error bound.
+        """Return a distribution of a report's term Y with few values, for estimates without an error bound.
 
-        The mass of each `LUMP` neighbouring cells is at its mean excess x.
+        The noise is divided into cells. The mass of each `LUMP` neighbouring cells is at its mean excess x of the
+        likelihood ratio over 1.
 
         Args:
             growth: α − 1 = e^ε − 1.

@@ -90,7 +90,7 @@ class LocalCurve:
         return LocalPoints(epsilon, self.pair.log_delta(epsilon).upper)
 
     def rough_lower_bound(self, epsilon: float) -> float:
-        """Return log δ₀ at the next larger point of the guarantee, as a rough lower bound on log δ₀ at ε.
+        """Return a rough lower bound on log δ₀ of a single report at ε, its value at the next larger tabulated ε₀.
 
         The points hold upper bounds on log δ₀. So the result decides only which bounds are evaluated, and enters none.
 

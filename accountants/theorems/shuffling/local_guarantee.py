@@ -230,11 +230,11 @@ class LocalClonesBound(ScaledBound):
     def _costs(self, local: FloatArray) -> Costs:
         """Return the terms of a table of bounds on δ that depend on the noise of the reports.
 
-        They are the distance of the reports from the idealised ones of each clone pair, and the bound without
+        They are the distance of the reports from idealised ones with δ₀ = 0, for each local ε₀, and the bound without
         shuffling.
 
         Args:
-            local: ε₀ of each clone pair; its idealised reports have δ₀ = 0.
+            local: values of the local ε₀; each gives a clone pair, a bound that hides a report among similar ones.
 
         Returns:
             The log distance of each clone pair, and a function for the bound without shuffling.

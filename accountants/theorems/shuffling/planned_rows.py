@@ -386,7 +386,7 @@ def _choose_runs(choices: FloatArray, local: FloatArray, spacing_factor: float) 
 
 
 def _tolerances(best: FloatArray) -> FloatArray:
-    """Return the tolerated excess of a clone pair's log δ over the best estimate at each row, by `_TOLERATED_EXCESS`.
+    """Return the tolerated excess of a bound's log δ over the best estimate at each entry (row) of a table.
 
     Args:
         best: array of the least estimate of log δ at each row. The depth of a row is the fall from the first row to it.

@@ -162,7 +162,7 @@ def _guarantee_of(bound: ScaledBound, inner: Guarantee, step: Step) -> Guarantee
 
     Args:
         bound: upper bound on δ(ε) of the shuffled reports.
-        inner: guarantee of a single report; its setting and declared conditions are kept.
+        inner: guarantee of a single report; its relation, unit, observer and declared conditions are kept.
         step: derivation of the bound.
 
     Returns:
@@ -214,8 +214,8 @@ def closed_form(spec: Shuffled, case: Case) -> Guarantee | Refusal:
 def clones_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of shuffled ε₀-private reports by hiding each among clones; or a refusal.
 
-    A clone is another client's report that is distributed like that of the protected client. The reports must have δ₀ =
-    0 at some ε₀.
+    A clone is another client's report that is distributed like that of the protected client. The reports must be purely
+    private, that is, have δ₀ = 0 at some ε₀.
 
     Args:
         spec: specification of the shuffled mechanism.

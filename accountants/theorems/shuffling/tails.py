@@ -163,8 +163,8 @@ class ScaledProfile(BoundProfile):
     def _table(self) -> PiecewiseTails:
         """Upper bounds on δ at increasing ε, as a table that is convex in e^ε.
 
-        The bound may evaluate many ε at once, which is cheaper; otherwise they are evaluated one by one by `_rows`. A
-        last row has δ = 0, if such an ε is known.
+        The bound may evaluate many ε at once, which is cheaper; otherwise `_rows` evaluates them one by one. The last
+        entry has δ = 0, if such an ε is known.
         """
         rows = self.bound.rows()
         if rows is None:

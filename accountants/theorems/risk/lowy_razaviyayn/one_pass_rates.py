@@ -38,9 +38,10 @@ def convex_batch(run: OnePassFacts) -> float:
 
 
 def logarithm_argument(run: OnePassFacts) -> float:
-    """Return μΔ min{ε²n²M/(L² d ln(1/δ)), nM/φ²}, the argument of the logarithm in `strongly_convex_batch`.
+    """Return the argument of the logarithm in the batch size of Theorem 2.3 for strongly convex losses.
 
-    It is the ratio of the initial excess risk Δ to the larger one of the final errors by privacy and by sampling.
+    It is μΔ min{ε²n²M/(L² d ln(1/δ)), nM/φ²}, the ratio of the initial excess risk Δ to the final error. The final
+    error is the larger one of the errors by privacy and by sampling.
 
     Args:
         run: constants of the run: n records of each of N clients, M participants in a round, and the target (ε, δ). The
@@ -99,8 +100,12 @@ def whole_batch(real: float, *, samples_per_client: int) -> int:
 def convex_terms(run: OnePassFacts, *, batch_size: int, reading: Reading = "corrected") -> dict[str, float]:
     """Return the order of the excess risk of one pass on convex losses at a batch size K, by its terms.
 
-    Their sum is βD²K²/n² + φD/√(nM) + LD √(d ln(1/δ))/(ε√(KnM)) + √K vD/√(nM) · √((N − M)/(N − 1)). These are, in this
-    order, `optimisation`, `sampling` of records, `privacy`, and `heterogeneity`, the sampling of M of N clients.
+    The terms are
+
+        `optimisation`: βD²K²/n²,
+        `sampling` of records: φD/√(nM),
+        `privacy`: LD √(d ln(1/δ))/(ε√(KnM)),
+        `heterogeneity`, the sampling of M of N clients: √K vD/√(nM) · √((N − M)/(N − 1)).
 
     Args:
         run: constants of the run: n records of each of N clients, M participants in a round, and the target (ε, δ). The
@@ -129,9 +134,12 @@ def convex_terms(run: OnePassFacts, *, batch_size: int, reading: Reading = "corr
 def strongly_convex_terms(run: OnePassFacts, *, batch_size: int) -> dict[str, float]:
     """Return the order of the excess risk of one pass on strongly convex losses at a batch size K, by its terms.
 
-    Their sum, without constants, is Δ e^{−n/(K√κ)} + φ²/(μnM) + v²K/(μnM) (N − M)/(N − 1) + L² d ln(1/δ)/(μKnε²M).
-    These are, in this order, `optimisation`, `sampling` of records, `heterogeneity`, the sampling of M of N clients,
-    and `privacy`.
+    The terms, without constants, are
+
+        `optimisation`: Δ e^{−n/(K√κ)},
+        `sampling` of records: φ²/(μnM),
+        `heterogeneity`, the sampling of M of N clients: v²K/(μnM) (N − M)/(N − 1),
+        `privacy`: L² d ln(1/δ)/(μKnε²M).
 
     Args:
         run: constants of the run: n records of each of N clients, M participants in a round, and the target (ε, δ). The

@@ -59,8 +59,8 @@ def check_list(name: str, values: Sequence[object], low: float) -> None:
 def weights(*, round: Rounds) -> Outputs:  # noqa: A002  the field's name
     """Return the weights with which the algorithm of Reshef and Levy averages the iterates w_t to models x_t.
 
-    Round t has the weight α_t = t, and α_{1:t} = t(t + 1)/2 is the sum so far. The momentum is β_t = 1/t. The share γ_t
-    = 2/(t + 2) is the weight of the iterate w_{t+1} in the model x_{t+1}.
+    Round t has the weight α_t = t, and α_{1:t} = t(t + 1)/2 is the sum so far. The momentum is β_t = 1/t. The share is
+    γ_t = 2/(t + 2), the weight of the iterate w_{t+1} in the model x_{t+1}.
 
     Args:
         round: index t of the round.

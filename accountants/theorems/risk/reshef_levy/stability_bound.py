@@ -84,10 +84,10 @@ def _best_weights(recent: FloatArray, old: FloatArray, feedback: float) -> Float
 
 
 def log_kappa(run: CancellationRun, step_size: float, ages: FloatArray) -> FloatArray:
-    """Return log κ = 2ηL Σ_{a<l} a² for each age l; κ ≥ 1 multiplies the noise of the last l rounds in the bound.
+    """Return the log of the factor κ ≥ 1 of the noise of the last l rounds in the risk bound by stability.
 
-    An age is a number of rounds for which noise counts as recent. The sum is (l − 1)l(2l − 1)/6. The result is capped
-    at `_LARGEST_LOG_KAPPA`, so that κ is a finite double.
+    It is log κ = 2ηL Σ_{a<l} a² for each age l, that is, a number of rounds for which noise counts as recent. The sum
+    is (l − 1)l(2l − 1)/6. The result is capped at `_LARGEST_LOG_KAPPA`, so that κ is a finite double.
 
     Args:
         run: the run, with the smoothness L ≥ 0 of its losses.
@@ -158,7 +158,7 @@ def candidate_ages(run: CancellationRun, step_size: float, *, thorough: bool) ->
 
 
 def stated_criterion(run: CancellationRun, *, step_size: float) -> float:
-    """Return the criterion under which the risk bound of Theorem 5.2 of Reshef and Levy is proved: it is at most 2.
+    """Return a number that is at most 2 if the risk bound of Theorem 5.2 of Reshef and Levy is proved.
 
     It is the least value over ages l of κ + (M/m)(1 − m/M)^l, for m of M clients in a round (erratum E-R1). An age is a
     number of rounds for which noise counts as recent, and κ is the factor of `log_kappa`.

@@ -199,7 +199,7 @@ def _mixture_pairs(
         below: distribution of the number at a rate that is at most the exact one.
         above: distribution of the number at a rate that is at least the exact one.
         multiplier: standard deviation of the noise, over the shift of the sum by one record.
-        direction: direction of the pair.
+        direction: direction of the two distributions, such as "remove" or "replace".
         step: derivation of the bound.
 
     Returns:

@@ -155,9 +155,9 @@ def dominating_pair(masses: TruncatedMasses, rate: float, shift: float, relation
 def _is_rare(masses: TruncatedMasses, rate: float, shift: float) -> bool:
     """Return whether truncation is so rare that making the number of the other records public costs little.
 
-    The number changes by the record, with a loss of about retained/next at B − 1 others. Its variance does not fall
-    with the noise. It is compared with that of the Poisson sum, about (q s)² for small s. The answer affects the
-    tightness only, because both bounds are valid.
+    B is the largest size of a batch. The record changes the number of the others, with a privacy loss of about
+    retained/next at B − 1 others. The variance of this loss does not fall with the noise. It is compared with that of
+    the Poisson sum, about (q s)² for small s. The answer affects the tightness only, because both bounds are valid.
 
     Args:
         masses: probabilities of a truncated batch.

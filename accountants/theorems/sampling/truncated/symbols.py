@@ -88,7 +88,10 @@ class SymbolProfile(Profile):
         return Enclosure(lower, np.minimum(upper, 0.0))
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Compute the log tails of the privacy loss for upper bounds on δ, of the profile e^η H'(α e^−2η) with α = e^ε.
+        """Compute the log tails of the privacy loss for upper bounds on δ.
+
+        Let α = e^ε, and η the error of the symbols' log probabilities. The tails are those of the profile e^η H'(α
+        e^−2η).
 
         Args:
             epsilon: array of values of ε ≥ 0, in nats.
@@ -99,9 +102,10 @@ class SymbolProfile(Profile):
         return self._sum_tails(epsilon, -1.0, lambda profile, epsilons: profile.log_tails(epsilons))
 
     def attained_log_tails(self, epsilon: FloatArray) -> Tails:
-        """Compute the log tails of the privacy loss for lower bounds on δ, of the profile e^−η H'(α e^2η) with α = e^ε.
+        """Compute the log tails of the privacy loss for lower bounds on δ.
 
-        They are from tails that the mechanism attains, where these are known.
+        Let α = e^ε, and η the error of the symbols' log probabilities. The tails are those of the profile e^−η H'(α
+        e^2η). They are from tails that the mechanism attains, where these are known.
 
         Args:
             epsilon: array of values of ε ≥ 0, in nats.
@@ -142,7 +146,10 @@ class SymbolProfile(Profile):
         return Tails(np.minimum(log_p, 0.0).reshape(points.shape), log_q.reshape(points.shape))
 
     def _offset(self, index: int, side: float) -> float:
-        """Return log w_i − log v_i of a symbol, moved by the allowance 2η for errors unless both are one number.
+        """Return the log ratio of the probabilities of a public symbol, moved by an allowance for their errors.
+
+        It is log w_i − log v_i. Each logarithm has an error of at most η, so the allowance is 2η. It is 0 if both
+        probabilities are one number.
 
         Args:
             index: index i of the symbol.

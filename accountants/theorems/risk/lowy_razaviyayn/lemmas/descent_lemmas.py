@@ -207,7 +207,8 @@ def recursion_bound(*, contraction: float, variance: float, start: float, step_s
     """Bound a weighted mean of the excess risks s_t in the recursion r_{t+1} ≤ (1 − aη) r_t − bη s_t + cη².
 
     r_t is a squared distance from the minimiser. The bound is (r₀/η)(1 − aη)^T' + cη for the average over the first T'
-    terms. With weights γ_t = (1 − aη)^{−(t+1)} and their sum Γ, it bounds (b/Γ) Σ γ_t s_t + a r_{T'}.
+    terms. Let γ_t = (1 − aη)^{−(t+1)} be the weights, and Γ their sum. The bounded number is (b/Γ) Σ γ_t s_t + a
+    r_{T'}.
 
     Proof: multiplying the recursion by γ_t/η and adding gives b Σ γ_t s_t ≤ r₀/η − γ_{T'−1} r_{T'}/η + cηΓ. Then
     γ_{T'−1} = (1 − aη)^{−T'} satisfies γ_{T'−1} ≤ Γ ≤ γ_{T'−1}/(aη).

@@ -99,7 +99,8 @@ def reused_gradient_variance_printed(
         gradient_std: standard deviation Φ̂ of the gradients of all records.
 
     Returns:
-        The parts of the variance, in squared gradient units; that of the sampling of clients is 0.
+        The summands of the variance by records, clients and noise, in squared gradient units. That of the sampling of
+        clients is 0.
     """
     sampled_records = statistics.moments.mean * batch_size  # MK
     sampling = 0.0
@@ -156,7 +157,7 @@ def fresh_variance(
 
 
 def _no_statistics_of_records(record: FormulaRequest) -> None:
-    """Check that no group of clients has its own standard deviation of gradients, as Φ̂ is a statistic of all records.
+    """Check that no group of clients has its own standard deviation of gradients, where one of all records is used.
 
     Args:
         record: the request, with its groups of clients.

@@ -79,9 +79,9 @@ def noisy_descent_bound(
 ) -> float:
     """Return a proved bound on the empirical excess risk of noisy SGD that outputs a weighted average of w_1, …, w_R.
 
-    It is D²/(2ηR) + ηV²/(2(1 − ηβ)) if μ = 0, and D²μ/(2((1 − μη)^{−R} − 1)) replaces the first term if μ > 0. Unlike
-    Lemma E.4 of Lowy and Razaviyayn, it does not need a gradient of 0 at the minimiser. `explicit_bound.py` has the
-    proof.
+    The bound is D²/(2ηR) + ηV²/(2(1 − ηβ)) if the strong convexity μ is 0. If μ > 0, its first term is
+    D²μ/(2((1 − μη)^{−R} − 1)). Unlike Lemma E.4 of Lowy and Razaviyayn, it does not need a gradient of 0 at the
+    minimiser. `explicit_bound.py` has the proof.
 
     Args:
         initial_distance: distance D of the first iterate from the minimiser.

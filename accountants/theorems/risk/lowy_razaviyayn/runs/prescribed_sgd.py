@@ -204,15 +204,16 @@ def _strongly_convex_rounds(run: DescentRun, totals: Aggregates, reading: Readin
 
 
 def _recursion_variance(run: DescentRun, totals: Aggregates, *, rounds: int, reading: Reading) -> float:
-    """Return c, the coefficient of η² in the recursion from which Lowy and Razaviyayn derive Theorem 2.1 for μ > 0.
+    """Return the coefficient c of η² in the recursion from which Lowy and Razaviyayn derive Theorem 2.1 for μ > 0.
 
-    It is c = 8L²/(MK) + d min{Σ²/M', σ²_max/M}. The minimum is the variance of the averaged noise per coordinate, 256
-    L² R min{Ξ/M', ξ_max/M}, and K the smallest batch. If only M < N clients participate, c leaves out the variance by
-    sampling clients (erratum E-14); `explicit_bound.py` includes it.
+    It is c = 8L²/(MK) + d min{Σ²/M', σ²_max/M}, where K is the smallest batch. The minimum is the variance of the
+    averaged noise per coordinate, 256 L² R min{Ξ/M', ξ_max/M}. If only M < N clients participate, c leaves out the
+    variance by sampling clients (erratum E-14); `explicit_bound.py` includes it.
 
     Args:
         run: the federation and the loss.
-        totals: averages of ξ over the clients; `totals.noise_ratio` is min{Ξ/M', ξ_max/M}.
+        totals: averages over the clients of ξ, their noise variances up to a factor; `totals.noise_ratio` is
+            min{Ξ/M', ξ_max/M}.
         rounds: number R of rounds.
         reading: "printed" has the noise twice (E-16), "corrected" once.
 

@@ -231,9 +231,9 @@ def best_step_size(problem: ExcessRiskProblem, *, noise_std: float, rounds: int)
 
 
 def closed_step_size(problem: ExcessRiskProblem, *, noise_std: float, rounds: int) -> float:
-    """Return the step size 1/(β + 1/η₀), a closed form near the best one.
+    """Return a step size near the best one for noisy SGD in closed form, 1/(β + 1/η₀).
 
-    η₀ balances the parts of the risk bound (`balanced_step_size`). The result is at most 1/β for the largest smoothness
+    η₀ balances the terms of the risk bound (`balanced_step_size`). The result is at most 1/β for the largest smoothness
     β that a batch may have.
 
     Args:
@@ -252,7 +252,9 @@ def closed_step_size(problem: ExcessRiskProblem, *, noise_std: float, rounds: in
 
 
 def balanced_step_size(problem: ExcessRiskProblem, *, variance: float, rounds: int) -> float:
-    """Return the step size that balances the terms of the risk bound that fall and rise with η, if ηβ is negligible.
+    """Return the step size η at which the terms of the risk bound that fall and that rise with η are balanced.
+
+    The product ηβ with the smoothness β is taken as negligible.
 
     It is η₀ = (2/(μR)) asinh(½√(μ²D₀²R/(V² + 2B))), where D₀ is the initial distance. B is the derivative of the
     stability term with respect to η at 0; it is 0 for the empirical loss.
