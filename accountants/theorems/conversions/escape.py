@@ -86,7 +86,7 @@ def _round_up(value: Decimal) -> float:
 
 @dataclass(frozen=True)
 class EscapeBound(Bound):
-    """A bound δ(ε) that is P(escape) for ε of at least a threshold, and 1 for smaller ε.
+    """A bound on δ(ε): the probability of an escape for ε of at least a threshold, and 1 for smaller ε.
 
     An escape is an output of the mechanism that is impossible for the neighbouring data set.
 

@@ -40,9 +40,9 @@ class BackwardSteps(NamedTuple):
 
 
 class PlaceWindow(NamedTuple):
-    """The Gaussian-DP parameter μ of a run at a fixed number of steps after the use of a record.
+    """The Gaussian-DP parameter μ of the model of a run at a fixed number of steps after the use of a record.
 
-    The noise of the use and of the steps after it hides the shift by the record. μ is that of the model then.
+    The noise of the use and of the steps after it hides the shift by the record.
 
     Attributes:
         length: number u of steps after the use.

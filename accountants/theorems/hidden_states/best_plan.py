@@ -31,7 +31,8 @@ PLAN_OUTWARD = Decimal(1) + Decimal("1e-40")
 class Block(NamedTuple):
     """Consecutive steps of a noisy descent, with noise that hides the distance between two runs on neighbouring data.
 
-    Each step of a block hides an amount in proportion to its noise variance: D/W times it, so that the block hides D.
+    Each step of a block hides a distance in proportion to its noise variance, D/W times the variance. So the block
+    hides D in all.
 
     Attributes:
         distance: sum D of the distances that the steps add between the two runs, as they arrive at the last model.

@@ -98,7 +98,7 @@ class RecordPlaces:
 
 
 class PossiblePlaces(NamedTuple):
-    """All possible places of a record in a run of SGD: the steps that use it, and the step that is released.
+    """All possible positions (places) of a record in a run of SGD: the steps that use it, and the released step.
 
     Attributes:
         kinds: the places, by the number of uses of the record.
@@ -177,9 +177,7 @@ def _places_of_last_release(run: ProjectedRun) -> PossiblePlaces:
 
 
 class LogProduct(NamedTuple):
-    """The product of the contraction factors of all steps after some place, as a logarithm with a bound on its error.
-
-    Place v means that the record is used v steps before the release.
+    """The product of the contraction factors of the last steps of a run, as a logarithm with a bound on its error.
 
     Attributes:
         value: natural logarithm of the product.

@@ -61,7 +61,7 @@ class CountBounds(NamedTuple):
 
 
 class _Event(NamedTuple):
-    """The terms of δ_c(ε), the δ of a shuffled report that is hidden among c clones.
+    """The terms of δ_c(ε), the δ of a shuffled report that is hidden among c similar reports, the clones.
 
     The arrays have a row for each ε and a column for each c. A report is of type 0 or 1. The victim's has type 0 with
     probability p = e^{ε₀}/(1 + e^{ε₀}) on the first data set and 1 − p on the second, and a clone's with probability

@@ -68,8 +68,8 @@ class NearBound(NamedTuple):
 
     Attributes:
         upper: the bound.
-        tilt: exponential tilt λ that suits the sum Y₁ + … + Y_n of `GaussianBlanketBound`; the search at the next ε
-            starts there. None if no sum was evaluated.
+        tilt: best exponential tilt λ (factor e^{λy} of the density) of the sum Y₁ + … + Y_n of `GaussianBlanketBound`;
+            the search at the next ε starts there. None if no sum was evaluated.
         single: whether a single report dominates δ. Then log δ cannot be extrapolated to the next ε.
     """
 
@@ -316,10 +316,11 @@ class GaussianBlanketBound(ScaledBound):
 
 @dataclass
 class _UpperSequence:
-    """Upper bounds of log δ at increasing ε, with a cut and an exponential tilt that the previous values suggest.
+    """Upper bounds of log δ of shuffled Gaussian reports at increasing ε, each computed with hints of the previous one.
 
-    The cut limits the term Y of each report, and the tilt is that of the saddle point of the sum. Every choice gives a
-    valid bound. Once a single report dominates δ, log δ cannot be extrapolated, and each bound is computed separately.
+    The hints are a cut, which limits the term Y of each report, and the exponential tilt at the saddle point of the
+    sum. Every choice gives a valid bound. Once a single report dominates δ, log δ cannot be extrapolated, and each
+    bound is computed separately.
 
     Attributes:
         bound: the bound that is evaluated.

@@ -36,10 +36,10 @@ _NORMAL_FACTOR = math.sqrt(0.5 / math.pi)
 class Cells(NamedTuple):
     """The privacy blanket of one-dimensional Gaussian reports, made discrete for bounds on δ of shuffled reports.
 
-    A report is N(x, σ²) with |x| ≤ C. With c = C/σ, all reports in units of σ have the density φ(|w| + c) in common,
-    the privacy blanket. By symmetry w ≥ 0 suffices, and it is divided into cells. The likelihood ratio of two opposite
-    contributions at w is e^{2cw}. Its excess x = e^{2cw} − 1 has a density, which is the sum of uniform densities on
-    intervals [0, x_j], the pieces, and of the rest.
+    A report is N(x, σ²) with |x| ≤ C. Let c = C/σ. In units of σ all reports have the density φ(|w| + c) in common, the
+    privacy blanket. By symmetry w ≥ 0 suffices, and this half-line is divided into intervals, the cells. The likelihood
+    ratio of two opposite contributions at w is e^{2cw}, and its excess is x = e^{2cw} − 1. The density of x is the sum
+    of uniform densities on intervals [0, x_j], the pieces, and of the rest.
 
     Attributes:
         edges: edges of the cells in w, increasing from 0.

@@ -207,9 +207,10 @@ class PointPairs(NamedTuple):
 
 
 class ClonePairs(NamedTuple):
-    """Parameters of some clone pairs, as arrays of equal length.
+    """Choices of the local privacy parameters (ε₀, ε₁) in the clone bound, as arrays of equal length.
 
-    A clone pair is an idealised victim's report, hidden among reports that look like it with probability e^−ε₁.
+    A choice is also called a clone pair. It has an idealised victim's report, hidden among other reports that look like
+    it with probability e^−ε₁.
 
     Attributes:
         victim: ε₀ of the victim's record, in nats.

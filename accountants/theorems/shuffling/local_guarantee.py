@@ -66,7 +66,9 @@ Choice = TypeVar("Choice")
 
 @dataclass
 class SequentialUpper(Generic[Choice]):
-    """Upper bounds on log δ at increasing ε. Each search for the best clone pair starts near that of the previous ε.
+    """Upper bounds on log δ at increasing ε, by clone bounds with a parameter that is chosen for each ε.
+
+    Each search for the best parameter starts near that of the previous ε.
 
     Attributes:
         choose: function from ε and the previous choice (None at the first ε) to the index of the clone pair to use.

@@ -49,7 +49,7 @@ TABLES_KEPT = 64
 
 
 class Rows(NamedTuple):
-    """Rows of a table of a privacy profile, which bounds δ between the rows by interpolation.
+    """A table of upper bounds on δ at increasing ε, between which interpolation bounds δ.
 
     Attributes:
         epsilon: increasing ε, in nats.

@@ -103,7 +103,7 @@ class ScaledBound(Bound):
 
 @dataclass(frozen=True)
 class PairBound(ScaledBound):
-    """The bound on δ by a known dominating pair: the larger δ of its two directions.
+    """The bound on δ by two known distributions that dominate a mechanism: the larger δ of both directions.
 
     A dominating pair is two distributions with a hockey-stick divergence that bounds δ.
 

@@ -132,7 +132,7 @@ def epsilon_limit(*, log_delta: float, reading: Range = "informal") -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class Aggregates:
-    """Averages of ξ (see `xi`) over the clients at a number of rounds, and the pair (M~, Ξ~) in the prescribed rounds.
+    """Averages of ξ (see `xi`) over the clients, and (M~, Ξ~), with which theorems prescribe a number of rounds.
 
     M = 1/E[1/M_r] and M' = 1/√E[1/M_r²] are averages of the number M_r of participants in a round.
 

@@ -37,9 +37,9 @@ class GroupOfUsers(EqualClients):
 
 @dataclass(frozen=True, kw_only=True)
 class Variances:
-    """The three parts of the variance of a round's mean gradient, each averaged over the clients by their weights.
+    """The three summands of the variance of a round's mean gradient, each averaged over the clients by their weights.
 
-    All are squared gradient units. A part is not yet divided by the expected weight of the clients in a round.
+    All are in squared gradient units. They are not yet divided by the expected weight of the clients in a round.
 
     Attributes:
         shared: variance of the gradients of the shared part of the model, due to the sampling of records.

@@ -19,7 +19,7 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 
 class ShownSymbol(NamedTuple):
-    """A public outcome (symbol) of a sampled Gaussian mechanism, and the pair of distributions that remains given it.
+    """A public outcome (symbol) of a sampled Gaussian mechanism, and the two distributions of its output given it.
 
     Given the symbol, the first distribution is a noisy sum that includes a record's contribution with some probability.
     In the second one the contribution is missing, or has the opposite sign.

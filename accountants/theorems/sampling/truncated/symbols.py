@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Symbol:
-    """A public outcome (symbol) of a mechanism, and the pair of distributions of its other output given the symbol.
+    """A public outcome (symbol) of a mechanism, and the two distributions of its other output given the symbol.
 
     Attributes:
         log_p: log-probability [nat] of the symbol under the first distribution.
@@ -43,11 +43,14 @@ class Symbol:
 
 @dataclass(frozen=True)
 class SymbolProfile(Profile):
-    """The profile Σ w_i E_γ(P_i‖Q_i), γ = α v_i/w_i, with an allowance for errors of the probabilities.
+    """The privacy profile of a mechanism that publishes a random symbol i and an output that depends on it.
 
-    α is e^ε. Let H' be the profile for computed probabilities, each within a factor e^η of the true one. The true first
-    distribution is at most e^η times the computed one, and the true second one is at least e^−η times. So the true
-    profile is at most e^η H'(α e^−2η). A symbol with one number as both probabilities needs the first factor only.
+    Symbol i has the probability w_i on the first data set and v_i on the second one. Given it, the output has the
+    distribution P_i or Q_i. With α = e^ε the profile is Σ w_i E_γ(P_i‖Q_i), where γ = α v_i/w_i and E_γ is the
+    hockey-stick divergence. It has an allowance for errors of the probabilities. Let H' be the profile for computed
+    probabilities, each within a factor e^η of the true one. The true first distribution is at most e^η times the
+    computed one, and the true second one is at least e^−η times. So the true profile is at most e^η H'(α e^−2η). A
+    symbol with one number as both probabilities needs the first factor only.
 
     Attributes:
         log_p: log w_i.
@@ -90,8 +93,8 @@ class SymbolProfile(Profile):
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Compute the log tails of the privacy loss for upper bounds on δ.
 
-        Let α = e^ε, and η the error of the symbols' log probabilities. The tails are those of the profile e^η H'(α
-        e^−2η).
+        Let α = e^ε, and H'(α) the δ for the computed probabilities of the symbols, the logarithms of which have errors
+        of at most η. The tails are those of the larger profile e^η H'(α e^−2η).
 
         Args:
             epsilon: array of values of ε ≥ 0, in nats.
@@ -104,8 +107,9 @@ class SymbolProfile(Profile):
     def attained_log_tails(self, epsilon: FloatArray) -> Tails:
         """Compute the log tails of the privacy loss for lower bounds on δ.
 
-        Let α = e^ε, and η the error of the symbols' log probabilities. The tails are those of the profile e^−η H'(α
-        e^2η). They are from tails that the mechanism attains, where these are known.
+        Let α = e^ε, and H'(α) the δ for the computed probabilities of the symbols, the logarithms of which have errors
+        of at most η. The tails are those of the smaller profile e^−η H'(α e^2η). Tails that the mechanism attains are
+        used where they are known.
 
         Args:
             epsilon: array of values of ε ≥ 0, in nats.
