@@ -150,7 +150,7 @@ def optimal_log_delta(*, epsilon: float, log_delta: float, runs: int, index: int
     # The log of 1 − (1 − δ)^k, the probability that some run fails. For tiny δ it is kδ to the last digit.
     log_success = runs * math.log1p(-math.exp(log_delta))
     log_failure = log_delta + math.log(runs)
-    if log_success < -1e-14:
+    if log_success < -1e-14:  # otherwise 1 − e^x is −x to the last digit
         log_failure = math.log(-math.expm1(log_success))
     return min(float(np.logaddexp(log_failure, log_success + log_delta_i)), 0.0)
 

@@ -211,7 +211,7 @@ def zcdp_delta(inputs: ConcentratedInputs) -> Outputs:
     # The minimiser is ln(a − 1) of the best order a, and (a − 1) ε is the largest term of the exponent.
     log_best_excess = float(minimiser(inputs.rho, np.asarray(inputs.epsilon)))
     exponent = math.exp(log_best_excess) * inputs.epsilon
-    margin = 32 * UNIT_ROUNDOFF * (1.0 + abs(log_delta) + exponent)
+    margin = 32 * UNIT_ROUNDOFF * (1.0 + abs(log_delta) + exponent)  # twice the bound on the error of ln δ
     return delta_outputs(min(log_delta + margin, 0.0))
 
 

@@ -127,7 +127,7 @@ class BackwardRun:
             # The diameter is contracted by the maps after the use, not by the map of the use.
             by_diameter = diameter * influence / np.sqrt(np.append(0.0, variance[:-1]))
             by_shift = shift * influence / np.sqrt(variance)
-            return np.asarray(np.minimum(by_shift, by_diameter) * self.outward * OUTWARD)
+            return np.asarray(np.minimum(by_shift, by_diameter) * self.outward * OUTWARD)  # rounded up
 
     def windows(self, most_places: int) -> tuple[PlaceWindow, ...]:
         """Compute the Gaussian-DP parameter μ at u = 1, 3, 7, … steps after the use of a record.

@@ -102,7 +102,7 @@ def least_mu(
     for block in blocks:
         square = DECIMAL.multiply(block.distance, block.distance)
         squared_mu = DECIMAL.add(squared_mu, DECIMAL.divide(square, block.noise_variance))
-    return _round_up(DECIMAL.multiply(DECIMAL.sqrt(squared_mu), PLAN_OUTWARD))
+    return _round_up(DECIMAL.multiply(DECIMAL.sqrt(squared_mu), PLAN_OUTWARD))  # by the proof above
 
 
 def _to_list(values: Sequence[float] | FloatArray) -> list[float]:

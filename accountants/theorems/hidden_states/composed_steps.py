@@ -69,7 +69,7 @@ class ComposedSteps(Bound):
         if run.steps > run.period:
             last_release = replace(run, first_stop=run.steps)
         kinds, log_probability = places(last_release)
-        mu = [math.sqrt(kind.uses) * run.largest_sensitivity * OUTWARD for kind in kinds]
+        mu = [math.sqrt(kind.uses) * run.largest_sensitivity * OUTWARD for kind in kinds]  # rounded up
         # The number of places of each kind: those at most `kind.last` steps before the release.
         counts = [float(kind.before(np.asarray([kind.last + 1.0]))[0]) for kind in kinds]
         return RecordGroups(np.asarray(mu), np.log(counts) + log_probability)
@@ -95,6 +95,7 @@ class ComposedSteps(Bound):
         # Move every sum up by its rounding error.
         squares = np.maximum(np.sort(squares), LEAST_SQUARE) * (1.0 + passes * UNIT_ROUNDOFF)
         log_share = math.log(run.participants) - math.log(run.clients)
+        # `OUTWARD` rounds the roots up.
         return RecordGroups(np.sqrt(squares) * OUTWARD, np.full(squares.shape, log_share))
 
     @property

@@ -124,7 +124,7 @@ def periodic_mu(
     has_distance = shift > 0.0 and diameter > 0.0
     smallest = LEAST_SQUARE if has_distance else 0.0
     least_square = np.maximum(np.minimum.reduce(usable_squares), smallest)
-    return np.asarray(np.sqrt(least_square) * OUTWARD)
+    return np.asarray(np.sqrt(least_square) * OUTWARD)  # rounded up
 
 
 def _distance_before_last_use(uses: int, period: int, rate: float, shift: float) -> tuple[float, float]:

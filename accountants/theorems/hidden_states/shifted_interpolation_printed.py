@@ -205,6 +205,7 @@ def noisy_cgd(inputs: Cyclic) -> Outputs:
         # (1 − x)/(1 + x) = tanh(−log(x)/2) with x = c^{l(E−1)}
         by_earlier_passes = ratio * math.tanh(-0.5 * period * (passes - 1) * log_contraction)
 
+    # The last factor exceeds the rounding errors.
     mu = shift * math.sqrt(1.0 + by_earlier_passes) * ROUNDED_UP
     best_mu = _best(uses=passes, period=period, contraction=contraction, shift=shift)
     return {"gaussian_dp_mu": mu, "best_mu": best_mu}

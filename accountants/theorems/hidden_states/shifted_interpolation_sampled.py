@@ -137,7 +137,7 @@ def shift_square(run: ProjectedRun, window: FloatArray) -> FloatArray:
     sum_of_shifts = float(shift) * powers_sum(rate, run.steps - window)
     distance = np.minimum(diameter, sum_of_shifts)
     remaining_distance = distance * np.exp(-rate * window)
-    return np.asarray(remaining_distance**2 / powers_sum(2.0 * rate, window) * OUTWARD)
+    return np.asarray(remaining_distance**2 / powers_sum(2.0 * rate, window) * OUTWARD)  # rounded up
 
 
 def best_window(run: ProjectedRun) -> StepWindow:
@@ -188,7 +188,7 @@ def sampled_step(run: ProjectedRun, noise: float, share: float = 0.0) -> Subsamp
         The specification of the mechanism, with its noise multiplier rounded down.
     """
     multiplier = math.sqrt(run.participants * (1.0 - share)) * noise / run.lipschitz
-    gaussian = Gaussian(noise_multiplier=multiplier * (2.0 - OUTWARD))
+    gaussian = Gaussian(noise_multiplier=multiplier * (2.0 - OUTWARD))  # rounded down
     return Subsampled(
         sampling="without-replacement", batch_size=run.participants, population=run.clients, mechanism=gaussian
     )

@@ -179,6 +179,7 @@ def _find_root(excess: Callable[[float], float]) -> float:
         if low < -660.0:
             raise InvalidInput.at("/delta", "is too small for this ε")
         low = max(2.0 * low - 2.0, -670.0)
+    # The tolerances are near the spacing of doubles.
     return math.exp(brent_root(excess_at_log, low, high, absolute=1e-15, relative=8.9e-16))
 
 

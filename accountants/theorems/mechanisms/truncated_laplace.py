@@ -50,7 +50,7 @@ def scaled_reach(*, epsilon: float, log_delta: float) -> float:
     # Logarithm of y = (e^ε − 1)/(2δ), from which ln(1 + y) is computed without overflow.
     log_odds = log_expm1(epsilon) - math.log(2.0) - log_delta
     log_one_plus_odds = max(log_odds, 0.0) + math.log1p(math.exp(-abs(log_odds)))
-    return log_one_plus_odds * _UP
+    return log_one_plus_odds * _UP  # rounded up
 
 
 def cut_moment(order: int, reach: float) -> float:

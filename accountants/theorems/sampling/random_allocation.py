@@ -304,7 +304,7 @@ def _extreme_noise_pairs(spec: RandomAllocation, case: Case) -> tuple[Pair, ...]
     total = _sum_of_outputs(spec)
     if shift < 1.0 or not math.isfinite(shift):
         return (total, *_hidden_sets(spec))
-    lower_shift = shift * (1.0 - 4 * UNIT_ROUNDOFF)
+    lower_shift = shift * (1.0 - 4 * UNIT_ROUNDOFF)  # rounded down
     largest = largest_sum_pair(lower_shift, 0.0, spec.steps, spec.times_chosen)
     return total, composed_pair([(largest, runs)], case.effort), *_hidden_sets(spec)
 
@@ -343,7 +343,7 @@ def _sum_of_outputs(spec: RandomAllocation) -> Pair:
         The two distributions, with their Gaussian DP parameter rounded down.
     """
     mu = root_up(_squared_shift(spec) * spec.times_chosen**2 * spec.epochs / spec.steps)
-    return gaussian_pair(mu * (1.0 - 4 * UNIT_ROUNDOFF))
+    return gaussian_pair(mu * (1.0 - 4 * UNIT_ROUNDOFF))  # rounded down
 
 
 def _guarantee(spec: RandomAllocation, case: Case, theorem: Theorem, curve: Curve) -> Guarantee:

@@ -183,6 +183,7 @@ def dominating_pair(mechanism: Spec, drawn: Multiplicities) -> Pair:
     Returns:
         The pair, with the same privacy profile in both directions.
     """
+    # An upper bound on the log probability of the numbers of draws that are left out.
     log_rest = NEGLIGIBLE_LOG_WEIGHT + 1.0 if drawn.rate < 1.0 else -math.inf
     groups = group_profiles(mechanism, drawn.most)
     rate = drawn.rate * (1.0 + 32 * UNIT_ROUNDOFF)  # rounded up, which raises the profile

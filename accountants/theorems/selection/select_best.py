@@ -282,7 +282,7 @@ def select_best(spec: SelectBest, case: Case) -> Guarantee:
     # The probability that there is a run, rounded down. Only a Poisson number may be 0.
     run_probability = 1.0
     if is_poisson:
-        run_probability = -math.expm1(-runs.mean) * (1.0 - 4 * UNIT_ROUNDOFF)
+        run_probability = -math.expm1(-runs.mean) * (1.0 - 4 * UNIT_ROUNDOFF)  # more than the rounding error
 
     # Lower bounds from the attained pairs (witnesses) of one run.
     upper = selected_pair(inner.curve.upper, runs)

@@ -238,7 +238,7 @@ def _attained_pairs(reports: int, release: Gaussian, rate: float, setting: Setti
     """
     if setting.observer != "shuffled-server":
         return ()
-    noise = release.noise_multiplier * math.sqrt(reports) * (1.0 + 4 * UNIT_ROUNDOFF)
+    noise = release.noise_multiplier * math.sqrt(reports) * (1.0 + 4 * UNIT_ROUNDOFF)  # of the sum, rounded up
     if rate >= 1.0:
         return (gaussian_pair(2.0 / noise),)
     return opposite_contributions(Gaussian(noise_multiplier=noise), Share.at(rate * (1.0 - 4 * UNIT_ROUNDOFF)))

@@ -159,7 +159,7 @@ def rough_bounds_given_clones(local_epsilon: float, clones: FloatArray, epsilon:
     # The log of the first term. `slack` allows for κ that is wrong by one, the other margins for the logarithms.
     slack = np.log1p(4 * RATIO_ACCURACY * event.rounding_factor)
     log_gap = np.log(event.gap) + 16 * UNIT_ROUNDOFF + slack
-    mass_error = 32 * UNIT_ROUNDOFF * (1.0 + np.abs(log_mass))
+    mass_error = 32 * UNIT_ROUNDOFF * (1.0 + np.abs(log_mass))  # of the logarithm and the sums
     low = np.full(log_mass.shape, -np.inf)
     high = np.minimum(log_mass + log_gap + mass_error, 0.0)
     return CountBounds(low, np.asarray(high))

@@ -297,7 +297,7 @@ class ClonesBound(ScaledBound):
         if is_zero.all():  # for example if ε₀ = 0
             return nothing, nothing
         ranges, bounds = self._choose_ranges(self._levels, epsilon, _FULL)
-        slack = self._levels.accuracy + 8 * UNIT_ROUNDOFF
+        slack = self._levels.accuracy + 8 * UNIT_ROUNDOFF  # errors of the log probabilities and of the sums
 
         # A single value is its own largest value. Any other range has the lower bound of the next range.
         largest_values = np.append(ranges.first[1:] - 1.0, self.clients - 1.0)
@@ -326,6 +326,7 @@ class ClonesBound(ScaledBound):
             return np.full(epsilon.size, -np.inf)
         levels = self._quick_levels
         ranges, bounds = self._choose_ranges(levels, epsilon, _QUICK)
+        # The last two terms bound the errors of the log probabilities and of the sum.
         upper = _log_sums(ranges.log_mass + bounds.high) + levels.accuracy + 8 * UNIT_ROUNDOFF
         return np.where(is_zero, -np.inf, np.minimum(upper, 0.0))
 

@@ -351,6 +351,7 @@ class CountProfile(Profile):
         base, not_base = self.base
         mass_ratio = least / np.maximum(self.trials + 2.0 - least, 1.0) * (not_base / base)
         relative_error = 4 * RATIO_ACCURACY + 4 * self._other_reports.accuracy
+        # Errors of both terms, and of their difference.
         slack = relative_error * (gain * (1.0 + mass_ratio) + loss) + 8 * UNIT_ROUNDOFF
         log_magnitude = np.abs(np.where(np.isneginf(log_mass), 0.0, log_mass))
         log_mass_error = 2.0 * self._other_reports.accuracy * (1.0 + log_magnitude)

@@ -148,7 +148,7 @@ class GaussianBlanketBound(ScaledBound):
         log_clients = math.log(self.clients)
         excess = max(total.log_estimate - log_clients - expected, 0.0)
         accuracy = min(_ENOUGH + excess, NEGLIGIBLE)
-        main = total.log_positive_part(accuracy).upper - log_clients + 8 * UNIT_ROUNDOFF
+        main = total.log_positive_part(accuracy).upper - log_clients + 8 * UNIT_ROUNDOFF  # rounded up
         upper = min(local, float(np.logaddexp(main, charge)))
         return NearBound(upper, total.tilt, single=excess > _FAR_ABOVE)
 
@@ -235,7 +235,7 @@ class GaussianBlanketBound(ScaledBound):
             The natural logarithm of the bound.
         """
         total = CompoundSum(self._terms.distribution(growth, last, upper=True), self.clients)
-        main = total.log_positive_part().upper - math.log(self.clients) + 8 * UNIT_ROUNDOFF
+        main = total.log_positive_part().upper - math.log(self.clients) + 8 * UNIT_ROUNDOFF  # rounded up
         charge = min(self._terms.log_charge(last), local)
         return float(np.logaddexp(main, charge))
 

@@ -97,7 +97,7 @@ class BlanketTerms:
             The natural logarithm of this charge, which is added to δ.
         """
         value = float(log_ndtr(self.scaled_norm - self.cells.edges[last]))
-        return value + 64 * UNIT_ROUNDOFF * (1.0 + abs(value))
+        return value + 64 * UNIT_ROUNDOFF * (1.0 + abs(value))  # more than the error of the logarithm
 
     def distribution(self, growth: float, last: int, *, upper: bool) -> StepLaw:
         """Return a discrete distribution of the term Y of a report, for a one-sided bound on δ = E[(Y₁ + … + Y_n)₊]/n.

@@ -128,7 +128,7 @@ def coupled_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf: f
     return Movement(
         l1=levels * l1 + dimension,
         linf=math.ceil(levels * Fraction(repr(linf))),
-        l2=(levels * l2 + math.sqrt(dimension)) * _UP,
+        l2=(levels * l2 + math.sqrt(dimension)) * _UP,  # rounded up
     )
 
 

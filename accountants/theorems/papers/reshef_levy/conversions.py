@@ -95,7 +95,7 @@ def exact_epsilons(mus: FloatArray, log_delta: float) -> tuple[FloatArray, Float
     # μ is taken as known to four units of roundoff.
     upper_mu = mu * (1 + 4 * UNIT_ROUNDOFF)
     lower_mu = mu * (1 - 4 * UNIT_ROUNDOFF)
-    by_lemma = mu * (0.5 * mu + math.sqrt(-2.0 * log_delta)) * (1.0 + PAD)
+    by_lemma = mu * (0.5 * mu + math.sqrt(-2.0 * log_delta)) * (1.0 + PAD)  # rounded up
     epsilon = _newton_epsilons(mu, log_delta, by_lemma)
 
     # Certify ε (1 ± width) for increasing relative widths, by bounds on ln δ at both numbers.

@@ -95,7 +95,7 @@ def upper_mu(*, sensitivity: float, base: float, participations: int) -> float:
     Returns:
         μ, an upper bound on the exact parameter.
     """
-    return sensitivity * math.sqrt(harmonic(participations)) / base * (1.0 + PAD)
+    return sensitivity * math.sqrt(harmonic(participations)) / base * (1.0 + PAD)  # rounded up
 
 
 def client_mu(*, sensitivity: float, base: float, participations: int) -> float:
@@ -113,7 +113,7 @@ def client_mu(*, sensitivity: float, base: float, participations: int) -> float:
         μ, an upper bound on the exact parameter.
     """
     sum_of_indices = 0.5 * participations * (participations + 1.0)
-    return sensitivity * math.sqrt(sum_of_indices) / base * (1.0 + PAD)
+    return sensitivity * math.sqrt(sum_of_indices) / base * (1.0 + PAD)  # rounded up
 
 
 def released_mu(*, sensitivity: float, noise_std: float, participants: int, releases: int) -> float:
@@ -130,7 +130,7 @@ def released_mu(*, sensitivity: float, noise_std: float, participants: int, rele
     Returns:
         μ, an upper bound on the exact parameter.
     """
-    return sensitivity / participants * math.sqrt(releases) / noise_std * (1.0 + PAD)
+    return sensitivity / participants * math.sqrt(releases) / noise_std * (1.0 + PAD)  # rounded up
 
 
 # Inputs ---------------------------------------------------------------------------------------------------------------

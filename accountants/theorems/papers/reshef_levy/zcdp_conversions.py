@@ -130,6 +130,7 @@ def _log_best_order(rho: FloatArray, log_inverse_delta: FloatArray) -> FloatArra
         by_newton, by_bisection = log_order - excess / slope, 0.5 * (low + high)
         is_inside = (by_newton > low) & (by_newton < high)
         new_log_order = np.where(is_inside, by_newton, by_bisection)
+        # Stop when the steps are as small as the rounding errors.
         if np.all(np.abs(new_log_order - log_order) <= UNIT_ROUNDOFF * (1.0 + np.abs(log_order))):
             break
         log_order = new_log_order
@@ -162,6 +163,7 @@ def zcdp_mu(*, epsilon: float, log_delta: float) -> float:
             upper_log_delta = _small_log_delta(log_mu, epsilon)
         else:
             upper_log_delta = float(concentrated_log_delta(0.5 * math.exp(2.0 * log_mu), np.asarray(epsilon)))
+        # The last term is the margin for the rounding errors of both logarithms.
         return upper_log_delta - log_delta + 64 * UNIT_ROUNDOFF * (1.0 - log_delta)
 
     # Bracket the root ln μ, starting from the μ of Lemma 2.6 of Reshef and Levy.

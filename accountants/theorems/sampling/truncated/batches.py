@@ -167,7 +167,7 @@ def _is_rare(masses: TruncatedMasses, rate: float, shift: float) -> bool:
     Returns:
         True if truncation is rare in both comparisons: of probabilities, and of variances of the privacy loss.
     """
-    least_mass_ratio, least_variance_ratio = 8.0, 100.0
+    least_mass_ratio, least_variance_ratio = 8.0, 100.0  # thresholds of the two comparisons
     is_less_likely = masses.retained < masses.next_to_full - math.log(least_mass_ratio)
     number_log_variance = 2.0 * masses.retained - masses.next_to_full
     sum_log_variance = 2.0 * (math.log(rate) + math.log(shift))

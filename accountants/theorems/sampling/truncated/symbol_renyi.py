@@ -100,6 +100,7 @@ class SymbolRenyi:
         ]  # the three parts of the logarithm of each term
         log_moment = float(np.logaddexp.reduce([math.fsum(parts) for parts in log_terms]))
         magnitude = max(sum(map(abs, parts)) for parts in log_terms)
+        # The errors of the log probabilities count with the factors a and a − 1. The rest is for rounding.
         slack = 2.0 * order * self.margin + 64 * UNIT_ROUNDOFF * (1.0 + magnitude)
         return (max(log_moment, 0.0) + slack) / (order - 1.0)
 
