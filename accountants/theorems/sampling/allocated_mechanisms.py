@@ -304,8 +304,9 @@ def share_of(chosen: int, number: int) -> Share:
 def _attained_by_sums(spec: RandomAllocation, case: Case, witness: Pair) -> list[Pair]:
     """Return distributions of a statistic of the outputs, for lower bounds on δ of a record or client in some batches.
 
-    The statistic is the sum over the batches of their likelihood ratios, each capped at some value. Its distribution
-    does not depend on which batches the unit is in. As post-processing it can only lower δ.
+    The statistic is the sum over the batches of their likelihood ratios, each capped at some value, or of logarithms of
+    these ratios. Its distribution does not depend on which batches the unit is in. As post-processing it can only lower
+    δ.
 
     Args:
         spec: the allocation.
@@ -322,7 +323,8 @@ def _attained_by_sums(spec: RandomAllocation, case: Case, witness: Pair) -> list
         return []
     ratios = cells.present / cells.absent
     quantiles = [float(np.quantile(ratios, level)) for level in CAP_QUANTILES]
-    caps = dict.fromkeys((0.0, float(ratios.max()), *quantiles))  # without repetitions
+    # Without repetitions; a cap of 0 means the sum of logarithms.
+    caps = dict.fromkeys((0.0, float(ratios.max()), *quantiles))
     pairs = [batches_pair(cells, spec.steps, spec.times_chosen, CELLS, cap) for cap in caps]
     return [composed_pair([(pair, spec.epochs)], case.effort) for pair in pairs if pair is not None]
 

@@ -155,8 +155,9 @@ def _opposite_pairs(spec: RandomAllocation, case: Case) -> list[Pair]:
 def _caps(noise: Noise, shift: float) -> list[float]:
     """Return the caps on likelihood ratios with which statistics of the outputs are formed.
 
-    A statistic is the sum over the batches of their likelihood ratios, each at most the cap. Every cap gives a valid
-    lower bound on δ, so several caps are tried.
+    A statistic is a sum over the batches of their likelihood ratios, each at most the cap. A cap of 0 means the sum of
+    logarithms instead, as `noisy_batches_pair` defines it. Every cap gives a valid lower bound on δ, so several caps
+    are tried.
 
     Args:
         noise: the noise on the sum of a batch.
