@@ -71,11 +71,11 @@ class RecordPlaces:
 
     @cached_property
     def nodes(self) -> FloatArray:
-        """Values of v at which bounds are evaluated: all below `EXACT_PLACES`, then the first v of each block.
+        """Numbers v of steps after the last use of the record at which bounds on δ are evaluated.
 
-        A block is a range of consecutive v. The last and the first v of a block have a ratio of at most `BLOCK_RATIO`,
-        so that there are few blocks. All places of a block are bounded by the bound at its first v, which is the
-        largest.
+        They are all v below `EXACT_PLACES`, then the first v of each block. A block is a range of consecutive v. The
+        last and the first v of a block have a ratio of at most `BLOCK_RATIO`, so that there are few blocks. All places
+        of a block are bounded by the bound at its first v, which is the largest.
         """
         exact = np.arange(min(self.last + 1, EXACT_PLACES), dtype=np.float64)
         if self.last < EXACT_PLACES:

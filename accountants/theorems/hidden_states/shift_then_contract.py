@@ -193,7 +193,7 @@ class EqualSteps:
     def _sum(
         self, theta: FloatArray, error: FloatArray, most: int | None, *, contracted: bool, switch: float | None
     ) -> Interval | None:
-        """Return bounds on the log of Σ δ(ε), summed over the possible positions of a record in the order of batches.
+        """Return bounds on the log of δ(ε), added up over the possible positions of a record in the order of batches.
 
         Positions (places) are of one kind if the record is used equally often. For each kind, δ is evaluated at some
         numbers of steps after the last use, the nodes. Each node represents a block of places.
@@ -229,7 +229,7 @@ class EqualSteps:
 def _sum_over_places(
     kind: RecordPlaces, theta: FloatArray, error: FloatArray, contraction: _Contraction | None
 ) -> Interval | None:
-    """Return bounds on the log of Σ δ(ε), summed over when a record is last used, for a given number of uses.
+    """Return bounds on the log of δ(ε), added up over when a record is last used, for a given number of uses.
 
     At a place, v steps follow the last use of the record. There δ(ε) is θ_ε(μ_v), the δ(ε) of N(μ_v, 1) against
     N(0, 1). It decreases in v. Hence the omitted terms are at most the last included one times the weight of the

@@ -233,9 +233,10 @@ def squared_shift(mechanism: Spec) -> Fraction | None:
 
 
 def sum_of_squares(releases: Sequence[tuple[float, int]]) -> Fraction:
-    """Return Σ 1/σᵢ² over Gaussian releases with the noise multipliers σᵢ.
+    """Return Σ 1/σᵢ² over Gaussian releases with the noise multipliers σᵢ, as an exact or slightly smaller fraction.
 
-    It is exact for equal noise multipliers. Otherwise each term is rounded down by less than 2^−200 of the largest.
+    The sum is exact for equal noise multipliers. Otherwise each term is rounded down by less than 2^−200 of the
+    largest.
 
     Args:
         releases: noise multiplier of each release, and the number of its runs. There is at least one release.

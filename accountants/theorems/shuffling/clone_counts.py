@@ -220,7 +220,7 @@ def _masses_and_tails(clones: FloatArray, event: _Event, effort: Effort) -> _Mas
 
 
 def _direct_masses(clones: FloatArray, least: FloatArray, type_one: FloatArray, effort: Effort) -> _MassesAndTails:
-    """Compute the mass b(κ − 1; c) of B ~ Bin(c, 1/2), and the tail P(B ≥ κ) relative to it.
+    """Compute a binomial mass b(κ − 1; c) and the tail P(B ≥ κ) relative to it, for B ~ Bin(c, 1/2).
 
     B is the number of clones of type 0, and κ the threshold of `bounds_given_clones`. As b(κ; c)/b(κ − 1; c) = (c + 1 −
     κ)/κ, the relative tail is P(B ≥ κ)/b(κ; c) · (c + 1 − κ)/κ.
@@ -245,7 +245,7 @@ def _direct_masses(clones: FloatArray, least: FloatArray, type_one: FloatArray, 
 
 
 def _along_blocks(clones: FloatArray, least: FloatArray, tails: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Compute the mass b(κ − 1; c) and the tail P(B ≥ κ) of B ~ Bin(c, 1/2) for consecutive c by recurrence.
+    """Compute binomial masses b(κ − 1; c) and tails P(B ≥ κ) of B ~ Bin(c, 1/2) for consecutive c by recurrence.
 
     B is the number of clones of type 0, and κ the threshold of `bounds_given_clones`, which depends on c. All values of
     a block of 32 are relative to the mass at its start. From c to c + 1 the mass changes by a factor. It is

@@ -245,9 +245,10 @@ class CountProfile(Profile):
         return Binomial(np.asarray(float(self.trials)), *self.base)
 
     def _event(self, epsilon: FloatArray) -> _CountEvent:
-        """Return the event that the count is at least κ, which is more than e^ε times as likely on the first data set.
+        """Return the event that a count of reports is large enough to favour the first of two data sets.
 
-        The count is the number of clients that send a certain report. On the first data set the victim sends it with
+        The event is that the count is at least κ, where it is more than e^ε times as likely on the first data set. The
+        count is the number of clients that send a certain report. On the first data set the victim sends it with
         probability `high`, on the second one with probability `low`. B ~ Bin(trials, base) of the other clients send
         it, with mass function b.
 

@@ -349,7 +349,7 @@ class _Run(NamedTuple):
 
 
 def _choose_runs(choices: FloatArray, local: FloatArray, spacing_factor: float) -> Iterator[_Run]:
-    """Yield runs of consecutive entries (rows) of a table of bounds on δ, with the clone pair that is used in each run.
+    """Yield runs of consecutive entries (rows) of a table of bounds on δ, with the clone pair that each run uses.
 
     Long runs save time, because every new pair has a fixed cost. A clone pair suits a row if its estimated log δ
     exceeds the least one by no more than the row's tolerance. Each run takes the pair that suits most of the following

@@ -41,10 +41,11 @@ _SERIES = 60
 
 
 def step_sums(ratio: float, steps: int) -> tuple[float, float]:
-    """Compute the two sums over k that bound the movement of a client's update, Σ C(E, k+1) x^k and Σ k C(E, k+1) x^k.
+    """Compute two sums that bound how far one record moves a client's update in E gradient steps.
 
-    C(E, k) are the binomial coefficients. The first sum is ((1 + x)^E − 1)/x, and the second is E(1 + x)^{E−1} minus
-    the first. For Ex ≤ 1 these differences would lose digits, and the terms are added up.
+    They are Σ C(E, k+1) x^k and Σ k C(E, k+1) x^k, with the binomial coefficients C(E, k). The first sum is ((1 + x)^E
+    − 1)/x, and the second is E(1 + x)^{E−1} minus the first. For Ex ≤ 1 these differences would lose digits, and the
+    terms are added up.
 
     Args:
         ratio: x = ηL ≥ 0, step size times smoothness.

@@ -177,7 +177,7 @@ def client_outputs(client: ClientGroup, std: float, *, rounds: int, reading: Ran
 
 
 def with_own_lipschitz(group: ClientGroup, lipschitz: float) -> ClientGroup:
-    """Return clients with L = 1 and ε/L for ε, for which the formulas give the same noise σ and the same L² ξ.
+    """Return clients with Lipschitz constant 1 and ε/L for ε, for which the formulas give the same noise.
 
     Args:
         group: the clients, with Lipschitz constant 1 in the formulas that use the result.
@@ -190,7 +190,7 @@ def with_own_lipschitz(group: ClientGroup, lipschitz: float) -> ClientGroup:
 
 
 def aggregates(federation: Federation, rounds: int, reading: Reading = "corrected") -> Aggregates:
-    """Compute the averages over clients of ξ that Theorems 2.1, 2.2 and 2.4 of Lowy and Razaviyayn use.
+    """Compute averages over clients of their noise variances, for Theorems 2.1, 2.2 and 2.4 of Lowy and Razaviyayn.
 
     ξ of a client is its noise variance divided by 256L²R (see `xi`), and ξ_max the largest. M_r clients take part in a
     round; 1/M = E[1/M_r] and 1/M'² = E[1/M_r²]. Ξ = √E[(mean of the M_r largest ξ)²]. The theorems use (M', Ξ) or

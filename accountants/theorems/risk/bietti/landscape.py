@@ -242,7 +242,7 @@ class Landscape:
         return min(bounds, key=lambda point: point.total)
 
     def best_proved(self) -> PersonalizationBounds:
-        """Return the smallest value that a search over α in [0, ∞] finds for the sharper risk bound `proved`.
+        """Return the smallest sharper risk bound that a search over the weights α in [0, ∞] finds.
 
         The step sizes are as in the theorem. The bound is valid at every α; on a tie, the smaller α is returned.
 

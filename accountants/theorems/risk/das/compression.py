@@ -22,10 +22,10 @@ def compression(
     noise_levels: NoiseLevels,
     decay_rate: Annotated[float | None, FLAT_DECAY_RATE] = None,
 ) -> Outputs:
-    """Return the bound γ of Das et al. on the mean squared error of a rounded and noisy unit update, and a sharper one.
+    """Return two bounds on the mean squared error of a rounded and noisy unit update: by Das et al., and a sharper one.
 
     A client scales its update to norm 1, and rounds each coordinate at random to a grid of spacing 1/s. It then adds
-    integer noise of at most m steps of the grid. The mean squared error of both is at most γ.
+    integer noise of at most m steps of the grid. Das et al. call the bound on the mean squared error γ.
 
     Args:
         dimension: number d of coordinates.

@@ -54,7 +54,7 @@ class DescentRun:
         return math.isfinite(self.smoothness)
 
     def rate(self, totals: Aggregates) -> float:
-        """Return the rate ν = max{1/√n_min, √(d Ξ~)}, the larger of the statistical error and the cost of privacy.
+        """Return the larger one of the statistical error and the cost of privacy, ν = max{1/√n_min, √(d Ξ~)}.
 
         Args:
             totals: averages over the clients. `totals.xi` is Ξ~, a mean noise variance up to a factor. d is the
@@ -68,9 +68,10 @@ class DescentRun:
         return math.sqrt(max(statistical, privacy))
 
     def logarithm_argument(self, totals: Aggregates) -> float:
-        """Return β μ D² M*/(d L² Ξ~), the argument of the logarithm in the prescribed rounds for μ > 0.
+        """Return the argument of the logarithm in the prescribed rounds for strongly convex losses.
 
-        It is the ratio of the initial error to the final one.
+        It is β μ D² M*/(d L² Ξ~), the ratio of the initial error to the final one. The loss in d dimensions has
+        Lipschitz constant L, smoothness β and strong convexity μ on a domain of diameter D.
 
         Args:
             totals: averages over the clients. M* is `totals.plain_participants`, an average number of participants, and

@@ -38,7 +38,7 @@ def independent_noise(inputs: IndependentInputs) -> Outputs:
     """Bound the excess risk of the algorithm of Reshef and Levy if every message has fresh noise.
 
     The earlier noise of a client is not cancelled. The noise has the standard deviation 2S/ρ per coordinate in every
-    message, where S bounds the norm of a message.
+    message. S bounds the norm of a message, and ρ is the Gaussian DP parameter.
 
     Args:
         inputs: m of M clients in each of T rounds, the bound S on the norm of a message, the Gaussian DP parameter ρ,

@@ -80,8 +80,8 @@ class RiskParts:
 def base_parts(run: CancellationRun, step_size: float) -> tuple[float, float]:
     """Return the two noise-free summands of a risk bound for the algorithm of Reshef and Levy, times T(T + 1)/2.
 
-    The first summand, D²/(2η) + TDG*, is the optimisation error. The second, D√(V/m) Σ_{t≤T} √t, is the error due to
-    the sampling of records and clients. Round t has the weight t, so T(T + 1)/2 is the sum of the weights.
+    The first summand is the optimisation error D²/(2η) + TDG*. The second one is the error due to the sampling of
+    records and clients, D√(V/m) Σ_{t≤T} √t. Round t has the weight t, so T(T + 1)/2 is the sum of the weights.
 
     Args:
         run: m reporting clients in each of T rounds, the diameter D of the domain, the gradient norm G* at the

@@ -218,10 +218,11 @@ def largest_variance(
 
 
 def _greedy_variances(factors: Sequence[float], limits: Sequence[float], total: float) -> list[float]:
-    """Return the numbers x_j in [0, limit_j] with Σ x_j ≤ `total` that maximise Σ factor_j x_j.
+    """Return bounded numbers with a bounded sum that maximise a weighted sum.
 
-    This is a fractional knapsack problem. It is solved exactly by filling the variables in decreasing order of their
-    factors, each as far as its limit and the remaining total allow.
+    The numbers x_j in [0, limit_j] with Σ x_j ≤ `total` maximise Σ factor_j x_j. This is a fractional knapsack problem.
+    It is solved exactly by filling the variables in decreasing order of their factors, each as far as its limit and the
+    remaining total allow.
 
     Args:
         factors: factor of each variable in the objective, at least 0.

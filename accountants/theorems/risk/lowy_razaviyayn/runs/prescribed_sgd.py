@@ -26,9 +26,9 @@ PRINTED_CONSTANT = 272.0
 
 
 def batch_divisor(federation: Federation, reading: Reading) -> int:
-    """Return the divisor of 1/ν² in the number of rounds that Theorem 2.1 prescribes: the smallest batch size K, or 1.
+    """Return the divisor in the number of rounds that Theorem 2.1 prescribes: the smallest batch size K, or 1.
 
-    ν is the larger of the rates of the statistical error and of privacy.
+    It divides 1/ν², where ν is the larger one of the statistical error and of the cost of privacy.
 
     Args:
         federation: the clients and their batch sizes.
@@ -44,11 +44,11 @@ def batch_divisor(federation: Federation, reading: Reading) -> int:
 
 
 def complete_convex(run: DescentRun, *, rounds: int | None = None, reading: Reading = "corrected") -> Prescription:
-    """Return the run that Theorem 2.1 of Lowy and Razaviyayn prescribes for convex losses: E F(ŵ) − F* ≤ 272 L D ν/√M~.
+    """Return the run that Theorem 2.1 of Lowy and Razaviyayn prescribes for convex losses, and its risk bound.
 
-    The theorem prescribes R = ⌈max{βD√M~/(Lν), 1/(ν²K)}⌉ rounds and the step size η = min{1/(4β), D√M~/(LRν)}. The
-    output ŵ is the plain average of the iterates. ν is `run.rate`, the rate of the statistical error or of privacy. M~
-    is an effective number of participants, and K the smallest batch.
+    The bound is E F(ŵ) − F* ≤ 272 L D ν/√M~. The theorem prescribes R = ⌈max{βD√M~/(Lν), 1/(ν²K)}⌉ rounds and the step
+    size η = min{1/(4β), D√M~/(LRν)}. The output ŵ is the plain average of the iterates. ν is `run.rate`, the rate of
+    the statistical error or of privacy. M~ is an effective number of participants, and K the smallest batch.
 
     Args:
         run: the federation and the loss.
