@@ -50,7 +50,7 @@ def advanced_composition(
 ) -> EpsilonDelta:
     """Compute the (ε, δ) guarantee of advanced composition, rounded up.
 
-    With ε_r and δ_r of mechanism r and a free parameter δ' > 0, it is
+    Mechanism r is (ε_r, δ_r)-differentially private. For a free parameter δ' > 0, the composition has
 
         ε = √(2 Σε_r² ln(1/δ')) + drift,  δ = δ' + Σδ_r.
 
@@ -60,8 +60,8 @@ def advanced_composition(
         `tanh`: Σ ε_r tanh(ε_r/2), Theorem 3.5 of Kairouz, Oh and Viswanath.
         `corollary-f.1`: 2 Σ ε_r², Corollary F.1 of Lowy and others, which requires e^ε_r − 1 ≤ 2 ε_r.
 
-    An infinite ε_r or δ_r gives an infinite result. ε is within 12 units of roundoff, and ln δ within 8 units of 1 +
-    |ln δ|. The formula is F-11 in docs/catalogue.
+    An infinite ε_r or δ_r gives an infinite result. Before rounding up, the relative error of ε is within 12 units of
+    roundoff. The error of ln δ is within 8 units times 1 + |ln δ|. The formula is F-11 in docs/catalogue.
 
     Args:
         epsilons: ε_r of each mechanism.
@@ -150,7 +150,7 @@ class CompositionInputs:
     times: Times = 1
 
     def check(self) -> None:
-        """Check that there are as many δ as ε, at least one of each, and that all are in range.
+        """Check that there are as many δ as ε, at least one of each, with ε in (0, 1e9] and δ in [0, 1).
 
         Raises:
             InvalidInput: if the lists are empty or of different lengths, or an entry is out of range.
@@ -198,16 +198,17 @@ class SubsampledInputs:
 def amplify(inputs: SubsampledInputs, reading: Reading = "printed") -> Outputs:
     """Compute the (ε, δ) of a mechanism on a batch drawn without replacement, rounded up.
 
-    A record influences the output only if it is in the batch, so sampling amplifies privacy.
+    A record influences the output only if it is in the batch. Sampling therefore strengthens the guarantee.
 
     Args:
-        inputs: ε and δ of the mechanism on the batch, and the share q of the records in it.
+        inputs: ε and δ of the mechanism on the batch, and the share q of the records that a batch has.
         reading: version of the formula. "printed" is (2qε, δ), which is proved for ε ≤ 1. "corrected" is (ln(1 + q(e^ε
             − 1)), qδ), for every ε.
 
     Returns:
         `epsilon` in nats, and δ with its decimal logarithm.
     """
+    # The last argument of `raise_by_units` and `raise_log_by_units` bounds the rounding error, in units of roundoff.
     log_delta = math.log(inputs.delta)
     if reading == "printed":
         printed_epsilon = product_up(2.0, inputs.rate, inputs.epsilon)

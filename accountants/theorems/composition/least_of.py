@@ -28,15 +28,18 @@ TIE = 1e-9
 
 
 def least(guarantees: Sequence[Guarantee], probes: Sequence[float] = PROBES) -> Guarantee:
-    """Return the guarantee with the least δ at every ε, from several guarantees of one mechanism in one setting.
+    """Return the guarantee with the least δ at every ε, from several guarantees of one mechanism.
+
+    All guarantees are about one setting, that is, one neighbouring relation, protected unit and observer.
 
     Args:
         guarantees: the guarantees, at least one.
         probes: values of ε. A guarantee that is not the least at any probe is left out, which is valid.
 
     Returns:
-        The minimum of the upper bounds at every ε, with the attained pairs (witnesses) of all guarantees. If one
-        guarantee is left, the derivation is its own; otherwise the derivation names all that are left.
+        The minimum of the upper bounds at every ε. It carries the lower bounds of all guarantees, the witnesses. A
+        witness is a pair of output distributions that the mechanism has on some neighbours. If one guarantee is left,
+        the derivation is its own; otherwise the derivation names all that are left.
 
     Raises:
         InvalidInput: the guarantees are about different settings.
@@ -54,7 +57,7 @@ def least(guarantees: Sequence[Guarantee], probes: Sequence[float] = PROBES) -> 
         upper = least_of([guarantee.curve.upper for guarantee in relevant])
         step = LEAST.because(*(guarantee.derivation for guarantee in relevant))
 
-    # Every attained pair is a valid lower bound.
+    # Every witness gives a valid lower bound, also that of a guarantee that is left out.
     witnesses = tuple(itertools.chain.from_iterable(guarantee.curve.witnesses for guarantee in guarantees))
 
     # The conditions of the selected guarantees, each once.
@@ -65,7 +68,7 @@ def least(guarantees: Sequence[Guarantee], probes: Sequence[float] = PROBES) -> 
 
 
 def _select_least(guarantees: Sequence[Guarantee], probes: Sequence[float]) -> list[Guarantee]:
-    """Select a few guarantees such that one of them has the least upper bound at every probe.
+    """Select a few guarantees such that one of them has the least upper bound at each of several values of ε.
 
     The selection is greedy: it adds the guarantee that is least at most of the probes not yet covered. If a guarantee
     has no closed form, all are returned, because its evaluation is expensive.

@@ -30,9 +30,9 @@ REMOVED = Quantity(symbol="i", ge=0, le=MOST_RUNS, description="by how many pair
 def log_binomial(responses: int, misses: FloatArray, *, epsilon: float) -> FloatArray:
     """Compute the log probability that exactly l of k randomized responses at ε are false, elementwise.
 
-    The probability is C(k, l) e^{(k−l)ε}/(1 + e^ε)^k. The saddle-point form of Loader (2000) uses the deviance of l
-    from its mean and the error of Stirling's formula, so that no large logarithms cancel. Accuracy: 16 units of
-    roundoff times 1 + |value| + |l − mean|.
+    The probability is C(k, l) e^{(k−l)ε}/(1 + e^ε)^k. The saddle-point form of Loader (2000) is used. It is made of
+    the deviance of l from its mean and of the error of Stirling's formula, so that no large logarithms cancel. The
+    error is at most 16 units of roundoff times 1 + |value| + |l − mean|.
 
     Args:
         responses: number k of responses.
@@ -83,7 +83,7 @@ def _stirling_error(numbers: FloatArray) -> FloatArray:
     table = np.asarray([0.0, *errors_and_constant]) - 0.5 * math.log(2.0 * math.pi)
     from_table = table[np.minimum(numbers, 15).astype(int)]
 
-    # The series in 1/n², whose argument is limited to n ≥ 16.
+    # The series 1/(12n) − 1/(360n³) + … + 1/(1188n⁹), by Horner's rule in 1/n². It is evaluated at n ≥ 16 only.
     inverse_square = 1.0 / np.square(np.maximum(numbers, 16.0))
     last_terms = 1 / 1260 - inverse_square * (1 / 1680 - inverse_square / 1188)
     series = (1 / 12 - inverse_square * (1 / 360 - inverse_square * last_terms)) * np.sqrt(inverse_square)
@@ -93,8 +93,8 @@ def _stirling_error(numbers: FloatArray) -> FloatArray:
 def _deviance(counts: FloatArray, mean: float) -> FloatArray:
     """Compute the deviance x ln(x/m) + m − x ≥ 0 of a count x from its mean m, elementwise.
 
-    Near x = m the terms cancel. There the series (x − m) v + 2x Σ_{j ≥ 1} v^(2j + 1)/(2j + 1) is used, with v = (x −
-    m)/(x + m).
+    Near x = m the terms cancel. Let v = (x − m)/(x + m). For |v| < 0.1 the series
+    (x − m) v + 2x Σ_{j ≥ 1} v^(2j + 1)/(2j + 1) is used instead.
 
     Args:
         counts: array of counts x > 0.
@@ -122,8 +122,11 @@ ACCURACY = 1e-12
 def optimal_log_delta(*, epsilon: float, log_delta: float, runs: int, index: int) -> float:
     """Compute ln δ of the optimal composition of k equal (ε, δ) mechanisms at (k − 2i) ε.
 
-    It is the logarithm of 1 − (1 − δ)^k (1 − δ_i). Here δ_i = Σ_{l < i} C(k, l) (e^{(k−l)ε} − e^{(k−2i+l)ε})/(1 +
-    e^ε)^k. All terms are positive, and are summed in logarithms. Accuracy: `ACCURACY` times 1 + |value|.
+    It is the logarithm of 1 − (1 − δ)^k (1 − δ_i), where C(k, l) are the binomial coefficients in
+
+        δ_i = Σ_{l < i} C(k, l) (e^{(k−l)ε} − e^{(k−2i+l)ε})/(1 + e^ε)^k.
+
+    All terms are positive, and are added up by their logarithms. The error is at most `ACCURACY` times 1 + |value|.
 
     Args:
         epsilon: ε of one run.
@@ -147,7 +150,7 @@ def optimal_log_delta(*, epsilon: float, log_delta: float, runs: int, index: int
     # The log of 1 − (1 − δ)^k, the probability that some run fails. For tiny δ it is kδ to the last digit.
     log_success = runs * math.log1p(-math.exp(log_delta))
     log_failure = log_delta + math.log(runs)
-    if log_success < -1e-14:
+    if log_success < -1e-14:  # otherwise 1 − e^x is −x to the last digit
         log_failure = math.log(-math.expm1(log_success))
     return min(float(np.logaddexp(log_failure, log_success + log_delta_i)), 0.0)
 
@@ -179,6 +182,7 @@ def optimal(inputs: OptimalInputs) -> Outputs:
     Returns:
         `epsilon`, and δ' with its decimal logarithm.
     """
+    # `ACCURACY` bounds the error of the computed logarithm; it is converted to units of roundoff.
     run_log_delta = math.log(inputs.delta) if inputs.delta > 0 else -math.inf
     log_delta = optimal_log_delta(epsilon=inputs.epsilon, log_delta=run_log_delta, runs=inputs.runs, index=inputs.index)
     upper_log_delta = min(raise_log_by_units(log_delta, ACCURACY / UNIT_ROUNDOFF), 0.0)
@@ -199,7 +203,7 @@ def basic(inputs: CompositionInputs) -> Outputs:
     total_delta = product_up(inputs.times, sum_up(inputs.deltas))
     log_delta = -math.inf
     if total_delta > 0:
-        log_delta = raise_log_by_units(math.log(total_delta), 4.0)
+        log_delta = raise_log_by_units(math.log(total_delta), 4.0)  # rounded up by four units of roundoff
     return {"epsilon": total_epsilon, **delta_outputs(log_delta)}
 
 

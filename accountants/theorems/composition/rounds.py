@@ -64,10 +64,12 @@ def flatten(spec: Spec, times: int = 1) -> Iterator[tuple[Spec, int]]:
 
 
 def composition(spec: Repeated | Composed, case: Case) -> Guarantee:
-    """Return the guarantee of a composition: the product of the dominating pairs of all mechanisms.
+    """Return the guarantee of a composition, from the products of the mechanisms' dominating distributions.
 
-    Equal mechanisms are counted together. The lower bounds follow from the products of the attained pairs (witnesses).
-    A mechanism without a witness is left out of these products. The result does not depend on how runs are written:
+    A dominating pair is two distributions with a hockey-stick divergence that bounds δ of a mechanism. The product of
+    these pairs over all runs dominates the composition. Lower bounds follow from the products of witnesses, the pairs
+    of output distributions on concrete neighbours. A mechanism without a witness is left out of these products. Equal
+    mechanisms are counted together. The result does not depend on how runs are written:
     `repeated(k)` equals `composed` of k copies, and the order of the parts does not matter.
 
     Args:
@@ -106,21 +108,22 @@ def composition(spec: Repeated | Composed, case: Case) -> Guarantee:
 
 
 def _compose_witnesses(parts: Sequence[tuple[Guarantee, int]], upper: Pair, effort: Effort) -> Iterator[Pair]:
-    """Yield attained pairs of a composition: the product of the first witnesses of all parts, then of the second, ….
+    """Yield pairs of distributions for lower bounds on δ of a composition, as products of the mechanisms' witnesses.
 
-    A witness is a pair of output distributions that a mechanism has on some neighbours. It gives a lower bound on δ. A
-    part with fewer witnesses repeats its last one. Parts without a witness are left out: dropping their outputs is
-    post-processing, so the product of the remaining parts is still attained.
+    A witness is a pair of output distributions that a mechanism has on some neighbours. The first product has the first
+    witness of each mechanism, the second product the second witness, and so on. A mechanism with fewer witnesses
+    repeats its last one. Mechanisms without a witness are left out. Dropping their outputs is post-processing, so the
+    product of the remaining ones still gives a lower bound.
 
     Args:
-        parts: the guarantee of each part, and its number of runs.
-        upper: the product of the dominating pairs. It is yielded itself if every chosen witness is its part's
-            dominating pair.
+        parts: the guarantee of each mechanism, and its number of runs.
+        upper: the product of the dominating pairs, which bounds δ from above. It is yielded itself if every chosen
+            witness is its mechanism's dominating pair.
         effort: limit on the work of one δ.
 
     Yields:
-        One product for each index of a witness, up to the largest number of witnesses of a part. Nothing is yielded if
-        no part has a witness.
+        One product for each index of a witness, up to the largest number of witnesses of a mechanism. Nothing is
+        yielded if no mechanism has a witness.
     """
     curves = [guarantee.curve for guarantee, _ in parts if guarantee.curve.witnesses]
     runs = [times for guarantee, times in parts if guarantee.curve.witnesses]

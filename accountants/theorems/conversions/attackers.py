@@ -24,8 +24,8 @@ def true_positive_bound(
 ) -> Outputs:
     """Compute the largest true positive rate of a test with false positive rate α, for an (ε, δ)-private mechanism.
 
-    The test guesses which of two neighbouring data sets was used. The definition of privacy, applied to both outcomes
-    of the test, gives the rate min(δ + e^ε α, 1 − e^−ε (1 − δ − α), 1).
+    The test guesses which of two neighbouring data sets was used. The definition of privacy is applied to both outcomes
+    of the test. The rate is at most min(δ + e^ε α, 1 − e^−ε (1 − δ − α), 1).
 
     Args:
         epsilon: ε, in nats.
@@ -39,11 +39,12 @@ def true_positive_bound(
     largest_exponent = 709.0
     by_positives = delta + false_positive_rate * math.exp(min(epsilon, largest_exponent))
 
-    # The bound 1 − e^−ε (1 − δ − α), with 1 − δ − α rounded down.
+    # The bound 1 − e^−ε (1 − δ − α). The factor and the subtracted number round 1 − δ − α down.
     remainder = max(1.0 - delta - false_positive_rate, 0.0) * (1.0 - 8 * UNIT_ROUNDOFF)
     lower_remainder = max(remainder - 2 * UNIT_ROUNDOFF, 0.0)
     by_negatives = 1.0 - math.exp(-epsilon) * lower_remainder
 
+    # Rounded up, by more than the relative error of the exponential, the product and the sum.
     upper_bound = min(by_positives, by_negatives) * (1.0 + 8 * UNIT_ROUNDOFF)
     return {"true_positive_rate": min(max(upper_bound, false_positive_rate), 1.0)}
 
@@ -66,7 +67,8 @@ TRUE_POSITIVE_RATE = Theorem(
 def least_bayes_error(*, prior: Annotated[float, ATTACKER_PRIOR], delta: Annotated[float, DELTA_AT_ODDS]) -> Outputs:
     """Compute the least error probability of an attacker who guesses which of two neighbouring data sets was used.
 
-    With the prior π of one of them and m = min(π, 1 − π), it is m (1 − δ), for the mechanism's δ at ε = log((1 − m)/m).
+    Let π be the prior probability of one of them, and m = min(π, 1 − π). The least error is m (1 − δ), with the
+    mechanism's δ at ε = log((1 − m)/m).
 
     Args:
         prior: prior probability π of one of the two neighbouring data sets.

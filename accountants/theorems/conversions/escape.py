@@ -57,6 +57,9 @@ def _round_down(value: Decimal) -> float:
 
     Args:
         value: the decimal number, finite.
+
+    Returns:
+        The nearest double if it is at most `value`, otherwise the next smaller double.
     """
     nearest = float(value)
     if Decimal(nearest) > value:
@@ -71,6 +74,9 @@ def _round_up(value: Decimal) -> float:
 
     Args:
         value: the decimal number, finite.
+
+    Returns:
+        The nearest double if it is at least `value`, otherwise the next larger double.
     """
     nearest = float(value)
     if Decimal(nearest) < value:
@@ -80,7 +86,7 @@ def _round_up(value: Decimal) -> float:
 
 @dataclass(frozen=True)
 class EscapeBound(Bound):
-    """A bound δ(ε) that is P(escape) for ε of at least a threshold, and 1 for smaller ε.
+    """A bound on δ(ε): the probability of an escape for ε of at least a threshold, and 1 for smaller ε.
 
     An escape is an output of the mechanism that is impossible for the neighbouring data set.
 
@@ -252,7 +258,7 @@ class FailingProfile(Profile):
         return np.asarray(np.logaddexp(self.log_failure, log_without_failure))
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose the log of f + (1 − f) δ(ε) at each ε.
+        """Enclose the log of f + (1 − f) δ(ε) at each ε, where f is the probability of a failure without any privacy.
 
         Args:
             epsilon: array of ε, in nats.

@@ -54,7 +54,9 @@ def _is_probability(value: object) -> bool:
 
 
 def check_kernel(pointer: str, rows: Sequence[Any], inputs: int) -> None:
-    """Check that a channel is a matrix with one row for each input, and that each row is a probability vector.
+    """Check that a channel is a stochastic matrix with the required number of inputs.
+
+    The matrix has one row for each input. A row is the probability vector of the output for that input.
 
     Args:
         pointer: JSON pointer of the channel in the request, for the error.

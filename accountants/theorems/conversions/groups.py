@@ -159,7 +159,9 @@ def client(
 def record_target(
     *, epsilon: Epsilon, log_delta: GivenLogDelta, samples_per_client: SamplesPerClient, reading: Reading = "printed"
 ) -> Outputs:
-    """Compute the privacy (ε/n, δ₀) of a record that gives a client with n records a target (ε, δ), by group privacy.
+    """Compute the guarantee (ε/n, δ₀) for a record at which a client with n records has a target (ε, δ).
+
+    The conversion is by group privacy.
 
     Args:
         epsilon: ε of the client.
@@ -201,6 +203,7 @@ def deletion(*, epsilon: Epsilon, log_delta: GivenLogDelta) -> Outputs:
         `epsilon` in nats, and δ with its decimal logarithm.
     """
     log_delta_of_replacement = replacement_log_delta(epsilon=epsilon, log_delta=log_delta)
+    # A bound on the rounding error of ln((1 + e^ε) δ), relative to the size of its terms.
     rounding = 8 * UNIT_ROUNDOFF * (1.0 + abs(log_delta) + epsilon)
     return {"epsilon": 2.0 * epsilon, **delta_outputs(log_delta_of_replacement + rounding)}
 

@@ -47,7 +47,7 @@ class RenyiInputs(DeltaFields):
     times: Times = 1
 
     def check(self) -> None:
-        """Check that there are as many divergences as orders, and that all are in range.
+        """Check that there are as many divergences as orders, with orders in (1, 1e6] and divergences in [0, ∞).
 
         Raises:
             InvalidInput: if the lists are empty or of different lengths, or an entry is out of range.
@@ -99,6 +99,7 @@ def improved_epsilon(*, order: float, divergence: float, log_delta: float) -> fl
         -log_delta / (order - 1.0),
         -math.log(order) / (order - 1.0),
     )
+    # Eight units of roundoff for each term, and two for the sums.
     rounding = 10.0 * UNIT_ROUNDOFF * math.fsum(map(abs, terms))
     return math.fsum(terms) + rounding
 
@@ -210,14 +211,14 @@ def zcdp_delta(inputs: ConcentratedInputs) -> Outputs:
     # The minimiser is ln(a − 1) of the best order a, and (a − 1) ε is the largest term of the exponent.
     log_best_excess = float(minimiser(inputs.rho, np.asarray(inputs.epsilon)))
     exponent = math.exp(log_best_excess) * inputs.epsilon
-    margin = 32 * UNIT_ROUNDOFF * (1.0 + abs(log_delta) + exponent)
+    margin = 32 * UNIT_ROUNDOFF * (1.0 + abs(log_delta) + exponent)  # twice the bound on the error of ln δ
     return delta_outputs(min(log_delta + margin, 0.0))
 
 
 def zcdp_pair_delta(inputs: ConcentratedInputs) -> Outputs:
-    """Compute an upper bound on δ at ε from the dominating pair of ρ-zCDP mechanisms.
+    """Compute an upper bound on δ at ε for every ρ-zCDP mechanism, from two distributions that dominate them all.
 
-    A dominating pair is two distributions with a hockey-stick divergence that bounds δ of every such mechanism.
+    Dominating means that the hockey-stick divergence of the two distributions bounds δ of every such mechanism.
 
     Args:
         inputs: ρ and ε, in nats.
@@ -263,7 +264,7 @@ class PureInputs:
 
 
 def pure_to_zcdp(inputs: PureInputs) -> Outputs:
-    """Compute the zero-concentrated privacy ρ = ε²/2 of an ε-private mechanism, and the sum of ρ over all runs.
+    """Compute the zero-concentrated privacy ρ = ε²/2 of an ε-private mechanism, for one run and for all runs.
 
     Args:
         inputs: ε of one run, and the number of runs.

@@ -27,8 +27,8 @@ _SEARCH_TOLERANCE = 1e-6
 def log_delta_over_windows(curve: Curve, windows: int, epsilon: float) -> float:
     """Compute an upper bound on ln δ(ε) for a client that contributes in several windows of rounds, by group privacy.
 
-    Changing a client changes its contributions in w windows. Each single window satisfies the curve, so group privacy
-    over w steps gives the bound for all.
+    A window is a range of rounds. Changing a client changes its contributions in w windows. Each single window
+    satisfies the curve, so group privacy over w steps gives the bound for all.
 
     Args:
         curve: privacy curve of the client's contributions within one window.
@@ -48,7 +48,7 @@ def log_delta_over_windows(curve: Curve, windows: int, epsilon: float) -> float:
 def epsilon_over_windows(curve: Curve, windows: int, log_delta: float) -> float:
     """Compute an upper bound on the ε at δ of a client that contributes in several windows of rounds, by group privacy.
 
-    The search doubles the ε of one window until δ is small enough, and then bisects.
+    A window is a range of rounds. The search doubles the ε of one window until δ is small enough, and then bisects.
 
     Args:
         curve: privacy curve of the client's contributions within one window.

@@ -40,9 +40,9 @@ class BackwardSteps(NamedTuple):
 
 
 class PlaceWindow(NamedTuple):
-    """The Gaussian-DP parameter μ of a run at a fixed number of steps after the use of a record.
+    """The Gaussian-DP parameter μ of the model of a run at a fixed number of steps after the use of a record.
 
-    The noise of the use and of the steps after it hides the shift by the record. μ is that of the model then.
+    The noise of the use and of the steps after it hides the shift by the record.
 
     Attributes:
         length: number u of steps after the use.
@@ -75,10 +75,10 @@ class BackwardRun:
 
     @cached_property
     def steps(self) -> BackwardSteps:
-        """The steps, counted backwards from the release.
+        """The contraction, shift and noise of each step, counted backwards from the release.
 
-        In units of the largest noise no square overflows. A square that underflows makes the variance smaller, and μ
-        larger.
+        Shifts and noises are in units of the largest noise, so that no square overflows. A square that underflows makes
+        the variance smaller, and μ larger.
         """
         run = self.run
         sizes = run.step_schedule.at(1, run.steps)[::-1]
@@ -95,12 +95,16 @@ class BackwardRun:
 
     @cached_property
     def outward(self) -> FloatArray:
-        """Factors by which μ is increased at each place v, so that it exceeds the exact value in spite of rounding.
+        """Factors by which the computed μ is increased, so that it exceeds the exact value in spite of rounding.
 
-        Let u be the unit roundoff and Λ = |log Π c| at v. All logarithms are at most 0, so a partial sum never exceeds
-        the full sum. Hence the running sum of logarithms is within (v + 2) u Λ. The variance is a running sum of
-        positive terms e^(2 log) ν², each within 2 (v + 2) u Λ + 8u. The sum is within a further v u, and its root
-        within half of all that. With the influence e^log in the numerator, μ is within 2 (v + 2) u Λ + (v/2 + 12) u.
+        There is one factor for each place v of a record, that is, the number of steps from its use to the release. Let
+        u be the unit roundoff and Λ = |log Π c| at v, with the Lipschitz constants c of the steps. All logarithms are
+        at most 0, so a partial sum never exceeds the full sum in size. Hence the running sum of logarithms is within
+        (v + 2) u Λ.
+
+        The variance is a running sum of positive terms e^(2 log) ν², where ν is the noise of a step. Each term is
+        within 2 (v + 2) u Λ + 8u. The sum is within a further v u, and its root within half of all that. The numerator
+        of μ has the influence e^log. So the relative error of μ is at most 2 (v + 2) u Λ + (v/2 + 12) u.
         """
         log_influence = self.steps.log_influence
         places = np.arange(log_influence.size)
@@ -110,9 +114,10 @@ class BackwardRun:
     def mu(self) -> FloatArray:
         """Gaussian-DP parameter μ at the release of a record that is used v steps earlier, for each v, rounded up.
 
-        Let c_k be the Lipschitz constant of step k, s the shift by the use, ν_k the noise, and C_k the product of the c
-        after step k. With j the step of the use, μ = s C_j/√(Σ_k (C_k ν_k)²), where k runs from j to the last step.
-        Alternatively, the diameter of the domain replaces s, and k runs from j + 1. The smaller μ counts.
+        Let c_k be the Lipschitz constant of step k, ν_k its noise, and C_k the product of the constants after step k.
+        The record is used in step j, which shifts the model by at most s. Then μ = s C_j/√(Σ_k (C_k ν_k)²), where k
+        runs from j to the last step. Alternatively, the diameter of the domain replaces s, and k runs from j + 1. The
+        smaller μ counts.
         """
         log_influence, shift, noise = self.steps
         diameter = 2.0 * self.run.radius / self.largest_noise
@@ -122,15 +127,15 @@ class BackwardRun:
             # The diameter is contracted by the maps after the use, not by the map of the use.
             by_diameter = diameter * influence / np.sqrt(np.append(0.0, variance[:-1]))
             by_shift = shift * influence / np.sqrt(variance)
-            return np.asarray(np.minimum(by_shift, by_diameter) * self.outward * OUTWARD)
+            return np.asarray(np.minimum(by_shift, by_diameter) * self.outward * OUTWARD)  # rounded up
 
     def windows(self, most_places: int) -> tuple[PlaceWindow, ...]:
         """Compute the Gaussian-DP parameter μ at u = 1, 3, 7, … steps after the use of a record.
 
         The record is used v ≥ u steps before the release. The window is the step of the use and the next u steps. The
         noise of u + 1 steps has the variance of the later half, plus that of the earlier half contracted by the later
-        maps. Hence the lengths double. Each variance errs like the difference of two running sums, and by a further 26
-        (3 + Λ) units of roundoff. Here Λ is |log| of the product of the Lipschitz constants of the last v steps.
+        maps. Hence the lengths double. Let Λ be |log| of the product of the Lipschitz constants of the last v steps.
+        The relative error of a variance is that of a difference of two running sums, plus 26 (3 + Λ) units of roundoff.
 
         Args:
             most_places: number of places v next to the release that are considered.
@@ -159,8 +164,9 @@ class BackwardRun:
 def _double_window(variance: FloatArray, log_influence: FloatArray, length: int) -> FloatArray:
     """Return the noise variance of windows of 2l steps from that of windows of l steps.
 
-    A window that ends e steps before the release consists of a later half, which ends there too, and an earlier half,
-    which ends e + l steps before it. The noise of the earlier half is contracted by the steps of the later half.
+    A window is a range of consecutive steps. One that ends e steps before the release consists of two halves: a later
+    one that ends there too, and an earlier one that ends e + l steps before the release. The steps of the later half
+    contract the noise of the earlier half.
 
     Args:
         variance: noise variance of a window of l steps, for each e.

@@ -31,7 +31,8 @@ PLAN_OUTWARD = Decimal(1) + Decimal("1e-40")
 class Block(NamedTuple):
     """Consecutive steps of a noisy descent, with noise that hides the distance between two runs on neighbouring data.
 
-    Each step of a block hides an amount in proportion to its noise variance: D/W times it, so that the block hides D.
+    Each step of a block hides a distance in proportion to its noise variance, D/W times the variance. So the block
+    hides D in all.
 
     Attributes:
         distance: sum D of the distances that the steps add between the two runs, as they arrive at the last model.
@@ -52,10 +53,13 @@ def least_mu(
     """Compute the Gaussian-DP parameter μ of the last model of a noisy descent by shifted interpolation, rounded up.
 
     Only the last model is released. Two runs on neighbouring data differ by a distance, which the noise of the steps
-    hides. With C_k the product of the Lipschitz constants after step k, the step adds D_k = C_k shift_k to the distance
-    at the end. The variance of its noise there is w_k = (C_k noise_k)². A plan hides b_k ≥ 0 in step k at the cost
-    b_k²/w_k of μ². In the best plan the steps form blocks of consecutive ones. A block with the sums D of D_k and W of
-    w_k has the slope λ = D/W, and b_k = λ w_k in it. So μ² = Σ D²/W over the blocks. The slopes of the blocks increase.
+    hides. Let C_k be the product of the Lipschitz constants after step k. The step adds D_k = C_k shift_k to the
+    distance at the end, and its noise has the variance w_k = (C_k noise_k)² there.
+
+    A plan says how much of the distance the noise of each step hides. It hides b_k ≥ 0 in step k, which adds b_k²/w_k
+    to μ². In the best plan the steps form blocks of consecutive steps. Let D and W be the sums of D_k and w_k over a
+    block, and λ = D/W its slope. Then b_k = λ w_k in the block, and μ² = Σ D²/W over all blocks. The slopes increase
+    from block to block.
 
     Args:
         contractions: Lipschitz constant of each step's map, in order; finite and not negative.
@@ -98,7 +102,7 @@ def least_mu(
     for block in blocks:
         square = DECIMAL.multiply(block.distance, block.distance)
         squared_mu = DECIMAL.add(squared_mu, DECIMAL.divide(square, block.noise_variance))
-    return _round_up(DECIMAL.multiply(DECIMAL.sqrt(squared_mu), PLAN_OUTWARD))
+    return _round_up(DECIMAL.multiply(DECIMAL.sqrt(squared_mu), PLAN_OUTWARD))  # by the proof above
 
 
 def _to_list(values: Sequence[float] | FloatArray) -> list[float]:
@@ -110,7 +114,7 @@ def _to_list(values: Sequence[float] | FloatArray) -> list[float]:
 def _weighted_steps(
     contractions: list[float], shifts: list[float], noises: list[float], initial_distance: float
 ) -> Iterator[Block]:
-    """Yield a block for each step: the distance D_k that it adds between two runs, and its noise variance w_k.
+    """Yield for each step k the distance D_k that it adds between two runs, and its noise variance w_k.
 
     Both are measured at the last model, after the contraction by all later maps. A map of Lipschitz constant 0 removes
     all distance before it, so the steps before the last such map are left out.

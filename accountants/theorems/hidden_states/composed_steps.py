@@ -56,7 +56,7 @@ class ComposedSteps(Bound):
         return self._groups_by_uses()
 
     def _groups_by_uses(self) -> RecordGroups:
-        """Return the groups for equal noise in all steps: records that are used equally often.
+        """Return the groups of records with the same privacy if the noise is equal in all steps: by number of uses.
 
         With k uses of Gaussian noise, the composition has the Gaussian-DP parameter μ = √k times that of one use.
 
@@ -69,17 +69,17 @@ class ComposedSteps(Bound):
         if run.steps > run.period:
             last_release = replace(run, first_stop=run.steps)
         kinds, log_probability = places(last_release)
-        mu = [math.sqrt(kind.uses) * run.largest_sensitivity * OUTWARD for kind in kinds]
+        mu = [math.sqrt(kind.uses) * run.largest_sensitivity * OUTWARD for kind in kinds]  # rounded up
         # The number of places of each kind: those at most `kind.last` steps before the release.
         counts = [float(kind.before(np.asarray([kind.last + 1.0]))[0]) for kind in kinds]
         return RecordGroups(np.asarray(mu), np.log(counts) + log_probability)
 
     def _groups_by_batch(self) -> RecordGroups:
-        """Return the groups of records if the noise changes from step to step: the records of each batch.
+        """Return the groups of records with the same privacy if the noise changes from step to step.
 
-        A batch is used in one step of each pass. The μ of its group is the root of the sum of the squared sensitivities
-        over these steps, because Gaussian noises compose. A sum of k squares is within k units of roundoff, and each
-        square within 16. The root halves both errors.
+        A group has the records of one batch, which is used in one step of each pass. Its Gaussian-DP parameter μ is the
+        root of the sum of the squared sensitivities over these steps, because Gaussian noises compose. A sum of k
+        squares is within k units of roundoff, and each square within 16. The root halves both errors.
 
         Returns:
             One group for each batch, with its μ, rounded up, and the log probability that a record is in it.
@@ -95,6 +95,7 @@ class ComposedSteps(Bound):
         # Move every sum up by its rounding error.
         squares = np.maximum(np.sort(squares), LEAST_SQUARE) * (1.0 + passes * UNIT_ROUNDOFF)
         log_share = math.log(run.participants) - math.log(run.clients)
+        # `OUTWARD` rounds the roots up.
         return RecordGroups(np.sqrt(squares) * OUTWARD, np.full(squares.shape, log_share))
 
     @property
@@ -103,9 +104,10 @@ class ComposedSteps(Bound):
         return float(self.groups.mu.max())
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Enclose numerically the logarithm of the mean of δ(ε) over all records.
+        """Enclose numerically the logarithm of the mean of δ(ε) over the batches that a record may be in.
 
-        δ(ε) of a record is that of N(μ, 1) against N(0, 1), with the μ of its group.
+        Records with the same privacy form a group. δ(ε) of a record is that of N(μ, 1) against N(0, 1), with the μ of
+        its group.
 
         Args:
             epsilon: ε ≥ 0, in nats.

@@ -58,9 +58,9 @@ class FiniteChannel:
     rows: Annotated[tuple[tuple[float, ...], ...], ROWS]
 
     def check(self) -> None:
-        """Check that the rows are probability vectors of one length, to within 1e-9.
+        """Check that the matrix of output probabilities is stochastic, with row sums within 1e-9 of 1.
 
-        A row is the distribution of the output for one input.
+        A row of the matrix is the distribution of the output for one input.
 
         Raises:
             InvalidInput: if there is no row, or a row is no probability vector as long as the first row.
@@ -94,7 +94,8 @@ def two_gaussians(*, epsilon: PrivacyLoss, distance: Distance, noise_std: Kernel
 def gaussian_kernel(*, epsilon: PrivacyLoss, diameter: ImageDiameter, noise_std: KernelNoiseStd) -> Outputs:
     """Compute the contraction coefficient of the kernel y ↦ N(y, s²I), which adds Gaussian noise to its input.
 
-    Applied to two distributions on a set of diameter D, it multiplies their hockey-stick divergence by at most this.
+    Applied to two distributions on a set of diameter D, the kernel multiplies their hockey-stick divergence by at most
+    this coefficient.
 
     Args:
         epsilon: ε ≥ 0.
@@ -108,9 +109,10 @@ def gaussian_kernel(*, epsilon: PrivacyLoss, diameter: ImageDiameter, noise_std:
 
 
 def finite_channel(inputs: FiniteChannel) -> Outputs:
-    """Compute the contraction coefficient of a finite channel, the largest hockey-stick divergence of two rows.
+    """Compute the contraction coefficient of a finite channel for the hockey-stick divergence.
 
-    A channel multiplies the hockey-stick divergence of two distributions by at most this factor.
+    A channel multiplies the hockey-stick divergence of two input distributions by at most this factor. It is the
+    largest divergence Σ_i (p_i − e^ε q_i)₊ of the output distributions p and q for two inputs.
 
     Args:
         inputs: ε, and the rows of the channel; a row is the distribution of the output for one input.

@@ -102,10 +102,11 @@ class DifferingSteps:
 
     @cached_property
     def blocks(self) -> Blocks:
-        """Blocks of places v ≥ `HYBRID_PLACES`; at place v a record is used v steps before the release.
+        """Blocks of the steps far from the release, in which all steps share one bound for the use of a record.
 
-        Each block is bounded by its worst place. Within a block the numbers of steps to the release, or from the start,
-        differ by a factor of at most `BLOCK_RATIO`, up to rounding. So little is lost, and the blocks are few.
+        At place v a record is used v ≥ `HYBRID_PLACES` steps before the release. Each block is bounded by its worst
+        place. Within a block the numbers of steps to the release, or from the start, differ by a factor of at most
+        `BLOCK_RATIO`, up to rounding. So little is lost, and the blocks are few.
         """
         steps = self.run.steps
         starts = self._block_starts()
@@ -119,13 +120,14 @@ class DifferingSteps:
         )
 
     def _block_starts(self) -> IntArray:
-        """Choose the first place v of each block of places; v counts the steps from a record's use to the release.
+        """Choose the points that divide the steps of a run into blocks, for bounds by when a record is used.
 
-        In the half of the places next to the release, each start is `BLOCK_RATIO` times as far from the release as the
-        one before. In the other half, distances are measured from the start of the run.
+        A place v of a record is the number of steps from its use to the release of the model. In the half of the places
+        next to the release, each block starts `BLOCK_RATIO` times as far from the release as the one before. In the
+        half next to the start of the run, distances are measured from the start.
 
         Returns:
-            The places in increasing order, from `HYBRID_PLACES` on.
+            The first place of each block in increasing order, from `HYBRID_PLACES` on.
         """
         steps = self.run.steps
         most_blocks = math.ceil(math.log(steps) / math.log(BLOCK_RATIO)) + 1
@@ -174,7 +176,9 @@ class DifferingSteps:
         return self._mean_over_places(parts)
 
     def _log_rest(self, epsilon: float, first: int, after: float) -> float:
-        """Return an upper bound on the log of the sum of the bounds on δ(ε) over a record's places from `first` on.
+        """Return an upper bound on the log of the summed bounds on δ(ε) for early uses of a record.
+
+        The uses are at least `first` steps before the release.
 
         Args:
             epsilon: ε ≥ 0.
@@ -182,7 +186,8 @@ class DifferingSteps:
             after: upper bound on the log of the product of the contraction factors of the last `first` steps.
 
         Returns:
-            The natural logarithm. It is by the smaller of two bounds on a term, that of interpolation and `after`.
+            The natural logarithm of the number of these places times a bound on each term. This bound is the smaller
+            one of e^`after` and of shifted interpolation.
         """
         (log_theta,), _ = theta_with_error(epsilon, self.largest_mu_from[[first]])
         by_interpolation = float(log_theta) + 1e-9  # more than the error of the logarithm
@@ -226,9 +231,10 @@ class DifferingSteps:
         return best, LogProduct(float(products.value[-1]), float(products.error[-1]))
 
     def _windows_within(self, stage: slice) -> list[PlaceWindow]:
-        """Return the windows of `windows` for which both v and v − u may be places of the stage.
+        """Return the stored values of μ that a range of places needs, for each number u of steps after a use.
 
-        A window has the values of μ at u steps after a use that is v steps before the release.
+        A place v is the number of steps from a record's use to the release. A window has the values of μ at u steps
+        after the use. It is returned if both v and v − u may be places of the range.
 
         Args:
             stage: the places v, consecutive and increasing.
@@ -245,10 +251,11 @@ class DifferingSteps:
         return windows
 
     def _block_values(self, epsilon: float, product: LogProduct, *, contracted: bool) -> LogValues:
-        """Compute the log of the bound on δ for the places v ≥ `HYBRID_PLACES`, one value and error per block.
+        """Compute the log of the bound on δ for a record that is used long before the release, one per block of steps.
 
-        At place v a record is used v steps before the release. Every place of a block gets the largest bound of the
-        block. The values of a block are added up, unless the order of the batches is known.
+        At place v ≥ `HYBRID_PLACES` a record is used v steps before the release. Neighbouring places form a block.
+        Every place of a block gets the largest bound of the block. The bounds of a block are added up, unless the order
+        of the batches is known.
 
         Args:
             epsilon: ε ≥ 0, in nats.
@@ -286,11 +293,14 @@ class DifferingSteps:
         # The product before each block, so without the block's own steps.
         products = np.append(product.value, product.value + np.cumsum(log_block_product))[:-1]
         product_errors = np.append(product.error, product.error + np.cumsum(block_error))[:-1]
-        rounding = UNIT_ROUNDOFF * self.run.steps * np.abs(products)
+        rounding = UNIT_ROUNDOFF * self.run.steps * np.abs(products)  # of the running sums
         return LogValues(use + products, use_error + product_errors + rounding)
 
     def _mean_over_places(self, parts: list[LogValues], log_rest: float | None = None) -> Interval:
-        """Enclose the log of the mean of bounds on δ(ε) over all places, or of the largest one if the order is known.
+        """Enclose the log of the mean of bounds on δ(ε) over the steps in which a record may be used.
+
+        If the order of the batches is known, the largest bound replaces the mean. A place of a record is the number of
+        steps from its use to the release.
 
         Args:
             parts: logs of the bounds, at all places or the first ones. Far places share one value for each block of
@@ -314,12 +324,13 @@ class DifferingSteps:
 
 
 def _stages(count: int) -> Iterator[slice]:
-    """Yield ranges of places in which a sum over the places is evaluated, stage by stage.
+    """Yield consecutive index ranges that divide a long sum into stages of growing length.
 
-    The first stage has `FIRST_STAGE` places. Each later one ends four times as far from the release as the one before.
+    The terms belong to the places of a record, that is, to the number of steps from its use to the release. The first
+    stage has `FIRST_STAGE` places. Each later stage ends four times as far from the release as the one before.
 
     Args:
-        count: number of places.
+        count: number of places, the terms of the sum.
 
     Yields:
         Consecutive ranges from 0 to `count`.

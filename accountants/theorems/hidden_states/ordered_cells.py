@@ -58,15 +58,16 @@ def half_line_error(reach: float, deviation: float, roundings: int = 8) -> float
     Returns:
         The bound, a number without unit.
     """
+    # The error of evaluating the tail, and 40 times the error of its argument.
     return _TAIL_ACCURACY + 40 * roundings * UNIT_ROUNDOFF * reach / deviation
 
 
 def move_cells_down(below: FloatArray, above: FloatArray, error: float, moved: float = 0.0) -> FloatArray:
-    """Return the masses of the cells between edges, with mass moved down by more than the rounding error.
+    """Return the masses of intervals of a line, moved down so that the result is stochastically below the true one.
 
-    The result is below the true distribution in the usual stochastic order. A cell in the lower half is a difference of
-    probabilities below its edges, and one in the upper half a difference of those above. So small masses keep their
-    digits. Both probabilities are moved by their error, and kept monotone.
+    The edges cut the line into cells. Mass is moved to lower cells by more than the rounding error of the given
+    probabilities. The mass of a cell in the lower half of the line is a difference of probabilities below its edges. In
+    the upper half it is a difference of probabilities above them. So small masses keep their digits.
 
     Args:
         below: probability of a value below each edge, along the last axis.
@@ -109,17 +110,18 @@ class _CellMasses(NamedTuple):
 
 
 def monotone_pair(first: FloatArray, second: FloatArray) -> Pair:
-    """Return a pair of distributions with increasing likelihood ratio, from two distributions on cells of a line.
+    """Merge intervals of a line until the likelihood ratio of two distributions on them increases.
 
-    Neighbouring cells are merged until the likelihood ratio increases. Merging is post-processing, so δ of the pair
-    stays a valid lower bound. Cells of tiny mass are merged too, because their digits may be lost.
+    The cells are the intervals into which the line is cut. Neighbouring cells are merged until the ratio of both masses
+    is monotone along the line. Merging is post-processing, so δ of the merged distributions stays a valid lower bound.
+    Cells of tiny mass are merged too, because their digits may be lost.
 
     Args:
         first: masses of the cells under the first distribution, in the order of the line.
         second: masses of the same cells under the second distribution.
 
     Returns:
-        The pair, as logarithms of the masses of the merged cells.
+        The two distributions on the merged cells, as logarithms of the masses.
     """
     cells: list[_CellMasses] = []
     for first_mass, second_mass in zip(first.tolist(), second.tolist(), strict=True):

@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
 
 def check_setting(theorem: Theorem, spec: ProjectedSgd, case: Case) -> Refusal | None:
-    """Check whether bounds on the released model of projected SGD cover the setting.
+    """Check whether bounds on the released model of projected SGD apply to a request.
 
-    Rejected are observers of more than the released model, add-or-remove-one, and too many different steps.
+    The setting of the request is its neighbouring relation, protected unit and observer. Rejected are observers of more
+    than the released model, add-or-remove-one, and too many different steps.
 
     Args:
         theorem: the theorem that the refusal names.
@@ -93,7 +94,7 @@ def smooth_and_convex(theorem: Theorem, spec: ProjectedSgd, run: ProjectedRun) -
 
 
 def run_for(spec: ProjectedSgd, case: Case) -> ProjectedRun:
-    """Return the run of a spec under the relation of the setting.
+    """Return the run of a specification under the requested neighbouring relation.
 
     With full batches, all records are used in the same steps. The order of the batches then counts as known.
 

@@ -89,15 +89,18 @@ def log_contraction_bound(epsilon: float, run: ProjectedRun, *, passes: float | 
     if not run.known_order:
         log_batch_share = math.log(run.participants) - math.log(run.clients)
     log_weight = -math.log(run.stops) + log_batch_share
-    slack = 8 * UNIT_ROUNDOFF * (1.0 + abs(log_weight))
+    slack = 8 * UNIT_ROUNDOFF * (1.0 + abs(log_weight))  # exceeds the rounding errors of the weight and the sum
     return Interval(bounds.lower + log_weight - slack, min(bounds.upper + log_weight + slack, 0.0))
 
 
 def _constant_bound(epsilon: float, run: ProjectedRun, steps: float) -> Interval:
-    """Enclose the log of θ_s Σ θ_c^k for constant schedules, with k the number of steps after the use of the record.
+    """Enclose the log of the bounds on δ(ε) of projected SGD with constant step size and noise, added up.
 
-    θ_s is δ(ε) of the step that uses the record, and θ_c < 1 the factor by which each later step multiplies δ. The
-    slack covers the rounding: `ROUNDING` is the error of log(1 − θ_c) per unit of 1 + |value| + ε.
+    One bound belongs to each step in which the record may be used.
+
+    It is the log of θ_s Σ θ_c^k, where k is the number of steps after the use of the record. θ_s is δ(ε) of the step
+    that uses the record, and θ_c < 1 the factor by which each later step multiplies δ. The slack covers the rounding.
+    `ROUNDING` times 1 + |value| + ε bounds the error of log(1 − θ_c).
 
     Args:
         epsilon: ε ≥ 0, in nats.
@@ -123,10 +126,11 @@ def _constant_bound(epsilon: float, run: ProjectedRun, steps: float) -> Interval
 
 
 def _sum_of_contractions(run: ProjectedRun, complement: float, steps: float) -> float:
-    """Return Σ (1 − u)^k over the steps that may be released, with k the number of steps after the record's use.
+    """Return the sum of powers of the contraction factor over the steps that may be released.
 
-    Each step after the use contracts the divergence by the factor θ_c = 1 − u. If the order of the batches is secret,
-    the sum is also over all steps at which the record may be used. Otherwise the use is at the worst step.
+    The sum is Σ (1 − u)^k, where k is the number of steps after the record's use. Each step after the use contracts the
+    divergence by the factor θ_c = 1 − u. If the order of the batches is secret, the sum is also over all steps at which
+    the record may be used. Otherwise the use is at the worst step.
 
     Args:
         run: the run.

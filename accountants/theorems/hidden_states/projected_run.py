@@ -45,6 +45,7 @@ def lipschitz_constant(
     """
     if smoothness is None:
         return None
+    # The added multiples of the unit roundoff exceed the rounding errors of the products and differences.
     largest_product = step * smoothness  # ηβ
     if not convex:
         return np.asarray(1.0 + largest_product + 4 * UNIT_ROUNDOFF * (1.0 + largest_product))
@@ -227,7 +228,9 @@ class ProjectedRun:
         return {}
 
     def least_contraction(self, first: int, last: int) -> float:
-        """Return the least contraction shift r_c of a range of steps; see `shifts`. The result is stored.
+        """Return the least diameter of a step's image over its noise in a range of steps, the contraction shift r_c.
+
+        The result is stored.
 
         Args:
             first: index of the first step, from 1.

@@ -91,12 +91,12 @@ def make_guarantee(case: Case, theorem: Theorem, run: ProjectedRun, upper: Pair,
     Args:
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
         theorem: the theorem that gives the bound.
-        run: the run under the relation of the setting.
-        upper: the dominating pair.
+        run: the run under the requested relation.
+        upper: the dominating pair, two distributions with a hockey-stick divergence that bounds δ.
         declared: conditions of this theorem beyond Lipschitz losses, fresh noise, and a fixed or secret order.
 
     Returns:
-        The guarantee for the setting of the case, without lower bounds.
+        The guarantee for the requested relation, unit and observer, without lower bounds.
     """
     # The theorems that this one is based on.
     used_theorems = []
@@ -124,7 +124,8 @@ def every_model(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee. It is a refusal, which says why the theorem does not apply, for settings that are not covered.
+        The guarantee. It is a refusal, which says why the theorem does not apply, for neighbouring relations, units and
+        observers that are not covered.
     """
     if refusal := check_setting(COMPOSED, spec, case):
         return refusal
@@ -220,16 +221,16 @@ def one_pass(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
 def any_losses(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of a single pass of projected SGD for arbitrary losses and step sizes; or a refusal.
 
-    Each step after the record's use contracts the divergence by a factor. It depends on a bound on the diameter of the
-    step's image.
+    Each step after the record's use contracts the hockey-stick divergence of the two runs by a factor. The factor
+    depends on a bound on the diameter of the step's image, the set of models that the step can reach before its noise.
 
     Args:
         spec: the projected SGD run.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee. It is a refusal, which says why the theorem does not apply, for other settings and longer runs.
-        It also is one if Theorem 2 of Asoodeh et al. gives the same bound.
+        The guarantee. It is a refusal, which says why the theorem does not apply, for longer runs and for other
+        observers, relations and batches. It also is a refusal if Theorem 2 of Asoodeh et al. gives the same bound.
     """
     run = run_for(spec, case)
     refusal = check_setting(ANY_LOSSES, spec, case) or fixed_batches(ANY_LOSSES, spec) or single_pass(ANY_LOSSES, spec)

@@ -64,18 +64,18 @@ _FEW_COMPONENTS = 1024
 
 
 def released_model_instances(spec: ProjectedSgd, relation: Relation) -> tuple[Pair, ...]:
-    """Return pairs for lower bounds on δ: the released models of a concrete run on two neighbouring data sets.
+    """Return the output distributions of a concrete run of projected SGD on two neighbouring data sets.
 
-    A pair consists of the two distributions of the output. As a concrete run attains it, no upper bound on δ can be
-    smaller than the δ of the pair.
+    The hockey-stick divergence of these two distributions is a lower bound on δ. As the concrete run attains it, no
+    valid upper bound can be smaller.
 
     Args:
         spec: specification of the run of projected SGD; the concrete run has its parameters and one coordinate.
         relation: neighbouring relation, such as "replace-one".
 
     Returns:
-        One pair, which is computed at its first use. The tuple is empty for changing steps or noise, for very long
-        runs, and for batches of a secret order that are used again.
+        One pair of distributions, which is computed at its first use. The tuple is empty for changing steps or noise,
+        for very long runs, and for batches of a secret order that are used again.
     """
     if spec.steps > MOST_STEPS:
         return ()
@@ -88,14 +88,17 @@ def released_model_instances(spec: ProjectedSgd, relation: Relation) -> tuple[Pa
 
 
 def _pair(line: OneDimensionalRun, second_pull: float) -> Pair:
-    """Return the pair of distributions of the released model in two neighbouring runs on a line.
+    """Return the distributions of the released model of SGD in two neighbouring runs in one dimension.
+
+    Their hockey-stick divergence is a lower bound on δ.
 
     Args:
         line: the first run, in which the record shifts the model by `line.shift` in each step that uses it.
         second_pull: shift by the record in the second run, in units of `line.shift`: 0 if it is zeroed, −1 if replaced.
 
     Returns:
-        The pair, as masses of cells of the line that are moved towards each other by the numerical error.
+        The two distributions, as masses of intervals of the line. They are moved towards each other by more than the
+        numerical error, so that δ does not increase.
     """
     # With a zeroed record and strong convexity, the two runs contract differently.
     contracts_differently = second_pull == 0.0 and line.spec.strong_convexity > 0.0
@@ -112,9 +115,10 @@ def _pair(line: OneDimensionalRun, second_pull: float) -> Pair:
 def _masses_far_from_boundary(line: OneDimensionalRun, second_pull: float) -> tuple[FloatArray, FloatArray] | None:
     """Return the distributions of the released models of two neighbouring runs, if the projection hardly matters.
 
-    Without the projection the released models are Gaussian mixtures. Their means are the possible total shifts by the
-    record, the pulls. The line is cut into cells. A bound π on the probability that the projection has an effect is
-    moved to an end of the line, which keeps lower bounds on δ valid.
+    Without the projection the released models are Gaussian mixtures. The means are the possible total shifts by the
+    record; in units of the shift in one step they are called pulls. The line is cut into cells (intervals). Let π bound
+    the probability that the projection has an effect. This mass is moved to an end of the line, which keeps lower
+    bounds on δ valid.
 
     Args:
         line: the run in one dimension.
@@ -136,7 +140,8 @@ def _masses_far_from_boundary(line: OneDimensionalRun, second_pull: float) -> tu
     if components is None:
         return None
     pulls, deviations, weights = components
-    projected_probability = 2.0 * steps * float(ndtr(-distance)) * (1.0 + 1e-9)  # π, rounded up
+    # π: in each step the model may cross either boundary. The last factor rounds up.
+    projected_probability = 2.0 * steps * float(ndtr(-distance)) * (1.0 + 1e-9)
 
     # Edges of the cells. Less than 1e-18 of the mass is beyond either end.
     end = largest_shift + 9.0 * final_std
@@ -156,9 +161,9 @@ def _masses_far_from_boundary(line: OneDimensionalRun, second_pull: float) -> tu
 
 
 def _mixture_components(line: OneDimensionalRun) -> tuple[FloatArray, FloatArray, FloatArray] | None:
-    """Return the Gaussian components of the distribution of the released model of a run on a line.
+    """Return the Gaussian components of the distribution of the released model of SGD in one dimension.
 
-    The model is released after each of `line.stops` with the same probability. The projection is ignored.
+    The model is released after each step of `line.stops` with the same probability. The projection is ignored.
 
     Args:
         line: the run.
@@ -223,7 +228,7 @@ def _masses_near_boundary(line: OneDimensionalRun, second_pull: float) -> tuple[
         return move_cells_down(below, above, error)
 
     def distribution(pull: float, *, up: bool) -> FloatArray:
-        """Return the distribution of the released model for a pull of the record.
+        """Return the distribution of the released model on the grid for a given shift by the record, its pull.
 
         Args:
             pull: shift by the record, in units of the shift of the first run; 0 for a zeroed record.
@@ -268,7 +273,7 @@ def _released_distribution(line: OneDimensionalRun, rest: FloatArray, use: Float
 
 
 def _models(line: OneDimensionalRun, rest: FloatArray, use: FloatArray) -> Iterator[FloatArray]:
-    """Yield the distribution of the model on the grid after each step.
+    """Yield the distribution of the model of SGD in one dimension on a grid after each step.
 
     The model starts in the middle of the grid. A distribution is a row vector, which a step multiplies by a transition
     matrix from the right.
@@ -298,7 +303,7 @@ def _models(line: OneDimensionalRun, rest: FloatArray, use: FloatArray) -> Itera
 
 
 def _run_steps(model: FloatArray, transitions: Iterable[FloatArray]) -> Iterator[FloatArray]:
-    """Yield the distribution of the model after each of several steps.
+    """Yield the distribution of the model, a Markov chain, after each of several steps.
 
     Args:
         model: distribution at the start, as a row vector of masses.

@@ -48,10 +48,10 @@ class RecordPlaces:
     top: float = math.inf
 
     def before(self, steps_after_use: FloatArray) -> FloatArray:
-        """Count the possible places of the record with fewer than v steps from its last use to the release.
+        """Count the possible positions of the record with fewer than v steps from its last use to the release.
 
-        It is Σ_{first ≤ w < v} min(cap, top − w). Below w = `turn` every term is `cap`. From there on the terms top − w
-        fall by one each, so that their sum is that of an arithmetic series.
+        The count is Σ_{first ≤ w < v} min(cap, top − w). Below w = `turn` every term is `cap`. From there on the terms
+        top − w fall by one each, so that their sum is that of an arithmetic series.
 
         Args:
             steps_after_use: array of numbers v of steps from the last use to the release.
@@ -71,11 +71,11 @@ class RecordPlaces:
 
     @cached_property
     def nodes(self) -> FloatArray:
-        """Values of v at which bounds are evaluated: all below `EXACT_PLACES`, then the first v of each block.
+        """Numbers v of steps after the last use of the record at which bounds on δ are evaluated.
 
-        A block is a range of consecutive v. The last and the first v of a block have a ratio of at most `BLOCK_RATIO`,
-        so that there are few blocks. All places of a block are bounded by the bound at its first v, which is the
-        largest.
+        They are all v below `EXACT_PLACES`, then the first v of each block. A block is a range of consecutive v. The
+        last and the first v of a block have a ratio of at most `BLOCK_RATIO`, so that there are few blocks. All places
+        of a block are bounded by the bound at its first v, which is the largest.
         """
         exact = np.arange(min(self.last + 1, EXACT_PLACES), dtype=np.float64)
         if self.last < EXACT_PLACES:
@@ -98,7 +98,7 @@ class RecordPlaces:
 
 
 class PossiblePlaces(NamedTuple):
-    """All possible places of a record in a run of SGD: the steps that use it, and the step that is released.
+    """All possible positions (places) of a record in a run of SGD: the steps that use it, and the released step.
 
     Attributes:
         kinds: the places, by the number of uses of the record.
@@ -110,10 +110,10 @@ class PossiblePlaces(NamedTuple):
 
 
 def places(run: ProjectedRun) -> PossiblePlaces:
-    """Return the possible places of a record in the order of the batches, for a run of equal steps.
+    """Return the possible positions of a record in the order of the batches, for a run of equal steps.
 
-    A place says which steps use the record, and which step's model is released. If the order is known, only the worst
-    place is returned.
+    Such a position (place) says which steps use the record, and which step's model is released. If the order is known,
+    only the worst place is returned.
 
     Args:
         run: the run of projected SGD, with equal step sizes and noises.
@@ -127,12 +127,12 @@ def places(run: ProjectedRun) -> PossiblePlaces:
 
 
 def _places_of_random_release(run: ProjectedRun) -> PossiblePlaces:
-    """Return the possible places of a record if the model is released at a random step τ of a single pass.
+    """Return the possible positions of a record in a single pass of SGD with a release at a random step.
 
-    A place says which step uses the record, and which step's model is released. The record is used once. A use at step
-    j is v = τ − j steps before the release, and counts only if v ≥ 0. In a secret order, j and τ vary independently.
-    With T steps, min(S, T − v) pairs of them have the same v, where S is the number of steps that may be released. In a
-    known order the worst place is the first step that may be released, and v is uniform.
+    A place says which step j uses the record, and after which step τ the model is released. The record is used once.
+    Its use is v = τ − j steps before the release, and counts only if v ≥ 0. In a secret order, j and τ vary
+    independently. The model is released after one of the last S of T steps. Hence min(S, T − v) choices of j and τ have
+    the same v. In a known order the worst place is the first step that may be released, and v is uniform.
 
     Args:
         run: a single pass of projected SGD with equal steps.
@@ -149,11 +149,12 @@ def _places_of_random_release(run: ProjectedRun) -> PossiblePlaces:
 
 
 def _places_of_last_release(run: ProjectedRun) -> PossiblePlaces:
-    """Return the places of a record if the model is released after the last step.
+    """Return the possible positions of a record in a run of SGD with a release after the last step.
 
-    A place says which steps use the record. The run has T = `run.steps` steps in passes of l = `run.period` batches. T
-    = E l + r, with E full passes and r further steps. A record in the first r batches is used E + 1 times, and any
-    other record E times. In a known order the worst record has the most uses, and its last use is the last step.
+    A position (place) says which steps use the record. The run has T = `run.steps` steps in passes of l = `run.period`
+    batches. They are E full passes and r further steps, T = E l + r. A record in the first r batches is used E + 1
+    times, and any other record E times. In a known order the worst record has the most uses, and its last use is the
+    last step.
 
     Args:
         run: a run of projected SGD with equal steps.
@@ -176,9 +177,7 @@ def _places_of_last_release(run: ProjectedRun) -> PossiblePlaces:
 
 
 class LogProduct(NamedTuple):
-    """The product of the contraction factors of all steps after some place, as a logarithm with a bound on its error.
-
-    Place v means that the record is used v steps before the release.
+    """The product of the contraction factors of the last steps of a run, as a logarithm with a bound on its error.
 
     Attributes:
         value: natural logarithm of the product.
@@ -202,12 +201,12 @@ class LogValues(NamedTuple):
 
 
 def replace_by_smaller(best: LogValues, candidates: LogValues, places: slice) -> None:
-    """Replace the values at some places, with their errors, by candidates that are smaller.
+    """Replace bounds in a range of an array by candidates that are smaller, together with their errors.
 
-    A place is a number of steps from a record's use to the release of the model.
+    The arrays have one entry for each place, that is, a number of steps from a record's use to the release.
 
     Args:
-        best: logarithms and bounds on their errors, one for each place; both arrays are changed.
+        best: logarithms and bounds on their errors, one for each place; both arrays are changed in place.
         candidates: logarithms and bounds on their errors, one for each place of `places`.
         places: range of the places that the candidates are for.
     """

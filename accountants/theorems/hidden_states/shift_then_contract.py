@@ -84,10 +84,10 @@ class EqualSteps:
 
     @cached_property
     def mus(self) -> tuple[FloatArray, ...]:
-        """Gaussian-DP parameters μ of the last model by shifted interpolation, one array for each kind of places.
+        """Gaussian-DP parameters μ of the last model by shifted interpolation, for each number of uses of the record.
 
-        A kind has one number of uses of the record. The entries of its array belong to the numbers of steps after the
-        last use in `kind.nodes`.
+        There is one array for each kind of places, that is, positions of the record with equally many uses. Its entries
+        belong to the numbers of steps after the last use in `kind.nodes`.
         """
         run = self.run
         step_size = run.step_schedule.at(1, 1)
@@ -114,14 +114,14 @@ class EqualSteps:
         return float(self.mus[0][0])
 
     def log_bound(self, epsilon: float, *, contracted: bool, switch: float | None = None) -> Interval:
-        """Enclose the log of the bound on δ(ε) of the released model, a weighted sum over the places of the record.
+        """Enclose the log of the bound on δ(ε) of the released model, a mean over when the record is used.
 
-        Let u be a number of steps after the last use of the record. The noise up to there hides the shift by the
-        record.
+        Let u be a number of steps after the last use of the record. The noise of these u steps hides the shift by the
+        record. All further steps may contract the divergence of the two runs.
 
         Args:
             epsilon: ε ≥ 0.
-            contracted: whether each later step multiplies δ by a contraction factor. Otherwise its noise hides the
+            contracted: whether each further step multiplies δ by a contraction factor. Otherwise its noise hides the
                 shift too.
             switch: u for every ε. The result is then a sum of products of convex functions of e^ε, hence convex. If
                 None, the best u for this ε is used.
@@ -142,9 +142,9 @@ class EqualSteps:
         return self._mean(total)
 
     def log_bounds(self, epsilons: FloatArray, *, contracted: bool, switch: float | None = None) -> list[Interval]:
-        """Return the results of `log_bound` at many ε; θ is evaluated for several ε at once.
+        """Return lower and upper values of the log of the bound on δ(ε) at many ε, as `log_bound` at one ε.
 
-        θ_ε(r) is the δ(ε) of N(r, 1) against N(0, 1).
+        The δ(ε) of N(r, 1) against N(0, 1), on which the bound depends, is evaluated for several ε at once.
 
         Args:
             epsilons: array of values of ε ≥ 0, in nats.
@@ -193,10 +193,10 @@ class EqualSteps:
     def _sum(
         self, theta: FloatArray, error: FloatArray, most: int | None, *, contracted: bool, switch: float | None
     ) -> Interval | None:
-        """Return bounds on the log of the sum of δ(ε) over the places of a record in the order of the batches.
+        """Return bounds on the log of δ(ε), added up over the possible positions of a record in the order of batches.
 
-        Places are of one kind if the record is used equally often. δ is evaluated at the nodes of each kind, which are
-        numbers of steps after the last use.
+        Positions (places) are of one kind if the record is used equally often. For each kind, δ is evaluated at some
+        numbers of steps after the last use, the nodes. Each node represents a block of places.
 
         Args:
             theta: log of θ_ε(r), the δ(ε) of N(r, 1) against N(0, 1), at the shifts r of `_shifts`: those of the first
@@ -229,11 +229,11 @@ class EqualSteps:
 def _sum_over_places(
     kind: RecordPlaces, theta: FloatArray, error: FloatArray, contraction: _Contraction | None
 ) -> Interval | None:
-    """Return bounds on the log of the sum of δ(ε) over the places of a record that is used a given number of times.
+    """Return bounds on the log of δ(ε), added up over when a record is last used, for a given number of uses.
 
-    A place has v steps after the last use of the record. There δ(ε) is θ_ε(μ_v), the δ(ε) of N(μ_v, 1) against N(0, 1).
-    It decreases in v. Hence the omitted terms are at most the last included one times the weight of the omitted nodes.
-    This is added to the upper bound.
+    At a place, v steps follow the last use of the record. There δ(ε) is θ_ε(μ_v), the δ(ε) of N(μ_v, 1) against
+    N(0, 1). It decreases in v. Hence the omitted terms are at most the last included one times the weight of the
+    omitted nodes. This product is added to the upper bound.
 
     Args:
         kind: the places, with the nodes v and the number of places in the block of each node.
@@ -283,6 +283,7 @@ def _contract(
     else:
         last = int(np.searchsorted(after_use, contraction.switch, side="right")) - 1
         least = np.where(after_use > after_use[last], relative[last], relative)
+    # The error of log θ_c counts once for each step, together with the rounding of the products.
     factor_error = after_use * (contraction.error + 4 * UNIT_ROUNDOFF * abs(log_factor))
     return after_use * log_factor + least, np.maximum.accumulate(error) + factor_error
 
@@ -325,11 +326,12 @@ class InterpolationBound(Bound):
     def convex(self) -> Bound:
         """A bound on δ that is convex in e^ε, as the tails of a privacy loss require.
 
-        It is this bound, or one with contraction from a fixed step on. The least one of several such bounds is chosen
-        at an ε at which log δ is at most `SMALL_LOG_DELTA` (δ = 8e-7).
+        It is this bound without contraction, or one with contraction from a fixed step on. The least one of several
+        such bounds is chosen at an ε at which log δ is at most `SMALL_LOG_DELTA` (δ = 8e-7).
         """
         if not self.contracted:
             return self
+        # Double ε from 0.001 on until δ is small.
         epsilon = 2.0**-10
         while self.log_bound(epsilon).upper > SMALL_LOG_DELTA and epsilon < LARGEST_EPSILON:
             epsilon *= 2.0

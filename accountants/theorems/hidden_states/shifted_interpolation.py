@@ -58,7 +58,7 @@ MOST_STARTS = 256
 
 # Equal steps, in units of the noise of one step --------------------------------------------------------------------
 def powers_sum(rate: float, count: FloatArray | float) -> FloatArray:
-    """Return Σ_{k<n} e^{−rk}, the sum of n powers of the contraction factor e^{−r}.
+    """Return Σ_{k<n} e^{−rk}, the geometric sum of n powers of a contraction factor e^{−r}.
 
     It is the closed form (1 − e^{−rn})/(1 − e^{−r}), and n at rate 0.
 
@@ -80,10 +80,10 @@ def periodic_mu(
 ) -> FloatArray:
     """Compute the Gaussian-DP parameter μ of the last model, for a record that is used every `period` steps.
 
-    The noise of each step hides a part of the distance of two runs on neighbouring data. A plan chooses these parts. In
-    the best plan the hidden total increases linearly in the accumulated noise variance, from the first use to just
-    before the last one. From then on the slope is larger, or the same if that never hides more than the distance so
-    far.
+    The noise of each step hides a part of the distance of two runs on neighbouring data. A plan chooses these parts;
+    hiding a distance b by noise of variance w adds b²/w to μ². In the best plan the hidden total increases linearly in
+    the accumulated noise variance, from the first use to just before the last one. After that the slope is larger. It
+    stays the same if the hidden total then never exceeds the distance so far.
 
     Alternatively, a plan ignores the first uses, and starts with the diameter of the domain as the distance. The result
     does not increase in `after`, and it decreases in the noise.
@@ -124,7 +124,7 @@ def periodic_mu(
     has_distance = shift > 0.0 and diameter > 0.0
     smallest = LEAST_SQUARE if has_distance else 0.0
     least_square = np.maximum(np.minimum.reduce(usable_squares), smallest)
-    return np.asarray(np.sqrt(least_square) * OUTWARD)
+    return np.asarray(np.sqrt(least_square) * OUTWARD)  # rounded up
 
 
 def _distance_before_last_use(uses: int, period: int, rate: float, shift: float) -> tuple[float, float]:
@@ -151,7 +151,9 @@ def _distance_before_last_use(uses: int, period: int, rate: float, shift: float)
 
 
 def _powers(rate: float, count: FloatArray | float) -> FloatArray:
-    """Compute powers e^(−r n) of a contraction factor, but at least e^−690, so that only their squares underflow.
+    """Compute powers e^(−r n) of a contraction factor, but at least e^−690.
+
+    The limit keeps the powers above the smallest doubles; only their squares may underflow.
 
     Args:
         rate: r ≥ 0, minus the log of the contraction factor.
@@ -182,8 +184,9 @@ class _LastUse(NamedTuple):
     def cost(self, distance: float, steps: float) -> FloatArray:
         """Return μ² of hiding the distance of two runs before the last use, and the shift of that use, in noise.
 
-        As a function of the accumulated noise variance, the hidden total increases linearly up to the last use, and
-        linearly after it. Both parts have one slope unless that hides more than the distance so far at some step.
+        The noise of each step hides a part of the distance. The hidden total is a function of the accumulated noise
+        variance. It increases linearly up to the last use, and linearly after it. Both slopes are equal, unless the
+        hidden total would then exceed the distance so far at some step.
 
         Args:
             distance: distance of the two runs before the last use, in standard deviations of a step's noise.
@@ -209,9 +212,10 @@ class _LastUse(NamedTuple):
 def _late_starts(
     uses: int, period: int, rate: float, *, shift: float, diameter: float
 ) -> Iterator[tuple[float, float]]:
-    """Yield the late starts: plans that ignore the first uses of the record, and start from the domain's diameter.
+    """Yield bounds on the distance of two runs before the last use of a record that ignore its first uses.
 
-    If the diameter is smaller than the shift of a use, only the start just before the last use is considered.
+    They start from the domain's diameter as the distance at some step (a late start), and add the shifts of the later
+    uses. If the diameter is smaller than the shift of a use, only the start just before the last use is considered.
 
     Args:
         uses: number of uses of the record.
@@ -250,7 +254,7 @@ class ListedSteps:
     initial_distance: Distance = 0.0
 
     def check(self) -> None:
-        """Check that the lists have one length, and that all entries are in range.
+        """Check that the lists of contractions, shifts and noises have one length, and that all entries are in range.
 
         Raises:
             InvalidInput: if lists are of different lengths, empty or longer than 100,000. Also if an entry is negative

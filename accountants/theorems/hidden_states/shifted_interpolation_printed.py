@@ -132,11 +132,11 @@ def _best(*, uses: int, period: int, contraction: float, shift: float, diameter:
 def noisy_gd(inputs: FullBatch) -> Outputs:
     """Compute the Gaussian-DP parameter μ of noisy gradient descent with full batches, by Bok, Su and Altschuler 2024.
 
-    It is μ = (Δ/nσ) √((1 − c^t)/(1 + c^t) (1 + c)/(1 − c)), and Δ√t/(nσ) at c = 1.
+    The parameter is μ = (Δ/nσ) √((1 − c^t)/(1 + c^t) (1 + c)/(1 − c)), and Δ√t/(nσ) at c = 1.
 
     Args:
-        inputs: the number t of steps `rounds`, the number n of records `population`, the sensitivity Δ, the noise σ
-            `noise_std` and the Lipschitz constant c of a step `contraction`.
+        inputs: t = `rounds` steps, n = `population` records, the sensitivity Δ and the noise σ = `noise_std`. The
+            Lipschitz constant of a step is c = `contraction`.
 
     Returns:
         This μ, rounded up, as `gaussian_dp_mu`, and the least μ that shifted interpolation gives as `best_mu`.
@@ -156,7 +156,7 @@ def noisy_gd(inputs: FullBatch) -> Outputs:
 def noisy_gd_in_ball(inputs: FullBatchInBall) -> Outputs:
     """Compute the Gaussian-DP parameter μ of projected noisy gradient descent, by Bok, Su and Altschuler 2024.
 
-    It is μ = (1/σ) √(3ΔD/(ηn) + (Δ/n)² ⌈Dn/(ηΔ)⌉).
+    The parameter is μ = (1/σ) √(3ΔD/(ηn) + (Δ/n)² ⌈Dn/(ηΔ)⌉).
 
     Args:
         inputs: Δ = `sensitivity`, D = `diameter` of the domain, η = `step_size`, n = `population` and σ = `noise_std`.
@@ -164,6 +164,7 @@ def noisy_gd_in_ball(inputs: FullBatchInBall) -> Outputs:
     Returns:
         This μ, rounded up, as `gaussian_dp_mu`, and the least μ that shifted interpolation gives as `best_mu`.
     """
+    # The formula of the paper; `saturation` is its ceiling ⌈Dn/(ηΔ)⌉.
     shift = inputs.sensitivity / inputs.population
     square = 3.0 * shift * inputs.diameter / inputs.step_size + shift**2 * inputs.saturation
     mu = math.sqrt(square) / inputs.noise_std * ROUNDED_UP
@@ -180,7 +181,7 @@ def noisy_gd_in_ball(inputs: FullBatchInBall) -> Outputs:
 def noisy_cgd(inputs: Cyclic) -> Outputs:
     """Compute the Gaussian-DP parameter μ of noisy descent on cyclic batches, by Bok, Su and Altschuler 2024.
 
-    It is μ = (Δ/bσ) √(1 + c^{2l−2} (1 − c²)/(1 − c^l)² (1 − c^{l(E−1)})/(1 + c^{l(E−1)})).
+    The parameter is μ = (Δ/bσ) √(1 + c^{2l−2} (1 − c²)/(1 − c^l)² (1 − c^{l(E−1)})/(1 + c^{l(E−1)})).
 
     Args:
         inputs: Δ = `sensitivity`, b = `batch_size`, σ = `noise_std`, the Lipschitz constant c = `contraction` of a
@@ -204,6 +205,7 @@ def noisy_cgd(inputs: Cyclic) -> Outputs:
         # (1 − x)/(1 + x) = tanh(−log(x)/2) with x = c^{l(E−1)}
         by_earlier_passes = ratio * math.tanh(-0.5 * period * (passes - 1) * log_contraction)
 
+    # The last factor exceeds the rounding errors.
     mu = shift * math.sqrt(1.0 + by_earlier_passes) * ROUNDED_UP
     best_mu = _best(uses=passes, period=period, contraction=contraction, shift=shift)
     return {"gaussian_dp_mu": mu, "best_mu": best_mu}
@@ -212,15 +214,16 @@ def noisy_cgd(inputs: Cyclic) -> Outputs:
 def noisy_cgd_in_ball(inputs: CyclicInBall) -> Outputs:
     """Compute the Gaussian-DP parameter μ of projected descent on cyclic batches, by Bok, Su and Altschuler 2024.
 
-    It is μ = (1/σ) √(3ΔD/(bηl) + (Δ/b)² + (Δ/b)² ⌈bD/(Δη)⌉/l).
+    The parameter is μ = (1/σ) √(3ΔD/(bηl) + (Δ/b)² + (Δ/b)² ⌈bD/(Δη)⌉/l).
 
     Args:
-        inputs: Δ = `sensitivity`, D = `diameter` of the domain, b = `batch_size`, η = `step_size`, l = `period` batches
-            in a pass and σ = `noise_std`.
+        inputs: Δ = `sensitivity`, D = `diameter` of the domain, b = `batch_size`, η = `step_size` and σ = `noise_std`.
+            A pass has l = `period` batches.
 
     Returns:
         This μ, rounded up, as `gaussian_dp_mu`, and the least μ that shifted interpolation gives as `best_mu`.
     """
+    # The formula of the paper; `saturation` is its ceiling ⌈bD/(Δη)⌉.
     shift = inputs.sensitivity / inputs.batch_size
     square = 3.0 * shift * inputs.diameter / (inputs.step_size * inputs.period)
     square += shift**2 * (1.0 + inputs.saturation / inputs.period)

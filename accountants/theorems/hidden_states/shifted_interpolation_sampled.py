@@ -115,8 +115,8 @@ def sampled_square(rate: float, shift: FloatArray) -> FloatArray:
 def shift_square(run: ProjectedRun, window: FloatArray) -> FloatArray:
     """Return μ² of hiding the distance of two runs before their last v steps in the noise of these, rounded up.
 
-    It is (c^v z)²/(ν² Σ_{k<v} c^{2k}), with the distance z, the Lipschitz constant c of a step and its noise ν. μ is
-    the parameter of Gaussian differential privacy.
+    Let z be the distance, c the Lipschitz constant of a step and ν its noise. Then μ² = (c^v z)²/(ν² Σ_{k<v} c^{2k}),
+    where μ is the parameter of Gaussian differential privacy.
 
     Args:
         run: a run of equal steps.
@@ -137,15 +137,16 @@ def shift_square(run: ProjectedRun, window: FloatArray) -> FloatArray:
     sum_of_shifts = float(shift) * powers_sum(rate, run.steps - window)
     distance = np.minimum(diameter, sum_of_shifts)
     remaining_distance = distance * np.exp(-rate * window)
-    return np.asarray(remaining_distance**2 / powers_sum(2.0 * rate, window) * OUTWARD)
+    return np.asarray(remaining_distance**2 / powers_sum(2.0 * rate, window) * OUTWARD)  # rounded up
 
 
 def best_window(run: ProjectedRun) -> StepWindow:
     """Return the split of a run into earlier and last steps with the least estimated μ², from a grid of splits.
 
-    The last steps are composed. A share κ of their noise variance hides the distance that two runs on neighbouring data
-    have before them. Hence μ² is the square of this shift, divided by κ, plus the μ² of the composed steps with the
-    remaining noise. Every split gives a valid bound, so that a coarse grid suffices.
+    Before the last steps, two runs on neighbouring data have some distance, the shift. A share κ of the noise variance
+    of the last steps hides this shift. The remaining noise protects the record in these steps, which are composed.
+    Hence μ² is the square of the shift over its noise, divided by κ, plus the μ² of the composed steps. Every split
+    gives a valid bound, so a coarse grid suffices.
 
     Args:
         run: a run of equal steps, each on a fresh batch.
@@ -187,7 +188,7 @@ def sampled_step(run: ProjectedRun, noise: float, share: float = 0.0) -> Subsamp
         The specification of the mechanism, with its noise multiplier rounded down.
     """
     multiplier = math.sqrt(run.participants * (1.0 - share)) * noise / run.lipschitz
-    gaussian = Gaussian(noise_multiplier=multiplier * (2.0 - OUTWARD))
+    gaussian = Gaussian(noise_multiplier=multiplier * (2.0 - OUTWARD))  # rounded down
     return Subsampled(
         sampling="without-replacement", batch_size=run.participants, population=run.clients, mechanism=gaussian
     )

@@ -34,7 +34,7 @@ def _inverse_square(value: float) -> Fraction:
 
 
 def update_noise_multiplier(*, noise_multiplier: float, count_std: float) -> float:
-    """Compute the noise multiplier z_Δ of the sum of clipped updates in a round of adaptive clipping.
+    """Compute the noise multiplier z_Δ of the clipped updates in a round of adaptive clipping.
 
     Each participant sends its clipped update, and a bit that is 1 if the update was not clipped. The server adds noise
     to the sums of both. The result is z_Δ = (z⁻² − (2σ_b)⁻²)^(−1/2), rounded up.
@@ -59,8 +59,8 @@ def update_noise_multiplier(*, noise_multiplier: float, count_std: float) -> flo
 def noise_split(*, noise_multiplier: NoiseMultiplier, count_std: Annotated[float, COUNT_STD]) -> Outputs:
     """Compute the noise multiplier z_Δ on the updates, and its ratio to the noise multiplier z of the whole round.
 
-    A round of adaptive clipping releases noisy sums of clipped updates and of bits, which are 1 if an update was not
-    clipped. The updates need slightly more noise, because the bits use a part of the privacy.
+    A round of adaptive clipping releases two noisy sums: of the clipped updates, and of one bit per update, which is 1
+    if the update was not clipped. The updates need slightly more noise, because the bits use some of the privacy.
 
     Args:
         noise_multiplier: noise multiplier z of the whole round. If no bits are sent, the updates have it too.

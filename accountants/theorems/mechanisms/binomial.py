@@ -56,14 +56,19 @@ class BinomialInputs:
 def constants_of(success_probability: float) -> tuple[float, float, float]:
     """Compute the constants b, c and d in the ε of binomial noise (Agarwal et al. 2018).
 
-    At success probability p and with q = 1 − p, b = 2/3 (p² + q²) + q − p, c = √2 (3p³ + 3q³ + 2p² + 2q²) and d = 4/3
-    (p² + q²). At p = 1/2 they are 1/3, 7√2/4 and 2/3.
+    Let p be the success probability of a trial, and q = 1 − p. The constants are
+
+        b = 2/3 (p² + q²) + q − p,
+        c = √2 (3p³ + 3q³ + 2p² + 2q²),
+        d = 4/3 (p² + q²).
+
+    At p = 1/2 they are 1/3, 7√2/4 and 2/3.
 
     Args:
         success_probability: probability p that a trial succeeds, in (0, 1/2].
 
     Returns:
-        The constants b, c and d of the Δ₁, Δ₂ and Δ∞ terms.
+        The constants b, c and d. They multiply the ℓ1, ℓ2 and ℓ∞ sensitivity in ε.
     """
     failure_probability = 1.0 - success_probability
     sum_of_squares = success_probability * success_probability + failure_probability * failure_probability
@@ -91,9 +96,11 @@ def least_variance(inputs: BinomialInputs) -> float:
 
 
 def binomial_epsilon(inputs: BinomialInputs, trials: float) -> float:
-    """Compute ε of binomial noise (Agarwal et al. 2018, Theorem 1).
+    """Compute the privacy parameter ε of binomial noise (Agarwal et al. 2018, Theorem 1).
 
-    With the variance v = N p(1 − p), the constants b, c, d of `constants_of` and 1/s' trials per grid step,
+    The noise is the number of successes in N trials of probability p, with the variance v = N p(1 − p). There are 1/s'
+    trials per grid step. Δ₁, Δ₂ and Δ∞ are the sensitivities in the three norms, and dim the dimension. With the
+    constants b, c and d of `constants_of`,
 
         ε = (1/s') [Δ₂ √(2 log(1.25/δ)/v) + (Δ₂ c √log(10/δ) + Δ₁ b)/(v (1 − δ/10))
                     + Δ∞ (2/3 log(1.25/δ) + d log(20 dim/δ) log(10/δ))/v].

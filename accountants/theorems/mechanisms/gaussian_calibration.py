@@ -57,7 +57,7 @@ def bun_steinke_noise_std(*, epsilon: float, log_delta: float, sensitivity: floa
 
 @functools.lru_cache(maxsize=64)
 def gaussian_noise_std_bounds(*, epsilon: float, log_delta: float, sensitivity: float) -> Interval:
-    """Compute lower and upper bounds on the least σ at which one release of the Gaussian mechanism is (ε, δ).
+    """Compute lower and upper bounds on the least noise σ at which the Gaussian mechanism is (ε, δ)-private.
 
     Args:
         epsilon: privacy loss bound ε of the target.
@@ -81,7 +81,7 @@ def gaussian_noise_std_bounds(*, epsilon: float, log_delta: float, sensitivity: 
         target = -math.log(-math.expm1(log_delta))
 
     def excess(shift: float, side: int = 0) -> float:
-        """Return log δ at ε minus the target log δ, which increases with the shift.
+        """Return log δ at ε minus the target log δ, which increases with the ratio of sensitivity to noise.
 
         If the target δ is near 1, both logarithms are replaced by −log(1 − δ).
 
@@ -110,9 +110,9 @@ def gaussian_noise_std_bounds(*, epsilon: float, log_delta: float, sensitivity: 
 
 
 def _move_until(is_certified: Callable[[float], bool], start: float, sign: float) -> float:
-    """Return a number near `start` for which a condition holds, by relative steps that double.
+    """Return a number near `start` for which a condition holds, by relative steps of doubling size.
 
-    It turns an approximate root into a certified bound.
+    The search turns an approximate root into a certified bound.
 
     Args:
         is_certified: the condition, which holds far enough in the direction of `sign`.
@@ -149,6 +149,8 @@ def gaussian_noise_std(*, epsilon: float, log_delta: float, sensitivity: float) 
 def _find_root(excess: Callable[[float], float]) -> float:
     """Return the ratio of sensitivity to noise at which an increasing function is zero, within about 1e-14 relative.
 
+    The root is bracketed on the scale of ln(ratio), and then found by Brent's method.
+
     Args:
         excess: function of the ratio, log δ minus the target.
 
@@ -171,11 +173,13 @@ def _find_root(excess: Callable[[float], float]) -> float:
         high = min(high + 2.0, largest)
 
     # Move the lower limit down in growing steps, until the function is not positive there.
+    # Below the ratio e^−670 the arithmetic of doubles would underflow.
     low = high - 2.0
     while excess_at_log(low) > 0.0:
         if low < -660.0:
             raise InvalidInput.at("/delta", "is too small for this ε")
         low = max(2.0 * low - 2.0, -670.0)
+    # The tolerances are near the spacing of doubles.
     return math.exp(brent_root(excess_at_log, low, high, absolute=1e-15, relative=8.9e-16))
 
 

@@ -26,6 +26,9 @@ def log_expm1(x: float) -> float:
 
     Args:
         x: the exponent, above 0.
+
+    Returns:
+        The natural logarithm of e^x − 1.
     """
     if x > 1.0:
         return x + math.log(-math.expm1(-x))
@@ -47,7 +50,7 @@ def scaled_reach(*, epsilon: float, log_delta: float) -> float:
     # Logarithm of y = (e^ε − 1)/(2δ), from which ln(1 + y) is computed without overflow.
     log_odds = log_expm1(epsilon) - math.log(2.0) - log_delta
     log_one_plus_odds = max(log_odds, 0.0) + math.log1p(math.exp(-abs(log_odds)))
-    return log_one_plus_odds * _UP
+    return log_one_plus_odds * _UP  # rounded up
 
 
 def cut_moment(order: int, reach: float) -> float:

@@ -48,8 +48,8 @@ MESSAGE_NOISE_STD = in_squares_or_zero("σ", "noise per coordinate of a message"
 def whole_batch(*, rate: float, records: int) -> int:
     """Return the size b of a batch of a fixed size, the whole number nearest to rate · records.
 
-    A sum over b vectors that is divided by another number than b is biased, so the error bounds would not hold. A rate
-    that gives no whole number is therefore rejected.
+    A sum over b vectors is divided by rate · records. If this number is not b, the quotient is biased and the error
+    bounds do not hold. A rate that gives no whole number is therefore rejected.
 
     Args:
         rate: share b/n of the vectors that a batch has, in (0, 1].
@@ -74,10 +74,15 @@ def whole_batch(*, rate: float, records: int) -> int:
 
 
 def batch_variance(*, sampling: Sampling, records: int, batch: Fraction, norm: float) -> Fraction:
-    """Return the largest expected squared distance of the sum of a random batch of vectors from its expectation.
+    """Return the largest variance of a random batch of vectors, added up.
 
-    It is b(1 − b/n)C² for a Poisson batch, bC² for b independent vectors, and b(n − b)/(n − 1) · C² for b distinct
-    vectors. Vectors of norm C attain it; unless the batch is a Poisson sample, their mean must also be 0.
+    The variance is the expected squared distance from the expectation. Its maximum depends on the sampling:
+
+    - b(1 − b/n)C² for a Poisson batch,
+    - bC² for b independent vectors,
+    - b(n − b)/(n − 1) · C² for b distinct vectors.
+
+    Vectors of norm C attain it. Unless the batch is a Poisson sample, their mean must also be 0.
 
     Args:
         sampling: method by which the batch is drawn, such as "poisson" or "with-replacement".
@@ -110,10 +115,11 @@ def noisy_mean(
     noise_std: Annotated[float, SUM_NOISE_STD],
     rounds: Rounds,
 ) -> Outputs:
-    """Return the largest mean squared error of a mean that is estimated from T noisy sums of random batches.
+    """Return the largest mean squared error of a mean of vectors that is estimated from T noisy random batches.
 
-    Each sum is divided by the expected batch size b, and the T quotients are averaged. The average has no bias, so its
-    mean squared error is (V + dσ²)/(b²T). V is the variance of a batch's sum, `batch_variance`.
+    The vectors of each batch are added up, and the sum gets Gaussian noise. Each sum is divided by the expected batch
+    size b, and the T quotients are averaged. The average has no bias, so its mean squared error is (V + dσ²)/(b²T). V
+    is the variance of a batch's sum, `batch_variance`.
 
     Args:
         sampling: method by which batches are drawn.
@@ -159,7 +165,7 @@ def mean_of_messages(
     quantization_levels: QuantizationLevels,
     noise_std: Annotated[float, MESSAGE_NOISE_STD],
 ) -> Outputs:
-    """Bound the mean squared error of the mean of r unit vectors that are rounded to a grid and get noise.
+    """Bound the mean squared error of an average of r unit vectors that are rounded to a grid and get noise.
 
     Each coordinate is rounded at random to a multiple of 1/s without bias, which adds a variance of at most 1/(4s²).
     The messages are independent, so the variance of their mean is divided by r.

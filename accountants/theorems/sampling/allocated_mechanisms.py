@@ -77,7 +77,7 @@ PUBLIC_BATCHES = Theorem(
 
 
 def allocated_mechanism(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of a random allocation of any mechanism, under add-or-remove-one or zero-out-one.
+    """Return the guarantee of any mechanism on randomly allocated batches, under add-or-remove-one or zero-out-one.
 
     Args:
         spec: the allocation of each unit to k of t batches, over E epochs.
@@ -104,10 +104,11 @@ def allocated_mechanism(spec: RandomAllocation, case: Case) -> Guarantee | Refus
 
 
 def _upper_pair(spec: RandomAllocation, case: Case, pair: Pair) -> Pair:
-    """Return the dominating pair of a random allocation of units to batches.
+    """Return two distributions that dominate a random allocation of records or clients to batches.
 
-    It is the pair for secret batches, or the less of it and of the pair for public batches if it may be coarse. If each
-    unit is in all batches, it is the pair for public batches.
+    Dominating means that their hockey-stick divergence bounds δ. The pair is computed for secret batches. If that pair
+    may be coarse, the smaller of its δ and the δ for public batches is taken. If each record or client is in all
+    batches, the pair is that of public batches.
 
     Args:
         spec: the allocation.
@@ -128,10 +129,10 @@ def _upper_pair(spec: RandomAllocation, case: Case, pair: Pair) -> Pair:
 
 
 def _allocated_pair(spec: RandomAllocation, case: Case, pair: Pair) -> Pair:
-    """Return the dominating pair of a random allocation of a unit to k of t secret batches.
+    """Return two distributions that dominate a random allocation of a record or client to k of t secret batches.
 
-    A dominating pair is two distributions with a hockey-stick divergence that bounds δ. The batches are cut into k
-    blocks, and the unit is taken to be in one batch of each. This dominates the allocation.
+    Dominating means that their hockey-stick divergence bounds δ. The batches are divided into k blocks, and the unit
+    (the record or client) is taken to be in one batch of each block. This dominates the allocation.
 
     Args:
         spec: specification of the allocation: t batches, of which k have the unit, and the epochs.
@@ -153,8 +154,8 @@ def _allocated_pair(spec: RandomAllocation, case: Case, pair: Pair) -> Pair:
 def public_batches(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
     """Return a guarantee that holds even if it is public which units are in which batches; or a refusal.
 
-    It is the composition of the batches that a unit is in, under replace-one or zero-out-one. No privacy comes from the
-    allocation itself.
+    A unit is a record or client. The guarantee is the composition of the batches that a unit is in, under replace-one
+    or zero-out-one. No privacy comes from the allocation itself.
 
     Args:
         spec: specification of the random allocation of each unit to some of the batches.
@@ -201,7 +202,7 @@ def reject_batches(theorem: Theorem, spec: RandomAllocation, case: Case) -> Refu
 
 
 def allocation_values(spec: RandomAllocation) -> dict[str, float]:
-    """Return the counts of an allocation, as they are named in a derivation.
+    """Return the parameters of a random allocation by name, for the derivation of a guarantee.
 
     Args:
         spec: specification of the allocation.
@@ -228,12 +229,15 @@ def epochs_and_runs(spec: RandomAllocation) -> tuple[int, int]:
 
 
 def public_pair(spec: RandomAllocation, case: Case, pair: Pair) -> Pair:
-    """Return the pair of all runs on batches with the unit, composed, which dominates if the batches are public.
+    """Return two distributions that dominate a random allocation of records or clients to public batches.
+
+    Dominating means that their hockey-stick divergence bounds δ. They are the composition of all runs on batches that
+    have the unit, that is, the record or client.
 
     Args:
         spec: specification of the allocation, with the batches that have the unit in an epoch, and the epochs.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
-        pair: pair of output distributions of one run on a batch.
+        pair: dominating pair of one run on a batch.
 
     Returns:
         The composition of one run for each epoch and each batch with the unit.
@@ -243,12 +247,12 @@ def public_pair(spec: RandomAllocation, case: Case, pair: Pair) -> Pair:
 
 
 def attained_pairs(spec: RandomAllocation, case: Case, witnesses: tuple[Pair, ...]) -> tuple[Pair, ...]:
-    """Return the output distributions of an allocation on concrete neighbours, as pairs for lower bounds on δ.
+    """Return output distributions of a random allocation on concrete neighbours, for lower bounds on δ.
 
-    On these neighbours, a batch without the unit equals a batch with the unit's other value. A unit in all batches
-    attains the composition. For a unit in one batch the whole likelihood ratio is evaluated. For several batches the
-    statistics of `profiles/allocation/statistics.py` are used. In a further example the unit contributes to the first
-    batch only, which has the unit with probability k/t.
+    A unit is a record or client. On these neighbours, a batch without the unit equals a batch with the unit's other
+    value. A unit in all batches attains the composition. For a unit in one batch the whole likelihood ratio is
+    evaluated. For several batches the statistics of `profiles/allocation/statistics.py` are used. In a further example
+    the unit contributes to the first batch only, which has the unit with probability k/t.
 
     Args:
         spec: the allocation of each unit to k of t batches.
@@ -256,7 +260,7 @@ def attained_pairs(spec: RandomAllocation, case: Case, witnesses: tuple[Pair, ..
         witnesses: pairs that the mechanism attains on a batch with one or the other value of the unit.
 
     Returns:
-        The pairs for all epochs together. There is at least one for each witness that is used.
+        Pairs of distributions of all epochs together. There is at least one for each witness that is used.
     """
     if spec.times_chosen == spec.steps:
         return tuple(public_pair(spec, case, pair) for pair in witnesses)
@@ -298,10 +302,11 @@ def share_of(chosen: int, number: int) -> Share:
 
 
 def _attained_by_sums(spec: RandomAllocation, case: Case, witness: Pair) -> list[Pair]:
-    """Return pairs of distributions of a statistic of the outputs, for lower bounds on δ of a unit in several batches.
+    """Return distributions of a statistic of the outputs, for lower bounds on δ of a record or client in some batches.
 
-    A statistic is a sum over the batches of their likelihood ratios, each capped at some value. Its distribution does
-    not depend on which batches the unit is in.
+    The statistic is the sum over the batches of their likelihood ratios, each capped at some value, or of logarithms of
+    these ratios. Its distribution does not depend on which batches the unit is in. As post-processing it can only lower
+    δ.
 
     Args:
         spec: the allocation.
@@ -309,8 +314,8 @@ def _attained_by_sums(spec: RandomAllocation, case: Case, witness: Pair) -> list
         witness: pair that the mechanism attains on a batch.
 
     Returns:
-        One pair for each cap. There are none for a unit in one batch, for batches that are kept over several epochs, or
-        if the likelihood ratio of the witness cannot be evaluated in cells.
+        One pair of distributions for each cap. There are none for a unit in one batch, or for batches that are kept
+        over several epochs. There are also none if the likelihood ratio of the witness cannot be made discrete.
     """
     cells = cells_of_batch(witness, CELLS)
     keeps_batches = spec.kept and spec.epochs > 1
@@ -318,7 +323,8 @@ def _attained_by_sums(spec: RandomAllocation, case: Case, witness: Pair) -> list
         return []
     ratios = cells.present / cells.absent
     quantiles = [float(np.quantile(ratios, level)) for level in CAP_QUANTILES]
-    caps = dict.fromkeys((0.0, float(ratios.max()), *quantiles))  # without repetitions
+    # Without repetitions; a cap of 0 means the sum of logarithms.
+    caps = dict.fromkeys((0.0, float(ratios.max()), *quantiles))
     pairs = [batches_pair(cells, spec.steps, spec.times_chosen, CELLS, cap) for cap in caps]
     return [composed_pair([(pair, spec.epochs)], case.effort) for pair in pairs if pair is not None]
 

@@ -59,11 +59,12 @@ REPLACED = Theorem(
 
 
 def replaced_unit(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of a random allocation of units to batches under replace-one, for noisy sums; or a refusal.
+    """Return the guarantee of noisy sums over randomly allocated batches under replace-one; or a refusal.
 
-    Replacing a unit is zeroing it and then setting its other value, so group privacy from zero-out-one gives an upper
-    bound. That of public batches is used where it is smaller. The lower bounds come from two examples: opposite
-    contributions of the unit with all other contributions zero, and replacing a contribution by zero.
+    A unit is the protected record or client. Replacing a unit is zeroing it and then setting its other value, so group
+    privacy from zero-out-one gives an upper bound. That of public batches is used where it is smaller. The lower bounds
+    come from two examples: opposite contributions of the unit with all other contributions zero, and replacing a
+    contribution by zero.
 
     Args:
         spec: the allocation.
@@ -109,21 +110,23 @@ def _protects(pair: Pair) -> bool:
     Returns:
         True if no direction of the pair loses privacy completely with a probability of nearly 1.
     """
-    largest_log_mass = -1e-9
+    largest_log_mass = -1e-9  # about the logarithm of 1 − 1e-9
     first_alternative = alternatives_of(pair)[0]
     return all(profile.log_infinite_mass < largest_log_mass for profile in first_alternative.directions())
 
 
 def _opposite_pairs(spec: RandomAllocation, case: Case) -> list[Pair]:
-    """Return pairs for lower bounds on δ: a unit with opposite contributions, while all other contributions are zero.
+    """Return output distributions for lower bounds on δ of a replaced record or client in a random allocation.
+
+    The replaced unit (the record or client) has opposite contributions, and all other contributions are zero.
 
     Args:
         spec: the random allocation of units to batches.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        One pair for each noise of `_noises_of_batch` and each statistic of the outputs. There are none for noise that
-        is not Gaussian if batches are kept over several epochs, or if the shift is out of range.
+        One pair of distributions for each noise of `_noises_of_batch` and each statistic of the outputs. There are none
+        for noise that is not Gaussian if batches are kept over several epochs, or if the shift is out of range.
     """
     pairs: list[Pair] = []
     keeps_batches = spec.kept and spec.epochs > 1
@@ -133,7 +136,7 @@ def _opposite_pairs(spec: RandomAllocation, case: Case) -> list[Pair]:
         shift, runs = one_shift, spec.epochs
         if keeps_batches:  # the outputs of a kept batch in all epochs have one sum
             shift, runs = one_shift * math.sqrt(spec.epochs), 1
-        shift *= 1.0 - 8 * UNIT_ROUNDOFF
+        shift *= 1.0 - 8 * UNIT_ROUNDOFF  # rounded down, for lower bounds
 
         # Tests for each set of batches that the unit may be in, for large contributions.
         if noise.kind == "gaussian" and _LEAST_HIDDEN_SHIFT <= shift < math.inf:
@@ -152,7 +155,8 @@ def _opposite_pairs(spec: RandomAllocation, case: Case) -> list[Pair]:
 def _caps(noise: Noise, shift: float) -> list[float]:
     """Return the caps on likelihood ratios with which statistics of the outputs are formed.
 
-    The caller forms a pair of distributions for each cap. Every pair gives a valid lower bound on δ, so several caps
+    A statistic is a sum over the batches of their likelihood ratios, each at most the cap. A cap of 0 means the sum of
+    logarithms instead, as `noisy_batches_pair` defines it. Every cap gives a valid lower bound on δ, so several caps
     are tried.
 
     Args:

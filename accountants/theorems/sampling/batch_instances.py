@@ -42,10 +42,10 @@ MOST_GROUPS = 256
 
 
 def opposite_gaussian(shift: float, share: Share) -> tuple[Pair, Pair]:
-    """Return the pair of a noisy sum with a sampled contribution s or −s, for upper and for lower bounds on δ.
+    """Return output distributions of a noisy sum with a sampled contribution s or −s, for upper and lower bounds on δ.
 
-    It is (1 − q) N(0, 1) + q N(s, 1) against (1 − q) N(0, 1) + q N(−s, 1). Neighbours attain it by opposite
-    contributions of the record, with all other contributions zero. It is computed for doubles around q.
+    They are (1 − q) N(0, 1) + q N(s, 1) and (1 − q) N(0, 1) + q N(−s, 1). Neighbours attain them by opposite
+    contributions of the record, with all other contributions zero. They are computed for doubles around q.
 
     Args:
         shift: s, in standard deviations of the noise.
@@ -60,7 +60,7 @@ def opposite_gaussian(shift: float, share: Share) -> tuple[Pair, Pair]:
 
 
 def opposite_contributions(mechanism: Spec, share: Share, inner: Guarantee | None = None) -> tuple[Pair, ...]:
-    """Return the pair for lower bounds on δ in which a record contributes C or −C, and all others contribute zero.
+    """Return output distributions for lower bounds on δ if a record contributes C or −C, and all others contribute 0.
 
     The relation is replace-one. Several Gaussian releases of one batch are one Gaussian release along the line through
     both contributions.
@@ -71,7 +71,7 @@ def opposite_contributions(mechanism: Spec, share: Share, inner: Guarantee | Non
         inner: replace-one guarantee of the mechanism, which is needed for several Gaussian releases.
 
     Returns:
-        One pair, or none for a mechanism that is neither a noisy sum nor a run of Gaussian releases.
+        One pair of distributions, or none if the mechanism is neither a noisy sum nor a run of Gaussian releases.
     """
     primitive = mechanism.primitive
     if isinstance(primitive, NoisySum):
@@ -99,12 +99,12 @@ def _is_gaussian_run(spec: Spec) -> bool:
 
 
 def fixed_batch(spec: Subsampled, inner: Guarantee, share: Share) -> tuple[Pair, ...]:
-    """Return pairs for lower bounds on δ of a batch of fixed size under replace-one, from concrete neighbours.
+    """Return output distributions on replace-one neighbours that give lower bounds on δ of a batch of fixed size.
 
-    Let (P, Q) be the mechanism's pair on a batch: the output with the replaced record, and with the replacing one. In
-    the first example all other records equal the replacing record, so a batch without the replaced record gives Q. The
-    pair is then (1 − q) Q + q P against Q, with q the probability that the record is in the batch. For contributions of
-    bounded norm, the second example has opposite contributions of the record, with all others zero.
+    Let P and Q be the distributions of the mechanism's output on a batch with the replaced and the replacing record. In
+    the first example all other records equal the replacing record, so a batch without the replaced record gives Q. Let
+    q be the probability that the record is in the batch. The outputs are then (1 − q) Q + q P and Q. For contributions
+    of bounded norm, the second example has opposite contributions of the record, with all others zero.
 
     Args:
         spec: the subsampled mechanism.
@@ -112,8 +112,8 @@ def fixed_batch(spec: Subsampled, inner: Guarantee, share: Share) -> tuple[Pair,
         share: inclusion probability q of the record.
 
     Returns:
-        The pairs of output distributions. There are none if the mechanism samples again or is not a sum of
-        contributions.
+        One pair of output distributions for each example. There are none if the mechanism samples again or is not a sum
+        of contributions.
     """
     mechanism = spec.mechanism
     if isinstance(mechanism.primitive, RandomSum):
@@ -133,11 +133,11 @@ def fixed_batch(spec: Subsampled, inner: Guarantee, share: Share) -> tuple[Pair,
 
 
 def zeroed_in_a_batch(mechanism: Spec, zeroed: Guarantee, share: Share) -> tuple[Pair, ...]:
-    """Return pairs for lower bounds on δ of a batch of fixed size under zero-out-one, from concrete neighbours.
+    """Return output distributions on zero-out-one neighbours, for lower bounds on δ of a batch of fixed size.
 
     The record contributes C or zero. Let ν_s be the noise shifted by s, the size of C, and measure outputs from the sum
-    of a batch without the record. If all other contributions are zero, the pair is (1 − q) ν₀ + q ν_s against ν₀. If
-    all others are −C, it is (1 − q) ν₀ + q ν_2s against (1 − q) ν₀ + q ν_s.
+    of a batch without the record. If all other contributions are zero, the outputs are (1 − q) ν₀ + q ν_s and ν₀. If
+    all others are −C, they are (1 − q) ν₀ + q ν_2s and (1 − q) ν₀ + q ν_s.
 
     Args:
         mechanism: the mechanism that is run on the batch.
@@ -173,7 +173,7 @@ def zeroed_in_a_batch(mechanism: Spec, zeroed: Guarantee, share: Share) -> tuple
 
 
 def random_among_zeros(inner: Guarantee, share: Share) -> tuple[Pair, ...]:
-    """Return pairs for lower bounds on δ: a sampled contribution of random size, while all others are zero.
+    """Return output distributions for lower bounds on δ of a sampled contribution of random size, if all others are 0.
 
     Args:
         inner: guarantee of the mechanism on a batch that has the contribution. Its attained pairs (output distributions
@@ -181,7 +181,7 @@ def random_among_zeros(inner: Guarantee, share: Share) -> tuple[Pair, ...]:
         share: probability that the contribution is in the batch, with the doubles around it.
 
     Returns:
-        One pair for each attained pair that is a Gaussian mixture; the tuple may be empty.
+        One pair of output distributions for each attained pair that is a Gaussian mixture; the tuple may be empty.
     """
     attained_pairs = []
     for witness in inner.curve.witnesses:
@@ -241,11 +241,11 @@ _NO_SHIFT = Mixture((0.0,), (0.0,))
 
 
 def replaced_pairs(drawn: Multiplicities, contribution: ContributionNoise) -> tuple[Pair, ...]:
-    """Return pairs for lower bounds on δ of sampling with replacement under replace-one, from concrete neighbours.
+    """Return output distributions on replace-one neighbours, for lower bounds on δ of sampling with replacement.
 
-    The contribution of the record changes from C to −C. All others are −C, or, in a second pair for Gaussian noise,
-    zero. Integers change from their sensitivity to zero, with all others zero. Multiplicities are rounded down to the
-    least of their group. This brings the two distributions closer, because they are shifts of one distribution.
+    The record's contribution changes from C to −C. All others are −C, or, in a second pair for Gaussian noise, zero.
+    Integers change from their sensitivity to zero, with all others zero. Multiplicities (numbers of draws) are rounded
+    down to the least of their group. This brings the distributions closer, because they are shifts of one distribution.
 
     Args:
         drawn: distribution of the number of times that the record is drawn.
@@ -275,17 +275,17 @@ def replaced_pairs(drawn: Multiplicities, contribution: ContributionNoise) -> tu
 
 
 def zeroed_pairs(drawn: Multiplicities, contribution: ContributionNoise) -> tuple[Pair, ...]:
-    """Return pairs for lower bounds on δ of sampling with replacement under zero-out-one, from concrete neighbours.
+    """Return output distributions on zero-out-one neighbours, for lower bounds on δ of sampling with replacement.
 
-    The contribution of the record changes from C to zero. All others are zero, or, in a second pair, −C. The second
-    pair is known only if no multiplicities are grouped, because rounding them down moves both of its distributions.
+    The record's contribution changes from C to zero. All others are zero, or, in a second pair, −C. The second pair
+    needs multiplicities (numbers of draws) that are not grouped; rounding them down would move both distributions.
 
     Args:
         drawn: distribution of the number of times that the record is drawn.
         contribution: noise, and shift by one contribution.
 
     Returns:
-        One or two pairs.
+        One or two pairs of output distributions.
     """
     noise, shift = contribution
     groups = _least_multiplicities(drawn)
@@ -304,7 +304,7 @@ def zeroed_pairs(drawn: Multiplicities, contribution: ContributionNoise) -> tupl
 
 
 def _least_multiplicities(drawn: Multiplicities) -> _MultiplicityGroups:
-    """Return the least multiplicity of each group, with the probability of the group.
+    """Return the least number of draws of a record in each group of such numbers, with the group's probability.
 
     Args:
         drawn: distribution of the number of times that a record is drawn, in groups of neighbouring numbers.
@@ -321,10 +321,10 @@ def _least_multiplicities(drawn: Multiplicities) -> _MultiplicityGroups:
 
 
 def _gaussian_pair(groups: _MultiplicityGroups, shift: float, direction: Direction, drawn: Multiplicities) -> Pair:
-    """Return the pair of a Gaussian noisy sum under sampling with replacement, for lower bounds on δ.
+    """Return output distributions of a Gaussian noisy sum under sampling with replacement, for lower bounds on δ.
 
-    It is a mixture over the number of times that a record is drawn, its multiplicity. The probabilities are rounded so
-    that small multiplicities become more likely. This brings the two distributions closer (docs/engine-certificate.md,
+    They are mixtures over the number of times that a record is drawn, its multiplicity. The probabilities are rounded
+    so that small multiplicities become more likely, which brings both distributions closer (docs/engine-certificate.md,
     A10).
 
     Args:
@@ -343,7 +343,7 @@ def _gaussian_pair(groups: _MultiplicityGroups, shift: float, direction: Directi
 
 
 def _shifted_mixture(log_weights: dict[int, float], shift: float) -> Mixture:
-    """Return the mixture of noise shifted by k times a shift, over the multiplicities k of a record.
+    """Return the mixture of noise shifted by k contributions, over the multiplicities k of a record.
 
     A multiplicity is the number of times that the record is drawn into the batch.
 
@@ -359,7 +359,7 @@ def _shifted_mixture(log_weights: dict[int, float], shift: float) -> Mixture:
 
 
 def _gaussian_mixture(groups: _MultiplicityGroups, shift: float) -> LineMixture:
-    """Return the Gaussian mixture with means k times a shift, over the multiplicities k of a record.
+    """Return the mixture of Gaussians shifted by k contributions, over the multiplicities k of a record.
 
     A multiplicity is the number of times that the record is drawn into the batch. The noise has standard deviation 1.
 

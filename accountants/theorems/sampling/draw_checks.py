@@ -28,8 +28,8 @@ def reject_other_draw(sampling: str, theorem: Theorem, spec: Subsampled, case: C
     """Check whether a batch satisfies the assumptions of an amplification theorem.
 
     A refusal is an object that says why a theorem does not apply. Rejected are other kinds of sampling, draws of other
-    units than the protected one, and draws that the observer sees. Specs that `reject_uncovered_spec` rejects are
-    rejected, too.
+    units than the protected one, and draws that the observer sees. Also rejected is all that `reject_uncovered_spec`
+    rejects.
 
     Args:
         sampling: the kind of sampling that the theorem is about.
@@ -73,10 +73,10 @@ def reject_uncovered_spec(theorem: Theorem, spec: Subsampled, case: Case) -> Ref
 
 
 def reject_open_level(theorem: Theorem, spec: Subsampled, case: Case) -> Refusal | None:
-    """Check whether it matters if an inner sampling draws clients or records, where the spec leaves it open.
+    """Check whether it matters if an inner sampling draws clients or records, where the specification does not say it.
 
-    Guarantees for clients hold unchanged if the mechanism draws records. They also hold if it draws clients, unless the
-    draw may put a different client in place of an absent one, or count a client several times.
+    Guarantees for clients hold unchanged if the mechanism draws records. They also hold if it draws clients, with two
+    exceptions. The draw may put a different client in place of an absent one, or count a client several times.
 
     Args:
         theorem: the theorem that the refusal names.

@@ -57,7 +57,7 @@ class Multiplicities:
 
 
 def multiplicities(draws: int, population: int, *, single_groups: int = SINGLE_GROUPS) -> Multiplicities | None:
-    """Return the distribution of the multiplicity of a record, the number of times that it is drawn with replacement.
+    """Return the distribution of the number of times that a record is drawn with replacement, its multiplicity.
 
     It is binomial, with `draws` trials of probability 1/population. Multiplicities above `single_groups` are grouped
     within 10 %, or within 50 % if each has a probability below e^−80. Multiplicities with a probability below e^−800
@@ -148,11 +148,11 @@ def _group_multiplicities(log_weights: FloatArray, mean: float, single_groups: i
 
 
 def round_probabilities(log_probabilities: Sequence[float], accuracy: float, *, upward: bool) -> tuple[float, ...]:
-    """Return a distribution near the given one as doubles, but stochastically larger or smaller in spite of rounding.
+    """Round a distribution to doubles, so that it becomes stochastically larger or smaller in spite of rounding.
 
-    It is of the multiplicity of a record, the number of times that it is drawn. For a larger distribution,
-    probabilities of multiplicities above the most likely one are rounded up, and those below it are rounded down. For a
-    smaller one it is the other way round. The most likely multiplicity has the remaining mass.
+    The distribution is that of the multiplicity of a record, the number of times that it is drawn. To become larger,
+    probabilities of multiplicities above the most likely one are rounded up, and those below it are rounded down. To
+    become smaller it is the other way round. The most likely multiplicity has the remaining mass.
 
     Args:
         log_probabilities: logarithms [nat] of the probabilities of increasing multiplicities; the sum is one.
@@ -163,6 +163,7 @@ def round_probabilities(log_probabilities: Sequence[float], accuracy: float, *, 
         One probability for each multiplicity; their sum is one up to the last rounding.
     """
     heaviest = max(range(len(log_probabilities)), key=log_probabilities.__getitem__)
+    # The relative error of a probability: that of its logarithm, and that of the exponential and of the products.
     margin = 2.0 * accuracy + 16 * UNIT_ROUNDOFF
     rounded = []
     for index, log_probability in enumerate(log_probabilities):

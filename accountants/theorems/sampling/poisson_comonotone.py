@@ -75,8 +75,8 @@ def comonotone_pair(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 def _gaussian_run(mechanism: Spec, share: Share, spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of several Gaussian releases of one Poisson batch under replace-one; or a refusal.
 
-    The dominating pair belongs to contributions ±s. Here s is the larger of the shift by removing a record and half the
-    shift by replacing it, in standard deviations of the noise.
+    The bound is that of a record with the contribution s or −s. Here s is the larger of the shift by removing a record
+    and half the shift by replacing it, in standard deviations of the noise.
 
     Args:
         mechanism: the mechanism on the batch.
@@ -98,6 +98,7 @@ def _gaussian_run(mechanism: Spec, share: Share, spec: Subsampled, case: Case) -
     if removal_mu is None or replacement_mu is None or share.rate == 1.0:
         return Refusal(COMONOTONE, "the mechanism on the batch is not a run of Gaussian releases")
 
+    # The shift is rounded up for the upper bound.
     shift = max(removal_mu, 0.5 * replacement_mu) * (1.0 + 8 * UNIT_ROUNDOFF)
     upper, _ = opposite_gaussian(shift, share)
     attained = opposite_contributions(mechanism, share, inner)

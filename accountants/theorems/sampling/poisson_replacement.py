@@ -48,10 +48,10 @@ CONVEXITY = Theorem(
 
 
 def convexity_bound(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee q δ(log(1 + (e^ε' − 1)/q)) of Poisson sampling under replace-one, by joint convexity.
+    """Return the guarantee of Poisson sampling under replace-one that follows from joint convexity of the divergence.
 
-    δ is the privacy profile of the mechanism for replace-one, and q the inclusion probability. The bound serves sums of
-    bounded contributions for which no dominating pair is known that neighbours attain.
+    At ε' it is q δ(log(1 + (e^ε' − 1)/q)). δ is the privacy profile of the mechanism for replace-one, and q the
+    inclusion probability. The bound serves sums of bounded contributions for which no tight bound is known.
 
     Args:
         spec: specification of the subsampled mechanism.
@@ -59,8 +59,9 @@ def convexity_bound(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
     Returns:
         The guarantee. It is a refusal, which says why the theorem does not apply, for other samplings and relations. It
-        also is one if removing a record may do more than replacing it.
+        also is a refusal if removing a record may do more than replacing it.
     """
+    # The cases to which the theorem does not apply.
     if refusal := reject_other_draw("poisson", CONVEXITY, spec, case):
         return refusal
     if case.setting.relation != "replace-one":
@@ -68,6 +69,8 @@ def convexity_bound(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     mechanism = drawn_mechanism(spec, case.setting)
     if not removing_is_replacing(mechanism, case.setting.unit):
         return Refusal(CONVEXITY, "removing a record may do more than replacing it, and nothing bounds it here")
+
+    # The bound, and the output distributions of concrete neighbours for lower bounds.
     inner = case.account(mechanism, case.setting)
     share = Share.of(spec)
     upper = amplify_symmetrically(inner.curve.upper, share)

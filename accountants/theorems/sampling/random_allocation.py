@@ -155,8 +155,8 @@ def block_sizes(steps: int, times_chosen: int) -> list[tuple[int, int]]:
         times_chosen: number k of blocks, from 1 to t.
 
     Returns:
-        Pairs of a size and the number of blocks of this size. There is one pair if k divides t, otherwise there are two
-        with sizes that differ by 1.
+        Each size with the number of blocks of this size. There is one size if k divides t, otherwise there are two that
+        differ by 1.
     """
     size, longer = divmod(steps, times_chosen)
     if longer == 0:
@@ -198,9 +198,9 @@ def _reject_setting(theorem: Theorem, case: Case) -> Refusal | None:
 
 
 def _block_pair(shift: float, size: int) -> Pair:
-    """Return the dominating pair of a Gaussian mechanism on several batches, one of which has the unit.
+    """Return two distributions that dominate a Gaussian mechanism on several batches, one of which has the unit.
 
-    A dominating pair is two distributions with a hockey-stick divergence that bounds δ.
+    Dominating means that their hockey-stick divergence bounds δ. The unit is a record or client.
 
     Args:
         shift: norm of the unit's contribution over the standard deviation of the noise.
@@ -216,7 +216,7 @@ def _block_pair(shift: float, size: int) -> Pair:
 
 
 def squared_shift(mechanism: Spec) -> Fraction | None:
-    """Return c² = Σ 1/σᵢ² of all Gaussian releases from a batch, which together are one release with the shift c.
+    """Return the squared shift c² = Σ 1/σᵢ² of one Gaussian release that is equivalent to all releases from a batch.
 
     The noise multiplier σᵢ is the standard deviation of a release's noise over the norm bound of a contribution.
 
@@ -233,9 +233,10 @@ def squared_shift(mechanism: Spec) -> Fraction | None:
 
 
 def sum_of_squares(releases: Sequence[tuple[float, int]]) -> Fraction:
-    """Return Σ 1/σᵢ² over Gaussian releases with the noise multipliers σᵢ.
+    """Return Σ 1/σᵢ² over Gaussian releases with the noise multipliers σᵢ, as an exact or slightly smaller fraction.
 
-    It is exact for equal noise multipliers. Otherwise each term is rounded down by less than 2^−200 of the largest.
+    The sum is exact for equal noise multipliers. Otherwise each term is rounded down by less than 2^−200 of the
+    largest.
 
     Args:
         releases: noise multiplier of each release, and the number of its runs. There is at least one release.
@@ -286,9 +287,10 @@ def _public_batches_pair(spec: RandomAllocation) -> Pair:
 
 
 def _extreme_noise_pairs(spec: RandomAllocation, case: Case) -> tuple[Pair, ...]:
-    """Return pairs for lower bounds on δ of an allocation, from the sum of all outputs and from the largest ones.
+    """Return distributions of extreme statistics of the outputs, for lower bounds on δ of a random allocation.
 
-    All statistics are post-processing of the outputs, so their pairs bound δ from below. The largest output is used
+    The statistics are the sum of all outputs, and the largest outputs. They are post-processing, so the divergence of
+    their distributions on neighbours bounds δ from below. The largest output is used
     only for small noise, where it shows the unit. `_hidden_sets` says when the largest sum of k outputs is used.
 
     Args:
@@ -298,25 +300,29 @@ def _extreme_noise_pairs(spec: RandomAllocation, case: Case) -> tuple[Pair, ...]
     Returns:
         Pairs of distributions, at least one.
     """
+    # Shifts are rounded down, for lower bounds.
     shift, runs = _shift_and_runs(spec)
     total = _sum_of_outputs(spec)
     if shift < 1.0 or not math.isfinite(shift):
         return (total, *_hidden_sets(spec))
-    lower_shift = shift * (1.0 - 4 * UNIT_ROUNDOFF)
+    lower_shift = shift * (1.0 - 4 * UNIT_ROUNDOFF)  # rounded down
     largest = largest_sum_pair(lower_shift, 0.0, spec.steps, spec.times_chosen)
     return total, composed_pair([(largest, runs)], case.effort), *_hidden_sets(spec)
 
 
 def _hidden_sets(spec: RandomAllocation) -> tuple[Pair, ...]:
-    """Return the pair of a union of tests, one for each set of batches that the unit may be in, for lower bounds on δ.
+    """Return distributions for a lower bound on δ by a test that tries each set of batches that the unit may be in.
+
+    The unit is a record or client. The test is the union of the tests for the single sets.
 
     Args:
         spec: specification of the allocation of units to batches.
 
     Returns:
-        One pair. There is none if the number of sets exceeds e^{μ²/2}, for the μ of public batches. Most losses are
-        then negative.
+        One pair of distributions. There is none if the number of sets exceeds e^{μ²/2}, for the μ of public batches.
+        Most privacy losses are then negative.
     """
+    # The Gaussian DP parameter of public batches, rounded down.
     shift, runs = _shift_and_runs(spec)
     mu = shift * math.sqrt(spec.times_chosen * runs) * (1.0 - 4 * UNIT_ROUNDOFF)
     log_sets = log_choices(spec.steps, spec.times_chosen, runs)
@@ -327,24 +333,25 @@ def _hidden_sets(spec: RandomAllocation) -> tuple[Pair, ...]:
 
 
 def _sum_of_outputs(spec: RandomAllocation) -> Pair:
-    """Return the Gaussian pair of the sum of the outputs of each epoch, for lower bounds on δ.
+    """Return two Gaussian distributions for lower bounds on δ of a random allocation, from the outputs added up.
 
-    This sum does not depend on the batches.
+    They are the distributions of the sum of the outputs of each epoch. The sum does not depend on the batches.
 
     Args:
         spec: specification of the allocation of units to batches.
 
     Returns:
-        The pair, with its Gaussian DP parameter rounded down.
+        The two distributions, with their Gaussian DP parameter rounded down.
     """
     mu = root_up(_squared_shift(spec) * spec.times_chosen**2 * spec.epochs / spec.steps)
-    return gaussian_pair(mu * (1.0 - 4 * UNIT_ROUNDOFF))
+    return gaussian_pair(mu * (1.0 - 4 * UNIT_ROUNDOFF))  # rounded down
 
 
 def _guarantee(spec: RandomAllocation, case: Case, theorem: Theorem, curve: Curve) -> Guarantee:
-    """Return the guarantee of an allocation with a given curve.
+    """Return the guarantee of a random allocation with given bounds on δ.
 
-    A guarantee has the setting, the bounds on δ, their derivation, and the conditions that the caller declares.
+    A guarantee has the neighbouring relation, the protected unit and the observer; the bounds on δ and their
+    derivation; and the conditions that the caller declares.
 
     Args:
         spec: specification of the allocation.

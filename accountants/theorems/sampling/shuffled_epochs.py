@@ -91,11 +91,12 @@ def shows_batches(mechanism: Spec) -> bool:
 
 
 def _attained_pairs(spec: Subsampled, case: Case, inner: Guarantee) -> list[Pair]:
-    """Return pairs of output distributions of one shuffled epoch on concrete neighbours, for lower bounds on δ.
+    """Return output distributions of one shuffled epoch on concrete neighbours, for lower bounds on δ.
 
-    For a Gaussian mechanism under replace-one, all other contributions equal the replacing one, and the replaced one is
-    opposite. Under zero-out-one, all other contributions are zero, or all are opposite. For other mechanisms all other
-    units equal the replacing or zeroed one. So a batch without the unit has the output of the second data set.
+    A unit is a record or client. For a Gaussian mechanism under replace-one, all other contributions equal the
+    replacing one, and the replaced one is opposite. Under zero-out-one, all other contributions are zero, or all are
+    opposite. For other mechanisms all other units equal the replacing or zeroed one. So a batch without the unit has
+    the output of the second data set.
 
     Args:
         spec: the shuffled epochs. A remainder is taken as a smaller last batch, which the spec admits.
@@ -113,7 +114,7 @@ def _attained_pairs(spec: Subsampled, case: Case, inner: Guarantee) -> list[Pair
     share, last_share = batch_size / population, remainder / population
     noise_multiplier = gaussian_multiplier(spec.mechanism)
     if noise_multiplier is not None:
-        shift = (1.0 - 4 * UNIT_ROUNDOFF) / noise_multiplier
+        shift = (1.0 - 4 * UNIT_ROUNDOFF) / noise_multiplier  # rounded down, for lower bounds
         return _gaussian_pairs(shift, steps, share, last_share, is_replaced=case.setting.relation == "replace-one")
 
     # Other mechanisms: all other units equal the replacing or zeroed one.
@@ -129,7 +130,9 @@ def _attained_pairs(spec: Subsampled, case: Case, inner: Guarantee) -> list[Pair
 
 
 def _gaussian_pairs(shift: float, steps: int, share: float, last_share: float, *, is_replaced: bool) -> list[Pair]:
-    """Return pairs of output distributions of a Gaussian mechanism in one shuffled epoch, for lower bounds on δ.
+    """Return output distributions of a Gaussian mechanism in one shuffled epoch, for lower bounds on δ.
+
+    A unit, that is, a record or client, is in one of the batches.
 
     Args:
         shift: norm of a contribution, in standard deviations of the noise, rounded down.
@@ -139,7 +142,7 @@ def _gaussian_pairs(shift: float, steps: int, share: float, last_share: float, *
         is_replaced: whether the relation is replace-one; otherwise it is zero-out-one.
 
     Returns:
-        At most two pairs; no pair if the shift is outside the range that is computed.
+        At most two pairs of distributions; none if the shift is outside the range that is computed.
     """
     pairs: list[Pair] = []
     change = 2.0 * shift if is_replaced else shift

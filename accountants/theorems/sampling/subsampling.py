@@ -109,7 +109,7 @@ def full_batch(spec: Subsampled, case: Case) -> Guarantee | Refusal:
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee, or a refusal if the batch may leave records out, or if no valid pair is known.
+        The guarantee, or a refusal if the batch may leave records out, or if no valid bound is known.
     """
     relation, unit = case.setting.relation, case.setting.unit
     is_truncated = spec.largest_batch is not None
@@ -141,7 +141,7 @@ def poisson(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the amplified guarantee of Poisson sampling (Balle, Barthe and Gaboardi 2018, Theorem 8).
 
     It covers add-or-remove-one for every mechanism, and zero-out-one for noisy sums. A zeroed record and a record that
-    is not drawn add the same to a sum, so both relations have the same pair. The guarantee is tight if the mechanism's
+    is not drawn add the same to a sum, so both relations have the same bound. The guarantee is tight if the mechanism's
     guarantee is.
 
     Args:
@@ -174,11 +174,11 @@ def poisson(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 def poisson_replace_one(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of Poisson sampling of a Gaussian mechanism under replace-one.
 
-    The dominating pair is (1 − q) N(0, 1) + q N(s, 1) against (1 − q) N(0, 1) + q N(−s, 1), which neighbours attain.
-    Here q is the inclusion probability and s the norm of a contribution over the noise.
+    Let q be the inclusion probability, and s the norm of a contribution over the noise. δ is the hockey-stick
+    divergence of two mixtures: (1 − q) N(0, 1) + q N(s, 1) and (1 − q) N(0, 1) + q N(−s, 1). Neighbours attain them.
 
-    Proof: docs/engine-certificate.md. For α ≥ 1 the divergence is E[F(w₀X₀ + w₁X₁)] with F convex and X lognormal.
-    Every covariance is largest at two opposite contributions of norm C, so Kahane's inequality applies.
+    Proof: docs/engine-certificate.md. For α = e^ε ≥ 1 the divergence is E[F(w₀X₀ + w₁X₁)] with F convex and X
+    lognormal. Every covariance is largest at two opposite contributions of norm C, so Kahane's inequality applies.
 
     Args:
         spec: the subsampled mechanism.
@@ -255,14 +255,14 @@ def without_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
 
 def guarantee_of_relation(guarantee: Guarantee, setting: Setting, instances: tuple[Pair, ...]) -> Guarantee:
-    """Return a replace-one guarantee as a guarantee for the relation of the setting, replace-one or zero-out-one.
+    """Return a replace-one guarantee as a guarantee for the requested neighbouring relation.
 
-    Zeroing a record is a replacement, so the upper bound stays valid.
+    The relation is replace-one or zero-out-one. Zeroing a record is a replacement, so the upper bound stays valid.
 
     Args:
         guarantee: replace-one guarantee with the upper bound on δ.
         setting: the requested neighbouring relation, protected unit and observer.
-        instances: pairs that neighbours in the relation of the setting attain, for lower bounds on δ.
+        instances: pairs of output distributions on neighbours in the requested relation, for lower bounds on δ.
 
     Returns:
         The guarantee with the same upper bound, and with lower bounds by the instances.
@@ -286,7 +286,7 @@ def amplified_guarantee(inner: Guarantee, curve: Curve, theorem: Theorem, spec: 
         spec: the subsampled mechanism.
 
     Returns:
-        The guarantee for the setting of `inner`.
+        The guarantee for the neighbouring relation, unit and observer of `inner`.
     """
     step = theorem.because(inner.derivation, sampling=spec.sampling, rate=spec.inclusion_probability)
     conditions: tuple[Condition, ...] = (SECRET_DRAW,)

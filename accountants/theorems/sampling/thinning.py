@@ -95,20 +95,21 @@ def thinned_guarantee(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
 
 def _with_instances(spec: Subsampled, case: Case, inner: Guarantee, upper: Pair) -> Curve:
-    """Return the curve with pairs that neighbouring data sets attain or approach, for lower bounds on δ.
+    """Return the privacy curve of a subsampled mechanism, with output distributions on neighbours for lower bounds.
 
-    Reports under a name show the members of the batch, and attain the upper pair. Integers, scores and queries that may
-    depend on the batch in any way approach it. All other mechanisms have no pair, except under zero-out-one in a
-    Poisson batch, where a zeroed record acts like one that is not drawn.
+    Reports under a name show the members of the batch, and attain the upper bound. Integers, scores and queries that
+    may depend on the batch in any way approach it. All other mechanisms have no lower bound here. The exception is
+    zero-out-one in a Poisson batch, where a zeroed record acts like one that is not drawn.
 
     Args:
         spec: the subsampled mechanism.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
         inner: guarantee of the mechanism on the batch.
-        upper: the dominating pair of the subsampled mechanism.
+        upper: the dominating pair of the subsampled mechanism, two distributions with a hockey-stick divergence that
+            bounds δ.
 
     Returns:
-        The curve with the upper pair and the pairs for lower bounds, of which there may be none.
+        The curve with the upper bound on δ, and the pairs for lower bounds, of which there may be none.
     """
     mechanism = drawn_mechanism(spec, case.setting)
     share = Share.of(spec)
@@ -137,10 +138,11 @@ def _has_reports(mechanism: Spec) -> bool:
 
 
 def _is_free_without_unit(mechanism: Spec) -> bool:
-    """Return whether the outputs on batches without the unit may be singular to those on batches with it.
+    """Return whether an output may show with certainty that a record or client (the unit) is in the batch.
 
-    This is true for integers, scores and queries that may depend on the batch in any way. It is false if the mechanism
-    samples again: it may then miss the unit, and its output is as for a batch without the unit.
+    The distributions with and without the unit are then singular to each other. This is true for integers, scores and
+    queries that may depend on the batch in any way. It is false if the mechanism samples again: it may then miss the
+    unit, and its output is as for a batch without the unit.
 
     Args:
         mechanism: the mechanism that is run on the batch.

@@ -64,7 +64,7 @@ RECORDS_OF_A_CLIENT = Theorem(
 
 
 def clients_then_records(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee q δ(ε) of a record of a client that takes part with probability q.
+    """Return the guarantee q δ(ε) of a record if its client is in a round with probability q.
 
     δ(ε) is the profile of the client's own mechanism for the record. The guarantee is attained if the observer sees
     which clients take part.
@@ -83,9 +83,9 @@ def clients_then_records(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
 
 def visible_selection(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee q δ(ε) of a client that takes part with probability q, if the observer sees who does.
+    """Return the guarantee q δ(ε) of a client that is drawn with probability q, if the observer sees who is drawn.
 
-    δ(ε) is the profile of the mechanism for a client that takes part. If it does not, nothing depends on it.
+    δ(ε) is the profile of the mechanism for a client that is drawn. The output does not depend on any other client.
 
     Args:
         spec: specification of the subsampled mechanism.
@@ -95,6 +95,7 @@ def visible_selection(spec: Subsampled, case: Case) -> Guarantee | Refusal:
         The guarantee. It is a refusal, which says why the theorem does not apply, for other units, observers and
         relations.
     """
+    # The cases to which the theorem does not apply.
     if case.setting.unit != "client" or drawn_level(spec, "client") != "clients":
         return Refusal(VISIBLE_SELECTION, "the batch is not one of clients where a client is protected")
     if not observes_draw(spec, case.setting):

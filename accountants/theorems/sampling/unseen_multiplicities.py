@@ -58,9 +58,10 @@ UNSEEN_MULTIPLICITIES = Theorem(
 
 
 def unseen_multiplicities_pair(drawn: Multiplicities, shift: float, relation: Relation) -> Pair | None:
-    """Return the dominating pair of a Gaussian noisy sum over a batch with a random number of copies of each record.
+    """Return two distributions that dominate a Gaussian noisy sum over a batch with random copies of each record.
 
-    The number of times that the record is drawn stays hidden in part. Under replace-one, two contributions are at most
+    Dominating means that their hockey-stick divergence bounds δ. The number of times that the record is drawn, its
+    multiplicity, stays hidden in part. Under replace-one, two contributions are at most
     twice the norm of a contribution apart. Under zero-out-one, the zeroed record is at most one norm from every other
     contribution, so the two directions differ.
 
@@ -104,6 +105,7 @@ def _bound(drawn: Multiplicities, from_others: float, from_replacement: float) -
     possible = {times: probability for times, probability in probability_of.items() if probability > 0.0}
     log_probabilities = [math.log(probability) for probability in possible.values()]
     shifts = [from_others * times * (1.0 + 4 * UNIT_ROUNDOFF) for times in possible]
+    # Factors round up by more than the errors. `log_rest` is for the multiplicities that were left out as negligible.
     return DrawnSumBound(
         rate=drawn.rate * (1.0 + 32 * UNIT_ROUNDOFF),
         log_probabilities=tuple(log_probabilities),
@@ -118,7 +120,7 @@ def _bound(drawn: Multiplicities, from_others: float, from_replacement: float) -
 def larger_multiplicities(drawn: Multiplicities) -> tuple[float, ...]:
     """Return the probabilities of the number of draws of a record, given that it is drawn, for upper bounds on δ.
 
-    They are rounded so that this number becomes stochastically larger, which raises the bound
+    The probabilities are rounded so that this number becomes stochastically larger, which raises the bound
     (docs/engine-certificate.md, A10).
 
     Args:

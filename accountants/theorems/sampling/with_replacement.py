@@ -70,10 +70,10 @@ WITH_REPLACEMENT = Theorem(
 def with_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of a noisy sum under sampling with replacement.
 
-    Source: Balle, Barthe and Gaboardi 2018, Theorem 10. For Gaussian noise the bound of `unseen_multiplicities` is used
-    in its place, also where batches are composed, because it is nowhere larger for one batch. Its table raises a
-    composed ε by up to 3e-5 of itself in tests, where a record is hardly ever drawn twice. Lower bounds come from
-    examples of neighbouring data sets.
+    The bound is Theorem 10 of Balle, Barthe and Gaboardi 2018. For Gaussian noise the bound of `unseen_multiplicities`
+    replaces it, also where batches are composed, because it is nowhere larger for one batch. If a record is hardly ever
+    drawn twice, its table raises a composed ε by up to a relative 3e-5 in tests. Lower bounds come from examples of
+    neighbouring data sets.
 
     Args:
         spec: the subsampled mechanism.
@@ -114,11 +114,11 @@ def with_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
 
 def public_draws_pair(mechanism: Spec, draws: int, relation: Relation) -> Pair:
-    """Return the dominating pair of a record that is drawn in all K draws of a batch with replacement.
+    """Return two distributions that dominate a noisy sum in which a record is drawn in all K draws of the batch.
 
-    It also dominates sampling with replacement. The two outputs are mixtures with the weights of the draws. Given the
-    draws, the record counts at most K times in both. By joint convexity the largest divergence of the components bounds
-    the divergence of the mixtures.
+    Dominating means that their hockey-stick divergence bounds δ. The pair also dominates sampling with replacement. The
+    two outputs are mixtures with the weights of the draws. Given the draws, the record counts at most K times in both.
+    By joint convexity the largest divergence of the components bounds the divergence of the mixtures.
 
     Args:
         mechanism: spec of a mechanism that has a `noise_of_contribution`.
@@ -170,9 +170,9 @@ def _tighten_for_gaussian_noise(
 
 
 def dominating_pair(mechanism: Spec, drawn: Multiplicities) -> Pair:
-    """Return the dominating pair of a noisy sum under sampling with replacement.
+    """Return two distributions that dominate a noisy sum under sampling with replacement.
 
-    A dominating pair is two distributions with a hockey-stick divergence that bounds δ. For Gaussian noise the pair is
+    Dominating means that their hockey-stick divergence bounds δ. For Gaussian noise the pair is
     an exact mixture over the number of times that the record is drawn. This needs accurate probabilities (error below
     `MOST_ERROR`), and a record that may be absent.
 
@@ -183,6 +183,7 @@ def dominating_pair(mechanism: Spec, drawn: Multiplicities) -> Pair:
     Returns:
         The pair, with the same privacy profile in both directions.
     """
+    # An upper bound on the log probability of the numbers of draws that are left out.
     log_rest = NEGLIGIBLE_LOG_WEIGHT + 1.0 if drawn.rate < 1.0 else -math.inf
     groups = group_profiles(mechanism, drawn.most)
     rate = drawn.rate * (1.0 + 32 * UNIT_ROUNDOFF)  # rounded up, which raises the profile

@@ -77,15 +77,18 @@ _ACCURACY = 64 * UNIT_ROUNDOFF
 
 
 def _log_terms(epsilon: FloatArray, shift: FloatArray, rate: float, absent: float) -> tuple[FloatArray, ...]:
-    """Compute the normal tails that determine δ(ε) and the loss tails of a pair of mixtures, as logarithms.
+    """Compute the logs of the normal tail probabilities that determine δ(ε) of two Gaussian mixtures.
 
-    The pair is P = (1 − q) N(0, 1) + q N(2s, 1) against Q = (1 − q) N(0, 1) + q N(s, 1). An output has a loss above ε
-    if it exceeds a threshold c. With ω = dN(s, 1)/dN(0, 1), the equation dP/dQ = e^ε is
+    The mixtures are P = (1 − q) N(0, 1) + q N(2s, 1) and Q = (1 − q) N(0, 1) + q N(s, 1). An output has a privacy loss
+    log dP/dQ above ε if it exceeds a threshold c. Let ω = dN(s, 1)/dN(0, 1). The equation dP/dQ = e^ε is
 
         q e^{−s²} ω² − q e^ε ω = (1 − q)(e^ε − 1).
 
-    The larger root is log ω = s² + ε − log 2 + log(1 + √(1 + 4 (1 − q)/q e^{−s² − ε} (1 − e^{−ε}))). The loss increases
-    from there on.
+    Its larger root is log ω = s² + ε − log 2 + log(1 + ϱ), where
+
+        ϱ² = 1 + 4 (1 − q)/q e^{−s² − ε} (1 − e^{−ε}).
+
+    The loss increases from there on.
 
     Args:
         epsilon: array of values of ε ≥ 0, in nats.
@@ -96,6 +99,7 @@ def _log_terms(epsilon: FloatArray, shift: FloatArray, rate: float, absent: floa
     Returns:
         Three arrays: log Φ(2s − c), log Φ(s − c) and log Φ(−c).
     """
+    # The root ϱ, then log ω, where log(1 + ϱ) − log 2 = log(1 + (ϱ − 1)/2). At the output c, log ω = cs − s²/2.
     root = np.sqrt(1.0 + 4.0 * (absent / rate) * np.exp(-shift * shift - epsilon) * -np.expm1(-epsilon))
     log_omega = shift * shift + epsilon + np.log1p(0.5 * (root - 1.0))
     threshold = log_omega / shift + 0.5 * shift
@@ -105,8 +109,9 @@ def _log_terms(epsilon: FloatArray, shift: FloatArray, rate: float, absent: floa
 def _log_divergence(epsilon: FloatArray, shift: FloatArray, rate: float, absent: float) -> Enclosure:
     """Enclose log δ(ε) of (1 − q) N(0, 1) + q N(2s, 1) against (1 − q) N(0, 1) + q N(s, 1).
 
-    It is log of q (Φ(2s − c) − α Φ(s − c) − (1 − q)(α − 1)/q Φ(−c)) with α = e^ε and the threshold c of `_log_terms`.
-    The error of c has an effect of second order, far below the slack.
+    Let α = e^ε, and c the output at which the privacy loss is ε (`_log_terms`). Then
+    δ = q (Φ(2s − c) − α Φ(s − c) − (1 − q)(α − 1)/q Φ(−c)). The error of c has an effect of second order, far below
+    the slack.
 
     Args:
         epsilon: array of values of ε ≥ 0, in nats.
@@ -118,7 +123,7 @@ def _log_divergence(epsilon: FloatArray, shift: FloatArray, rate: float, absent:
         Lower and upper bounds on the natural logarithm of δ, arrays of the broadcast shape.
     """
     with_record, zeroed, without = _log_terms(epsilon, shift, rate, absent)
-    slack = _ACCURACY * (1.0 + np.abs(without) + shift * shift + epsilon)
+    slack = _ACCURACY * (1.0 + np.abs(without) + shift * shift + epsilon)  # error of each logarithm
 
     # The two subtracted terms together.
     with np.errstate(divide="ignore"):
@@ -131,7 +136,7 @@ def _log_divergence(epsilon: FloatArray, shift: FloatArray, rate: float, absent:
     lower = log_difference(smaller, np.minimum(subtracted + slack, smaller))
 
     log_rate = math.log(rate)
-    margin = 16 * UNIT_ROUNDOFF * (1.0 + abs(log_rate))
+    margin = 16 * UNIT_ROUNDOFF * (1.0 + abs(log_rate))  # for the rounding of log q and of the sums
     return Enclosure(np.asarray(lower + log_rate - margin), np.asarray(np.minimum(upper + log_rate + margin, 0.0)))
 
 
@@ -158,7 +163,7 @@ class ZeroedProfile(Profile):
         return 4.0 * _ACCURACY * (1.0 + self.shift * self.shift)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ(ε) of the pair in the direction of the class's equation.
+        """Enclose log δ(ε) of the two Gaussian mixtures, in the direction of the class's equation.
 
         Args:
             epsilon: array of values of ε ≥ 0, in nats.
@@ -170,7 +175,7 @@ class ZeroedProfile(Profile):
         return _log_divergence(points, np.asarray(self.shift), self.rate, self.absent)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Compute the log probabilities of a privacy loss above ε under both mixtures.
+        """Compute the log probabilities of a privacy loss beyond ε under both Gaussian mixtures.
 
         Args:
             epsilon: array of values of ε ≥ 0, in nats.
@@ -187,11 +192,11 @@ class ZeroedProfile(Profile):
 
 
 def zeroed_pair(shift: float, share: Share) -> Pair:
-    """Return the dominating pair of a Gaussian noisy sum over a batch without replacement, if a record is zeroed.
+    """Return two distributions that dominate a Gaussian sum over a batch without replacement, if a record is zeroed.
 
-    A dominating pair is two distributions with a hockey-stick divergence that bounds δ. The pair of N(s, 1) and N(0, 1)
-    also dominates the sum in both directions, with s = `shift`. Both distributions of the result have the same two
-    weights, and their components are at most s apart (joint convexity).
+    Dominating means that their hockey-stick divergence bounds δ. N(s, 1) and N(0, 1) also dominate the sum in both
+    directions, with s = `shift`. This follows from joint convexity. Both distributions of the result have the same two
+    weights, and their components are at most s apart.
 
     Args:
         shift: norm s of one contribution, in standard deviations of the noise.
@@ -245,9 +250,9 @@ class ZeroedDrawsBound(Bound):
     def _revealing_bound(self, epsilon: FloatArray) -> Enclosure:
         """Enclose the log of a bound on δ(ε) that reveals the number k of times that the record is drawn.
 
-        It is Σ_k w_k/η δ_k(ε), plus the probability of the multiplicities left out. Here w_k is the probability of k,
-        and η that of k > 0. δ_k belongs to a record that is in the batch with probability η, and then shifts the sum by
-        k s.
+        Let w_k be the probability of k, and η that of k > 0. Let δ_k be the δ of a record that is in the batch with
+        probability η, and then shifts the sum by k s. The bound is Σ_k w_k/η δ_k(ε), plus the probability of the k that
+        are left out.
 
         Args:
             epsilon: array of values of ε ≥ 0, in nats.

@@ -50,7 +50,7 @@ def runs_distribution(repetitions: Repetitions) -> RunsDistribution:
 
 
 def epsilon_grid(base: Pair) -> FloatArray:
-    """Return the values of ε at which a profile is evaluated, increasing from 0 and dense near 0.
+    """Return the values of ε at which a privacy profile is evaluated, increasing from 0 and dense near 0.
 
     The last one is the ε at which δ is 1e-20, or the first larger δ of `_LOG_DELTAS` that some ε attains.
 
@@ -72,11 +72,10 @@ def epsilon_grid(base: Pair) -> FloatArray:
 
 
 def selected_pair(base: Pair, runs: RunsDistribution) -> Pair:
-    """Return the dominating pair of choosing the best of a random number of runs of a mechanism.
+    """Return two distributions that dominate the choice of the best of a random number of runs of a mechanism.
 
-    A dominating pair is two distributions with a hockey-stick divergence that bounds δ. The result is the least of up
-    to three bounds. They follow from the profile of one run, from its Rényi divergences, and from its pure ε if it has
-    one.
+    Dominating means that their hockey-stick divergence bounds δ. The result is the least of up to three bounds. They
+    follow from the privacy profile of one run, from its Rényi divergences, and from its pure ε if it has one.
 
     Args:
         base: dominating pair of one run.
@@ -104,9 +103,10 @@ def selected_pair(base: Pair, runs: RunsDistribution) -> Pair:
 
 
 def _profile_bound(base: Pair, runs: RunsDistribution, loss: float, epsilons: FloatArray) -> Pair:
-    """Return a pair for the best of K runs, with the profile δ'(ε + H) = E[K] δ(ε) in both directions.
+    """Return a bound on δ of the best of a random number of runs, by the privacy profile of one run.
 
     K is the random number of runs, δ the profile of one run, and H the privacy loss that choosing the best run adds.
+    The bound is δ'(ε + H) = E[K] δ(ε).
 
     Args:
         base: dominating pair of one run.
@@ -142,7 +142,7 @@ def selected_pure_epsilon(epsilon: float, runs: RunsDistribution, loss: float) -
     """
     is_poisson = math.isinf(runs.shape)
     if is_poisson:
-        rounding_margin = 1.0 + 8 * UNIT_ROUNDOFF
+        rounding_margin = 1.0 + 8 * UNIT_ROUNDOFF  # for the products and the hyperbolic tangent
         added_loss = Fraction(runs.mean * math.tanh(0.5 * epsilon) * rounding_margin)
     else:
         added_loss = (1 + Fraction(runs.shape)) * Fraction(epsilon)
@@ -282,7 +282,7 @@ def select_best(spec: SelectBest, case: Case) -> Guarantee:
     # The probability that there is a run, rounded down. Only a Poisson number may be 0.
     run_probability = 1.0
     if is_poisson:
-        run_probability = -math.expm1(-runs.mean) * (1.0 - 4 * UNIT_ROUNDOFF)
+        run_probability = -math.expm1(-runs.mean) * (1.0 - 4 * UNIT_ROUNDOFF)  # more than the rounding error
 
     # Lower bounds from the attained pairs (witnesses) of one run.
     upper = selected_pair(inner.curve.upper, runs)

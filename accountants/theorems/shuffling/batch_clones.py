@@ -82,13 +82,13 @@ class BatchClonesBound(ScaledBound):
         return self.victim.pair.gaussian_dp_mu is not None
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Enclose log δ of the clone pair that seems best at ε, or of the victim's local guarantee if that is lower.
+        """Enclose log δ(ε) of shuffled reports by the best clone bound, or the victim's local guarantee if it is lower.
 
         Args:
             epsilon: ε ≥ 0, in nats.
 
         Returns:
-            An interval with a certified upper end.
+            Lower and upper bounds on the natural logarithm. The upper bound is valid for every choice of clones.
         """
         local = self.victim.pair.log_delta_bounds(epsilon)
         best_points = self._best(epsilon)
@@ -109,7 +109,7 @@ class BatchClonesBound(ScaledBound):
         return SequentialUpper(self._best, self._upper_at)
 
     def rows(self) -> Rows:
-        """Return a table of a privacy profile: increasing ε, with certified upper bounds on log δ.
+        """Return increasing ε with certified upper bounds on log δ of the shuffled reports, as a table.
 
         Gaussian reports with nearly the same noise share a table, which is stored. For other reports a table is made.
 
@@ -127,8 +127,8 @@ class BatchClonesBound(ScaledBound):
     def _costs(self, pairs: ClonePairs) -> Costs:
         """Return the terms of a table of bounds on δ that depend on the noise of the reports.
 
-        They are the distance of the reports from the idealised ones of each clone pair, and the bound without
-        shuffling.
+        They are the distance of the reports from idealised ones, for each choice of ε₀ and ε₁ (a clone pair), and the
+        bound without shuffling.
 
         Args:
             pairs: ε₀ and ε₁ of the clone pairs of the table.
@@ -147,10 +147,10 @@ class BatchClonesBound(ScaledBound):
         return Costs(np.asarray(distance), log_delta_without_shuffling)
 
     def plan(self) -> tuple[ClonePairs, Table]:
-        """Return a table of upper bounds on log δ of shuffled reports, with the clone pair that bounds δ at each ε.
+        """Return a table of upper bounds on log δ of shuffled reports at increasing ε.
 
-        A clone pair hides the victim's report among others that look like it, the clones. It has the victim's ε₀, and
-        e^−ε₁ as the probability that another report is a clone.
+        A clone pair bounds δ: it hides the victim's report among others that look like it, the clones. It has the
+        victim's ε₀, and e^−ε₁ as the probability that another report is a clone.
 
         Returns:
             ε₀ and ε₁ of the clone pairs of the table, and the table.
@@ -181,17 +181,17 @@ class BatchClonesBound(ScaledBound):
         return ClonePairs(pairs.victim[used], pairs.crowd[used]), table
 
     def _find_pairs(self, epsilon: FloatArray) -> ClonePairs:
-        """Return clone pairs that contain a nearly best one for each ε, by interpolation between best pairs.
+        """Return choices of the local privacy parameters (ε₀, ε₁) that contain a nearly best one for each ε.
 
-        A clone pair is a choice of ε₀ of the victim's report and of ε₁ of the other reports (the crowd). A scan of a
-        coarse grid finds the best pairs at every fourth ε (`_STRIDE`). Each of `_ROUNDS` refinements compares pairs
-        around the best one, at half the distance of the refinement before.
+        A choice, or clone pair, has an ε₀ for the victim's report and an ε₁ for the other reports (the crowd). A scan
+        of a coarse grid finds the best pairs at every fourth ε (`_STRIDE`). Each of `_ROUNDS` refinements compares
+        pairs around the best one, at half the distance of the refinement before.
 
         Args:
             epsilon: increasing ε, in nats.
 
         Returns:
-            The clone pairs, `_INTERPOLATED` of them, in the order of the values of ε that they suit.
+            The choices, `_INTERPOLATED` of them by interpolation, in the order of the values of ε that they suit.
         """
         sparse = epsilon[::_STRIDE]
         best = self._scan(sparse)
@@ -286,7 +286,7 @@ class BatchClonesBound(ScaledBound):
     def _log_distance(self, points: PointPairs) -> FloatArray:
         """Return the log total variation distance of the reports from idealised ones with δ₀ = δ₁ = 0, rounded up.
 
-        It is sδ₀ + (m − 1) e^−ε₁ (sδ₀ + δ₁), with s = 1/(1 + e^ε₀) and m clients.
+        The distance is sδ₀ + (m − 1) e^−ε₁ (sδ₀ + δ₁), with s = 1/(1 + e^ε₀) and m clients.
 
         Args:
             points: points (ε₀, δ₀) and (ε₁, δ₁) of the two local guarantees, of the victim and of another client.
@@ -298,10 +298,10 @@ class BatchClonesBound(ScaledBound):
         log_other_clients = math.log(max(self.clients - 1, 1))
         log_crowd = log_other_clients - points.crowd + np.logaddexp(log_victim, points.log_crowd)
         total = np.logaddexp(log_victim, log_crowd)
-        return total + 64 * UNIT_ROUNDOFF * (1.0 + np.abs(total))
+        return total + 64 * UNIT_ROUNDOFF * (1.0 + np.abs(total))  # more than all rounding errors
 
     def _points(self) -> PointPairs:
-        """Return all points of both guarantees, shaped so that they broadcast to all pairs of points.
+        """Return all points of both local guarantees, in shapes that broadcast to all combinations of points.
 
         Returns:
             The victim's points as columns, of shape (n₀, 1), and the other clients' points as rows, of shape (1, n₁).
@@ -315,7 +315,7 @@ class BatchClonesBound(ScaledBound):
         )
 
     def _best(self, epsilon: float, previous: tuple[int, int] | None = None) -> tuple[int, int]:
-        """Choose the points (ε₀, δ₀) and (ε₁, δ₁) of the guarantees with the least estimate of the clone bound at ε.
+        """Choose the local guarantees (ε₀, δ₀) and (ε₁, δ₁) with the least estimate of the clone bound at ε.
 
         Args:
             epsilon: privacy loss ε ≥ 0, in nats.
@@ -388,7 +388,7 @@ def _make_table(clients: int, victim: Pair, crowd: Pair, coarse: bool) -> tuple[
         clients: number m of clients, the victim included.
         victim: dominating pair of a report for one record.
         crowd: dominating pair of a report for a client's whole contribution.
-        coarse: whether the table has fewer rows, for a search.
+        coarse: whether the table has bounds at fewer ε, for a search.
 
     Returns:
         The values of ε₀ and ε₁ that the bounds use, and the table.

@@ -107,7 +107,7 @@ def _client_release(draw: Subsampled, release: Gaussian) -> Gaussian:
     Returns:
         The release with a noise multiplier 1/K times as large, rounded down.
     """
-    rounding = 1.0 - 4 * UNIT_ROUNDOFF
+    rounding = 1.0 - 4 * UNIT_ROUNDOFF  # exceeds the relative error of the quotient
     records_in_batch = draw.batch_size or 1
     return Gaussian(noise_multiplier=release.noise_multiplier / records_in_batch * rounding)
 
@@ -115,16 +115,16 @@ def _client_release(draw: Subsampled, release: Gaussian) -> Gaussian:
 def batch_among_clones(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee for one record of a client that sends a shuffled report on sampled records; or a refusal.
 
-    The client always takes part. Its report hides among the reports of the other clients as in `BatchClonesBound`.
-    Sampling then amplifies the guarantee.
+    The client always takes part. Its report hides among similar reports of the other clients, the clones
+    (`BatchClonesBound`). Sampling then amplifies the guarantee.
 
     Args:
         spec: specification of the shuffled mechanism.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee. It is a refusal, which says why the theorem does not apply, for other mechanisms and settings,
-        and for a single client.
+        The guarantee. It is a refusal, which says why the theorem does not apply, for a single client, and for other
+        mechanisms, relations and observers.
     """
     batch = _find_batch(BATCH_AMONG_CLONES, spec, case)
     if isinstance(batch, Refusal):
@@ -168,7 +168,8 @@ def both_draws(spec: Subsampled, case: Case) -> Guarantee | Refusal:
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee. It is a refusal, which says why the theorem does not apply, for other mechanisms and settings.
+        The guarantee. It is a refusal, which says why the theorem does not apply, for other mechanisms, relations,
+        units and observers.
     """
     shuffled = spec.mechanism
     if shuffled.kind != "shuffled" or drawn_level(spec, "record") != "clients":
@@ -200,7 +201,8 @@ def _amplify(
     With the profile δ and the sampling rate q, δ'(ε') = q δ(log(1 + (e^ε' − 1)/q)).
 
     Args:
-        inner: pair that dominates the release on a sample that includes the record; its forward profile is δ.
+        inner: dominating pair of the release on a sample with the record, that is, two distributions with a
+            hockey-stick divergence that bounds δ. Its forward profile is δ.
         rate: probability q that the record is in the sample. The pair is unchanged at q = 1.
         witnesses: pairs that the sampled release attains, for lower bounds.
         step: derivation of the guarantee.
@@ -220,7 +222,7 @@ def _amplify(
 
 
 def _attained_pairs(reports: int, release: Gaussian, rate: float, setting: Setting) -> tuple[Pair, ...]:
-    """Return pairs for lower bounds on δ of shuffled Gaussian reports, from the sum of all reports.
+    """Return the distributions of all shuffled Gaussian reports added up, for lower bounds on δ.
 
     The contribution of one record is C or −C, and all other contributions are zero. The noise is rounded up and the
     rate down.
@@ -232,11 +234,11 @@ def _attained_pairs(reports: int, release: Gaussian, rate: float, setting: Setti
         setting: relation, unit and observer of the guarantee.
 
     Returns:
-        One pair, or none if the observer does not see all reports.
+        One pair of distributions on neighbours, or none if the observer does not see all reports.
     """
     if setting.observer != "shuffled-server":
         return ()
-    noise = release.noise_multiplier * math.sqrt(reports) * (1.0 + 4 * UNIT_ROUNDOFF)
+    noise = release.noise_multiplier * math.sqrt(reports) * (1.0 + 4 * UNIT_ROUNDOFF)  # of the sum, rounded up
     if rate >= 1.0:
         return (gaussian_pair(2.0 / noise),)
     return opposite_contributions(Gaussian(noise_multiplier=noise), Share.at(rate * (1.0 - 4 * UNIT_ROUNDOFF)))

@@ -61,7 +61,7 @@ class CountBounds(NamedTuple):
 
 
 class _Event(NamedTuple):
-    """The terms of δ_c(ε), the δ of a shuffled report that is hidden among c clones.
+    """The terms of δ_c(ε), the δ of a shuffled report that is hidden among c similar reports, the clones.
 
     The arrays have a row for each ε and a column for each c. A report is of type 0 or 1. The victim's has type 0 with
     probability p = e^{ε₀}/(1 + e^{ε₀}) on the first data set and 1 − p on the second, and a clone's with probability
@@ -105,12 +105,11 @@ def bounds_given_clones(local_epsilon: float, clones: FloatArray, epsilon: Float
     """Compute bounds on log δ_c(ε), the log δ of a victim's report that is shuffled with c clones.
 
     Each report is of type 0 or 1. The victim's is of type 0 with probability p = e^{ε₀}/(1 + e^{ε₀}) on the first data
-    set and 1 − p on the second. The number of clones of type 0 is B ~ Bin(c, 1/2), with mass function b. With A = p −
-    α(1 − p) and α = e^ε,
+    set and 1 − p on the second. The number of clones of type 0 is B ~ Bin(c, 1/2), with mass function b. Let α = e^ε
+    and A = p − α(1 − p). Let κ be the least number of reports of type 0 that is more than α times as likely on the
+    first data set. Then
 
         δ_c(ε) = A b(κ − 1; c) − (α − 1) P(B ≥ κ).
-
-    κ is the least number of reports of type 0 that is more than α times as likely on the first data set.
 
     Args:
         local_epsilon: ε₀ of the victim's report, in nats.
@@ -133,7 +132,7 @@ def bounds_given_clones(local_epsilon: float, clones: FloatArray, epsilon: Float
     gain_error = 4 * RATIO_ACCURACY * gain * event.rounding_factor
     loss_error = 4 * effort.ratio_accuracy * loss
     slack = gain_error + loss_error
-    scale_error = 32 * UNIT_ROUNDOFF * (1.0 + np.abs(log_scale))
+    scale_error = 32 * UNIT_ROUNDOFF * (1.0 + np.abs(log_scale))  # of the logarithms and their sum
 
     with np.errstate(divide="ignore"):  # the logarithm of 0 is −∞
         low = np.log(np.maximum(gain - loss - slack, 0.0)) + log_scale - scale_error
@@ -144,7 +143,7 @@ def bounds_given_clones(local_epsilon: float, clones: FloatArray, epsilon: Float
 def rough_bounds_given_clones(local_epsilon: float, clones: FloatArray, epsilon: FloatArray) -> CountBounds:
     """Compute cheap bounds on log δ_c(ε), the log δ of a victim's report that is shuffled with c clones.
 
-    δ_c(ε) = A b(κ − 1; c) − (α − 1) P(B ≥ κ), where B is the number of clones of type 0; see `bounds_given_clones`. The
+    By `bounds_given_clones`, δ_c(ε) = A b(κ − 1; c) − (α − 1) P(B ≥ κ), with the number B of clones of type 0. The
     upper bound omits the subtracted term, and the lower bound is −∞.
 
     Args:
@@ -157,19 +156,20 @@ def rough_bounds_given_clones(local_epsilon: float, clones: FloatArray, epsilon:
     """
     event = _find_event(local_epsilon, clones, epsilon)
     log_mass = Binomial(clones, 0.5, 0.5).log_mass(event.least - 1.0)
+    # The log of the first term. `slack` allows for κ that is wrong by one, the other margins for the logarithms.
     slack = np.log1p(4 * RATIO_ACCURACY * event.rounding_factor)
     log_gap = np.log(event.gap) + 16 * UNIT_ROUNDOFF + slack
-    mass_error = 32 * UNIT_ROUNDOFF * (1.0 + np.abs(log_mass))
+    mass_error = 32 * UNIT_ROUNDOFF * (1.0 + np.abs(log_mass))  # of the logarithm and the sums
     low = np.full(log_mass.shape, -np.inf)
     high = np.minimum(log_mass + log_gap + mass_error, 0.0)
     return CountBounds(low, np.asarray(high))
 
 
 def _find_event(local_epsilon: float, clones: FloatArray, epsilon: FloatArray) -> _Event:
-    """Compute the terms of δ_c(ε) for each ε and c: the threshold κ, and the factors A and α − 1.
+    """Compute the terms of δ of a victim's report that is shuffled with c clones: the threshold κ, A and α − 1.
 
-    The equation is in `bounds_given_clones`. Let k of the m = c + 1 reports be of type 0. On the first data set, k is
-    more than e^ε times as likely if the share of reports of type 1 is below x:
+    The equation is in `bounds_given_clones`, with α = e^ε. Let k of the m = c + 1 reports be of type 0. On the first
+    data set, k is more than e^ε times as likely if the share of reports of type 1 is below x:
 
         (m − k)/m < x = (1 − tanh(ε/2)/tanh(ε₀/2))/2.
 
@@ -183,6 +183,7 @@ def _find_event(local_epsilon: float, clones: FloatArray, epsilon: FloatArray) -
     Returns:
         The factors in one column, and κ with a row for each ε and a column for each c.
     """
+    # Any ε below ε₀ would do in place of an ε ≥ ε₀.
     epsilon_below = np.where(epsilon < local_epsilon, epsilon, local_epsilon * (1.0 - 1e-9))[:, None]
     gap = -np.expm1(epsilon_below - local_epsilon) / (1.0 + math.exp(-local_epsilon))
     growth = np.expm1(np.minimum(epsilon_below, 700.0))  # the minimum keeps it finite
@@ -193,7 +194,7 @@ def _find_event(local_epsilon: float, clones: FloatArray, epsilon: FloatArray) -
 
 
 def _masses_and_tails(clones: FloatArray, event: _Event, effort: Effort) -> _MassesAndTails:
-    """Compute b(κ − 1; c) and P(B ≥ κ) for each ε and c, for the number B ~ Bin(c, 1/2) of clones of type 0.
+    """Compute binomial masses b(κ − 1; c) and tails P(B ≥ κ) of the number B ~ Bin(c, 1/2) of clones of type 0.
 
     b is the mass function of B, and κ the threshold of `bounds_given_clones`. Both are divided by a scale, which keeps
     them within the doubles. If the values c are consecutive, only every 32nd tail is computed directly, and the others
@@ -219,7 +220,7 @@ def _masses_and_tails(clones: FloatArray, event: _Event, effort: Effort) -> _Mas
 
 
 def _direct_masses(clones: FloatArray, least: FloatArray, type_one: FloatArray, effort: Effort) -> _MassesAndTails:
-    """Compute the mass b(κ − 1; c) of B ~ Bin(c, 1/2), and the tail P(B ≥ κ) relative to it.
+    """Compute a binomial mass b(κ − 1; c) and the tail P(B ≥ κ) relative to it, for B ~ Bin(c, 1/2).
 
     B is the number of clones of type 0, and κ the threshold of `bounds_given_clones`. As b(κ; c)/b(κ − 1; c) = (c + 1 −
     κ)/κ, the relative tail is P(B ≥ κ)/b(κ; c) · (c + 1 − κ)/κ.
@@ -244,11 +245,12 @@ def _direct_masses(clones: FloatArray, least: FloatArray, type_one: FloatArray, 
 
 
 def _along_blocks(clones: FloatArray, least: FloatArray, tails: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Compute the mass b(κ − 1; c) and the tail P(B ≥ κ) of B ~ Bin(c, 1/2) for consecutive c by recurrence.
+    """Compute binomial masses b(κ − 1; c) and tails P(B ≥ κ) of B ~ Bin(c, 1/2) for consecutive c by recurrence.
 
     B is the number of clones of type 0, and κ the threshold of `bounds_given_clones`, which depends on c. All values of
-    a block of 32 are relative to the mass at its start. From c to c + 1 the mass changes by the factor (c + 1)/(2(c + 2
-    − κ)) or, if κ increases too, (c + 1)/(2κ). The tail gains half the old mass, and loses the new mass if κ increases.
+    a block of 32 are relative to the mass at its start. From c to c + 1 the mass changes by a factor. It is
+    (c + 1)/(2(c + 2 − κ)) or, if κ increases too, (c + 1)/(2κ). The tail gains half the old mass. It loses the new mass
+    if κ increases.
 
     Args:
         clones: consecutive values c.
@@ -275,7 +277,7 @@ def _along_blocks(clones: FloatArray, least: FloatArray, tails: FloatArray) -> t
 
 
 def _steps_within_blocks(values: FloatArray) -> FloatArray:
-    """Divide each row into blocks of `_BLOCK` values, without the last value of each block.
+    """Divide each row of a matrix into blocks of `_BLOCK` values, without the last value of each block.
 
     The values belong to steps from one number of clones to the next. The last one of a block is the step to the next
     block, which a recurrence within blocks does not need.
@@ -294,7 +296,7 @@ def _steps_within_blocks(values: FloatArray) -> FloatArray:
 
 
 def _join_blocks(values: FloatArray, columns: int) -> FloatArray:
-    """Return rows of values from blocks of `_BLOCK` values, without the padding of the last block.
+    """Join blocks of `_BLOCK` values to the rows of a matrix, without the padding of the last block.
 
     Args:
         values: array with an axis for the rows, one for the blocks, and one for the values of a block.

@@ -45,7 +45,7 @@ class CountRanges(NamedTuple):
         return bool((np.diff(self.first)[1:-1] == 1.0).all())
 
     def merge(self, starts: IntArray) -> CountRanges:
-        """Return a partition in which consecutive ranges are merged.
+        """Return a coarser partition of the numbers of clones, in which consecutive ranges are merged.
 
         Args:
             starts: for each merged range, the index of its first range.

@@ -62,9 +62,9 @@ class _Levels(NamedTuple):
     accuracy: float
 
     def fine_ranges(self, begin: int, end: int, most: int) -> CountRanges:
-        """Return the fine ranges within some coarse ranges, merged to at most `most` if they hold several values each.
+        """Return the fine ranges of the number of clones within some coarse ranges, merged to at most `most`.
 
-        Merging loses accuracy but saves time. Ranges of single values are never merged.
+        Merging loses accuracy but saves time. Ranges of single values are never merged; then there may be more.
 
         Args:
             begin: index of the first coarse range.
@@ -86,15 +86,16 @@ class _Levels(NamedTuple):
 
 
 def estimate_clones(epsilon: FloatArray | float, victim: FloatArray, log_share: FloatArray, clients: int) -> FloatArray:
-    """Estimate log δ(ε) of shuffled reports by the clone bound, without an error bound; `ClonesBound` is certified.
+    """Estimate log δ(ε) of shuffled reports by the clone bound, without an error bound (`ClonesBound` has one).
 
     The victim's report has the local guarantee ε₀, and each other report looks like it with probability r (a clone).
-    With N standard normal and the standard deviation s = 2 tanh(ε₀/2)/√((n − 1) r + 1) of the privacy loss,
+    Let N be standard normal. The standard deviation of the privacy loss is s = 2 tanh(ε₀/2)/√((n − 1) r + 1). Then
 
         δ(ε) ≈ P(|N| ≤ s/2) √(2π) E(N − z)₊,   e^{−z²/2} = (1 − r(1 − e^{−D}))^{n−1},
 
-    where D = ((1 + u) log(1 + u) + (1 − u) log(1 − u))/2 and u = tanh(ε/2)/tanh(ε₀/2). Here e^{−cD} estimates the
-    probability that a fraction (1 + u)/2 of c clones is of type 0, and e^{−z²/2} is its mean over the number of clones.
+    where D = ((1 + u) log(1 + u) + (1 − u) log(1 − u))/2 and u = tanh(ε/2)/tanh(ε₀/2). Clones are of type 0 or 1. The
+    number e^{−cD} estimates the probability that a fraction (1 + u)/2 of c clones is of type 0. Its mean over the
+    number of clones is e^{−z²/2}.
 
     Args:
         epsilon: ε, in nats.
@@ -126,7 +127,7 @@ def estimate_clones(epsilon: FloatArray | float, victim: FloatArray, log_share: 
 
 
 def _log_sums(logs: FloatArray) -> FloatArray:
-    """Compute the logarithm of the sum of numbers that are given by their logarithms, for each row.
+    """Compute log Σ e^x over the entries x of each row of a matrix, without overflow.
 
     Args:
         logs: natural logarithms, with a row for each sum.
@@ -172,7 +173,9 @@ class ClonesBound(ScaledBound):
         return math.inf
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Enclose log δ at ε numerically, with the charge for the distance of the reports from the pair.
+        """Enclose log δ(ε) of shuffled reports by the clone bound.
+
+        The clone bound is for idealised reports. The charge for the distance of the real reports from them is included.
 
         Args:
             epsilon: privacy loss ε ≥ 0, in nats.
@@ -199,7 +202,7 @@ class ClonesBound(ScaledBound):
         return float(self.upper_bounds(np.asarray([epsilon]))[0])
 
     def upper_bounds(self, epsilon: FloatArray) -> FloatArray:
-        """Compute `upper` at several ε, which is quicker if neighbouring entries of the array are close to each other.
+        """Compute upper bounds on log δ at several ε, quicker if neighbouring entries are close to each other.
 
         Each group of `_TOGETHER` neighbouring values uses the same ranges of the number of clones.
 
@@ -231,8 +234,8 @@ class ClonesBound(ScaledBound):
         Returns:
             Two arrays, of lower and of upper bounds on log δ with the charge, at most 0.
         """
-        charge = self.log_distance + np.logaddexp(0.0, epsilon)
-        slack = 8 * UNIT_ROUNDOFF
+        charge = self.log_distance + np.logaddexp(0.0, epsilon)  # log (1 + e^ε) t
+        slack = 8 * UNIT_ROUNDOFF  # exceeds the rounding error of the sums
         lower = np.logaddexp(lower, charge) - slack
         upper = np.logaddexp(upper, charge) + slack
         return np.asarray(np.minimum(lower, 0.0)), np.asarray(np.minimum(upper, 0.0))
@@ -294,7 +297,7 @@ class ClonesBound(ScaledBound):
         if is_zero.all():  # for example if ε₀ = 0
             return nothing, nothing
         ranges, bounds = self._choose_ranges(self._levels, epsilon, _FULL)
-        slack = self._levels.accuracy + 8 * UNIT_ROUNDOFF
+        slack = self._levels.accuracy + 8 * UNIT_ROUNDOFF  # errors of the log probabilities and of the sums
 
         # A single value is its own largest value. Any other range has the lower bound of the next range.
         largest_values = np.append(ranges.first[1:] - 1.0, self.clients - 1.0)
@@ -307,7 +310,10 @@ class ClonesBound(ScaledBound):
         return np.where(is_zero, nothing, lower), np.where(is_zero, nothing, upper)
 
     def _quick_upper(self, epsilon: FloatArray) -> FloatArray:
-        """Compute upper bounds on log δ of the clone pair from fewer ranges, without the charge for the distance.
+        """Compute cheap upper bounds on log δ of idealised shuffled reports, from few ranges of the number of clones.
+
+        Clones are reports that look like the victim's. The distance of the real reports from the idealised ones is not
+        added.
 
         Args:
             epsilon: values of ε, in nats.
@@ -320,6 +326,7 @@ class ClonesBound(ScaledBound):
             return np.full(epsilon.size, -np.inf)
         levels = self._quick_levels
         ranges, bounds = self._choose_ranges(levels, epsilon, _QUICK)
+        # The last two terms bound the errors of the log probabilities and of the sum.
         upper = _log_sums(ranges.log_mass + bounds.high) + levels.accuracy + 8 * UNIT_ROUNDOFF
         return np.where(is_zero, -np.inf, np.minimum(upper, 0.0))
 
@@ -367,9 +374,10 @@ class ClonesBound(ScaledBound):
 
 
 def response_bound(clients: int, epsilon: float, categories: int) -> ScaledBound:
-    """Return the bound on δ of shuffled k-ary randomized response by its privacy blanket, the part all inputs share.
+    """Return the bound on δ of shuffled k-ary randomized response by its privacy blanket.
 
-    It is an exact sum over clone counts for two categories, and a certified contour integral for more.
+    The blanket is the part of a report's distribution that does not depend on the input. For two categories the bound
+    is an exact sum over the number of reports from the blanket. For more categories it is a certified contour integral.
 
     Args:
         clients: number of clients.

@@ -43,7 +43,9 @@ class ClosedFormBound(ScaledBound):
         return self.local.pure_epsilon
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Enclose log δ(ε) of the best point (ε₀, δ₀), or of the local guarantee if that is lower.
+        """Enclose log δ(ε) of shuffled reports by the closed form at its best local guarantee (ε₀, δ₀).
+
+        The local guarantee itself replaces the closed form where it is lower.
 
         Args:
             epsilon: privacy loss ε ≥ 0, in nats.
@@ -53,7 +55,7 @@ class ClosedFormBound(ScaledBound):
         """
         local_bounds = self.local.pair.log_delta_bounds(epsilon)
         best = float(self._log_bounds(min(epsilon, LARGEST_LOCAL_EPSILON)).min())
-        slack = 64 * UNIT_ROUNDOFF * (1.0 + abs(best))
+        slack = 64 * UNIT_ROUNDOFF * (1.0 + abs(best))  # exceeds the rounding error of the logarithm
         upper = min(best + slack, local_bounds.upper, 0.0)
         return Interval(min(best - slack, local_bounds.lower, upper), upper)
 

@@ -28,7 +28,7 @@ MOST_CLIENTS = 1000
 
 
 def two_counts(clients: int, epsilon: float, categories: int) -> tuple[Pair, ...]:
-    """Return pairs for lower bounds on δ of shuffled k-ary randomized response: two counts on neighbouring data sets.
+    """Return the distributions of two counts of shuffled k-ary randomized responses, for lower bounds on δ.
 
     One client holds category a or b. All others hold a third category c in the first pair, which reveals more, and
     category b in the second. The numbers of reports of a and of b are observed.
@@ -39,8 +39,8 @@ def two_counts(clients: int, epsilon: float, categories: int) -> tuple[Pair, ...
         categories: number k of categories.
 
     Returns:
-        The two pairs. There are none for two categories, where one number determines the other, or for more than
-        `MOST_CLIENTS` clients.
+        Two pairs of distributions of the counts on neighbouring data sets. There are none for two categories, where one
+        number determines the other, or for more than `MOST_CLIENTS` clients.
     """
     if categories < 3 or not 2 <= clients <= MOST_CLIENTS:
         return ()
@@ -56,7 +56,7 @@ def two_counts(clients: int, epsilon: float, categories: int) -> tuple[Pair, ...
 
 
 def _pair(clients: int, crowd: tuple[float, ...], first: tuple[float, ...], second: tuple[float, ...]) -> Pair:
-    """Return the pair of the counts of three kinds of reports, if one of the reports has one of two distributions.
+    """Return the two distributions of the counts of three kinds of reports, if one report has one of two distributions.
 
     Let M be the multinomial distribution of n reports with the probabilities r. If one of the n reports has the
     probabilities f instead, the counts c have the probability M(c) Σ_i f_i c_i/(n r_i).
@@ -64,11 +64,11 @@ def _pair(clients: int, crowd: tuple[float, ...], first: tuple[float, ...], seco
     Args:
         clients: number n of reports.
         crowd: natural logarithm of r of each kind of report.
-        first: natural logarithm of f in the first distribution of the pair.
-        second: natural logarithm of f in the second distribution of the pair.
+        first: natural logarithm of f in the first distribution.
+        second: natural logarithm of f in the second distribution.
 
     Returns:
-        The pair, with one outcome for each triple of counts.
+        The two distributions, with one outcome for each triple of counts.
     """
     counts = _all_counts(clients)
     possible_counts = np.arange(clients + 1)
@@ -104,10 +104,10 @@ def _all_counts(clients: int) -> tuple[IntArray, IntArray, IntArray]:
 
 
 def _log_ratio(counts: Sequence[IntArray], crowd: tuple[float, ...], replaced: tuple[float, ...]) -> FloatArray:
-    """Compute the log ratio of the probabilities of counts with and without a replaced report, log Σ f_i c_i/(n r_i).
+    """Compute the log ratio of the probabilities of counts with and without a replaced report.
 
-    The n reports are independent, and those of the other clients are of kind i with probability r_i. The replaced
-    report is of kind i with probability f_i.
+    It is log Σ f_i c_i/(n r_i). The n reports are independent, and those of the other clients are of kind i with
+    probability r_i. The replaced report is of kind i with probability f_i.
 
     Args:
         counts: arrays of the counts c_i, one array for each of the three kinds of reports.

@@ -39,7 +39,7 @@ _LEAST_WEIGHT = 1e-290
 
 
 def blanket_outcomes(rows: Sequence[Sequence[float]]) -> tuple[Outcomes, ...]:
-    """Return the probabilities that determine the privacy blanket bound of a randomizer, for every pair of inputs.
+    """Return the probabilities that determine the privacy blanket bound of a randomizer, for every two inputs.
 
     The privacy blanket is the part of a report's distribution that does not depend on the input. It gives each outcome
     its least probability over all inputs.
@@ -121,7 +121,7 @@ class FiniteBlanketBound(ScaledBound):
         return max(largest_losses) * (1.0 + 16 * UNIT_ROUNDOFF)
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Enclose log δ(ε): the largest lower bound and the largest upper bound over all pairs of inputs.
+        """Enclose log δ(ε) of the privacy blanket bound, the largest over every two inputs.
 
         Args:
             epsilon: privacy loss ε ≥ 0, in nats.
@@ -137,10 +137,11 @@ class FiniteBlanketBound(ScaledBound):
         return Interval(lower, upper)
 
     def _bound_pair(self, table: FloatArray, epsilon: float) -> Interval:
-        """Enclose log δ(ε) of the privacy blanket bound for one pair of inputs.
+        """Enclose log δ(ε) of the privacy blanket bound for two given inputs.
 
-        The blanket gives each outcome its least probability over all inputs. An outcome is hidden if it has weight
-        there. The lower bound leaves out the other outcomes.
+        The privacy blanket is the part of a report's distribution that does not depend on the input. It gives each
+        outcome its least probability over all inputs. An outcome is hidden if it has a weight there. The lower bound
+        leaves out the other outcomes.
 
         Args:
             table: three rows: weight w_i in the blanket, and probabilities p_i and q_i under both inputs, of each
@@ -159,7 +160,7 @@ class FiniteBlanketBound(ScaledBound):
         lower = hidden_sum.lower - log_clients - _LOG_ACCURACY
         hidden_upper = hidden_sum.upper - log_clients
 
-        # The other outcomes are charged in full.
+        # The other outcomes add their whole contribution Σ (p_i − α q_i)₊ to δ.
         _, first, second = table[:, ~is_hidden]
         exposed_delta = float(np.maximum(first - alpha * second, 0.0).sum())
         log_exposed_delta = -math.inf
@@ -170,7 +171,9 @@ class FiniteBlanketBound(ScaledBound):
         return Interval(min(lower, upper), upper)
 
     def _log_positive_sum(self, table: FloatArray, alpha: float) -> LogInterval:
-        """Enclose log E[(Y₁ + … + Y_n)₊], where Y is (p_i − α q_i)/w_i with probability w_i and otherwise 0.
+        """Enclose log E[(Y₁ + … + Y_n)₊], the log of the expected positive part of a sum of n independent terms.
+
+        Each term Y is (p_i − α q_i)/w_i with probability w_i, and otherwise 0. Dividing the result by n gives δ.
 
         Args:
             table: three rows: w_i > 0, p_i and q_i of each outcome i; see `_bound_pair`.
@@ -242,9 +245,10 @@ class CountProfile(Profile):
         return Binomial(np.asarray(float(self.trials)), *self.base)
 
     def _event(self, epsilon: FloatArray) -> _CountEvent:
-        """Return the event that the count is at least κ, which is more than e^ε times as likely on the first data set.
+        """Return the event that a count of reports is large enough to favour the first of two data sets.
 
-        The count is the number of clients that send a certain report. On the first data set the victim sends it with
+        The event is that the count is at least κ, where it is more than e^ε times as likely on the first data set. The
+        count is the number of clients that send a certain report. On the first data set the victim sends it with
         probability `high`, on the second one with probability `low`. B ~ Bin(trials, base) of the other clients send
         it, with mass function b.
 
@@ -286,8 +290,8 @@ class CountProfile(Profile):
     def _count_odds(self, growth: FloatArray) -> FloatArray:
         """Return the least odds k/(trials + 1 − k) from which on a count k favours the first of two data sets.
 
-        Above them, k is more than α times as likely on the first data set. With A of `_gap` and D = α (1 − low) − (1 −
-        high), they are (D/A) base/(1 − base).
+        Above them, k is more than α times as likely on the first data set. Let A be the result of `_gap`, and
+        D = α (1 − low) − (1 − high). The odds are (D/A) base/(1 − base).
 
         Args:
             growth: array of α − 1 = e^ε − 1, one for each ε.
@@ -327,9 +331,10 @@ class CountProfile(Profile):
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclose log δ(ε) of a count of reports on two data sets, at each ε.
 
-        With α = e^ε, δ = b(κ − 1) (gain − loss), where gain = high − α low and loss = (α − 1) P(B ≥ κ)/b(κ − 1). Here b
-        is the mass function of the number B of other clients that send the report. The least count that is more than α
-        times as likely on the first data set is κ; see `_event`. The slack covers the cancellation in gain − loss.
+        Let α = e^ε, and b the mass function of the number B of other clients that send the report. Let κ be the least
+        count that is more than α times as likely on the first data set (`_event`). Then δ = b(κ − 1) (gain − loss) with
+        gain = high − α low and loss = (α − 1) P(B ≥ κ)/b(κ − 1). The victim sends the report with probability high or
+        low. The slack covers the cancellation in gain − loss.
 
         Args:
             epsilon: values of ε, in nats.
@@ -347,6 +352,7 @@ class CountProfile(Profile):
         base, not_base = self.base
         mass_ratio = least / np.maximum(self.trials + 2.0 - least, 1.0) * (not_base / base)
         relative_error = 4 * RATIO_ACCURACY + 4 * self._other_reports.accuracy
+        # Errors of both terms, and of their difference.
         slack = relative_error * (gain * (1.0 + mass_ratio) + loss) + 8 * UNIT_ROUNDOFF
         log_magnitude = np.abs(np.where(np.isneginf(log_mass), 0.0, log_mass))
         log_mass_error = 2.0 * self._other_reports.accuracy * (1.0 + log_magnitude)
@@ -358,7 +364,7 @@ class CountProfile(Profile):
 
 
 def response_instance(clients: int, epsilon: float, categories: int) -> Pair:
-    """Return a pair for a lower bound on δ of shuffled randomized response: the number of reports of one category.
+    """Return the distributions of one count of shuffled randomized responses, for a lower bound on δ.
 
     One client, the victim, holds the first category or the second one. All others hold the second one. The number of
     reports of the first category is observed. For two categories the shuffled reports reveal nothing more.

@@ -68,8 +68,8 @@ class NearBound(NamedTuple):
 
     Attributes:
         upper: the bound.
-        tilt: exponential tilt λ that suits the sum Y₁ + … + Y_n of `GaussianBlanketBound`; the search at the next ε
-            starts there. None if no sum was evaluated.
+        tilt: best exponential tilt λ (factor e^{λy} of the density) of the sum Y₁ + … + Y_n of `GaussianBlanketBound`;
+            the search at the next ε starts there. None if no sum was evaluated.
         single: whether a single report dominates δ. Then log δ cannot be extrapolated to the next ε.
     """
 
@@ -104,10 +104,12 @@ class GaussianBlanketBound(ScaledBound):
 
     @cached_property
     def _terms(self) -> BlanketTerms:
-        """Distributions of the term Y of one report.
+        """Distributions of the term Y of one report in the bound δ ≤ E[(Y₁ + … + Y_n)₊]/n.
 
-        The density has uniform pieces if more than `_FEW` reports are expected in the blanket. For fewer reports the
-        pieces would bound the transform of the sum too weakly. The sum is then smoothed by a Gaussian instead.
+        The privacy blanket is the part of a report's distribution that does not depend on the contribution. If more
+        than `_FEW` reports are expected in the blanket, the density of Y has uniform pieces on a few intervals. For
+        fewer reports the pieces would bound the Laplace transform of the sum too weakly. The sum is then smoothed by a
+        Gaussian instead.
         """
         # c = C/σ is rounded up, which means less noise.
         scaled_norm = 1.0 / self.noise_multiplier * (1.0 + 4 * UNIT_ROUNDOFF)
@@ -120,10 +122,11 @@ class GaussianBlanketBound(ScaledBound):
         return _UpperSequence(self)
 
     def upper_near(self, epsilon: float, local: float, expected: float, tilt: float | None) -> NearBound:
-        """Return an upper bound on log δ(ε) that is tight if log δ is near an expected value.
+        """Return an upper bound on log δ(ε) of shuffled Gaussian reports, tight if log δ is near an expected value.
 
-        Y is cut where the charge for the cut, which bounds its effect on δ, is a small share of the expected δ. Every
-        cut gives a valid bound.
+        The bound is E[(Y₁ + … + Y_n)₊]/n plus a charge. The distribution of Y is cut off at large values, and the
+        charge bounds the effect of the cut on δ. The charge is a small share of the expected δ. Every cut gives a valid
+        bound.
 
         Args:
             epsilon: ε, in nats.
@@ -145,7 +148,7 @@ class GaussianBlanketBound(ScaledBound):
         log_clients = math.log(self.clients)
         excess = max(total.log_estimate - log_clients - expected, 0.0)
         accuracy = min(_ENOUGH + excess, NEGLIGIBLE)
-        main = total.log_positive_part(accuracy).upper - log_clients + 8 * UNIT_ROUNDOFF
+        main = total.log_positive_part(accuracy).upper - log_clients + 8 * UNIT_ROUNDOFF  # rounded up
         upper = min(local, float(np.logaddexp(main, charge)))
         return NearBound(upper, total.tilt, single=excess > _FAR_ABOVE)
 
@@ -161,7 +164,10 @@ class GaussianBlanketBound(ScaledBound):
         return gaussian_pair(2.0 * self._terms.scaled_norm).log_delta_bounds(epsilon)
 
     def _cut_for(self, log_delta: float) -> int:
-        """Return the index of an edge B at which the charge Φ(c − B) is a small share of a given δ.
+        """Return the index of an edge B at which the effect of cutting off the noise is a small share of a given δ.
+
+        The effect is at most the charge Φ(c − B), where c is the bound on a contribution. All are in standard
+        deviations of the noise.
 
         Args:
             log_delta: natural logarithm of δ. The log of the charge is about `_SMALL_CHARGE` below it.
@@ -173,9 +179,11 @@ class GaussianBlanketBound(ScaledBound):
         return self._terms.find_edge(min(max(distance, _NEAREST), FURTHEST))
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Enclose log δ of the privacy blanket bound: the best over two cuts of Y, at most that of a single report.
+        """Enclose log δ(ε) of the privacy blanket bound on shuffled Gaussian reports.
 
-        The charge for the nearer cut is a small share of δ, and that for the further one is negligible.
+        The bound is E[(Y₁ + … + Y_n)₊]/n, where Y is the term of one report. The distribution of Y is cut off at large
+        noise, and a charge bounds the effect on δ. The better one of two cuts is used. The charge for the nearer cut is
+        a small share of δ, and that for the further one is negligible. The result is at most the δ of a single report.
 
         Args:
             epsilon: privacy loss ε ≥ 0, in nats.
@@ -195,7 +203,9 @@ class GaussianBlanketBound(ScaledBound):
         return Interval(min(lower, local.lower, upper), upper)
 
     def upper(self, epsilon: float) -> float:
-        """Return an upper bound on log δ(ε) from one cut of Y instead of two, which is cheaper than `log_bound`.
+        """Return an upper bound on log δ(ε) of shuffled Gaussian reports that is cheaper than `log_bound`.
+
+        The distribution of a report's term Y is cut off at one point, and not at two.
 
         Args:
             epsilon: privacy loss ε ≥ 0, in nats.
@@ -211,7 +221,10 @@ class GaussianBlanketBound(ScaledBound):
         return min(local.upper, self._upper_at(growth, last, local.upper))
 
     def _upper_at(self, growth: float, last: int, local: float) -> float:
-        """Return an upper bound on log δ: log of (1/n) E[(Y₁ + … + Y_n)₊] plus a charge, with Y cut at w = B.
+        """Return an upper bound on log δ, the log of (1/n) E[(Y₁ + … + Y_n)₊] plus a charge.
+
+        Y is the term of one report. Its distribution is cut off where the noise w exceeds B, and the charge bounds the
+        effect of the cut on δ.
 
         Args:
             growth: α − 1 = e^ε − 1.
@@ -222,12 +235,14 @@ class GaussianBlanketBound(ScaledBound):
             The natural logarithm of the bound.
         """
         total = CompoundSum(self._terms.distribution(growth, last, upper=True), self.clients)
-        main = total.log_positive_part().upper - math.log(self.clients) + 8 * UNIT_ROUNDOFF
+        main = total.log_positive_part().upper - math.log(self.clients) + 8 * UNIT_ROUNDOFF  # rounded up
         charge = min(self._terms.log_charge(last), local)
         return float(np.logaddexp(main, charge))
 
     def _lower_at(self, growth: float, last: int) -> float:
-        """Return a lower bound on the log of the blanket's bound (1/n) E[(Y₁ + … + Y_n)₊], with Y cut at w = B.
+        """Return a lower bound on the log of the privacy blanket bound (1/n) E[(Y₁ + … + Y_n)₊].
+
+        Y is the term of one report. Its distribution is cut off where the noise w exceeds B.
 
         Args:
             growth: α − 1 = e^ε − 1.
@@ -240,7 +255,10 @@ class GaussianBlanketBound(ScaledBound):
         return total.log_positive_part().lower - math.log(self.clients)
 
     def _first_distance(self, growth: float) -> float:
-        """Find a distance B − c of a cut w = B at which the charge Φ(c − B) is a small share of δ, by bisection.
+        """Find by bisection how far beyond the largest contribution the noise may be cut off at a small cost in δ.
+
+        The cut is at the noise w = B, and c is the bound on a contribution. Its cost, the charge Φ(c − B), is a small
+        share of δ at the distance B − c.
 
         Args:
             growth: α − 1 = e^ε − 1.
@@ -260,7 +278,10 @@ class GaussianBlanketBound(ScaledBound):
         return far
 
     def _second_distance(self, growth: float, first_distance: float) -> float:
-        """Find a distance B − c of a cut w = B at which the charge Φ(c − B) is negligible, in equal steps.
+        """Find how far beyond the largest contribution the noise may be cut off at a negligible cost in δ.
+
+        The cut is at the noise w = B, and c is the bound on a contribution. Its cost is the charge Φ(c − B). The search
+        increases the distance B − c in equal steps.
 
         Args:
             growth: α − 1 = e^ε − 1.
@@ -276,7 +297,9 @@ class GaussianBlanketBound(ScaledBound):
         return distance
 
     def _estimate(self, growth: float, last: int) -> float:
-        """Estimate log δ of the privacy blanket bound, without the charge for the cut of Y, by a saddle point.
+        """Estimate log δ of the privacy blanket bound by a saddle-point approximation.
+
+        The distribution of the term Y of a report is cut off, and the charge for the cut is not included.
 
         Args:
             growth: α − 1 = e^ε − 1.
@@ -293,10 +316,11 @@ class GaussianBlanketBound(ScaledBound):
 
 @dataclass
 class _UpperSequence:
-    """Upper bounds of log δ at increasing ε, with a cut and an exponential tilt that the previous values suggest.
+    """Upper bounds of log δ of shuffled Gaussian reports at increasing ε, each computed with hints of the previous one.
 
-    The cut limits the term Y of each report, and the tilt is that of the saddle point of the sum. Every choice gives a
-    valid bound. Once a single report dominates δ, log δ cannot be extrapolated, and each bound is computed separately.
+    The hints are a cut, which limits the term Y of each report, and the exponential tilt at the saddle point of the
+    sum. Every choice gives a valid bound. Once a single report dominates δ, log δ cannot be extrapolated, and each
+    bound is computed separately.
 
     Attributes:
         bound: the bound that is evaluated.

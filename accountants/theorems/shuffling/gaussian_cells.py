@@ -36,10 +36,10 @@ _NORMAL_FACTOR = math.sqrt(0.5 / math.pi)
 class Cells(NamedTuple):
     """The privacy blanket of one-dimensional Gaussian reports, made discrete for bounds on δ of shuffled reports.
 
-    A report is N(x, σ²) with |x| ≤ C. With c = C/σ, all reports in units of σ have the density φ(|w| + c) in common,
-    the privacy blanket. By symmetry w ≥ 0 suffices, and it is divided into cells. The likelihood ratio of two opposite
-    contributions at w is e^{2cw}. Its excess x = e^{2cw} − 1 has a density, which is the sum of uniform densities on
-    intervals [0, x_j], the pieces, and of the rest.
+    A report is N(x, σ²) with |x| ≤ C. Let c = C/σ. In units of σ all reports have the density φ(|w| + c) in common, the
+    privacy blanket. By symmetry w ≥ 0 suffices, and this half-line is divided into intervals, the cells. The likelihood
+    ratio of two opposite contributions at w is e^{2cw}, and its excess is x = e^{2cw} − 1. The density of x is the sum
+    of uniform densities on intervals [0, x_j], the pieces, and of the rest.
 
     Attributes:
         edges: edges of the cells in w, increasing from 0.
@@ -86,7 +86,7 @@ class ExcessMasses(NamedTuple):
 
 
 def blanket_cells(scaled_norm: float, *, with_pieces: bool) -> Cells:
-    """Divide the privacy blanket of Gaussian reports into cells, with masses and moments of each.
+    """Divide the privacy blanket of Gaussian reports into intervals (cells), with masses and moments of each.
 
     The blanket is the density φ(w + c) that all reports have in common at a distance w ≥ 0 in units of the noise. At w
     two opposite contributions have the likelihood ratio e^{2cw}, with the excess x = e^{2cw} − 1. Integrals over a cell
@@ -131,6 +131,7 @@ def blanket_cells(scaled_norm: float, *, with_pieces: bool) -> Cells:
         to_low=to_low,
         to_high=to_high,
         mean_excess=edge_excess[:-1] + np.diff(edge_excess) * to_high / rest_mass,
+        # The relative error of a mass is in proportion to the exponent of its density.
         errors=UNIT_ROUNDOFF * (64.0 + 4.0 * (edges[1:] + scaled_norm) ** 2) * cell_mass,
         levels=level_excess,
         level_mass=_NORMAL_FACTOR * piece_steps * level_excess,
@@ -140,9 +141,10 @@ def blanket_cells(scaled_norm: float, *, with_pieces: bool) -> Cells:
 
 
 def _combine_into_lumps(cell_moment: FloatArray, cell_mass: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the mean excess x of the likelihood ratio, and the mass, of each lump of `LUMP` consecutive cells.
+    """Merge each `LUMP` consecutive intervals (cells) of the noise into one, with its mass and mean likelihood ratio.
 
-    The lumps are for estimates, which need fewer points than bounds.
+    The merged cells, or lumps, are for estimates, which need fewer points than bounds. The likelihood ratio minus 1 is
+    the excess x.
 
     Args:
         cell_moment: integral of x over each cell under the blanket, the density that all reports have in common.
@@ -152,13 +154,13 @@ def _combine_into_lumps(cell_moment: FloatArray, cell_mass: FloatArray) -> tuple
         Two arrays with one entry for each lump, the mean excess and the mass. The last lump may have fewer cells.
     """
     first_of_lump = np.arange(0, cell_mass.size, LUMP)
-    lump_mass = np.maximum(np.add.reduceat(cell_mass, first_of_lump), _LEAST_MASS)
+    lump_mass = np.maximum(np.add.reduceat(cell_mass, first_of_lump), _LEAST_MASS)  # avoids a division by 0
     mean_excess = np.add.reduceat(cell_moment, first_of_lump) / lump_mass
     return mean_excess, lump_mass
 
 
 def _edges_and_levels(scaled_norm: float, *, with_pieces: bool) -> tuple[FloatArray, FloatArray]:
-    """Choose the edges of the cells into which the noise w ≥ 0 of Gaussian reports is divided.
+    """Choose the edges of the intervals (cells) into which the noise w ≥ 0 of Gaussian reports is divided.
 
     Args:
         scaled_norm: bound c > 0 on a contribution, in standard deviations of the noise.
@@ -200,7 +202,7 @@ def _piece_heights(scaled_norm: float, levels: FloatArray) -> FloatArray:
 def _piece_density(
     scaled_norm: float, nodes: FloatArray, edges: FloatArray, levels: FloatArray, heights: FloatArray
 ) -> FloatArray:
-    """Compute a step function as a density in w, times √(2π), at the nodes of each cell.
+    """Compute a step function as a density in the noise w, times √(2π), at the nodes of each interval (cell).
 
     The step function is a density of the excess x = e^{2cw} − 1 of a likelihood ratio. The factor dx/dw = 2c e^{2cw}
     makes it a density in w. It is 0 beyond the last step.

@@ -69,7 +69,10 @@ class BlanketTerms:
     scaled_norm: float
 
     def find_edge(self, distance: float) -> int:
-        """Return the index of the first cell edge w with w − c at least a distance, within the cells.
+        """Return the index of the first edge at a given distance beyond the largest contribution.
+
+        The edges divide the noise w into cells, and c is the bound on a contribution. The edge is the first one with
+        w − c at least the distance.
 
         Args:
             distance: least w − c, in standard deviations of the noise.
@@ -83,23 +86,27 @@ class BlanketTerms:
         return min(max(index, least_index), last_index)
 
     def log_charge(self, last: int) -> float:
-        """Return an upper bound on log Φ(c − B), the charge for cutting Y at w = B.
+        """Return an upper bound on log Φ(c − B), the effect on δ of cutting off the noise beyond B.
+
+        c is the bound on a contribution. All are in standard deviations of the noise.
 
         Args:
             last: index of the edge B.
 
         Returns:
-            The natural logarithm of the charge, which is added to δ.
+            The natural logarithm of this charge, which is added to δ.
         """
         value = float(log_ndtr(self.scaled_norm - self.cells.edges[last]))
-        return value + 64 * UNIT_ROUNDOFF * (1.0 + abs(value))
+        return value + 64 * UNIT_ROUNDOFF * (1.0 + abs(value))  # more than the error of the logarithm
 
     def distribution(self, growth: float, last: int, *, upper: bool) -> StepLaw:
-        """Return a distribution of Y, cut at an edge B, for a one-sided bound on δ = E[(Y₁ + … + Y_n)₊]/n.
+        """Return a discrete distribution of the term Y of a report, for a one-sided bound on δ = E[(Y₁ + … + Y_n)₊]/n.
 
-        A mass of the blanket at the likelihood ratio ρ gives two values of Y: ρ − α for w > 0, and 1 − αρ for w < 0. Of
-        the mass beyond B only the value for w < 0 is kept. E[(Y₁ + … + Y_n)₊] grows if Y grows in convex order. So a
-        mass that is split between the edges of its cell gives an upper bound, and a mass at its mean a lower one.
+        The noise w of a report is divided into cells, and cut at an edge B. A mass of the blanket (the part that all
+        reports have in common) at the likelihood ratio ρ gives two values of Y. They are ρ − α for w > 0, and 1 − αρ
+        for w < 0. Of the mass beyond B only the value for w < 0 is kept. E[(Y₁ + … + Y_n)₊] grows if Y grows in convex
+        order. So a mass that is split between the edges of its cell gives an upper bound, and a mass at its mean a
+        lower one.
 
         Args:
             growth: α − 1 = e^ε − 1.
@@ -127,7 +134,7 @@ class BlanketTerms:
         return StepLaw(atoms, self._pieces(growth))
 
     def _split_masses(self, last: int) -> ExcessMasses:
-        """Return the masses of the cells below an edge, split between the edges of each cell, for upper bounds on δ.
+        """Return the masses of the intervals (cells) below an edge, moved to their ends, for upper bounds on δ.
 
         Args:
             last: index of the edge.
@@ -143,7 +150,7 @@ class BlanketTerms:
         return ExcessMasses(excess=excess, weights=weights, errors=edge_errors, excess_beyond=float(excess[-1]))
 
     def _mean_masses(self, last: int) -> ExcessMasses:
-        """Return the masses of the cells below an edge, each at the mean of its cell, for lower bounds on δ.
+        """Return the masses of the intervals (cells) below an edge, each at its mean, for lower bounds on δ.
 
         Args:
             last: index of the edge B.
@@ -171,10 +178,11 @@ class BlanketTerms:
         return float(ndtr(-(self.cells.edges[last] + self.scaled_norm)))
 
     def _pieces(self, growth: float) -> Pieces:
-        """Return the uniform pieces of the density of Y.
+        """Return the uniform densities that are a part of the density of a report's term Y.
 
-        A part of the density of the excess x = ρ − 1 is a sum of uniform densities on intervals [0, x_j]. Each gives a
-        piece of Y for w > 0, which begins at 1 − α. Another piece of the same mass, for w < 0, ends there.
+        Let x = ρ − 1 be the excess of the likelihood ratio. A part of its density is a sum of uniform densities on
+        intervals [0, x_j]. For positive noise, each gives a uniform density (piece) of Y that begins at 1 − α. For
+        negative noise, another piece of the same mass ends there.
 
         Args:
             growth: α − 1 = e^ε − 1.
@@ -191,9 +199,10 @@ class BlanketTerms:
         )
 
     def approximate_distribution(self, growth: float, last: int) -> StepLaw:
-        """Return a distribution of Y with few values, for estimates without an error bound.
+        """Return a distribution of a report's term Y with few values, for estimates without an error bound.
 
-        The mass of each `LUMP` neighbouring cells is at its mean excess x.
+        The noise is divided into cells. The mass of each `LUMP` neighbouring cells is at its mean excess x of the
+        likelihood ratio over 1.
 
         Args:
             growth: α − 1 = e^ε − 1.

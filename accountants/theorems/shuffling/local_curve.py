@@ -64,10 +64,11 @@ class LocalCurve:
         return self._evaluate_points()
 
     def _evaluate_points(self) -> LocalPoints:
-        """Compute points (ε₀, log δ₀) of the local guarantee, or the one point of a pure guarantee (δ₀ = 0).
+        """Compute points (ε₀, log δ₀) of the guarantee of a single report, or the one point of a pure guarantee.
 
-        A scan of few ε₀ finds the range in which δ₀ is neither useless (`_LARGEST_LOG_DELTA`) nor zero as a double
-        (`_DEEPEST`). The points are evenly spaced in log ε₀ over that range.
+        A guarantee is pure if δ₀ = 0. A scan of few ε₀ finds the range in which δ₀ is neither useless
+        (`_LARGEST_LOG_DELTA`) nor zero as a double (`_DEEPEST`). The points are evenly spaced in log ε₀ over that
+        range.
 
         Returns:
             The points with increasing ε₀. They are those of the scan if no scanned point is useful.
@@ -89,7 +90,7 @@ class LocalCurve:
         return LocalPoints(epsilon, self.pair.log_delta(epsilon).upper)
 
     def rough_lower_bound(self, epsilon: float) -> float:
-        """Return log δ₀ at the next larger point of the guarantee, as a rough lower bound on log δ₀ at ε.
+        """Return a rough lower bound on log δ₀ of a single report at ε, its value at the next larger tabulated ε₀.
 
         The points hold upper bounds on log δ₀. So the result decides only which bounds are evaluated, and enters none.
 
@@ -154,18 +155,18 @@ def _gaussian_points(pair: Pair) -> LocalPoints:
     """Return the points (ε₀, δ₀) of a Gaussian guarantee, which are stored for the several bounds of one account.
 
     Args:
-        pair: dominating pair of a single Gaussian report.
+        pair: dominating pair of a single Gaussian report, two distributions with a hockey-stick divergence δ₀ at ε₀.
 
     Returns:
-        The points of `LocalCurve.points`.
+        The points with increasing ε₀, as in `LocalCurve.points`.
     """
     return LocalCurve(pair)._evaluate_points()  # noqa: SLF001
 
 
 def log_distance(clients: int, epsilon: FloatArray, log_delta: FloatArray) -> FloatArray:
-    """Compute the log total variation distance of (ε₀, δ₀) reports from the clone bound's reports with δ₀ = 0.
+    """Compute the log total variation distance of (ε₀, δ₀)-private reports from reports with δ₀ = 0.
 
-    The clone bound is for purely private reports. Real reports of n clients are within the distance
+    The clone bound is for reports with δ₀ = 0. Real reports of n clients are within the distance
 
         sδ₀ + (n − 1) e^{−ε₀} (1 + s) δ₀,   s = 1/(1 + e^ε₀),
 
@@ -206,9 +207,10 @@ class PointPairs(NamedTuple):
 
 
 class ClonePairs(NamedTuple):
-    """Parameters of some clone pairs, as arrays of equal length.
+    """Choices of the local privacy parameters (ε₀, ε₁) in the clone bound, as arrays of equal length.
 
-    A clone pair is an idealised victim's report, hidden among reports that look like it with probability e^−ε₁.
+    A choice is also called a clone pair. It has an idealised victim's report, hidden among other reports that look like
+    it with probability e^−ε₁.
 
     Attributes:
         victim: ε₀ of the victim's record, in nats.
@@ -220,18 +222,18 @@ class ClonePairs(NamedTuple):
 
 
 def cell_representative(pair: Pair) -> Pair:
-    """Return the Gaussian pair that represents all pairs with nearly the same noise; any other pair unchanged.
+    """Return a Gaussian mechanism's distributions at a rounded noise, so that similar requests share one table.
 
-    A table of bounds on δ, which is stored for later requests, is planned for the noise of this pair. Noise multipliers
-    are divided into `CELLS` cells per factor of two, and the result is the middle of the pair's cell. The bounds of a
-    table are by clone pairs, which differ in their local ε₀. Within a cell the best clone pair changes less than
-    between neighbours in the table.
+    A table of bounds on δ is planned for this noise and stored for later requests. Noise multipliers are divided into
+    `CELLS` cells per factor of two, and the result has the middle of the cell. The bounds of a table are by clone
+    pairs, which differ in their local ε₀. Within a cell the best clone pair changes less than between neighbours in the
+    table.
 
     Args:
-        pair: dominating pair of a single report.
+        pair: dominating pair of a single report, two distributions with a hockey-stick divergence that bounds δ.
 
     Returns:
-        The Gaussian pair of the middle of the cell, or the given pair if it is not Gaussian.
+        The pair N(μ, 1) and N(0, 1) for the middle of the cell, or the given pair if it is not Gaussian.
     """
     mu = pair.gaussian_dp_mu
     if not mu:

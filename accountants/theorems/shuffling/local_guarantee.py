@@ -49,7 +49,7 @@ _CHOICES = 96
 
 
 def neighbourhood(index: int, size: int) -> slice:
-    """Return the slice of a few points on either side of a point.
+    """Return the index range of a point and a few neighbours on either side.
 
     Args:
         index: index of the point.
@@ -66,7 +66,9 @@ Choice = TypeVar("Choice")
 
 @dataclass
 class SequentialUpper(Generic[Choice]):
-    """Upper bounds on log δ at increasing ε. Each search for the best clone pair starts near that of the previous ε.
+    """Upper bounds on log δ at increasing ε, by clone bounds with a parameter that is chosen for each ε.
+
+    Each search for the best parameter starts near that of the previous ε.
 
     Attributes:
         choose: function from ε and the previous choice (None at the first ε) to the index of the clone pair to use.
@@ -124,7 +126,10 @@ class LocalClonesBound(ScaledBound):
         return self.local.pair.gaussian_dp_mu is not None
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Enclose log δ of the clone pair that seems best at ε, or of the local guarantee if that is lower.
+        """Enclose log δ(ε) of shuffled reports by the clone bound at the local ε₀ that seems best.
+
+        The clone bound hides a report among others that look like it, the clones. The guarantee of a report without
+        shuffling replaces it where it is lower.
 
         Args:
             epsilon: privacy loss ε ≥ 0, in nats.
@@ -139,7 +144,9 @@ class LocalClonesBound(ScaledBound):
         return Interval(min(clones.lower, local.lower, upper), upper)
 
     def upper(self, epsilon: float) -> float:
-        """Return a cheap upper bound on log δ, from the clone pair that seems best at ε and the local guarantee.
+        """Return a cheap upper bound on log δ(ε) of shuffled reports, by the clone bound at the ε₀ that seems best.
+
+        The guarantee of a single report replaces it where it is lower.
 
         Args:
             epsilon: privacy loss ε ≥ 0, in nats.
@@ -225,11 +232,11 @@ class LocalClonesBound(ScaledBound):
     def _costs(self, local: FloatArray) -> Costs:
         """Return the terms of a table of bounds on δ that depend on the noise of the reports.
 
-        They are the distance of the reports from the idealised ones of each clone pair, and the bound without
+        They are the distance of the reports from idealised ones with δ₀ = 0, for each local ε₀, and the bound without
         shuffling.
 
         Args:
-            local: ε₀ of each clone pair; its idealised reports have δ₀ = 0.
+            local: values of the local ε₀; each gives a clone pair, a bound that hides a report among similar ones.
 
         Returns:
             The log distance of each clone pair, and a function for the bound without shuffling.
@@ -243,14 +250,16 @@ class LocalClonesBound(ScaledBound):
         return Costs(distance, log_delta_without_shuffling)
 
     def plan(self) -> tuple[FloatArray, Table]:
-        """Plan a table of upper bounds on log δ of shuffled reports, and compute its bounds.
+        """Compute a table of upper bounds on log δ of shuffled reports at chosen values of ε.
 
-        Each point (ε₀, δ₀) of the local guarantee gives a clone pair, which bounds δ. Estimates decide which clone pair
-        is evaluated at which ε.
+        Each point (ε₀, δ₀) of the local guarantee gives a clone pair: two distributions of shuffled reports, in which a
+        report is hidden among others that look like it. A clone pair bounds δ. Estimates decide which one is evaluated
+        at which ε.
 
         Returns:
             The values of ε₀ for the clone pairs of the table, and the table.
         """
+        # Estimates of log δ at candidate ε, for each ε₀.
         epsilon = self._row_candidates()
         unshuffled = self.local.estimate(epsilon)
         local, log_delta = self._dense_points(epsilon, unshuffled)
@@ -265,10 +274,10 @@ class LocalClonesBound(ScaledBound):
         return local[used], table
 
     def _row_candidates(self) -> FloatArray:
-        """Return increasing ε at which log δ is estimated, at the scale of the shuffled privacy loss.
+        """Return increasing ε at which log δ is estimated, at the scale of the privacy loss of shuffled reports.
 
-        Its standard deviation for the clone pair of ε₀ is about 2 tanh(ε₀/2)/√((n − 1) e^{−ε₀} + 1). The clone pair is
-        the best one at ε = 0.
+        For reports of the local ε₀, the standard deviation of this loss is about 2 tanh(ε₀/2)/√((n − 1) e^{−ε₀} + 1).
+        The ε₀ is the best one at ε = 0.
 
         Returns:
             The values of ε in nats, from 0 to the last point of the local guarantee.
@@ -285,11 +294,11 @@ class LocalClonesBound(ScaledBound):
 
         Args:
             epsilon: increasing ε at which the points are compared. Every third one is used.
-            unshuffled: estimate of log δ without shuffling at each ε. Where it is lower, no clone pair is needed.
+            unshuffled: estimate of log δ without shuffling at each ε. Where it is lower, shuffling is not used.
 
         Returns:
-            The points with increasing ε₀. They are those of the guarantee if it has one point, or if no clone pair is
-            needed.
+            The points with increasing ε₀. They are those of the guarantee if it has one point, or if shuffling helps at
+            no ε.
         """
         points = self.local.points
         if points.epsilon.size == 1:
@@ -335,8 +344,8 @@ def _make_table(clients: int, pair: Pair, coarse: bool) -> tuple[FloatArray, Tab
 
     Args:
         clients: number n of clients.
-        pair: dominating pair of a single report.
-        coarse: whether the table has fewer rows, for a search.
+        pair: dominating pair of a single report, two distributions with a hockey-stick divergence that bounds δ.
+        coarse: whether the table has bounds at fewer ε, for a search.
 
     Returns:
         The values of ε₀ of the clone pairs of the table, and the table.
@@ -349,9 +358,10 @@ _stored_table = functools.lru_cache(TABLES_KEPT)(_make_table)
 
 @functools.lru_cache(CLONES_KEPT)
 def _clone_pair(clients: int, local: float) -> ClonesBound:
-    """Return the bound of the clone pair for a purely private report, with δ₀ = 0.
+    """Return the clone bound on δ of shuffled reports that are purely ε₀-private (δ₀ = 0).
 
-    It is stored because its distribution of clones is expensive.
+    A clone is a report that looks like the victim's. The bound is stored because its distribution of the number of
+    clones is expensive.
 
     Args:
         clients: number n of clients.

@@ -49,7 +49,7 @@ TABLES_KEPT = 64
 
 
 class Rows(NamedTuple):
-    """Rows of a table of a privacy profile, which bounds δ between the rows by interpolation.
+    """A table of upper bounds on δ at increasing ε, between which interpolation bounds δ.
 
     Attributes:
         epsilon: increasing ε, in nats.
@@ -77,10 +77,10 @@ class Estimates(NamedTuple):
 
 
 def row_spacing(value: FloatArray | float, top: float) -> FloatArray:
-    """Return the planned fall of log δ from one row of a table to the next.
+    """Return the planned fall of log δ from one entry of a table of bounds to the next.
 
-    A row is an ε with an upper bound on log δ. Linear interpolation between rows raises log δ by at most fall²/8: about
-    0.001, 0.015, 0.06 and 3 for the falls 0.1, 0.35, 0.7 and 5. Hence larger δ get smaller falls.
+    An entry (row) is an ε with an upper bound on log δ. Linear interpolation between rows raises log δ by at most
+    fall²/8: about 0.001, 0.015, 0.06 and 3 for the falls 0.1, 0.35, 0.7 and 5. Hence larger δ get smaller falls.
 
     Args:
         value: natural logarithm of δ at the row; an array gives several rows.
@@ -149,7 +149,7 @@ class Table:
     value: FloatArray
 
     def merge(self, additional: Table) -> Table:
-        """Return a table with the rows of this table and of another one, sorted by ε.
+        """Return a table with the entries (rows) of this table and of another one, sorted by ε.
 
         Args:
             additional: the second table, with the same clone pairs.
@@ -193,7 +193,7 @@ class Table:
         log_weight = np.logaddexp(0.0, self.epsilon)  # log(1 + e^ε)
         log_charge = costs.log_distance[self.choice] + log_weight[self.row]
         log_sum = np.logaddexp(self.value, log_charge)
-        # Rounded up if below 0; −∞ stays.
+        # Rounded up if below 0, by more than the rounding errors of the sums; −∞ stays.
         upper = log_sum * (1.0 - 4.0 * UNIT_ROUNDOFF) + 8.0 * UNIT_ROUNDOFF
         # Several clone pairs may have a bound in a row, and the least one is used.
         least_in_row = np.zeros(self.epsilon.size)
@@ -202,7 +202,7 @@ class Table:
 
 
 def plan_table(estimates: Estimates, pairs: Pairs, costs: Costs, *, coarse: bool = False) -> Table:
-    """Return a table of upper bounds on log δ of shuffled reports, with rows at well chosen values of ε.
+    """Return a table of upper bounds on log δ of shuffled reports at well chosen values of ε, its rows.
 
     Estimates decide at which ε to have rows, and which clone pair to evaluate at each. A clone pair bounds δ of a
     shuffled report that is hidden among similar ones. The rows end at δ = 1e-312, or at the ε from which log δ no
@@ -231,7 +231,7 @@ def plan_table(estimates: Estimates, pairs: Pairs, costs: Costs, *, coarse: bool
 
 
 def _middles_of_gaps(rows: Rows, spacing_factor: float) -> FloatArray:
-    """Return the middle ε between neighbouring rows of a table that are too far apart in log δ.
+    """Return the middle ε between neighbouring entries (rows) of a table that are too far apart in log δ.
 
     A row is an ε with an upper bound on log δ. Interpolation between distant rows would lose accuracy.
 
@@ -254,7 +254,7 @@ def _middles_of_gaps(rows: Rows, spacing_factor: float) -> FloatArray:
 
 
 def _plan_rows(epsilon: FloatArray, estimate: FloatArray, spacing_factor: float) -> FloatArray:
-    """Return the values of ε at which a table of bounds on log δ should have rows.
+    """Return the values of ε at which a table of bounds on log δ should have entries (rows).
 
     The first row is at ε = 0, and the last one where the estimate of log δ stops falling, or reaches `_DEEPEST`.
     `_rows_between` says how dense the rows are.
@@ -277,7 +277,7 @@ def _plan_rows(epsilon: FloatArray, estimate: FloatArray, spacing_factor: float)
 
 
 def _rows_between(epsilon: FloatArray, log_delta: FloatArray) -> FloatArray:
-    """Return how many rows a table of bounds on log δ should have between each ε and the next one, not rounded.
+    """Return how many entries (rows) a table of bounds on log δ should have between each ε and the next, not rounded.
 
     From row to row log δ falls by about `row_spacing`. Where δ is negligible (log δ below `_DEEP`), neighbouring rows
     also differ by at least `_SPARSE_SPACING` in log ε.
@@ -296,7 +296,7 @@ def _rows_between(epsilon: FloatArray, log_delta: FloatArray) -> FloatArray:
 
 
 def _evaluate(estimates: Estimates, epsilon: FloatArray, pairs: Pairs, spacing_factor: float) -> Table:
-    """Return a table of bounds on log δ at some ε, with the clone pairs that seem best there by their estimates.
+    """Return a table of bounds on log δ at some ε, with the choices (clone pairs) that seem best there by estimates.
 
     Args:
         estimates: estimates of log δ of each clone pair.
@@ -336,7 +336,7 @@ class _Run(NamedTuple):
     end: int
 
     def widen(self, margin: int, row_count: int) -> _Run:
-        """Return the run with further rows on both sides, within a table.
+        """Return the run of consecutive rows of a table, made longer at both ends.
 
         Args:
             margin: number of rows on each side.
@@ -349,7 +349,7 @@ class _Run(NamedTuple):
 
 
 def _choose_runs(choices: FloatArray, local: FloatArray, spacing_factor: float) -> Iterator[_Run]:
-    """Yield runs of consecutive rows of a table of bounds on δ, with the clone pair that bounds δ in each run.
+    """Yield runs of consecutive entries (rows) of a table of bounds on δ, with the clone pair that each run uses.
 
     Long runs save time, because every new pair has a fixed cost. A clone pair suits a row if its estimated log δ
     exceeds the least one by no more than the row's tolerance. Each run takes the pair that suits most of the following
@@ -386,7 +386,7 @@ def _choose_runs(choices: FloatArray, local: FloatArray, spacing_factor: float) 
 
 
 def _tolerances(best: FloatArray) -> FloatArray:
-    """Return the tolerated excess of a clone pair's log δ over the best estimate at each row, by `_TOLERATED_EXCESS`.
+    """Return the tolerated excess of a bound's log δ over the best estimate at each entry (row) of a table.
 
     Args:
         best: array of the least estimate of log δ at each row. The depth of a row is the fall from the first row to it.

@@ -77,7 +77,7 @@ def not_replaced(theorem: Theorem, case: Case) -> Refusal | None:
 
 
 def not_hidden(theorem: Theorem, spec: Shuffled, case: Case) -> Refusal | None:
-    """Return a refusal if shuffling amplifies nothing in the setting.
+    """Return a refusal if shuffling amplifies nothing for the requested relation, unit and observer.
 
     A refusal is an object that says why a theorem does not apply. Shuffling amplifies nothing for a relation other than
     replace-one, and for an observer who knows the senders. The same holds for a single client, and for records of which
@@ -103,7 +103,7 @@ def not_hidden(theorem: Theorem, spec: Shuffled, case: Case) -> Refusal | None:
 
 
 def attained_pairs(spec: Shuffled, case: Case) -> tuple[Pair, ...]:
-    """Return pairs for lower bounds on δ: distributions of the shuffled reports on concrete neighbouring data sets.
+    """Return distributions of shuffled reports on concrete neighbouring data sets, for lower bounds on δ.
 
     They are known for Gaussian reports and for randomized response, if the server sees the shuffled reports.
 
@@ -112,7 +112,7 @@ def attained_pairs(spec: Shuffled, case: Case) -> tuple[Pair, ...]:
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The pairs; an empty tuple for other mechanisms and observers.
+        Pairs of distributions; an empty tuple for other mechanisms and observers.
     """
     mechanism = spec.mechanism
     if case.setting.observer != "shuffled-server":
@@ -162,7 +162,7 @@ def _guarantee_of(bound: ScaledBound, inner: Guarantee, step: Step) -> Guarantee
 
     Args:
         bound: upper bound on δ(ε) of the shuffled reports.
-        inner: guarantee of a single report; its setting and declared conditions are kept.
+        inner: guarantee of a single report; its relation, unit, observer and declared conditions are kept.
         step: derivation of the bound.
 
     Returns:
@@ -214,8 +214,8 @@ def closed_form(spec: Shuffled, case: Case) -> Guarantee | Refusal:
 def clones_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of shuffled ε₀-private reports by hiding each among clones; or a refusal.
 
-    A clone is another client's report that is distributed like that of the protected client. The reports must have δ₀ =
-    0 at some ε₀.
+    A clone is another client's report that is distributed like that of the protected client. The reports must be purely
+    private, that is, have δ₀ = 0 at some ε₀.
 
     Args:
         spec: specification of the shuffled mechanism.
@@ -270,8 +270,8 @@ def randomized_response(spec: Shuffled, case: Case) -> Guarantee | Refusal:
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee. It is a refusal, which says why the theorem does not apply, for other reports and settings. It
-        also is one for parameters that are too large to compute.
+        The guarantee. It is a refusal, which says why the theorem does not apply, for other reports, units and
+        observers. It also is a refusal for parameters that are too large to compute.
     """
     if refusal := not_hidden(RESPONSE, spec, case):
         return refusal
@@ -294,16 +294,16 @@ def randomized_response(spec: Shuffled, case: Case) -> Guarantee | Refusal:
 def gaussian_blanket(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of shuffled one-dimensional Gaussian reports by their privacy blanket, or a refusal.
 
-    The blanket is the part of a report's distribution that does not depend on the contribution. The worst case is a
-    pair of opposite contributions.
+    The blanket is the part of a report's distribution that does not depend on the contribution. The worst neighbours
+    have opposite contributions.
 
     Args:
         spec: specification of the shuffled mechanism.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee. It is a refusal, which says why the theorem does not apply, for other reports and settings. It
-        also is one if too few clients are in the blanket on average.
+        The guarantee. It is a refusal, which says why the theorem does not apply, for other reports, units and
+        observers. It also is a refusal if too few clients are in the blanket on average.
     """
     if refusal := not_hidden(GAUSSIAN_BLANKET, spec, case):
         return refusal

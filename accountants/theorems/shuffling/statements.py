@@ -78,7 +78,7 @@ class RandomizerInputs:
     epsilon: Annotated[float, EPSILON]
 
     def check(self) -> None:
-        """Check that the rows are distributions of one length, and not too many.
+        """Check that the matrix of output probabilities is stochastic, row by row, and not too large.
 
         Raises:
             InvalidInput: a row has another length, is not a distribution, or there are too many rows or columns.
@@ -105,7 +105,7 @@ class GaussianReportsInputs(DeltaFields):
 
 
 def clones(inputs: ClonesInputs) -> Outputs:
-    """Compute numerical bounds on ε at δ by the clone pair, with the probability e^{−ε₀} of a clone.
+    """Compute numerical bounds on ε at δ of shuffled reports, each of which is a clone with probability e^{−ε₀}.
 
     Args:
         inputs: number of clients, ε₀ of a report, and δ.
@@ -157,7 +157,7 @@ def response(inputs: ResponseInputs) -> Outputs:
 
 
 def randomizer(inputs: RandomizerInputs) -> Outputs:
-    """Compute the mass of the privacy blanket of a randomizer, and the largest δ at ε over all pairs of inputs.
+    """Compute the mass of the privacy blanket of a randomizer, and the largest δ at ε over any two inputs.
 
     The blanket is the part of an outcome's distribution that is the same for all inputs.
 

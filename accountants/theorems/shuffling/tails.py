@@ -103,7 +103,7 @@ class ScaledBound(Bound):
 
 @dataclass(frozen=True)
 class PairBound(ScaledBound):
-    """The bound on δ by a known dominating pair: the larger δ of its two directions.
+    """The bound on δ by two known distributions that dominate a mechanism: the larger δ of both directions.
 
     A dominating pair is two distributions with a hockey-stick divergence that bounds δ.
 
@@ -163,8 +163,8 @@ class ScaledProfile(BoundProfile):
     def _table(self) -> PiecewiseTails:
         """Upper bounds on δ at increasing ε, as a table that is convex in e^ε.
 
-        The bound may evaluate many ε at once, which is cheaper; otherwise they are evaluated one by one by `_rows`. A
-        last row has δ = 0, if such an ε is known.
+        The bound may evaluate many ε at once, which is cheaper; otherwise `_rows` evaluates them one by one. The last
+        entry has δ = 0, if such an ε is known.
         """
         rows = self.bound.rows()
         if rows is None:
@@ -178,7 +178,7 @@ class ScaledProfile(BoundProfile):
         return tabulate(np.append(epsilon, largest_loss), np.append(log_delta, -math.inf))
 
     def _rows(self) -> Iterator[tuple[float, float]]:
-        """Yield increasing ε with upper bounds on log δ, the rows of a table.
+        """Yield increasing ε with upper bounds on log δ, the entries (rows) of a table.
 
         Each step in ε is predicted from the previous one, so that log δ falls by about `_planned_fall`. The rows end at
         δ = 1e-312, at the ε from which δ is zero, or at one from which it no longer falls.
@@ -239,10 +239,10 @@ def _step_factor(fall: float, planned_fall: float) -> float:
 
 
 def _planned_fall(log_delta: float, largest: float) -> float:
-    """Return by how much log δ should fall from one row of a table to the next.
+    """Return by how much log δ should fall from one entry of a table of bounds to the next.
 
-    A row is an ε with an upper bound on log δ. Linear interpolation between rows raises log δ by about fall²/8. So
-    larger δ, which matter most, get smaller falls.
+    An entry (row) is an ε with an upper bound on log δ. Linear interpolation between rows raises log δ by about
+    fall²/8. So larger δ, which matter most, get smaller falls.
 
     Args:
         log_delta: natural logarithm of δ at the row.
@@ -261,17 +261,18 @@ def _planned_fall(log_delta: float, largest: float) -> float:
 
 
 def _normal_guess(at_zero: float, log_delta: float) -> Guess | None:
-    """Estimate the ε at a given δ from the δ at ε = 0, by the Gaussian pair N(μ, 1) against N(0, 1) with this δ.
+    """Estimate the ε at a given δ from the δ at ε = 0, as if the mechanism were Gaussian.
 
-    Its δ at ε = 0 is 2Φ(μ/2) − 1.
+    The distributions N(μ, 1) and N(0, 1) have δ = 2Φ(μ/2) − 1 at ε = 0. This determines μ.
 
     Args:
         at_zero: log δ at ε = 0.
         log_delta: log of the target δ.
 
     Returns:
-        The ε and the steepness of log δ there; None if the normal distributions give no estimate.
+        The ε and the steepness of log δ there, in nats per nat; None if the normal distributions give no estimate.
     """
+    # A δ(0) of nearly 1 determines μ only roughly.
     if not log_delta < at_zero < -1e-3:
         return None
     # The parameter μ with 2Φ(μ/2) − 1 = δ(0).
@@ -288,9 +289,9 @@ def _normal_guess(at_zero: float, log_delta: float) -> Guess | None:
 
 
 def scaled_pair(bound: ScaledBound) -> Pair:
-    """Return a dominating pair from a bound on δ that holds in both directions.
+    """Return two distributions that dominate a mechanism, from a bound on δ that holds in both directions.
 
-    A dominating pair is two distributions with a hockey-stick divergence that bounds δ.
+    Dominating means that their hockey-stick divergence bounds δ.
 
     Args:
         bound: upper bound on log δ(ε) of the mechanism.

@@ -40,10 +40,10 @@ class DivergenceInputs(TwoLaws):
     def check(self) -> None:
         """Check that all given distributions and the channel are probability vectors of matching lengths.
 
-        A channel is a matrix with the distribution of the output for each outcome as a row.
+        A channel is a matrix. Its rows are the distributions of the output for each outcome.
 
         Raises:
-            InvalidInput: if one of them is no such vector, or if only one distribution of the optional second pair is
+            InvalidInput: if one of them is no such vector, or if only one of the two optional further distributions is
                 given.
         """
         super().check()
@@ -61,15 +61,16 @@ def facts(inputs: DivergenceInputs) -> Outputs:
     """Compute the hockey-stick divergence E_ε(P‖Q) = Σ max(P − e^ε Q, 0), and divergences that show its properties.
 
     Args:
-        inputs: two distributions P and Q, and ε. Optional are `kernel`, a channel (for each outcome, the probabilities
-            of the outputs), and another pair P', Q' with the share λ of P and Q in the mixtures.
+        inputs: two distributions P and Q, and ε. `kernel` is an optional channel: for each outcome, the probabilities
+            of the outputs. Also optional are two further distributions P' and Q'. They are mixed with P and Q, where λ
+            is the share of P and Q.
 
     Returns:
         `divergence` is E_ε(P‖Q), `reversed_divergence` is E_ε(Q‖P), and `total_variation` is E_0(P‖Q). `singular_mass`
         is the probability under P of the outcomes that are impossible under Q, the limit of E_ε for large ε.
         `largest_loss` is D_∞(P‖Q), infinite if `singular_mass` is positive. With a channel, `divergence_after_kernel`
-        is E_ε of the outputs. With another pair, `divergence_of_mixture` is E_ε of the mixtures, and `mean_divergence`
-        is λE_ε(P‖Q) + (1 − λ)E_ε(P'‖Q').
+        is E_ε of the outputs. With P' and Q', `divergence_of_mixture` is E_ε of the mixtures, and `mean_divergence` is
+        λE_ε(P‖Q) + (1 − λ)E_ε(P'‖Q').
     """
     first, second, epsilon = normalise(inputs.first), normalise(inputs.second), inputs.epsilon
     divergence = hockey_stick(first, second, epsilon)

@@ -109,7 +109,7 @@ class MisprintedSteps:
         return float(contraction_shifts[0])
 
     def shifts(self, first: int, last: int) -> tuple[FloatArray, FloatArray]:
-        """Compute the distances r_s and r_c of some steps, of which r_c is the misprinted one.
+        """Compute the shifts r_s and r_c of some steps, of which r_c is as misprinted in Corollary 1 of Asoodeh et al.
 
         Args:
             first: index of the first step, from 1.
@@ -131,8 +131,9 @@ class MisprintedSteps:
 def corollary_1(inputs: InverseTimeSteps, reading: Reading = "printed") -> Outputs:
     """Compute δ(ε) and the bound on the excess risk of the last model W_T (Corollary 1 of Asoodeh et al.).
 
-    The contraction shift r_c(j) is the largest distance of two models before the noise of step j, in standard
-    deviations of that noise. Smaller shifts of later steps hide the differing record better.
+    Only the last of T models is released, after steps of size proportional to 1/j. The contraction shift r_c(j) is the
+    largest distance of two models before the noise of step j, in standard deviations of that noise. Smaller shifts of
+    later steps hide the differing record better.
 
     Args:
         inputs: batches of m clients, noise σ in d dimensions, radius ρ of the domain, and the constants of the loss:
@@ -145,6 +146,7 @@ def corollary_1(inputs: InverseTimeSteps, reading: Reading = "printed") -> Outpu
         diameter; it is proved if every step size is at most 2/β. `delta_eleven` is bound (11) of the paper, with the
         largest r_c for all steps. `excess_risk` bounds E F(W_T) − inf F for the objective F.
     """
+    # The same bound with three choices of the contraction shifts.
     run = inputs.run
     if reading == "printed":
         log_delta = misprinted_log_delta(inputs)
@@ -161,7 +163,10 @@ def corollary_1(inputs: InverseTimeSteps, reading: Reading = "printed") -> Outpu
 
 
 def misprinted_log_delta(inputs: InverseTimeSteps) -> float:
-    """Compute log δ of Corollary 1 as printed, with the contraction shifts 2ρ√(λmj)/σ. It is not a valid bound.
+    """Compute log δ of Corollary 1 of Asoodeh et al. as printed, which is not a valid bound.
+
+    Step j multiplies δ by a factor that depends on a contraction shift. The printed shifts are 2ρ√(λmj)/σ, with the
+    radius ρ of the domain and the strong convexity λ.
 
     Args:
         inputs: the pass of n clients in batches of m, its noise σ, and the constants of the losses.

@@ -174,14 +174,17 @@ class ChannelChain(TwoLaws):
 def divergence_after_channels(inputs: ChannelChain) -> Outputs:
     """Compute the hockey-stick divergence of two distributions after a chain of channels, and a bound on it.
 
+    A channel is a stochastic matrix. It contracts the divergence by at most its contraction coefficient, the largest
+    divergence of two of its rows.
+
     Args:
         inputs: the distributions μ_t and μ'_t of the model after the step in which two runs differ, ε, and the channels
             of all later steps.
 
     Returns:
-        `divergence` is E_ε(μ_t‖μ'_t). `contraction` is the product of the channels' contraction coefficients, each the
-        largest E_ε of two of its rows. `divergence_bound` is the product of both, the right side of inequality (8) of
-        Asoodeh et al. `last_divergence` is E_ε after the last channel, the left side.
+        `divergence` is E_ε(μ_t‖μ'_t). `contraction` is the product of the channels' contraction coefficients.
+        `divergence_bound` is the product of both, the right side of inequality (8) of Asoodeh et al. `last_divergence`
+        is E_ε after the last channel, the left side.
     """
     first, second = normalise(inputs.first), normalise(inputs.second)
     divergence = hockey_stick(first, second, inputs.epsilon)

@@ -190,6 +190,7 @@ def corollary_3(inputs: RandomStop) -> Outputs:
         the least noise in every step. `first_stop` is the first step after which the model may be released, and `steps`
         the number of all steps.
     """
+    # A second run with the least step size and the least noise in every step, for bound (12).
     run = inputs.run
     run_at_least_values = replace(
         run,

@@ -52,7 +52,7 @@ def one_step(
     step_size: Annotated[StepSize, ANY_SCALE],
     noise_std: Annotated[NoiseStd, ANY_SCALE],
 ) -> Outputs:
-    """Compute two factors of δ(ε) of noisy projected SGD: of the step with the differing record, and of any other step.
+    """Compute the factors of δ(ε) of noisy projected SGD for the step with the differing record and for other steps.
 
     θ_ε(r) is the hockey-stick divergence E_ε of N(r, 1) and N(0, 1). The step with the record has at most the
     divergence θ_ε(2L/(√m σ)). Any other step multiplies the divergence by at most θ_ε(2ρ√m/(ησ)).

@@ -115,7 +115,8 @@ def coalition(
         relation: neighbouring relation of the clients.
 
     Returns:
-        k, μ, δ at the given ε, and ε at the given δ; one of the last two is absent if its argument is.
+        `rounds_of_client` k, `gaussian_dp_mu` μ, δ at the given ε, and ε at the given δ. One of the last two is absent
+        if its argument is.
     """
     expected = rounds * federation.participants / federation.clients
     participated = expected if rounds_of_client is None else float(rounds_of_client)

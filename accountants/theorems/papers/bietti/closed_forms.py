@@ -31,7 +31,7 @@ def sufficient_noise_std(
 ) -> float:
     """Compute a sufficient noise σ_ζ on the mean for (ε, δ) in closed form, by zero-concentrated privacy.
 
-    It is kC√n (√(2(l + ε)) + √(2l))/(2Nε), where l = ln(1/δ).
+    The noise is kC√n (√(2(l + ε)) + √(2l))/(2Nε), where l = ln(1/δ).
 
     Args:
         clipping_norm: bound C on the ℓ2 norm of a message; σ_ζ has its unit.
@@ -50,7 +50,9 @@ def sufficient_noise_std(
 
 
 def sharp_constant(*, ratio: float, sensitivity_factor: float) -> float:
-    """Compute the least constant c of Theorem 4.1 that is valid for all δ and all ε ≤ r ln(1/δ), k(1 + √(1 + r))/√2.
+    """Compute the least constant c of Theorem 4.1 of Bietti et al. that is valid for all δ and all ε ≤ r ln(1/δ).
+
+    It is c = k(1 + √(1 + r))/√2.
 
     Args:
         ratio: largest ratio r of ε to ln(1/δ).

@@ -113,8 +113,8 @@ def implied_constant(
 def least_constant(*, epsilon: float, log_delta: float, sensitivity_factor: float) -> float:
     """Compute the least constant c with which the noise of Theorem 4.1 of Bietti et al. meets the target (ε, δ).
 
-    It is kε/(μ*√ln(1/δ)), where μ* is the largest μ at which μ-Gaussian differential privacy is (ε, δ). A lower bound
-    on μ* is used, so the result is an upper bound on the least constant.
+    Let μ* be the largest μ at which μ-Gaussian differential privacy is (ε, δ). The least constant is kε/(μ*√ln(1/δ)).
+    A lower bound on μ* is used, so the result is an upper bound on it.
 
     Args:
         epsilon: ε of the target.
@@ -315,7 +315,7 @@ def _compare_constant(*, noise_constant: float, epsilon: float, log_delta: float
         relation: neighbouring relation of the clients.
 
     Returns:
-        c and the least valid constant; the condition holds if c is not smaller.
+        The two sides of the condition, c and the least valid constant. It holds if c is not smaller.
     """
     factor = sensitivity_factor(relation)
     least = least_constant(epsilon=epsilon, log_delta=log_delta, sensitivity_factor=factor)

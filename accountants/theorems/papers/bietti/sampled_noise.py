@@ -119,7 +119,7 @@ def noise_multiplier_of(*, noise_std: float, rate: float, weight: float, clippin
 
 
 def participants_of(sampling: ClientSampling, *, rate: float, clients: int) -> int | None:
-    """Return the number of clients in a round, if it is not random.
+    """Return the number of clients in a round, or None if it is random.
 
     Args:
         sampling: rule by which the clients of a round are drawn.
@@ -138,6 +138,7 @@ def participants_of(sampling: ClientSampling, *, rate: float, clients: int) -> i
         return clients
     if sampling == "poisson":
         return None
+    # The product qN counts as a whole number if it is one up to a relative difference of 1e-9, for rounded rates.
     expected_count = rate * clients
     count = round(expected_count)
     is_whole = abs(expected_count - count) <= 1e-9 * count
@@ -185,7 +186,8 @@ class SampledNoiseInputs(BudgetFields):
 def sampled_noise(inputs: SampledNoiseInputs) -> Outputs:
     """Compute the noise σ_ζ of Theorem 5.1 of Bietti et al., its noise multiplier, and the cost of unequal batches.
 
-    The noise is σ_ζ = c₂C√(T ln(1/δ))/(Wε), per coordinate of the mean update.
+    Clients are drawn at random in each of T rounds. The noise is σ_ζ = c₂C√(T ln(1/δ))/(Wε), per coordinate of the mean
+    update.
 
     Args:
         inputs: `rounds` T, `clipping_norm` C, the target (ε, δ), the constant c₂ = `noise_constant`, and the clients

@@ -38,7 +38,7 @@ AMPLIFIED = Quantity(
 
 
 def round_epsilon(*, epsilon: float, delta: float, rounds: int) -> float:
-    """Compute the printed ε₀ of a round, ε/(8 √(2K log(1/δ))) (Theorem 2 of Das et al.).
+    """Compute the privacy parameter ε₀ = ε/(8 √(2K log(1/δ))) of a round in Theorem 2 of Das et al.
 
     Args:
         epsilon: parameter ε > 0 of the theorem. The ε of all rounds is ε/8 + ε²/(256 log(1/δ)).
@@ -72,7 +72,7 @@ def printed_composition(*, epsilon: float, delta: float, rounds: int) -> float:
 def best_composition(*, epsilon: float, delta: float, rounds: int) -> float:
     """Compute the ε of K composed ε₀-private rounds, by the three bounds of Kairouz, Oh and Viswanath, Theorem 3.4.
 
-    It is the smallest of Kε₀, ε₀√(2K ln(1/δ)) + Kε₀ tanh(ε₀/2), and ε₀√(2K ln(e + √K ε₀/δ)) + Kε₀ tanh(ε₀/2). Each of
+    The three bounds are Kε₀, ε₀√(2K ln(1/δ)) + Kε₀ tanh(ε₀/2), and ε₀√(2K ln(e + √K ε₀/δ)) + Kε₀ tanh(ε₀/2). Each of
     them is valid, so the smallest one is.
 
     Args:
@@ -111,14 +111,14 @@ class RunInputs(ParticipantFields):
 
 
 def theorem_2(inputs: RunInputs) -> Outputs:
-    """Compute the ε₀ of a round by Theorem 2 of Das et al., and the ε and δ of all K rounds that the theorem claims.
+    """Compute the ε₀ of a round by Theorem 2 of Das et al., and the stated ε and δ of all K rounds.
 
     Args:
         inputs: the target (ε, δ), K rounds, r of n clients in each, and messages of d coordinates.
 
     Returns:
         `round_epsilon` is ε₀, and `composed_epsilon` the bound (22) on the ε of all rounds. `claimed_epsilon`
-        multiplies it by 2r/n for drawing r of n clients. The claimed δ is K 2^−d + δ.
+        multiplies it by 2r/n for drawing r of n clients. `claimed_delta` is the stated K 2^−d + δ.
     """
     claimed_delta = inputs.rounds * math.exp2(-inputs.dimension) + inputs.delta
     return {
@@ -273,8 +273,8 @@ def rounds(
 ) -> Outputs:
     """Compute ε and δ of one round, and of K composed rounds, if a secret draw of clients amplifies privacy.
 
-    With the sampling rate q, an amplified round has ε = ln(1 + q(e^ε₀ − 1)) and δ = qδ₀. With slack δ', K rounds have 1
-    − (1 − δ)^K (1 − δ') as their δ.
+    With the sampling rate q, an amplified round has ε = ln(1 + q(e^ε₀ − 1)) and δ = qδ₀. The composition adds a slack
+    δ', and the δ of K rounds is 1 − (1 − δ)^K (1 − δ').
 
     Args:
         round_epsilon: ε₀ of a client's message.

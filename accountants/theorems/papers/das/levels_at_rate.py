@@ -34,9 +34,10 @@ _MOST_LEVELS = int(NOISE_LEVELS.le or 0)
 
 
 def _shift(dimension: int, l1_sensitivity: float, linf_sensitivity: float) -> Shift:
-    """Return the worst integer shift within both sensitivities.
+    """Return the difference of two integer vectors on neighbouring data for which δ is largest.
 
-    A sensitivity bounds the distance of two vectors of integers on neighbouring data, so its integer part is used.
+    It is the worst shift within the ℓ1 and ℓ∞ sensitivities. A sensitivity bounds the distance of two vectors of
+    integers on neighbouring data, so its integer part is used.
 
     Args:
         dimension: number of coordinates, at least 1.

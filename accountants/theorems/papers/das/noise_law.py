@@ -84,6 +84,7 @@ def update_error(*, dimension: int, quantization_levels: int, variance_in_steps:
     Returns:
         The bound, in squared units of the update.
     """
+    # Rounding to a grid of step 1 has a variance of at most 1/4.
     return dimension * (0.25 + variance_in_steps) / quantization_levels**2
 
 

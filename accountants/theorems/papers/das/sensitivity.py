@@ -65,8 +65,9 @@ def trivial_bounds(dimension: int, levels: int) -> Movement:
 def relative_bounds(dimension: int, levels: int, movement: float) -> Movement:
     """Return the sensitivities of rounded updates, if neighbouring unit updates have the ℓ2 distance μ.
 
-    They are Δ₁ = 2d + μs√d, Δ∞ = 2 + μs and Δ₂ = 2√d + μs, equations (6) and (121) of Das et al. Rounding moves each of
-    the two updates by at most one grid step per coordinate.
+    Rounding to a grid of s steps in a unit moves each of the two updates by at most one step per coordinate. Hence the
+    ℓ1, ℓ∞ and ℓ2 sensitivities are Δ₁ = 2d + μs√d, Δ∞ = 2 + μs and Δ₂ = 2√d + μs. These are equations (6) and (121) of
+    Das et al.
 
     Args:
         dimension: number d of coordinates.
@@ -88,8 +89,8 @@ def relative_bounds(dimension: int, levels: int, movement: float) -> Movement:
 def rounded_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf: float) -> Movement:
     """Return the sensitivities of rounded updates, if neighbouring unit updates u and u' have the given distances.
 
-    They are Δ₁ = s ‖u−u'‖₁ + 2d, Δ∞ = s ‖u−u'‖∞ + 2 and Δ₂ = s ‖u−u'‖₂ + 2√d, equations (90) and (118) of Das et al.
-    Both updates may be rounded independently.
+    Both updates may be rounded independently to a grid of s steps in a unit. The sensitivities are
+    Δ₁ = s ‖u−u'‖₁ + 2d, Δ∞ = s ‖u−u'‖∞ + 2 and Δ₂ = s ‖u−u'‖₂ + 2√d, equations (90) and (118) of Das et al.
 
     Args:
         dimension: number d of coordinates.
@@ -109,9 +110,10 @@ def rounded_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf: f
 
 
 def coupled_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf: float) -> Movement:
-    """Return sensitivities that hold for every outcome, if neighbours u and u' are rounded by the same random numbers.
+    """Return the largest distances of two randomly rounded updates, in three norms and for every outcome.
 
-    They are Δ∞ = ⌈s ‖u−u'‖∞⌉, Δ₁ = s ‖u−u'‖₁ + d and Δ₂ = s ‖u−u'‖₂ + √d.
+    Neighbouring updates u and u' are rounded to a grid of s steps in a unit, by the same random numbers. The distances
+    are Δ∞ = ⌈s ‖u−u'‖∞⌉, Δ₁ = s ‖u−u'‖₁ + d and Δ₂ = s ‖u−u'‖₂ + √d.
 
     Args:
         dimension: number d of coordinates.
@@ -121,26 +123,26 @@ def coupled_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf: f
         linf: ‖u−u'‖∞ of the unit updates. Its decimal form is used, so that 0.1 · 10 is 1.
 
     Returns:
-        The bounds in grid steps.
+        The three bounds in grid steps; the ℓ2 one is rounded up.
     """
     return Movement(
         l1=levels * l1 + dimension,
         linf=math.ceil(levels * Fraction(repr(linf))),
-        l2=(levels * l2 + math.sqrt(dimension)) * _UP,
+        l2=(levels * l2 + math.sqrt(dimension)) * _UP,  # rounded up
     )
 
 
 def hoeffding_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf: float, log_failure: float) -> Movement:
     """Compute smaller sensitivities of rounded updates, which hold except with probability 2e^−L over the rounding.
 
-    Neighbouring updates u and u' are rounded by the same random numbers. The change K_i of coordinate i is then the
-    floor or ceiling of s|u_i − u'_i|. Let S₁ = s ‖u−u'‖₁ and S₂ = s ‖u−u'‖₂. Hoeffding's inequality for the sums of K_i
-    and of K_i² gives
+    Neighbouring updates u and u' are rounded at random to a grid of s steps in a unit, by the same random numbers. The
+    change K_i of coordinate i is then the floor or ceiling of s|u_i − u'_i|. Let S₁ = s ‖u−u'‖₁ and S₂ = s ‖u−u'‖₂ in
+    d coordinates. Hoeffding's inequality for the sums of K_i and of K_i² gives the ℓ1 and ℓ2 sensitivities
 
         Δ₁ = S₁ + √(dL/2),
         Δ₂² = S₂² + min{d/4, S₁} + √(L(4S₂² + 4S₁ + d)/2).
 
-    No bound exceeds the one of `coupled_bounds`.
+    Each sensitivity is the smaller of this number and the one of `coupled_bounds`, which holds with certainty.
 
     Args:
         dimension: number d of coordinates.
@@ -151,12 +153,13 @@ def hoeffding_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf:
         log_failure: logarithm of the failure probability 2e^−L.
 
     Returns:
-        The bounds in grid steps, with the failure probability.
+        The ℓ1, ℓ2 and ℓ∞ sensitivity in grid steps, rounded up, with the failure probability.
     """
     exponent = math.log(2.0) - log_failure  # L
     scaled_l1 = levels * l1  # S₁
     squared_l2 = (levels * l2) ** 2  # S₂²
 
+    # The two formulas, rounded up by the factor `_UP`.
     hoeffding_l1 = (scaled_l1 + math.sqrt(0.5 * dimension * exponent)) * _UP
     mean_excess = min(0.25 * dimension, scaled_l1)
     deviation = math.sqrt(0.5 * exponent * (4.0 * squared_l2 + 4.0 * scaled_l1 + dimension))
@@ -178,10 +181,10 @@ def unit_distances(dimension: int) -> dict[str, float]:
 
 
 def unit_vector_bounds(dimension: int, levels: int) -> Movement:
-    """Return sensitivities that hold for any two unit vectors, if both are rounded by the same random numbers.
+    """Return the largest distances of any two unit vectors after rounding by the same random numbers, in three norms.
 
-    They are Δ₁ = min(2ds, 2s√d + d), Δ∞ = 2s and Δ₂ = min(2s√d, 2s + √d), in grid steps. In each minimum, one number is
-    the size of the cube [−1, 1]^d, and the other one that of the unit ball with the rounding added.
+    They are Δ₁ = min(2ds, 2s√d + d), Δ∞ = 2s and Δ₂ = min(2s√d, 2s + √d), in grid steps. In each minimum, the first
+    number is the size of the cube [−1, 1]^d. The second one is the size of the unit ball with the rounding added.
 
     Args:
         dimension: number d of coordinates, at least 1.

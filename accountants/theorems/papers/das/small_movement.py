@@ -27,12 +27,12 @@ class GrowthInputs:
 def movement(inputs: GrowthInputs, reading: Reading) -> float:
     """Compute a bound on the distance by which one record moves a client's unit update (Theorem 3 of Das et al.).
 
-    It is 15 e^(1/4) ρ/n, and fails with a small probability over the draw of the data.
+    The bound is 15 e^(1/4) ρ/n. It fails with a small probability over the draw of the data.
 
     Args:
         inputs: number n of records of the client, and ratio ρ of the largest norm of a record's gradient to that of the
             mean gradient.
-        reading: `printed` has the constant 15, `corrected` has 40/3, which is sufficient.
+        reading: version of the constant. `printed` has the paper's 15, `corrected` has 40/3, which is sufficient.
 
     Returns:
         The distance of two unit vectors, without unit.
@@ -51,13 +51,18 @@ def theorem_3(inputs: GrowthInputs, reading: Reading = "printed") -> Outputs:
     Args:
         inputs: number n of records of the client, and the grid to which updates are rounded. ρ is the ratio of the
             largest norm of a record's gradient to that of the mean gradient.
-        reading: `printed` has the failure probability 4(ρ − 1)/n, `corrected` has 4(ρ² − 1)/n (erratum D-11).
+        reading: version of the formulas. `printed` has the paper's failure probability 4(ρ − 1)/n. `corrected` has
+            4(ρ² − 1)/n (erratum D-11).
 
     Returns:
-        The bound `relative_movement`, the sensitivities of the rounded update that follow, and the failure probability.
+        `relative_movement`, the bound on the distance of the unit updates; the sensitivities of the rounded update that
+        follow from it; and `failure_probability`.
     """
+    # The distance of the unit updates, and the sensitivities on the grid.
     relative_movement = movement(inputs, reading)
     sensitivities = relative_bounds(inputs.dimension, inputs.quantization_levels, relative_movement)
+
+    # The probability over the data that the bound fails.
     growth_ratio = inputs.growth_ratio
     if reading == "printed":
         failure_probability = 4.0 * (growth_ratio - 1.0) / inputs.samples_per_client
@@ -127,9 +132,9 @@ def corollary_3_1(
     growth_ratio: GrowthRatio,
     samples_per_client: SamplesPerClient,
 ) -> Outputs:
-    """Compute the ε and δ that Corollary 3.1 of Das et al. claims for a run of K rounds. They are not valid.
+    """Compute the ε and δ that Corollary 3.1 of Das et al. states for a run of K rounds. They are not valid.
 
-    They are ε/8 + ε²/(256 log(1/δ)) and K 2^−d + δ + 4(ρ − 1)/n.
+    The stated ε is ε/8 + ε²/(256 log(1/δ)), and the stated δ is K 2^−d + δ + 4(ρ − 1)/n.
 
     Args:
         epsilon: parameter ε of the corollary.

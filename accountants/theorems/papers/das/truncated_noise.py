@@ -124,7 +124,8 @@ def theorem_1(inputs: PrintedInputs) -> Outputs:
         `decay_rate` is α = ε/Δ₁, `noise_levels` the largest value m of the noise, and `noise_levels_below` the upper
         bound ⌈5Δ∞/2⌉ on m in the printed proof. `claimed_delta` is the printed 2^−d. `claimed_finer_delta` is (Δ∞/Z)^d
         of the proof, with the normaliser Z of a coordinate's noise. `delta` is the true δ, also given as
-        `log10_one_minus_delta`. It is attained if `shifted_coordinates` differ by `shift`, and one more by `remainder`.
+        `log10_one_minus_delta`. It is attained by two messages that differ by `shift` in `shifted_coordinates`
+        coordinates, and by `remainder` in one more.
 
     Raises:
         InvalidInput: the printed m is not defined, because (e^(ε/Δ₁) − 1) Δ∞ ≥ 1.
@@ -322,7 +323,7 @@ def remark_2(inputs: PrintedInputs, reading: Reading = "printed") -> Outputs:
 
 
 def _continuous_log_survival(inputs: PrintedInputs) -> float:
-    """Compute the log of the probability that no coordinate of truncated Laplace noise escapes under the worst shift.
+    """Compute the log probability that truncated Laplace noise hides a shift in all coordinates, for the worst shift.
 
     A coordinate with noise in [−A, A] escapes if the shift moves it out of this range, so that it is impossible on the
     neighbouring data. Here A is the ℓ∞ sensitivity. The worst shift moves as many coordinates by A as the ℓ1

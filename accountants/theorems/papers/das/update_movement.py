@@ -41,10 +41,11 @@ _SERIES = 60
 
 
 def step_sums(ratio: float, steps: int) -> tuple[float, float]:
-    """Compute the two sums over k that bound the movement of a client's update, Σ C(E, k+1) x^k and Σ k C(E, k+1) x^k.
+    """Compute two sums that bound how far one record moves a client's update in E gradient steps.
 
-    C(E, k) are the binomial coefficients. The first sum is ((1 + x)^E − 1)/x, and the second is E(1 + x)^{E−1} minus
-    the first. For Ex ≤ 1 these differences would lose digits, and the terms are added up.
+    They are Σ C(E, k+1) x^k and Σ k C(E, k+1) x^k, with the binomial coefficients C(E, k). The first sum is ((1 + x)^E
+    − 1)/x, and the second is E(1 + x)^{E−1} minus the first. For Ex ≤ 1 these differences would lose digits, and the
+    terms are added up.
 
     Args:
         ratio: x = ηL ≥ 0, step size times smoothness.
@@ -82,9 +83,9 @@ def movement(
 ) -> Outputs:
     """Compute two bounds on the distance by which replacing or deleting one record moves a client's update.
 
-    `movement` is bound (106) of Das et al., (5e^(1/4) ηEρ/n) ‖∇f_i(w)‖. It fails with probability 4(ρ − 1)/n over the
-    data. `sharper_movement` is (2ηρ/n) (‖∇f̄(w)‖ A + ‖∇f_i(w)‖ B) with the sums A and B of `step_sums`. It is valid at
-    any step size η.
+    The first one, `movement`, is bound (106) of Das et al., (5e^(1/4) ηEρ/n) ‖∇f_i(w)‖. It fails with probability
+    4(ρ − 1)/n over the data. The second one, `sharper_movement`, is (2ηρ/n) (‖∇f̄(w)‖ A + ‖∇f_i(w)‖ B) with the sums A
+    and B of `step_sums`. It is valid at any step size η.
 
     Args:
         client_gradient_norm: norm ‖∇f_i(w)‖ of the client's gradient at the model of the round.

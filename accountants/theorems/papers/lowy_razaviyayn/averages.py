@@ -15,7 +15,7 @@ def average_of_largest(values: Sequence[tuple[float, int]], count: int) -> float
     """Compute the mean of the `count` largest values of a multiset.
 
     Args:
-        values: (value, multiplicity) pairs.
+        values: the distinct values, each with the number of times that it occurs.
         count: number of values in the mean.
 
     Returns:
@@ -36,14 +36,14 @@ def average_of_largest(values: Sequence[tuple[float, int]], count: int) -> float
 
 
 def rms_average_of_largest(values: Sequence[tuple[float, int]], counts: Sequence[tuple[int, float]]) -> float:
-    """Compute the root mean square of the mean of the M_r largest values, for a random number M_r of participants.
+    """Compute √E[A²], where A is the mean of the M_r largest values for a random number M_r of participants.
 
     It is between the mean of all values and the largest value. The averages Ξ, Ψ, Φ² and Σ² in Appendix E.1 of Lowy and
     Razaviyayn are of this kind. Their values are the clients' ξ_i, ψ_i, φ_i² and σ_i².
 
     Args:
-        values: (value, multiplicity) pairs, one for each group of equal clients; values are at least 0.
-        counts: distribution of M_r, as (count, probability) pairs.
+        values: the value of each group of equal clients, at least 0, with the number of clients in the group.
+        counts: the possible numbers M_r, each with its probability.
 
     Returns:
         √E[(mean of the M_r largest values)²], in the unit of the values.

@@ -91,7 +91,7 @@ def decompose(inputs: ReportPair) -> Outputs:
 
 
 def _without_rounding(values: FloatArray) -> list[float]:
-    """Return the entries, with tiny negative ones replaced by 0.
+    """Return an array of probabilities as a list, with negative entries due to rounding replaced by 0.
 
     Args:
         values: array of probabilities, computed with rounding errors of up to `ROUNDING`.

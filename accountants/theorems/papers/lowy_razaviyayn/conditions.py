@@ -13,7 +13,7 @@ from epsilond.accountants.verdict import Verdict
 
 
 def binding_sides(sides_of_clients: Iterable[Sides]) -> Sides:
-    """Return the two sides of an inequality for the client that decides it, from the sides for every client.
+    """Return the two sides of an inequality for the client that decides whether it holds for all clients.
 
     If the inequality fails for some clients, the failing client with the largest relative difference of the sides
     decides. Otherwise it is the client with the smallest difference, which is the closest to failing.
@@ -22,7 +22,7 @@ def binding_sides(sides_of_clients: Iterable[Sides]) -> Sides:
         sides_of_clients: left and right side for each client, at least one.
 
     Returns:
-        The sides for the deciding client.
+        Left and right side for the deciding client, and whether the inequality holds for it.
     """
     instances = list(sides_of_clients)
     failing = [sides for sides in instances if sides.holds == Verdict.NO]
@@ -45,7 +45,7 @@ def epsilon_range(inputs: BatchRunInputs) -> Sides:
         inputs: the run and the requested statement (`variant`), in the main text or in the appendix.
 
     Returns:
-        The two sides of ε ≤ limit for the client that decides the condition.
+        The two sides of the condition, ε and its limit, for the client that decides whether it holds for all.
     """
     return binding_sides(
         Sides.at_most(kind.epsilon, epsilon_limit(log_delta=kind.log_delta, reading=inputs.variant))
@@ -61,7 +61,7 @@ def _large_enough_batch(inputs: BatchRunInputs, outputs: Outputs) -> Sides:
         outputs: the evaluated theorem, with the number of `rounds`.
 
     Returns:
-        The two sides for the client that decides the condition.
+        Batch size and its minimum as the two sides, for the client that decides whether the condition holds for all.
     """
     return binding_sides(
         Sides.at_least(kind.batch_size, minimal_batch_size_real(rounds=outputs["rounds"], **kind.records_and_target))
@@ -76,7 +76,7 @@ def _drawn_once(inputs: BatchRunInputs) -> Sides:
         inputs: the run. With replacement, a record may be drawn as often as a batch has places.
 
     Returns:
-        The two sides of the condition that no record is drawn twice.
+        The two sides of the condition that no record is drawn twice, and whether it holds.
     """
     times_drawn = 1
     if inputs.sampling == "with-replacement":
@@ -93,7 +93,7 @@ def _shares(inputs: BatchRunInputs) -> Sides:
         inputs: the run, with batches of K_i of n_i records for client i.
 
     Returns:
-        The least and the largest rate, with the verdict.
+        The least and the largest rate as the two sides of the condition, and whether it holds.
     """
     shares = [Fraction(kind.batch_size, kind.samples_per_client) for kind in inputs.kinds]
     least, largest = min(shares), max(shares)

@@ -95,6 +95,7 @@ def experiment(inputs: ExperimentInputs) -> Outputs:
         σ, K, the noise multiplier σK/L, and `sensitivity`, 2L/K. `squared_rate_times_rounds` is R(K/n)² = ε/4 at the
         printed K before rounding; privacy by subsampling depends on it.
     """
+    # The printed noise, and the printed batch size rounded up to a whole number of records.
     std = experimental_noise_std(
         lipschitz=inputs.lipschitz,
         samples_per_client=inputs.samples_per_client,

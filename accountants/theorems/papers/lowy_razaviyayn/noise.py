@@ -40,7 +40,7 @@ RANGES: dict[Range, float] = {"complete": 1.0, "informal": 2.0, "extended": 8.0}
 
 
 def xi(*, epsilon: float, log_delta: float, samples_per_client: int, rounds: int) -> float:
-    """Compute ξ = ln(2.5R/δ) ln(2/δ)/(nε)², a client's noise variance in Theorem 2.1 over 256 L² R; dimensionless.
+    """Compute ξ = ln(2.5R/δ) ln(2/δ)/(nε)², a client's noise variance in Theorem 2.1 divided by 256 L² R.
 
     ξ increases with R. Appendix E.1 defines it so, except in its sentence on balanced data (E-29).
 
@@ -60,10 +60,10 @@ def xi(*, epsilon: float, log_delta: float, samples_per_client: int, rounds: int
 
 
 def noise_std(*, lipschitz: float, samples_per_client: int, rounds: int, epsilon: float, log_delta: float) -> float:
-    """Compute σ = 16 L √(R ln(2.5R/δ) ln(2/δ))/(nε) of Theorem 2.1, per coordinate of the client's mean gradient.
+    """Compute the noise σ = 16 L √(R ln(2.5R/δ) ln(2/δ))/(nε) of Theorem 2.1 of Lowy and Razaviyayn.
 
-    It does not depend on the batch size K. It is 4 to 37 times the smallest sufficient σ (Table 1 of the errata), and
-    it is proved only for K ≥ `minimal_batch_size`.
+    σ does not depend on the batch size K. It is 4 to 37 times the smallest sufficient σ (Table 1 of the errata), and is
+    proved only for K ≥ `minimal_batch_size`.
 
     Args:
         lipschitz: bound L on the norm of a record's gradient; σ has its unit.
@@ -73,14 +73,14 @@ def noise_std(*, lipschitz: float, samples_per_client: int, rounds: int, epsilon
         log_delta: natural logarithm of δ.
 
     Returns:
-        The standard deviation σ, in the unit of L.
+        The standard deviation σ per coordinate of a client's mean gradient, in the unit of L.
     """
     scaled_variance = xi(epsilon=epsilon, log_delta=log_delta, samples_per_client=samples_per_client, rounds=rounds)
     return 16.0 * lipschitz * math.sqrt(rounds * scaled_variance)
 
 
 def minimal_batch_size_real(*, samples_per_client: int, rounds: int, epsilon: float, log_delta: float) -> float:
-    """Compute the batch size εn/(4 √(2R ln(2/δ))) at which the privacy proof's ε of a round, before sampling, is 1.
+    """Compute the batch size εn/(4 √(2R ln(2/δ))) at which a round has ε = 1 before sampling, in a privacy proof.
 
     The proof of Theorem 2.1 requires an ε of at most 1, and so at least this batch size.
 
@@ -132,7 +132,7 @@ def epsilon_limit(*, log_delta: float, reading: Range = "informal") -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class Aggregates:
-    """Averages of ξ (see `xi`) over the clients at a number of rounds, and the pair (M~, Ξ~) in the prescribed rounds.
+    """Averages of ξ (see `xi`) over the clients, and (M~, Ξ~), with which theorems prescribe a number of rounds.
 
     M = 1/E[1/M_r] and M' = 1/√E[1/M_r²] are averages of the number M_r of participants in a round.
 
@@ -177,7 +177,7 @@ def client_outputs(client: ClientGroup, std: float, *, rounds: int, reading: Ran
 
 
 def with_own_lipschitz(group: ClientGroup, lipschitz: float) -> ClientGroup:
-    """Return clients with L = 1 and ε/L in place of ε, for which the formulas give the same noise σ and the same L² ξ.
+    """Return clients with Lipschitz constant 1 and ε/L for ε, for which the formulas give the same noise.
 
     Args:
         group: the clients, with Lipschitz constant 1 in the formulas that use the result.
@@ -190,12 +190,12 @@ def with_own_lipschitz(group: ClientGroup, lipschitz: float) -> ClientGroup:
 
 
 def aggregates(federation: Federation, rounds: int, reading: Reading = "corrected") -> Aggregates:
-    """Compute the averages over clients of ξ that Theorems 2.1, 2.2 and 2.4 of Lowy and Razaviyayn use.
+    """Compute averages over clients of their noise variances, for Theorems 2.1, 2.2 and 2.4 of Lowy and Razaviyayn.
 
-    ξ of a client is its noise variance divided by 256L²R (see `xi`). Ξ = √E[(mean of the M_r largest ξ)²] for the
-    number M_r of participants in a round. The pair (M~, Ξ~) is the one of (M', Ξ) and (M, ξ_max) that has the smaller
-    ratio Ξ~/M~. With equal clients and a fixed number M of participants, every average of ξ is ξ, and M' = M
-    (Assumption 3, Appendix E.1).
+    ξ of a client is its noise variance divided by 256L²R (see `xi`), and ξ_max the largest. M_r clients take part in a
+    round; 1/M = E[1/M_r] and 1/M'² = E[1/M_r²]. Ξ = √E[(mean of the M_r largest ξ)²]. The theorems use (M', Ξ) or
+    (M, ξ_max), the one with the smaller ratio of ξ to M, as (M~, Ξ~). With equal clients and a fixed number M of
+    participants, every average of ξ is ξ, and M' = M (Assumption 3, Appendix E.1).
 
     Args:
         federation: the clients, their targets, and the distribution of how many take part.
@@ -333,7 +333,7 @@ def batch_large_enough(inputs: NoiseInputs) -> Sides:
         inputs: the run of one client.
 
     Returns:
-        K and the minimum, which K must not fall below.
+        The two sides of the condition, K and the minimum. It holds if K is at least the minimum.
     """
     least = minimal_batch_size_real(rounds=inputs.rounds, **inputs.client.records_and_target)
     return Sides.at_least(inputs.batch_size, least)
@@ -346,7 +346,7 @@ def compare_times_drawn(inputs: NoiseInputs) -> Sides:
         inputs: the run of one client. With replacement, a record may be drawn as often as the batch has places.
 
     Returns:
-        The number of times and 1; the condition holds if the number is at most 1.
+        The two sides of the condition, the number of times and 1. It holds if the number is at most 1.
     """
     times_drawn = 1
     if inputs.sampling == "with-replacement":

@@ -79,9 +79,9 @@ def participation_and_averages(
 ) -> Outputs:
     """Compute averages over clients that the theorems of Lowy and Razaviyayn use for a random number of participants.
 
-    Each client i has a value x_i (`figure`), and M_r clients take part in round r. The averages of M_r are M =
-    1/E[1/M_r] and M' = 1/√E[1/M_r²]. X is the root mean square of the mean of the M_r largest x_i. The paper bounds the
-    exact mean(x_i)/M by min{X/M', x_max/M} (erratum E-31).
+    Each client i has a value x_i (`figure`), and M_r clients take part in round r. The averages of M_r are
+    M = 1/E[1/M_r] and M' = 1/√E[1/M_r²]. Let A be the mean of the M_r largest x_i, and X its root mean square over the
+    random M_r. The paper bounds the exact mean(x_i)/M by min{X/M', x_max/M} (erratum E-31).
 
     Args:
         client_groups: groups of equal clients, with the value x of each client.

@@ -64,7 +64,7 @@ _VARIANT = Quantity(description="the main text's statement with hidden constants
 
 
 def of_same_fields(cls: type[T], record: object, **replacements: object) -> T:
-    """Return an instance of a dataclass, with fields copied from the attributes of the same names in `record`.
+    """Return an instance of a dataclass, with fields copied from attributes of the same names of another object.
 
     Args:
         cls: the dataclass.
@@ -196,7 +196,7 @@ class UnlikeClientsInputs(BatchRunInputs):
         return tuple(map(self._client_group, self.client_groups, self.scales_of_losses))
 
     def _client_group(self, group: ClientGroupRequest, scale: float) -> ClientGroup:
-        """Return a group of clients, in which fields that `group` leaves out come from the whole request.
+        """Return a group of clients, with fields that the group leaves out taken from the whole request.
 
         Args:
             group: the group of the request.
@@ -270,7 +270,7 @@ class UnlikeClientsInputs(BatchRunInputs):
         return Federation(groups=groups, counts=self.counts)
 
     def run_in(self, reading: Reading, cls: type[T], **further: object) -> T:
-        """Return the clients and the constants of the loss as an instance of `cls`, the argument of the formulas.
+        """Return the clients and the constants of the loss as an instance of the class that formulas take.
 
         Args:
             reading: `printed` for the paper's formulas as they are, `corrected` for those without its errors.

@@ -56,8 +56,8 @@ def aggregate_outputs(inputs: UnlikeClientsInputs, aggregates: Aggregates, readi
 
     Args:
         inputs: the run.
-        aggregates: averages of ξ over the clients, by the same reading.
-        reading: `printed` for the paper's formulas, `corrected` for those without its errors.
+        aggregates: averages of ξ over the clients, by the same version of the formulas.
+        reading: version of the formulas: `printed` for those of the paper, `corrected` for those without its errors.
 
     Returns:
         The averages by the names of the fields.

@@ -43,7 +43,8 @@ DISTANCE = Quantity(symbol="t", ge=0, le=1, description="total variation distanc
 def blanket(*, log_delta: GivenLogDelta, clients: Clients, share: Annotated[float, LEAST_SHARE]) -> Outputs:
     """Compute the ε of shuffling N reports, one of which hides among the others (Lemma F.3 of Lowy and Razaviyayn).
 
-    It is ε = ln(1 + 8√(ln(4/δ)/(pN)) + 8/(pN)).
+    With probability p a report is drawn from a distribution that does not depend on its input, the privacy blanket. The
+    formula is ε = ln(1 + 8√(ln(4/δ)/(pN)) + 8/(pN)).
 
     Args:
         log_delta: natural logarithm of δ.
@@ -53,21 +54,22 @@ def blanket(*, log_delta: GivenLogDelta, clients: Clients, share: Annotated[floa
     Returns:
         `epsilon`, the ε of the shuffled reports at δ.
     """
-    blanket_reports = share * clients
+    blanket_reports = share * clients  # pN, the expected number of reports from the blanket
     root = math.sqrt((math.log(4.0) - log_delta) / blanket_reports)
     return {"epsilon": math.log1p(8.0 * root + 8.0 / blanket_reports)}
 
 
 @formula(given="An (ε, δ) pair of distributions, and the distance of two other distributions from it.", bounded=False)
 def transfer(*, log_delta: GivenLogDelta, epsilon: Epsilon, distance: Annotated[float, DISTANCE]) -> Outputs:
-    """Compute the δ at ε of two distributions, each near a member of an (ε, δ)-indistinguishable pair.
+    """Compute the δ at ε of two distributions that are near two (ε, δ)-indistinguishable distributions.
 
-    It is δ + (e^ε + 1) t (Lemma F.6 of Lowy and Razaviyayn).
+    Each distribution is within total variation distance t of one of the two indistinguishable ones. The result is
+    δ + (e^ε + 1) t (Lemma F.6 of Lowy and Razaviyayn).
 
     Args:
-        log_delta: ln δ of the indistinguishable pair.
-        epsilon: ε of the pair.
-        distance: t, total variation distance of each distribution from its member of the pair.
+        log_delta: ln δ of the indistinguishable distributions.
+        epsilon: ε of the indistinguishable distributions.
+        distance: total variation distance t.
 
     Returns:
         `delta`, the δ of the two distributions, with its decimal logarithm.
@@ -78,11 +80,13 @@ def transfer(*, log_delta: GivenLogDelta, epsilon: Epsilon, distance: Annotated[
 
 @formula(given="An (ε, δ) report, to be replaced by a report with δ = 0.", bounded=False)
 def purification_distance(*, log_delta: GivenLogDelta, epsilon: Epsilon) -> Outputs:
-    """Compute the total variation distance from an (ε, δ) pair of distributions to one with δ = 0 (Lemma F.5).
+    """Compute how far (ε, δ)-indistinguishable distributions must move to be ε-indistinguishable (Lemma F.5).
+
+    The distance is in total variation.
 
     Args:
         log_delta: natural logarithm of δ.
-        epsilon: ε of the pair.
+        epsilon: ε of the two distributions.
 
     Returns:
         `distance` is δ, if only one distribution is replaced. `pair_distance` is δ/(e^ε + 1), if both are replaced.
@@ -93,11 +97,11 @@ def purification_distance(*, log_delta: GivenLogDelta, epsilon: Epsilon) -> Outp
 
 @formula(given="An ε-indistinguishable pair, mixed with a common distribution.", bounded=False)
 def mixture(*, epsilon: Epsilon, rate: Annotated[float, RATE]) -> Outputs:
-    """Compute ε of an ε-indistinguishable pair, mixed at rate q with a common distribution: ln(1 + q(e^ε − 1)).
+    """Compute the ε of two ε-indistinguishable distributions after mixing both with a third one, ln(1 + q(e^ε − 1)).
 
     Args:
-        epsilon: ε of the pair.
-        rate: share q of the pair in the mixtures.
+        epsilon: ε of the two distributions.
+        rate: share q that each of them has in its mixture.
 
     Returns:
         `epsilon`, the ε of the mixtures.
@@ -171,7 +175,7 @@ def _compare_share(*, share: float, log_delta: GivenLogDelta, clients: int) -> S
         clients: number N of clients.
 
     Returns:
-        p and the least share; the condition holds if p is not smaller.
+        The two sides of the condition, p and the least share. It holds if p is not smaller.
     """
     least_share = 16.0 * (math.log(2.0) - log_delta) / clients
     return Sides.at_least(share, least_share)

@@ -115,7 +115,7 @@ class ShuffledInputs(EqualClientsInputs):
         Returns:
             The number as a real number. It may be below 1.
         """
-        pairs = self.log_pairs
+        pairs = self.log_pairs  # ln(RM²/(Nδ))
         if printed:
             return 16.0 * (math.log(18.0) + pairs)
         return 16.0 * math.e * (math.log(36.0) + pairs - math.log(self.samples_per_client))

@@ -100,10 +100,11 @@ class ExplicitNoiseInputs(BudgetFields):
 
     @property
     def noise(self) -> ExplicitNoise:
-        """The noise σ² = 8L² ln(1.25/δ₀)/ε₀². It is proved only if M ≥ `least_participants` and ε ≤ 8 ln(2/δ).
+        """The noise σ² = 8L² ln(1.25/δ₀)/ε₀² of a report in shuffled mini-batch SGD, with the steps of its proof.
 
-        In each of R rounds, M of N clients report one of their n records. A report is (ε₀, δ₀)-differentially private.
-        The proof uses the sampling rate q = M/(nN) of a record, and ε̃, which a record may spend in a round:
+        It is proved only if M ≥ `least_participants` and ε ≤ 8 ln(2/δ). In each of R rounds, M of N clients report one
+        of their n records. A report is (ε₀, δ₀)-differentially private. The proof uses the sampling rate q = M/(nN) of
+        a record, and ε̃, which a record may spend in a round:
 
             ε̃ = ε/(2√(2R ln(2/δ))),                  g = (e^ε̃ − 1)/q,
             δ_s = min{1/2, δ/(4Rq)},                  a = 8√(e ln(4/δ_s)/M) + 8e/M,

@@ -15,7 +15,7 @@ LN10 = math.log(10.0)
 def local_epsilon_limit(*, clients: int, samples_per_client: int, log_delta: float) -> float:
     """Compute the largest ε₀ of a report for which Theorem F.2 of Lowy and Razaviyayn on shuffling holds.
 
-    It is ln(N/(16 ln(2/δ)))/n.
+    The largest ε₀ is ln(N/(16 ln(2/δ)))/n.
 
     Args:
         clients: number N of clients, at least 1.
@@ -32,14 +32,14 @@ def local_epsilon_limit(*, clients: int, samples_per_client: int, log_delta: flo
 
 
 def transferred_log_delta(*, epsilon: float, log_delta: float, log_distance: float) -> float:
-    """Compute ln δ of two distributions, each within total variation distance t of a member of an (ε, δ) pair.
+    """Compute ln δ of two distributions that are near two (ε, δ)-indistinguishable distributions.
 
-    If the pair is (ε, δ)-indistinguishable, they are (ε, δ + (e^ε + 1) t)-indistinguishable (Lemma F.6 of Lowy and
-    Razaviyayn).
+    Each of the two is within total variation distance t of one of the indistinguishable distributions. So they are
+    (ε, δ + (e^ε + 1) t)-indistinguishable (Lemma F.6 of Lowy and Razaviyayn).
 
     Args:
-        epsilon: privacy parameter ε ≥ 0 of the pair.
-        log_delta: natural logarithm of the δ of the pair.
+        epsilon: privacy parameter ε ≥ 0 of the indistinguishable distributions.
+        log_delta: natural logarithm of their δ.
         log_distance: natural logarithm of t; −∞ for t = 0.
 
     Returns:
@@ -71,7 +71,8 @@ class ShuffledRound:
     def epsilon(self, log_delta: float) -> float:
         """Compute the ε^r of a shuffled round by equation (39) of Lowy and Razaviyayn.
 
-        It is ε^r = ln[1 + tanh(ε₀/2)(8√(e^{nε₀} ln(4/δ)/N) + 8e^{nε₀}/N)].
+        The formula is ε^r = ln[1 + tanh(ε₀/2)(8√(e^{nε₀} ln(4/δ)/N) + 8e^{nε₀}/N)]. N clients report, each with n
+        records, and ε₀ is the privacy parameter of a report.
 
         Args:
             log_delta: ln δ, without the reports' own δ₀.

@@ -142,13 +142,13 @@ def standard_round(inputs: StandardInputs, reading: Reading = "printed") -> Outp
 
 
 def _round_scale(inputs: RoundInputs | StandardInputs) -> float:
-    """Compute ε₀√(ln(1/δ)/N), the order of ε^r in equations (40) and (41), without constants; 0 for δ ≥ 1.
+    """Compute ε₀√(ln(1/δ)/N), the order of the ε of a shuffled round in equations (40) and (41), without constants.
 
     Args:
         inputs: the round of N clients, with ε₀ of a report and δ.
 
     Returns:
-        The order of ε^r, in nats.
+        The order of the round's ε, in nats; 0 for δ ≥ 1.
     """
     log_inverse_delta = max(-inputs.log_delta, 0.0)
     return inputs.local_epsilon * math.sqrt(log_inverse_delta / inputs.clients)
@@ -180,7 +180,7 @@ def _log_cap(inputs: StandardInputs, reading: Reading) -> float:
 
 
 def _log_least_local_delta(inputs: StandardInputs, reading: Reading) -> float:
-    """Compute the logarithm of the least δ₀ of a report for which the theorem holds.
+    """Compute the logarithm of the least δ₀ of a report for which the theorem on shuffled rounds holds.
 
     Args:
         inputs: the round of N clients with n records each.
@@ -219,7 +219,7 @@ def sequential(inputs: StandardInputs, reading: Reading = "printed") -> Outputs:
 def compositional(inputs: RepeatedInputs, reading: Reading = "printed") -> Outputs:
     """Compute ε and δ of R equal shuffled rounds by Corollary F.1 of Lowy and Razaviyayn.
 
-    It is advanced composition with the slack δ' = NnRδ₀, the part of δ that the composition adds.
+    The rounds are combined by advanced composition. Its slack, the part of δ that the composition adds, is δ' = NnRδ₀.
 
     Args:
         inputs: R rounds of N clients with n records each, with (ε₀, δ₀)-differentially private reports.
@@ -230,7 +230,7 @@ def compositional(inputs: RepeatedInputs, reading: Reading = "printed") -> Outpu
         ε and δ of all rounds, the ε of a single round, and the decimal logarithm of δ.
     """
     round_outputs = standard_round(inputs, "corrected")
-    log_slack = inputs.log_delta + math.log(inputs.rounds)
+    log_slack = inputs.log_delta + math.log(inputs.rounds)  # ln δ'
     total = advanced_composition(
         epsilons=(round_outputs["epsilon"],),
         log_deltas=(round_outputs["log10_delta"] * LN10,),

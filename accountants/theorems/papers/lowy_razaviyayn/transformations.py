@@ -90,7 +90,9 @@ def _check_rounds(record: FormulaRequest) -> None:
 
 
 def weighted_constants(inputs: WeightInputs) -> Outputs:
-    """Compute the constants of the losses p_i N F_i. Their mean over N clients is the weighted mean of the losses F_i.
+    """Compute the Lipschitz constants, smoothness and strong convexity of weighted losses p_i N F_i.
+
+    The mean of these losses over N clients is the weighted mean Σ p_i F_i.
 
     Args:
         inputs: weights p_i, and Lipschitz constant L_i, smoothness β_i and strong convexity μ_i of each client's loss.

@@ -53,15 +53,17 @@ def record_mus(distances: Sequence[float], noise_stds: Sequence[float]) -> tuple
     reversed_reports = zip(reversed(distances), reversed(noise_stds), strict=True)
     for count, (distance, std) in enumerate(reversed_reports, start=1):
         precision += 1.0 / std / std
+        # Half of the error of the sum, and a margin for the root, the product and the sensitivity.
         units_of_roundoff = 0.5 * count + 4.0
         mus_from_last.append(raise_by_units(distance * math.sqrt(precision), units_of_roundoff))
     return tuple(reversed(mus_from_last))
 
 
 def all_records_mu(distances: Sequence[float], noise_stds: Sequence[float]) -> float:
-    """Compute the Gaussian DP parameter if the records of all reports of a client change at once.
+    """Compute the Gaussian DP parameter μ if the records of all reports of a client change at once.
 
-    The sum of the first k messages then changes by at most Δ_1 + … + Δ_k, so μ = √(Σ_k (Δ_1 + … + Δ_k)²/σ_k²).
+    The sum of the first k messages then changes by at most Δ_1 + … + Δ_k. Its noise has the standard deviation σ_k, so
+    μ² = Σ_k (Δ_1 + … + Δ_k)²/σ_k².
 
     Args:
         distances: ℓ2 sensitivity Δ_j of each report's message, in the order of the reports.

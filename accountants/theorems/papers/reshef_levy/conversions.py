@@ -92,11 +92,13 @@ def exact_epsilons(mus: FloatArray, log_delta: float) -> tuple[FloatArray, Float
         certified is μ²/2 + μ√(2 ln(1/δ)) of Lemma 2.6 of Reshef and Levy, rounded up.
     """
     mu = np.asarray(mus, dtype=np.float64)
-    # μ is known to four units of roundoff, as in the Gaussian pair.
+    # μ is taken as known to four units of roundoff.
     upper_mu = mu * (1 + 4 * UNIT_ROUNDOFF)
     lower_mu = mu * (1 - 4 * UNIT_ROUNDOFF)
-    by_lemma = mu * (0.5 * mu + math.sqrt(-2.0 * log_delta)) * (1.0 + PAD)
+    by_lemma = mu * (0.5 * mu + math.sqrt(-2.0 * log_delta)) * (1.0 + PAD)  # rounded up
     epsilon = _newton_epsilons(mu, log_delta, by_lemma)
+
+    # Certify ε (1 ± width) for increasing relative widths, by bounds on ln δ at both numbers.
     lower, upper = np.zeros_like(mu), by_lemma
     for width in _CERTIFIED_WIDTHS:
         above, below = epsilon * (1.0 + width), epsilon * (1.0 - width)
@@ -134,6 +136,7 @@ def _newton_epsilons(mu: FloatArray, log_delta: float, start: FloatArray) -> Flo
         slope = np.maximum(np.exp(np.minimum(log_slope, largest_log_slope)), least_slope)
         step = np.maximum(log_delta - value, 0.0) / slope
         new_epsilon = np.maximum(epsilon - step, 0.0)
+        # Stop when the steps are as small as the rounding errors.
         if np.all(np.abs(new_epsilon - epsilon) <= 4 * UNIT_ROUNDOFF * epsilon):
             break
         epsilon = new_epsilon
@@ -164,9 +167,10 @@ def exact_mu(*, epsilon: float, log_delta: float) -> float:
 
 
 def _mu_of_advantage(log_delta: float) -> float:
-    """Compute the μ at which μ-Gaussian differential privacy has δ at ε = 0, μ = 2Φ⁻¹((1 + δ)/2).
+    """Compute the μ at which μ-Gaussian differential privacy has a given δ at ε = 0.
 
-    For δ near 1 the complementary error function is inverted, so that 1 − δ keeps its digits.
+    It is μ = 2Φ⁻¹((1 + δ)/2) with the normal distribution function Φ. For δ near 1 the complementary error function is
+    inverted, so that 1 − δ keeps its digits.
 
     Args:
         log_delta: natural logarithm of δ, below 0.

@@ -89,14 +89,14 @@ class ProductInputs(TwoLaws):
 
 
 def product(inputs: ProductInputs) -> Outputs:
-    """Compute the Rényi divergence of each of two pairs of distributions and of their product.
+    """Compute the Rényi divergences of P from Q and of P' from Q', and that of the products P × P' from Q × Q'.
 
     Args:
-        inputs: the two pairs, with independent outcomes, and the Rényi order.
+        inputs: the four distributions, and the Rényi order.
 
     Returns:
-        `renyi_divergence` and `other_renyi_divergence` of the pairs, and `joint_renyi_divergence`, their sum. All are
-        in nats and rounded up.
+        `renyi_divergence` and `other_renyi_divergence` of the two pairs, and `joint_renyi_divergence` of the products,
+        their sum. All are in nats and rounded up.
     """
     own = _pair_divergence(inputs.first, inputs.second, inputs.order)
     independent = _pair_divergence(inputs.other_first, inputs.other_second, inputs.order)
@@ -105,7 +105,7 @@ def product(inputs: ProductInputs) -> Outputs:
 
 
 def _pair_divergence(first: Probabilities, second: Probabilities, order: float) -> float:
-    """Compute the Rényi divergence of a pair of distributions, rounded up.
+    """Compute the Rényi divergence of P from Q for two discrete distributions, rounded up.
 
     Args:
         first: probabilities of P, one for each outcome.
@@ -156,6 +156,7 @@ def composition(inputs: ConcentratedCompositionInputs) -> Outputs:
     Returns:
         `zcdp_rho` ρ = Σρ_k, `zcdp_offset` ξ = Σξ_k, `concentrated_mu` √(2ρ), and `epsilon` ξ + ρ + 2√(ρ ln(1/δ)).
     """
+    # The second argument of `raise_by_units` exceeds the rounding error, in units of roundoff.
     rho = sum_up(inputs.zcdp_rhos)
     offset = sum_up(inputs.zcdp_offsets or ())  # ξ
     epsilon = offset + rho + 2.0 * math.sqrt(rho * -inputs.log_delta)

@@ -83,9 +83,9 @@ def base_std(*, sensitivity: float, mu: float, participations: int) -> float:
 
 
 def upper_mu(*, sensitivity: float, base: float, participations: int) -> float:
-    """Compute the Gaussian DP parameter of one record of a client that reports K times, Δ√H_K/base, rounded up.
+    """Compute the Gaussian DP parameter of one record of a client that reports K times, rounded up.
 
-    H_K = 1 + 1/2 + … + 1/K.
+    It is Δ√H_K/base with H_K = 1 + 1/2 + … + 1/K.
 
     Args:
         sensitivity: Δ, the largest change of a report by one record, in ℓ2 norm.
@@ -95,7 +95,7 @@ def upper_mu(*, sensitivity: float, base: float, participations: int) -> float:
     Returns:
         μ, an upper bound on the exact parameter.
     """
-    return sensitivity * math.sqrt(harmonic(participations)) / base * (1.0 + PAD)
+    return sensitivity * math.sqrt(harmonic(participations)) / base * (1.0 + PAD)  # rounded up
 
 
 def client_mu(*, sensitivity: float, base: float, participations: int) -> float:
@@ -113,7 +113,7 @@ def client_mu(*, sensitivity: float, base: float, participations: int) -> float:
         μ, an upper bound on the exact parameter.
     """
     sum_of_indices = 0.5 * participations * (participations + 1.0)
-    return sensitivity * math.sqrt(sum_of_indices) / base * (1.0 + PAD)
+    return sensitivity * math.sqrt(sum_of_indices) / base * (1.0 + PAD)  # rounded up
 
 
 def released_mu(*, sensitivity: float, noise_std: float, participants: int, releases: int) -> float:
@@ -130,7 +130,7 @@ def released_mu(*, sensitivity: float, noise_std: float, participants: int, rele
     Returns:
         μ, an upper bound on the exact parameter.
     """
-    return sensitivity / participants * math.sqrt(releases) / noise_std * (1.0 + PAD)
+    return sensitivity / participants * math.sqrt(releases) / noise_std * (1.0 + PAD)  # rounded up
 
 
 # Inputs ---------------------------------------------------------------------------------------------------------------
@@ -165,8 +165,8 @@ class ReportsInputs:
 def reports(inputs: ReportsInputs) -> Outputs:
     """Compute the privacy of a record by Theorem 5.1 of Reshef and Levy: μ of Gaussian DP, and μ²/2 of zCDP.
 
-    μ is the sensitivity of a message times √(Σ_k 1/σ_k²), for every record of the client, with the noises σ_k of all
-    reports.
+    μ is the sensitivity of a message times √(Σ_k 1/σ_k²), where σ_k is the noise of report k. It holds for every record
+    of the client.
 
     Args:
         inputs: the noises of the client's reports, the clipping norm, and the neighbouring relation.
@@ -176,7 +176,7 @@ def reports(inputs: ReportsInputs) -> Outputs:
     """
     sensitivity = sensitivity_factor(inputs.relation) * inputs.clipping_norm
     total_precision = math.fsum(1.0 / std / std for std in inputs.noise_stds)
-    mu = raise_by_units(sensitivity * math.sqrt(total_precision), 8.0)
+    mu = raise_by_units(sensitivity * math.sqrt(total_precision), 8.0)  # up by eight units of roundoff
     return {"gaussian_dp_mu": mu, "zcdp_rho": product_up(0.5, mu, mu)}
 
 
@@ -224,7 +224,10 @@ def schedule(
     most_participations: Annotated[int | None, MOST_PARTICIPATIONS] = None,
     reading: Reading = "printed",
 ) -> Outputs:
-    """Compute the noise σ of a client's N-th report, and the Gaussian DP parameter of a client that then stops.
+    """Compute the noise σ of a client's N-th report, and the Gaussian DP parameter after N reports.
+
+    The noise is σ = base √N. If the N-th report is the client's last one, its parameter is
+    2S √(1 + 1/2 + … + 1/N)/base.
 
     Args:
         clipping_norm: bound S on the ℓ2 norm of a message.
@@ -232,8 +235,8 @@ def schedule(
         rounds: number T of rounds.
         participations: number N of the client's reports so far, this one included.
         most_participations: largest number K of reports of a client, or T if None.
-        reading: formula of `base`, where σ = base √N. `printed` has base² = 4S²(1 + ln T)/ρ². `corrected` has base² =
-            4S²(1 + 1/2 + … + 1/K)/ρ², the least that is ρ-Gaussian differentially private after K reports.
+        reading: formula of `base`. `printed` has base² = 4S²(1 + ln T)/ρ². `corrected` has the least base that is
+            ρ-Gaussian differentially private after K reports, base² = 4S²(1 + 1/2 + … + 1/K)/ρ².
 
     Returns:
         `base_std`, and σ with its square at report N. `true_gaussian_dp_mu` is the parameter if the client stops then.
@@ -264,7 +267,10 @@ def trusted_server(
     noise_stds: Annotated[tuple[Listed, ...], RELEASE_STDS],
     relation: Annotated[Relation, RELATION] = "replace-one",
 ) -> Outputs:
-    """Compute the privacy of a record if a trusted server adds the noise, ρ = kS/m √(Σ_t 1/σ_t²) (Theorem F.1).
+    """Compute the privacy of a record if a trusted server adds the noise (Theorem F.1 of Reshef and Levy).
+
+    The server adds Gaussian noise to the mean of the clients' messages in each round t. One record moves the mean by at
+    most kS/m. All rounds together have the Gaussian DP parameter ρ = kS/m √(Σ_t 1/σ_t²).
 
     Args:
         clipping_norm: bound S on the ℓ2 norm of a message.
@@ -277,6 +283,7 @@ def trusted_server(
         last round is not released. All are rounded up.
     """
     sensitivity = sensitivity_factor(relation) * clipping_norm / participants
+    # Both parameters are rounded up by eight units of roundoff, which exceeds the rounding error of the formula.
     precisions = [1.0 / std / std for std in noise_stds]
     mu = raise_by_units(sensitivity * math.sqrt(math.fsum(precisions)), 8.0)
     released_mu = raise_by_units(sensitivity * math.sqrt(math.fsum(precisions[:-1])), 8.0)

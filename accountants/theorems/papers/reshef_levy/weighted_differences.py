@@ -172,16 +172,16 @@ def constants(inputs: ConstantsInputs) -> Outputs:
 
 
 def _compare_deviations(inputs: LossConstants) -> Sides:
-    """Compare a standard deviation of the loss with its largest possible value.
+    """Compare the standard deviations of gradients and smoothness with their largest possible values.
 
     Of four standard deviations, the one is compared that comes nearest to its largest value, or exceeds it most. Those
-    of the gradient are at most the Lipschitz constant, and those of the smoothness at most the smoothness.
+    of the gradient are at most the Lipschitz constant. Those of the smoothness are at most the smoothness.
 
     Args:
         inputs: constants of the loss; absent deviations have their largest values.
 
     Returns:
-        The two sides of the condition for the deviation that is compared.
+        The deviation that is compared and its largest value, as the two sides of the condition.
     """
     requested = [
         (inputs.gradient_std, inputs.lipschitz),

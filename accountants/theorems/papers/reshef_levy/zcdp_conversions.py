@@ -30,16 +30,16 @@ _MOST_LOG_RATIO = 300.0
 
 
 def lemma_epsilon(*, mu: float, log_delta: float) -> float:
-    """Compute ε of Lemma 2.6 of Reshef and Levy from the Gaussian DP parameter μ.
+    """Compute ε = μ²/2 + μ√(2 ln(1/δ)) of Lemma 2.6 of Reshef and Levy from the Gaussian DP parameter μ.
 
-    It is ε = μ²/2 + μ√(2 ln(1/δ)), by the Rényi divergences of two Gaussians only.
+    The proof only uses the Rényi divergences of two Gaussians.
 
     Args:
         mu: Gaussian DP parameter μ ≥ 0.
         log_delta: natural logarithm of δ, below 0.
 
     Returns:
-        The ε, rounded up.
+        The ε in nats, rounded up by six units of roundoff.
     """
     return raise_by_units(mu * (0.5 * mu + math.sqrt(-2.0 * log_delta)), 6.0)
 
@@ -78,8 +78,8 @@ def lemma_mu(*, epsilon: float, log_delta: float) -> float:
 def zcdp_epsilon(mu: FloatArray, log_delta: FloatArray) -> FloatArray:
     """Compute the least ε ≥ 0 at which every μ²/2-zCDP mechanism is (ε, δ), by the best Rényi order, elementwise.
 
-    With ρ = μ²/2 and the best order 1 + b, ε = (b + 1)ρ + ln(b/(1 + b)) + (ln(1/δ) − ln(1 + b))/b. Every b gives a
-    valid bound, so b need not be exact.
+    Let ρ = μ²/2, and 1 + b the best Rényi order. Then ε = (b + 1)ρ + ln(b/(1 + b)) + (ln(1/δ) − ln(1 + b))/b. Every b
+    gives a valid bound, so b need not be exact.
 
     Args:
         mu: array of μ in (0, 1e4].
@@ -98,11 +98,11 @@ def zcdp_epsilon(mu: FloatArray, log_delta: FloatArray) -> FloatArray:
 
 
 def _log_best_order(rho: FloatArray, log_inverse_delta: FloatArray) -> FloatArray:
-    """Solve ρb² + ln(1 + b) = ln(1/δ) for ln b, elementwise; 1 + b is the best Rényi order for ρ-zCDP at δ.
+    """Compute ln b, elementwise, for the best Rényi order 1 + b of ρ-zCDP at δ.
 
-    Newton's method is applied in ln b. A step that leaves the bracket of the root is replaced by bisection. At the
-    lower end of the first bracket, each term on the left is at most ln(1/δ)/2. At the upper end, one of them is
-    ln(1/δ).
+    The order solves ρb² + ln(1 + b) = ln(1/δ). Newton's method is applied in ln b. A step that leaves the bracket of
+    the root is replaced by bisection. At the lower end of the first bracket, each term on the left is at most
+    ln(1/δ)/2. At the upper end, one of them is ln(1/δ).
 
     Args:
         rho: parameter ρ > 0 of zCDP.
@@ -130,6 +130,7 @@ def _log_best_order(rho: FloatArray, log_inverse_delta: FloatArray) -> FloatArra
         by_newton, by_bisection = log_order - excess / slope, 0.5 * (low + high)
         is_inside = (by_newton > low) & (by_newton < high)
         new_log_order = np.where(is_inside, by_newton, by_bisection)
+        # Stop when the steps are as small as the rounding errors.
         if np.all(np.abs(new_log_order - log_order) <= UNIT_ROUNDOFF * (1.0 + np.abs(log_order))):
             break
         log_order = new_log_order
@@ -144,7 +145,9 @@ def _log_expm1(value: FloatArray) -> FloatArray:
 
 
 def zcdp_mu(*, epsilon: float, log_delta: float) -> float:
-    """Compute the largest μ at which every μ²/2-zCDP mechanism is (ε, δ) by its best Rényi order, rounded down.
+    """Compute the largest μ at which every μ²/2-zCDP mechanism is (ε, δ)-private, rounded down.
+
+    The δ at ε follows from the zCDP bound at the best Rényi order. It increases in μ, so ln μ is found as a root.
 
     Args:
         epsilon: ε, in nats.
@@ -160,26 +163,32 @@ def zcdp_mu(*, epsilon: float, log_delta: float) -> float:
             upper_log_delta = _small_log_delta(log_mu, epsilon)
         else:
             upper_log_delta = float(concentrated_log_delta(0.5 * math.exp(2.0 * log_mu), np.asarray(epsilon)))
+        # The last term is the margin for the rounding errors of both logarithms.
         return upper_log_delta - log_delta + 64 * UNIT_ROUNDOFF * (1.0 - log_delta)
 
+    # Bracket the root ln μ, starting from the μ of Lemma 2.6 of Reshef and Levy.
     least_double = math.ulp(0.0)
     start = math.log(max(lemma_mu(epsilon=epsilon, log_delta=log_delta), least_double))
     bracket = _bracket_root(excess, start)
     if bracket is None:
         return 0.0
+
+    # Solve for ln μ to about the last digits, and round down by more than the error of the root and of the exponential.
     root = brent_root(excess, *bracket, absolute=1e-15, relative=8.9e-16)
     return math.exp(root) * (1.0 - 16 * UNIT_ROUNDOFF * (1.0 + abs(root)))
 
 
 def _bracket_root(excess: Callable[[float], float], start: float) -> tuple[float, float] | None:
-    """Return two ln μ between which an increasing function changes its sign, by steps of doubling size from a start.
+    """Return two values of ln μ between which an increasing function changes its sign.
+
+    The search moves from a start in steps of doubling size.
 
     Args:
         excess: increasing function of ln μ; it is positive at `_MOST_LOG_MU`.
         start: first ln μ.
 
     Returns:
-        The bracket, or None if the function is positive at the smallest positive double already.
+        The lower and the upper value, or None if the function is positive already where μ is the smallest double.
     """
     smallest = math.log(math.ulp(0.0))
     step = 0.5
@@ -199,9 +208,8 @@ def _small_log_delta(log_mu: float, epsilon: float) -> float:
     """Compute an upper bound of log δ at ε for every ρ-zCDP mechanism with a small ρ = μ²/2.
 
     The Rényi order 1 + b gives the bound b ((b + 1) ρ − ε) − log b − (b + 1) log(1 + 1/b), for every b > 0. Let b = β/μ
-    and t = ε/μ. As (b + 1) log(1 + 1/b) ≥ 1, the bound is at most log μ + β²/2 − βt − log β − 1 + βμ/2. Without its
-    last term βμ/2, it is least where β² − βt = 1. At this β it is log μ − β²/2 − log β + βμ/2, at most μ/2 above the
-    best bound.
+    and t = ε/μ. Since (b + 1) log(1 + 1/b) ≥ 1, log μ + β²/2 − βt − log β − 1 + βμ/2 is also a bound. Without its last
+    term βμ/2, it is least where β² − βt = 1. At this β the second bound is log μ − β²/2 − log β + βμ/2.
 
     Args:
         log_mu: ln μ, so small that μ itself may underflow.

@@ -82,9 +82,10 @@ def convex_stops(
     last_factor = 1 + Fraction(harmonic(steps - 1)) * (1 + Fraction(PAD))
 
     def bound_at_stop(count: int, factor: Fraction) -> tuple[float, float]:
-        """Return the bound 2ρ²/(ηk) + (ηs²/2) f on the excess risk, and the step size η.
+        """Return the bound 2ρ²/(ηk) + (ηs²/2) f on the excess risk of noisy projected SGD, and the step size η.
 
-        If η is free, it is the best one, 2ρ/(s√(fk)), at which the bound is 2ρs√(f/k).
+        ρ is the radius of the domain, and s² bounds the mean squared norm of a noisy gradient. If η is free, it is the
+        best one, 2ρ/(s√(fk)), at which the bound is 2ρs√(f/k).
 
         Args:
             count: number k of steps among which the run stops.

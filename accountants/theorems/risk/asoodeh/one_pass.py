@@ -37,8 +37,8 @@ class AverageRisk(ScheduledPass):
 def corollary_2(inputs: AverageRisk, reading: Reading = "printed") -> Outputs:
     """Return the bound of Corollary 2 of Asoodeh et al. on the mean excess risk of one pass of noisy projected SGD.
 
-    It is the sum of an optimisation term and a noise term. The optimisation term is (cm/(λn)) ((L + βρ)² + s²) ln T,
-    with the unpublished constant c of Theorem 3 of Shamir 2016.
+    It is an optimisation term plus a noise term. The optimisation term is (cm/(λn)) ((L + βρ)² + s²) ln T, with the
+    unpublished constant c of Theorem 3 of Shamir 2016.
 
     Args:
         inputs: T steps over n clients in batches of m, the radius ρ of the domain, and optionally c. The losses have

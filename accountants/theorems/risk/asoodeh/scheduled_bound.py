@@ -44,8 +44,8 @@ GROWTH = 1.0 + 2.0**-50
 def stop_bound(run: ScheduledRun) -> float:
     """Return a bound on the excess risk of the model after a uniformly random one of the last k steps of SGD.
 
-    Let a be the first stop, e_t the step size after model t, and r_t² the bound on the mean squared norm of its
-    gradient. The bound is
+    The model may be released after the steps a, …, T (the stops), with k = T − a + 1. Let e_t be the step size after
+    model t, and r_t² a bound on the mean squared norm of its gradient. The bound is
 
         (2ρ²/k)[(1/e_a − λ)⁺ + Σ_{a<t≤T} (1/e_t − 1/e_{t−1} − λ)⁺] + Σ_{a≤t≤T} e_t r_t²/(2k).
 
@@ -114,7 +114,7 @@ def _long_stop_bound(run: ScheduledRun, first: int) -> float:
 def last_bound(run: ScheduledRun) -> float:
     """Return a bound on the excess risk of the last model of projected SGD that holds without strong convexity.
 
-    With the step size e_t after model t and the bound r_t² on the mean squared norm of its gradient, it is
+    Let e_t be the step size after model t, and r_t² a bound on the mean squared norm of its gradient. The bound is
     (1/e_T)[2ρ²/T + Σ_t e_t²r_t²/(2 max{1, T − t})]. It is infinite if step sizes increase. For more than `MOST_STEPS`
     steps an upper bound on it is returned.
 
@@ -141,10 +141,11 @@ def last_bound(run: ScheduledRun) -> float:
 def _long_last_bound(run: ScheduledRun) -> float:
     """Return an upper bound on the excess risk of the last model after many steps, in closed form.
 
-    It is not below the result of `last_bound`. The step sizes are constant or fall like 1/t. All noises are replaced by
-    the noise of the second step, the largest of the following steps. For step sizes c/t, the sum over t of 1/((t + 1)²
-    max{1, T − t}) is needed. It is at most 2(π²/6 − 1)/T for t < T/2, and (4/T²)(1 + H_T) for the other t, with the
-    harmonic number H_T.
+    It is not below the result of `last_bound`. The step sizes are constant or fall like c/t. All noises are replaced by
+    the noise of the second step, the largest of the following steps.
+
+    For step sizes c/t, the sum over t of 1/((t + 1)² max{1, T − t}) is needed. The terms with t < T/2 add up to at most
+    2(π²/6 − 1)/T. The others add up to at most (4/T²)(1 + H_T), with the harmonic number H_T = 1 + 1/2 + … + 1/T.
 
     Args:
         run: the run of T steps.
@@ -186,7 +187,8 @@ def squared_distance(run: ScheduledRun) -> float:
     if step_size is not None and has_one_noise:
         return _squared_distance_of_equal_steps(run, step_size)
 
-    # Otherwise run the recursion over the last steps, with contractions and sums rounded up.
+    # Otherwise run the recursion over the last steps. Contractions and sums are rounded up: the factor 1 − 2^−50 lowers
+    # the subtracted number, and `GROWTH` raises each sum.
     first = max(run.steps - MOST_STEPS, 0) + 1
     sizes = run.step_schedule.at(first, run.steps)
     moments = run.moments(first, run.steps)
@@ -203,8 +205,8 @@ def squared_distance(run: ScheduledRun) -> float:
 def _squared_distance_of_equal_steps(run: ScheduledRun, step_size: float) -> float:
     """Return a bound on the mean squared distance of the last model from the minimiser, for equal steps of noisy SGD.
 
-    With c = 2λη it is (1 − c)^T · 4ρ² + η²s² (1 − (1 − c)^T)/c, and at most 4ρ². It solves the recursion A_t = (1 − c)
-    A_{t−1} + η²s².
+    It solves the recursion A_t = (1 − c) A_{t−1} + η²s² with A_0 = 4ρ² and c = 2λη. The solution is
+    (1 − c)^T · 4ρ² + η²s² (1 − (1 − c)^T)/c, and the bound is at most 4ρ².
 
     Args:
         run: the run of T steps, with strong convexity λ, bound s² on the mean squared norm of a gradient, and radius ρ
@@ -242,6 +244,7 @@ def scheduled_risk(run: ScheduledRun) -> Outputs:
         sizes increase. `excess_risk_of_last_if_interior`, for strongly convex losses of smoothness β with the minimiser
         w* inside the domain; it is at most β/2 times the bound on E‖W_T − w*‖². All bounds are rounded up.
     """
+    # Strong convexity bounds the distance of the last model from the minimiser, and hence its risk.
     last = last_bound(run)
     bounds: dict[str, float] = {}
     if run.strong_convexity > 0.0:

@@ -104,8 +104,8 @@ class Window:
     noise.
 
     Attributes:
-        sizes: step size e_t of the step after W_t.
-        moments: bound r_t² on the mean squared norm of the gradient of that step.
+        sizes: step size e_t of the step after each W_t.
+        moments: bound r_t² on the mean squared norm of the noisy gradient of each step.
     """
 
     sizes: FloatArray

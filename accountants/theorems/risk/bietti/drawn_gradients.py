@@ -37,9 +37,9 @@ class GroupOfUsers(EqualClients):
 
 @dataclass(frozen=True, kw_only=True)
 class Variances:
-    """The three parts of the variance of a round's mean gradient, each averaged over the clients by their weights.
+    """The three summands of the variance of a round's mean gradient, each averaged over the clients by their weights.
 
-    All are squared gradient units. A part is not yet divided by the expected weight of the clients in a round.
+    All are in squared gradient units. They are not yet divided by the expected weight of the clients in a round.
 
     Attributes:
         shared: variance of the gradients of the shared part of the model, due to the sampling of records.
@@ -86,11 +86,12 @@ class DrawnGradients(DrawnClients):
         return math.fsum(group.clients * value(group) for group in self.groups) / self.weight
 
     def smoothness_factors(self, reading: Reading | Literal["proof"] = "corrected") -> tuple[float, float]:
-        """Return the factors (a, b) of the smoothness L max{αa, b} in the bound, at the weight α of the shared part.
+        """Return the factors (a, b) in the smoothness L max{αa, b} of personalised SGD with randomly drawn clients.
 
-        L is the smoothness of the losses, and q the probability that a client is drawn. W is the total weight of the
-        clients, and ω the largest number of gradients in a message (`largest_message`). The factor a belongs to the
-        shared part of the model, and b to the clients' own parts.
+        A model has a part that all clients share, with the weight α, and an own part of each client. The factor a
+        belongs to the shared part, and b to the clients' own parts. L is the smoothness of the losses, and q the
+        probability that a client is drawn. W is the total weight of the clients, and ω the largest number of gradients
+        in a message (`largest_message`).
 
         Args:
             reading: "printed" has b = ω/W and a = 1 + b, as the theorem. "proof" has b = ω/(qW) and a = 1 + b, as its
@@ -107,7 +108,9 @@ class DrawnGradients(DrawnClients):
         return 1.0 + selection_factor * local_factor, local_factor
 
     def variances(self, reading: Reading = "corrected") -> Variances:
-        """Return the variances in equations (13) and (35) of Bietti et al., averaged over clients by their weights.
+        """Return the variances of a step of personalised SGD in equations (13) and (35) of Bietti et al.
+
+        They are averages over the clients by their weights.
 
         If clients have equal weights (`clients`), a client sends the mean of its batch of m records, so variances are
         divided by m. If clients are weighted by their records (`samples`), a client sends the sum, which has m times
@@ -137,7 +140,9 @@ class DrawnGradients(DrawnClients):
     def variance_factors(
         self, *, noise_std: float, dimension: int, reading: Reading = "corrected"
     ) -> tuple[float, float]:
-        """Return the factors (A, B) of the variance αA + B of a step, at the weight α of the shared part.
+        """Return the factors (A, B) in the variance αA + B of a step of personalised SGD with randomly drawn clients.
+
+        A model has a part that all clients share, with the weight α, and an own part of each client.
 
         Args:
             noise_std: standard deviation σ_ζ of the noise per shared coordinate.

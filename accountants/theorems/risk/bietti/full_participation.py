@@ -147,8 +147,8 @@ class BoundInputs(WeightedOptimum):
 def generalisation(inputs: BoundInputs) -> Outputs:
     """Return the bound of Theorem 4.5 of Bietti et al. on the excess risk, if all clients take part in every round.
 
-    A model has a part w that all clients share, with the weight α, and an own part θ_i of each client i. Smoothness and
-    variance are in the norm ‖z‖² = ‖w‖²/α + Σ‖θ_i‖². They are
+    A model has a part w that all clients share, with the weight α, and an own part θ_i of each client i. The norm of a
+    model z = (w, θ_1, …, θ_N) is ‖z‖² = ‖w‖²/α + Σ‖θ_i‖². In this norm, smoothness and variance are
 
         L_α = L max{α, 1/N}    and    σ² = (ασ_w² + σ_θ²)/N + αd_wσ_ζ².
 
@@ -185,7 +185,8 @@ class AnyStepInputs(WeightedOptimum):
 def any_step(inputs: AnyStepInputs) -> Outputs:
     """Return two bounds on the excess risk of SGD after n rounds at a step size η.
 
-    They are (‖z*‖²/n + 2η²σ²)/(2η(1 − 2ηL_α)) for η < 1/(2L_α), and ‖z*‖²/(ηn) + 2ησ² for η ≤ 1/(4L_α).
+    The first bound is (‖z*‖²/n + 2η²σ²)/(2η(1 − 2ηL_α)) for η < 1/(2L_α). The second one is ‖z*‖²/(ηn) + 2ησ² for
+    η ≤ 1/(4L_α).
 
     Args:
         inputs: the rounds n, the step size η, the distance ‖z*‖ of the initial model from the minimiser, the smoothness

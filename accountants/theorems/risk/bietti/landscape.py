@@ -70,7 +70,7 @@ class Landscape:
         noise_std: float,
         dimension: int,
     ) -> Landscape:
-        """Return the bound as a function of α, for clients with a given mean and standard deviation of their optima.
+        """Return the bound on the excess risk of personalised SGD as a function of the weight α of the shared part.
 
         Args:
             federation: the clients, their gradients, and their sampling.
@@ -105,13 +105,16 @@ class Landscape:
         return local_smoothness / shared_smoothness
 
     def at(self, alpha: float) -> PersonalizationBounds:
-        """Return the bounds on the excess risk at a weight α of the shared part.
+        """Return the bounds on the excess risk of personalised SGD at a weight α of the part that all clients share.
+
+        A model has this shared part and an own part of each client. A larger α lets the shared part move more.
 
         Args:
             alpha: weight α in [0, ∞]. At ∞ only the shared part of the model moves.
 
         Returns:
-            The bounds and the step sizes. At α = ∞ the bounds are infinite unless all clients have one optimum.
+            The bounds with their summands, in units of the loss, and the step sizes of both parts. At α = ∞ the bounds
+            are infinite unless all clients have one optimum.
         """
         is_infinite = math.isinf(alpha)
         if is_infinite and self.spread_squared > 0.0:
@@ -125,7 +128,7 @@ class Landscape:
             step=step, squared_norm=factors.squared_norm, variance=factors.variance, rounds=self.rounds
         )
 
-        # The shared part has α times the step size; in the limit α = ∞ only the shared part moves.
+        # The shared part moves with α times the step size. At α = ∞ only the shared part moves.
         if is_infinite:
             step_size, shared_step_size = 0.0, step
         else:
@@ -144,14 +147,16 @@ class Landscape:
         )
 
     def _infinite_bound(self) -> PersonalizationBounds:
-        """Return the bound at α = ∞ for clients with different optima, where all its parts are infinite.
+        """Return the infinite bound on the excess risk for clients with different optima that train no own parts.
 
-        As α grows, the smoothness L max{αa, b} has no limit, while ‖z*‖² does not fall below S > 0, the sum of the
-        squared distances of the optima from their mean. The step size of the shared part tends to 1/(4La).
+        This is the limit α = ∞ of the weight of the part that all clients share. Let S > 0 be the sum of the squared
+        distances of the optima from their mean. The squared norm ‖z*‖² of a minimiser stays at or above S. L is the
+        smoothness of the losses, and the draw of clients gives the factors a and b. The smoothness L max{αa, b} of the
+        weighted problem grows without bound. The step size of the shared part tends to 1/(4La).
 
         Returns:
-            The bound with infinite summands, a step size of 0 for the local parts, and the limit of the shared step
-            size.
+            The bound with infinite summands. The step size of the clients' own parts is 0, and that of the shared part
+            is its limit.
         """
         infinite_summands = FullParticipationBound(optimisation=math.inf, variance=math.inf)
         shared_smoothness, _local_smoothness = self.smooth_factors
@@ -187,9 +192,11 @@ class Landscape:
         )
 
     def _factors(self, alpha: float) -> BoundFactors:
-        """Return the quantities that determine the bound at a weight α of the shared part.
+        """Return the quantities that determine the bound on the excess risk at a weight α of the shared part.
 
-        They are the least ‖z*‖²_α of a minimiser, the smoothness L max{αa, b} and the variance αA + B.
+        They are the least squared norm ‖z*‖²_α of a minimiser, the smoothness L max{αa, b} and the variance αA + B. L
+        is the smoothness of the losses. The factors a and A belong to the shared part, b and B to the clients' own
+        parts.
 
         Args:
             alpha: weight α, finite.
@@ -235,12 +242,12 @@ class Landscape:
         return min(bounds, key=lambda point: point.total)
 
     def best_proved(self) -> PersonalizationBounds:
-        """Return the smallest value that a search over α in [0, ∞] finds for the sharper risk bound `proved`.
+        """Return the smallest sharper risk bound that a search over the weights α in [0, ∞] finds.
 
         The step sizes are as in the theorem. The bound is valid at every α; on a tie, the smaller α is returned.
 
         Returns:
-            The bound with its parts and step sizes, at the best α of the search.
+            The bound with its summands and step sizes, at the best α of the search.
 
         Guarantees:
             The result is at most the proved bound at 0, at the balanced α, at ∞, and at the α of `best`.
@@ -251,10 +258,11 @@ class Landscape:
         return min(bounds, key=lambda point: point.proved.total)
 
     def _search_minima(self, bound: Callable[[float], float], intervals: int) -> list[float]:
-        """Return candidates for the α that minimises a bound, on either side of the balanced α.
+        """Return candidates for the weight α that minimises a bound, on either side of the balanced α.
 
-        The search extends far beyond the scales of α: the balanced α, 1/N, and ‖v̄‖²/S. Here v̄ is the mean of the N
-        clients' optima, and S the sum of their squared distances from it.
+        α is the weight of the part of the model that all clients share. At the balanced α, this part and the clients'
+        own parts are equally smooth. The search extends far beyond the scales of α: the balanced α, 1/N, and ‖v̄‖²/S.
+        Here v̄ is the mean of the N clients' optima, and S the sum of their squared distances from it.
 
         Args:
             bound: the bound as a function of α.
@@ -280,7 +288,7 @@ class Landscape:
         return below + above
 
     def curve(self, *alphas: float) -> tuple[PersonalizationBounds, ...]:
-        """Return the bound at several weights α of the shared part, in increasing order of α, for a plot.
+        """Return the bound on the excess risk at several weights α of the shared part, in increasing order, for a plot.
 
         The weights are 0, ∞, the requested ones, and the multiples `SHOWN` of the balanced α. A multiple that differs
         from a requested weight only by rounding is left out.

@@ -35,17 +35,17 @@ def minimal_norm(*, alpha: float, clients: int, mean_squared: float, spread_squa
 
 
 def shared_part(*, alpha: float, clients: int) -> float:
-    """Return the ratio αN/(αN + 1) of the shared part w of the minimiser to the mean v̄ of the optima; 1 at α = ∞.
+    """Return the ratio αN/(αN + 1) of the shared part w of the least-norm minimiser to the mean v̄ of the optima.
 
-    Among all models w + θ_i that equal the optimum of client i, the minimiser is the one of least norm ‖w‖²/α +
-    Σ‖θ_i‖².
+    Client i uses the model w + θ_i of a shared part w and an own part θ_i. Many choices of the parts give every client
+    its optimum. The minimiser is the one with the least ‖w‖²/α + Σ‖θ_i‖².
 
     Args:
         alpha: weight α of the shared part, in [0, ∞].
         clients: number N of clients.
 
     Returns:
-        The ratio, in [0, 1].
+        The ratio, in [0, 1]. It is 1 at α = ∞.
     """
     if math.isinf(alpha):
         return 1.0
@@ -82,7 +82,9 @@ class BoundFactors(NamedTuple):
         return theorem_bound(smooth=smooth, variance=self.sampled + self.private, rounds=rounds)
 
     def proved_bound(self, rounds: int) -> FullParticipationBound:
-        """Return the smaller bound that the proof of Theorem 4.5 gives, at the step size of the theorem.
+        """Return the sharper bound on the excess risk that the proof of Theorem 4.5 of Bietti et al. gives.
+
+        The step size is that of the theorem.
 
         It is the bound of inequality (22) of Bietti et al., before it is simplified to that of the theorem.
 

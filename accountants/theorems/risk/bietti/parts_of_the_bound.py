@@ -61,9 +61,9 @@ def variance_alone(
 ) -> Outputs:
     """Return the weight α of the shared part at which the variance term of the bound on the excess risk is least.
 
-    The bound is that of Bietti et al. on PPSGD for clients with a common optimum v. Its variance term is due to
-    sampling and noise: 3‖v‖√(variance/T). The variance is monotone in α, from σ̄_θ²/(qm) at α = 0 to σ̄_w²/(Nqm) +
-    d_wσ_ζ² at ∞.
+    The bound is that of Bietti et al. on PPSGD for clients with a common optimum v. A model has a part that all clients
+    share, and an own part of each client. The variance term 3‖v‖√(variance/T) is due to sampling and noise. The
+    variance is monotone in α: it is σ̄_θ²/(qm) at α = 0, and tends to σ̄_w²/(Nqm) + d_wσ_ζ² at ∞.
 
     Args:
         clients: number N of clients.
@@ -90,6 +90,7 @@ def variance_alone(
         """Return the variance term 3‖v‖√(variance/T) of the bound."""
         return 3.0 * optimum_norm * math.sqrt(variance / rounds)
 
+    # As the variance is monotone in α, one of the two ends is best.
     best_alpha = 0.0 if local_variance <= shared_variance else math.inf
     saved_variance = max(local_variance - sampling_variance, 0.0)
     return {
@@ -156,9 +157,10 @@ def bias(
 ) -> Outputs:
     """Return the optimisation term of the bound of Bietti et al. on the excess risk of PPSGD, at several weights α.
 
-    α is the weight of the shared part. The term leaves out the variance of the steps: 4L max{αa, b}‖z*‖²/T for the
-    minimiser z* of least norm. The factors a and b of the smoothness depend on how clients are drawn. At the balanced
-    α = b/a, the shared part and the clients' own parts are equally smooth.
+    A model has a part that all clients share, with the weight α, and an own part of each client. The term is
+    4L max{αa, b}‖z*‖²/T for the minimiser z* of least norm, and leaves out the variance of the steps. The factors a and
+    b of the smoothness depend on how clients are drawn. At the balanced α = b/a, both kinds of parts are equally
+    smooth.
 
     Args:
         clients: number N of clients.
@@ -173,7 +175,7 @@ def bias(
 
     Returns:
         The terms at the given α, at 0, at ∞ and at the balanced α, and the number T = n/(qm) of rounds.
-        `ratio_to_claim` is the ratio of the term at α to the claim 4L‖v‖²m/(Nn) of the paper.
+        `ratio_to_claim` is the term at α divided by 4L‖v‖²m/(Nn), the term that the paper states.
     """
     rate = 1.0 / clients if participation_rate is None else participation_rate
     rounds = samples_per_client / (rate * batch_size)

@@ -60,9 +60,9 @@ def minimal_norm_optimum(
 ) -> Outputs:
     """Return the minimiser of least norm among all models that fit every client's optimum.
 
-    Client i uses the model w + θ_i, and its optimum is v_i. Many pairs of a shared part w and own parts θ_i give the
-    same sums. In the norm ‖z‖² = ‖w‖²/α + Σ‖θ_i‖², the least one is w = a v̄ and θ_i = v_i − a v̄. Here v̄ is the mean
-    of the optima and a = αN/(αN + 1).
+    Client i uses the model w + θ_i of a shared part w and an own part θ_i, and its optimum is v_i. Many choices of z =
+    (w, θ_1, …, θ_N) give the same sums. The norm is ‖z‖² = ‖w‖²/α + Σ‖θ_i‖². The minimiser of least norm has w = a v̄
+    and θ_i = v_i − a v̄, where v̄ is the mean of the optima and a = αN/(αN + 1).
 
     Args:
         clients: number N of clients.
@@ -74,7 +74,7 @@ def minimal_norm_optimum(
         `shared_share` a, `local_share` 1 − a, and `squared_norm`, the least squared norm.
     """
     alpha = personalization_value(personalization)
-    local_share = 0.0
+    local_share = 0.0  # the limit at α = ∞
     if not math.isinf(alpha):
         local_share = 1.0 / (alpha * clients + 1.0)
     squared_norm = minimal_norm(
@@ -126,6 +126,7 @@ def optimum(
         The best α with its bound and step sizes. For comparison, the bounds at α = 0 (`local`), at α = ∞ (`global`),
         and at the α at which both parts are equally smooth (`balanced`).
     """
+    # The bound as a function of α, for one group of equal clients.
     group = GroupOfUsers(
         clients=clients,
         batch_size=batch_size,
@@ -141,6 +142,8 @@ def optimum(
         noise_std=noise_std,
         dimension=shared_dimension,
     )
+
+    # Its minimum over α, and its values at the three special weights.
     best = landscape.best()
     return {
         "personalization": best.alpha,

@@ -95,7 +95,8 @@ class DrawnInputs(_Sampled):
 def _bound(inputs: _Sampled, federation: DrawnGradients, reading: Reading) -> dict[str, object]:
     """Return the risk bound of Bietti et al. for randomly drawn clients with its terms, and three variances.
 
-    The bound is that of Theorem 4.5 with smoothness L max{αa, b} and variance αA + B. The factors depend on how clients
+    The bound is that of Theorem 4.5 with smoothness L max{αa, b} and variance αA + B. L is the smoothness of the losses
+    and α the weight of the part of the model that all clients share. The factors a, b, A and B depend on how clients
     are drawn and weighted.
 
     Args:
@@ -106,6 +107,7 @@ def _bound(inputs: _Sampled, federation: DrawnGradients, reading: Reading) -> di
     Returns:
         The outputs of `bound_outputs`, and the variances of shared gradients, choice of clients, and local gradients.
     """
+    # Smoothness and variance at the weight α.
     alpha = inputs.personalization
     shared_smoothness, local_smoothness = federation.smoothness_factors(reading)
     weighted_smoothness = inputs.smoothness * max(alpha * shared_smoothness, local_smoothness)
@@ -235,7 +237,7 @@ def _selection_vanishes(inputs: SampledInputs) -> Sides:
         inputs: probability q that a client is drawn, and the norms of the shared gradients.
 
     Returns:
-        Both sides of (1 − q) times the largest norm ≤ 0.
+        The two sides of the condition that 1 − q times the largest norm is at most 0.
     """
     largest_norm = max(group.shared_gradient_norm for group in inputs.client_groups)
     absence_rate = 1.0 - inputs.participation_rate

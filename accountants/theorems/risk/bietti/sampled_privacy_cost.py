@@ -87,10 +87,11 @@ class SampledTargetInputs(WeightedOptimum, BudgetFields):
 
 
 def _at_target(inputs: SampledTargetInputs, federation: DrawnGradients, reading: Reading) -> dict[str, float]:
-    """Return the bound on the excess risk at the noise for a target (ε, δ), with its terms.
+    """Return the bound on the excess risk of personalised SGD at the noise for a target (ε, δ), with its terms.
 
-    The variance of a step is αA + B + αd_wσ_ζ². α is the weight of the shared part, d_w its dimension, and σ_ζ the
-    noise per coordinate. A and B are the variances of the shared and the local gradients by sampling.
+    A model has a part that all clients share, with the weight α and d_w coordinates, and an own part of each client.
+    The variance of a step is αA + B + αd_wσ_ζ², with the noise σ_ζ per shared coordinate. A and B are the variances of
+    the shared and the local gradients by sampling.
 
     Args:
         inputs: clients, rounds, constants of the losses, and the target (ε, δ).
@@ -165,10 +166,10 @@ def _noise_std(inputs: SampledTargetInputs, federation: DrawnGradients) -> float
 
 
 def _smoothness(inputs: SampledTargetInputs, federation: DrawnGradients, reading: Reading) -> float:
-    """Return the smoothness L max{αa, b} of the loss in the α-norm, in which the shared part has the weight α.
+    """Return the smoothness L max{αa, b} of the loss of personalised models, in a weighted norm.
 
-    The shared part w of a model is common to all clients, and θ_i is the own part of client i. The squared α-norm is
-    ‖w‖²/α + Σ‖θ_i‖².
+    A model has a part w that all clients share, and an own part θ_i of each client i. The squared norm is
+    ‖w‖²/α + Σ‖θ_i‖². The factor a belongs to the shared part, and b to the clients' own parts.
 
     Args:
         inputs: the run, with smoothness L of the losses and weight α of the shared part.

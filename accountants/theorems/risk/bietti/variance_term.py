@@ -84,6 +84,9 @@ class VarianceTermInputs(DeltaFields):
         Args:
             reading: which default replaces an absent constant. "printed" has 1, because the paper hides c in an O(·).
                 "corrected" has the least constant that meets the target (ε, δ).
+
+        Returns:
+            The constant c, a positive number without unit.
         """
         if self.noise_constant is not None:
             return self.noise_constant
@@ -113,13 +116,13 @@ class VarianceTermInputs(DeltaFields):
 def variance_term(inputs: VarianceTermInputs, reading: Reading = "printed") -> Outputs:
     """Return the variance term of the risk bound of PPSGD at a weight α, at 0 and at ∞, and when α = 0 is best.
 
-    α is the weight of the part of the model that all clients share; α = 0 shares nothing. The variance term is the
-    part of the bound on the excess risk that is due to sampling and noise (Lemma 4.6 of Bietti et al.). With the
-    common optimum v of the clients, the variance σ² of a batch's gradient, and
+    α is the weight of the part of the model that all clients share; α = 0 shares nothing. The variance term is due to
+    sampling and noise (Lemma 4.6 of Bietti et al.). It uses the variance σ² of a batch's gradient in the two numbers
 
-        s = σ²/(Nn),    r = c²G²d_w ln(1/δ)/(Nε)²,
+        s = σ²/(Nn),    r = c²G²d_w ln(1/δ)/(Nε)².
 
-    the term is ‖v‖√(N((α + 1)s + αr)/(αN + 1)), and its limit at α = ∞ is ‖v‖√(s + r).
+    For clients with the common optimum v, the term is ‖v‖√(N((α + 1)s + αr)/(αN + 1)). Its limit at α = ∞ is
+    ‖v‖√(s + r).
 
     Args:
         inputs: N clients, n rounds, the norm ‖v‖, the bound G on gradients, d_w shared coordinates, the target (ε, δ),
@@ -161,8 +164,9 @@ def variance_term(inputs: VarianceTermInputs, reading: Reading = "printed") -> O
 def threshold_epsilon(inputs: VarianceTermInputs) -> float:
     """Return the ε up to which sharing nothing (α = 0) has the least variance term, at the least noise for the target.
 
-    By Lemma 4.6 of Bietti et al., α = 0 is best if and only if the noise is large enough. This means that the run is
-    μ-Gaussian differentially private (μ is the ratio of sensitivity to noise) with
+    α is the weight of the part of the model that all clients share. By Lemma 4.6 of Bietti et al., α = 0 is best if and
+    only if the noise is large enough. Let μ be the ratio of sensitivity to noise, so that the run is μ-Gaussian
+    differentially private. The noise is large enough if
 
         μ ≤ kG√(nd_w/(N(N − 1)σ²)).
 

@@ -15,7 +15,7 @@ def selection_constant(*, clients: int, participants: int) -> float:
     Returns:
         The constant c, without a unit. The bounds grow in proportion to it.
     """
-    # For r = n the second number is 64, and the first one is only 2. This also covers n = 1.
+    # For r = n the second number is 64, and the first one is only 2. The early return also avoids 0/0 for n = 1.
     if participants == clients:
         return 64.0
     divisor = participants * (clients - 1)

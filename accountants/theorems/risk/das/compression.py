@@ -22,11 +22,10 @@ def compression(
     noise_levels: NoiseLevels,
     decay_rate: Annotated[float | None, FLAT_DECAY_RATE] = None,
 ) -> Outputs:
-    """Return the bound γ of Das et al. on the mean squared error of a rounded and noisy unit update, and a sharper one.
+    """Return two bounds on the mean squared error of a rounded and noisy unit update: by Das et al., and a sharper one.
 
-    A client normalises its update, rounds each coordinate at random to a grid of spacing 1/s, and adds integer noise of
-    at most m steps of the grid. The error of both is at most γ in the mean, relative to the squared norm 1 of the
-    update.
+    A client scales its update to norm 1, and rounds each coordinate at random to a grid of spacing 1/s. It then adds
+    integer noise of at most m steps of the grid. Das et al. call the bound on the mean squared error γ.
 
     Args:
         dimension: number d of coordinates.
@@ -38,6 +37,7 @@ def compression(
         `compression` is the printed d(1 + 4m²)/(4s²). `least_compression` is d/(4s²) + dV with the noise variance V at
         this α. Its summands are `rounding_term` and `noise_term`.
     """
+    # The printed bound takes the largest squared noise m² for its variance.
     squared_levels = quantization_levels * quantization_levels
     variance_in_steps = variance(decay_rate or 0.0, noise_levels)
     printed_error = dimension * (1 + 4 * noise_levels * noise_levels) / (4 * squared_levels)

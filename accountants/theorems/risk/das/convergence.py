@@ -63,7 +63,7 @@ def error_factor(compression: float, participants: int) -> float:
 def local_step(
     *, smoothness: float, quasar_convexity: float, local_steps: int, compression: float, participants: int
 ) -> float:
-    """Return the step size of the clients in Theorem 2 of Das et al., η = ζ/(4LE √(1 + γ/r)).
+    """Return the step size η = ζ/(4LE √(1 + γ/r)) of the clients in Theorem 2 of Das et al.
 
     Args:
         smoothness: smoothness L of the losses.
@@ -229,7 +229,7 @@ def _whole_root(inputs: ConvergenceInputs) -> Sides:
         inputs: the run, with its local steps and rounds.
 
     Returns:
-        The verdict, and the sides E and √K of the condition.
+        Whether the condition holds, with its two sides E and √K.
     """
     root = math.sqrt(inputs.rounds)
     is_square = inputs.local_steps**2 == inputs.rounds
@@ -328,10 +328,10 @@ def update_norm(
     smoothness: Annotated[Smoothness, ANY_SCALE],
     reading: Reading = "printed",
 ) -> Outputs:
-    """Return a lower bound on the norm of the sum of a client's gradients in a round (Lemma 3 of Das et al.).
+    """Return a lower bound on the norm of a client's gradients of one round, added up (Lemma 3 of Das et al.).
 
     A client divides its update by this norm. If the step size is small, the gradients of the E steps differ little from
-    the first one. Their sum is then not much shorter than E times the first.
+    the first one. Their sum is then not much shorter than E times the first gradient.
 
     Args:
         gradient_norm: norm ‖∇f‖ of the client's gradient at the model of the round.
@@ -342,7 +342,8 @@ def update_norm(
             1/4.
 
     Returns:
-        The bound. For "corrected" also √(31/128), the constant in place of 2/3 that the printed proof gives.
+        `update_norm`, the bound. For "corrected" also `constant_of_the_printed_proof`, √(31/128). The printed proof
+        gives this constant, and not the 2/3 of its statement.
     """
     if reading == "printed":
         printed_constant = 2.0 / 3.0

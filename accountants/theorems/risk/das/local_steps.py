@@ -94,7 +94,7 @@ def _quasar_step(*, step_size: float, smoothness: float, quasar_convexity: float
         most: largest allowed multiple of ζ/L.
 
     Returns:
-        The two sides of the condition.
+        The two sides of the condition, η and `most` · ζ/L, and whether it holds.
     """
     return Sides.at_most(step_size, most * quasar_convexity / smoothness)
 
@@ -153,7 +153,7 @@ def approach(
     smoothness: Smoothness,
     quasar_convexity: QuasarConvexity,
 ) -> Outputs:
-    """Return upper bounds on the squared distance of a client's model after its local steps from its minimiser w*.
+    """Return upper bounds on the squared distance of a client's model from its minimiser w* after its local steps.
 
     Each gradient step comes closer to the minimiser if it is short enough, by an amount that grows with the gradient
     (Lemma 2 of Das et al.).
@@ -166,8 +166,8 @@ def approach(
         quasar_convexity: quasar-convexity ζ of the client's loss, in (0, 1].
 
     Returns:
-        `squared_distance` is ‖w − w*‖² − (ηζ/(2L))Σ‖∇f‖², for η ≤ ζ/(2L). `sharper_squared_distance` is ‖w − w*‖² −
-        η(ζ/L − η)Σ‖∇f‖², for η ≤ ζ/L. A negative bound is raised to 0; it means that no client has these gradients.
+        For η ≤ ζ/(2L), `squared_distance` is ‖w − w*‖² − (ηζ/(2L))Σ‖∇f‖². For η ≤ ζ/L, `sharper_squared_distance` is
+        ‖w − w*‖² − η(ζ/L − η)Σ‖∇f‖². A negative bound is raised to 0; it means that no client has these gradients.
     """
     squared_distance = client_distance * client_distance
     largest_step = quasar_convexity / smoothness  # ζ/L

@@ -148,10 +148,10 @@ class TwoRates(ParticipantFields):
 def compare_rates(inputs: TwoRates) -> Outputs:
     """Compare the bounds of Das et al. on the gradient norm of DP-NormFedAvg (Theorem 2) and FedAvg (Theorem 4).
 
-    Let a = `initial_distance`/√K for K rounds, b = `client_optimum_distance`, smoothness L and quasar convexity ζ. With
-    g = √(1 + γ/r), for r participants and messages of mean squared error γ, the bounds are (6L/ζ)(ga + b) and
-    (L/ζ)√(32c̄(a² + b²)). c̄ accounts for the draw of participants. b is a mean in the first bound and a root mean
-    square in the second; here it is one distance of all clients.
+    Let a = `initial_distance`/√K for K rounds, and b = `client_optimum_distance`. The losses have smoothness L and
+    quasar convexity ζ. The messages of r participants have the mean squared error γ; let g = √(1 + γ/r). The
+    bounds are (6L/ζ)(ga + b) and (L/ζ)√(32c̄(a² + b²)), where c̄ accounts for the draw of participants. b is a mean in
+    the first bound and a root mean square in the second; here it is one distance of all clients.
 
     Args:
         inputs: the federation, with K rounds and the constants of the losses.
@@ -166,7 +166,7 @@ def compare_rates(inputs: TwoRates) -> Outputs:
     optima_part = inputs.client_optimum_distance  # b
     curvature = inputs.smoothness / inputs.quasar_convexity  # L/ζ
     constant = variance_constant(clients=inputs.clients, participants=inputs.participants)  # c̄
-    root = math.sqrt(32.0 * constant)
+    root = math.sqrt(32.0 * constant)  # √(32c̄)
 
     # Both bounds without their common factor L/ζ are a sum and a root of a sum of squares.
     sum_of_parts = message_factor * initial_part + optima_part
@@ -187,7 +187,7 @@ def _square_rounds(inputs: TwoRates) -> Sides:
         inputs: the federation, with its number of rounds.
 
     Returns:
-        The verdict, and the sides of the condition: √K and its integer part.
+        Whether K is a square, with the two sides √K and its integer part.
     """
     root = math.isqrt(inputs.rounds)
     return Sides(Verdict.of(root * root == inputs.rounds), math.sqrt(inputs.rounds), float(root))

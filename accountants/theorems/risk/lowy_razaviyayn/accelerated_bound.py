@@ -105,8 +105,8 @@ def best_envelope_smoothness(problem: AcceleratedProblem, *, noise_std: float, r
 
     The run descends on the envelope, a smooth approximation of the loss. A larger b is closer to the loss but harder to
     minimise. Every b gives a valid bound. For strong convexity μ = 0, the part of the bound that depends on b is
-    2bD₀²/(R + 1)² + L²/(2b), with the initial distance D₀. The minimiser is L(R + 1)/(2D₀). For μ > 0, the multiples of
-    this b by 2^−4, …, 2^12 are compared.
+    2bD₀²/(R + 1)² + L²/(2b). Here D₀ is the initial distance and L the Lipschitz constant of the loss. The minimiser is
+    b = L(R + 1)/(2D₀). For μ > 0, the multiples of this b by 2^−4, …, 2^12 are compared.
 
     Args:
         problem: the clients and the loss, which need not be smooth.
@@ -174,7 +174,7 @@ def bound(inputs: AcceleratedRiskInputs) -> Outputs:
 
 
 def _one_pass(inputs: AcceleratedRiskInputs) -> Sides:
-    """Check that one pass over the records has enough of them, KR ≤ n.
+    """Check that a client has enough records for one pass, KR ≤ n.
 
     Every round uses new records in a run of one pass. If records are re-used, there is no limit, and both sides are KR.
 

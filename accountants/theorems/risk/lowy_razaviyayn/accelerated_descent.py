@@ -92,14 +92,15 @@ class DescentBound:
         variance_term = 0.0
         if variance > 0.0:
             variance_term = self.variance_factor * variance
-        return (self.optimisation + variance_term) * (1.0 + ROUNDING)
+        return (self.optimisation + variance_term) * (1.0 + ROUNDING)  # more than the rounding errors of A and B
 
 
 def stage_factors(stage: Stage, *, smoothness: float, strong_convexity: float) -> DescentBound:
-    """Return A and B of one stage of accelerated descent, for which E F(w^ag) − F(u) ≤ A E|w_0 − u|² + B V².
+    """Return the factors A and B of the bound A E|w_0 − u|² + B V² on the risk of a stage of accelerated descent.
 
-    The stage has T rounds and the prox weight v. It starts at w_0 and returns w^ag; u is any point of the domain, and
-    V² bounds the variance of a gradient. With s = v − βT/(T + 1), the factors are
+    The stage starts at w_0 and returns w^ag. For any point u of the domain, E F(w^ag) − F(u) is at most the bound. V²
+    bounds the variance of a gradient. The stage has T rounds and the prox weight v, a factor of the step schedule. With
+    s = v − βT/(T + 1), the factors are
 
         A = 2v/(T(T + 1)),
         B = 2/(T(T + 1)) Σ_{t≤T} t²/(μt(t + 1) + 4s),   which is (2T + 1)/(12s) if μ = 0.
@@ -134,7 +135,7 @@ def stage_factors(stage: Stage, *, smoothness: float, strong_convexity: float) -
 
 
 def _upper_variance_sum(rounds: int, offset: float, strong_convexity: float) -> float:
-    """Return an upper bound on the sum Σ_{t≤T} t²/(μt(t + 1) + c), at most 0.2 % above it.
+    """Return an upper bound on Σ_{t≤T} t²/(μt(t + 1) + c), too large by at most 0.2 %.
 
     This sum is the factor of the gradient variance in the risk bound of a stage of T rounds. The first m =
     `LISTED_TERMS` terms are added one by one. The terms increase in t, so each later term is at most the integral of
@@ -211,7 +212,7 @@ def stages_bound(stages: Sequence[Stage], descent: DescentFacts, *, variance: fl
 def _bound_after_stage(
     factors: DescentBound, before: DescentBound, descent: DescentFacts, *, largest_distance: float, variance: float
 ) -> DescentBound:
-    """Return the bound on the excess risk after one stage, A|w_0 − w*|² + B V² with the factors A and B of the stage.
+    """Return the bound A|w_0 − w*|² + B V² on the excess risk after one stage of accelerated descent.
 
     The squared distance |w_0 − w*|² of the stage's first iterate from the minimiser is at most `largest_distance`². For
     strong convexity μ > 0 it is also at most 2/μ times the excess risk before the stage. The smaller bound is used.
@@ -327,10 +328,10 @@ def best_stages(rounds: int, *, descent: DescentFacts, variance: float) -> tuple
 def _multistage_plans(
     rounds: int, length: int, *, descent: DescentFacts, squared_distance: float, variance: float
 ) -> Iterator[tuple[Stage, ...]]:
-    """Yield plans with 1, 2, … early stages of equal length, and a last stage with the remaining rounds.
+    """Yield schedules of accelerated descent with 1, 2, … early stages of equal length and a last, different one.
 
-    The generator ends when the rounds are used up, or after `MOST_STAGES` early stages. It also ends when a further
-    early stage would not reduce the bound on the distance from the minimiser.
+    The last stage has the remaining rounds. The generator ends when the rounds are used up, or after `MOST_STAGES`
+    early stages. It also ends when a further early stage would not reduce the bound on the distance from the minimiser.
 
     Args:
         rounds: number R of rounds.
@@ -340,7 +341,7 @@ def _multistage_plans(
         variance: bound V² on the variance of a gradient.
 
     Yields:
-        The stages of one plan, the last stage included, each with its rounds and its step schedule.
+        The stages of one schedule, the last stage included, each with its rounds and its step sizes.
     """
     early: list[Stage] = []
     while len(early) < MOST_STAGES and (len(early) + 1) * length < rounds:

@@ -32,8 +32,8 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.reused_run import (
 def envelope_for(run: ReusedRun, totals: Aggregates) -> float:
     """Return the smoothness b of the Moreau envelope of the loss that Theorem 2.4 of Lowy and Razaviyayn prescribes.
 
-    The Moreau envelope is a smooth approximation of a loss that is not smooth. It is b = L²√M~/(D√(dΨ~)) for convex
-    losses, and b = μM~L²/(dΨ~) if the loss is μ-strongly convex.
+    The Moreau envelope is a smooth approximation of a loss that is not smooth. The smoothness is b = L²√M~/(D√(dΨ~))
+    for convex losses, and b = μM~L²/(dΨ~) if the loss is μ-strongly convex.
 
     Args:
         run: the federation and the loss, with Lipschitz constant L, on a domain of diameter D.
@@ -103,20 +103,24 @@ def complete_prescription(
 
 
 def _round_variance(run: ReusedRun, totals: Aggregates, *, rounds: int, reading: Reading) -> Variance:
-    """Return the variance of one round's averaged gradient at the noise of Lowy and Razaviyayn, by its parts.
+    """Return the variance of one round's averaged gradient at the noise of Lowy and Razaviyayn, split by its causes.
 
-    The parts are Φ̂²/(MK) by the sampling of records, if a round leaves records out; v̂²(N − M)/(M(N − 1)) by the
-    sampling of clients, which "printed" leaves out (erratum E-12); and dσ²/M by the noise. The averages of the clients'
-    noise variances satisfy σ²/M = 256 L² R min{Ξ/M', ξ_max/M}.
+    M of N clients report in a round, each with a batch of K records. The variance has three summands.
+
+    - Φ̂²/(MK) is due to the sampling of records, if a round leaves records out. Φ̂² is the variance of the gradients.
+    - v̂²(N − M)/(M(N − 1)) is due to the sampling of clients; "printed" leaves it out (erratum E-12). v̂² is the
+      variance of the clients' mean gradients.
+    - dσ²/M is due to the noise of variance σ² in d coordinates. It satisfies σ²/M = 256 L² R min{Ξ/M', ξ_max/M}.
 
     Args:
-        run: the federation and the loss.
-        totals: averages of ξ over the clients; `totals.noise_ratio` is min{Ξ/M', ξ_max/M}.
+        run: the federation and the loss, with Lipschitz constant L.
+        totals: averages over the clients of ξ, their noise variances up to a factor; `totals.noise_ratio` is
+            min{Ξ/M', ξ_max/M}.
         rounds: number R of rounds.
         reading: "printed" for the paper's formulas, "corrected" for those without its errors.
 
     Returns:
-        The three parts, in squared gradient units.
+        The three summands, in squared gradient units.
     """
     participants = run.federation.participation.mean
     squared_gradient_std = run.empirical_gradient_std * run.empirical_gradient_std
@@ -222,8 +226,8 @@ def _descent_rounds(run: ReusedRun, totals: Aggregates) -> float:
     """Return the rounds of accelerated descent after which its error is of the order of the cost of privacy, unrounded.
 
     The loss has Lipschitz constant L, smoothness β and strong convexity μ. D is the diameter of the domain, and Δ the
-    excess risk of the first iterate. With the average number M* = `totals.plain_participants` of participants in a
-    round and the cost of privacy dΨ~ = `run.privacy(totals)`, the number is
+    excess risk of the first iterate. M* = `totals.plain_participants` is an average number of participants in a round,
+    and dΨ~ = `run.privacy(totals)` the cost of privacy. The number is
 
         Theorem E.1 (smooth), μ = 0:      √(βD√M*/√(dΨ~)),
         Theorem E.1 (smooth), μ > 0:      √(β/μ) ln(ΔμM*/(dΨ~)),
@@ -270,10 +274,11 @@ def _required_rounds(run: ReusedRun, totals: Aggregates, reading: Reading) -> fl
 
 
 def _sampling_variance(run: ReusedRun, reading: Reading) -> float:
-    """Return the sampling variance from which Lowy and Razaviyayn derive a number of rounds, times M.
+    """Return M times the sampling variance from which Lowy and Razaviyayn derive a number of rounds.
 
-    It is Φ̂²/K if a round leaves records out, otherwise 0. Φ̂ is the standard deviation of the records' gradients, and
-    K the smallest batch size. Theorem 2.4 has the Lipschitz constant in place of Φ̂.
+    M is the number of participants in a round. The result is Φ̂²/K if a round leaves records out, otherwise 0. Φ̂ is
+    the standard deviation of the records' gradients, and K the smallest batch size. Theorem 2.4 has the Lipschitz
+    constant in place of Φ̂.
 
     Args:
         run: the federation and the loss.

@@ -87,6 +87,9 @@ class StagesInputs:
             number: number k of the stage, from 1.
             reading: "printed" has the product of the rounds in the denominator, so that v_k is always 2β (erratum
                 E-15). "corrected" has it in the numerator.
+
+        Returns:
+            The stage with its number of rounds and its prox weight.
         """
         convexity, variance = self.strong_convexity, self.gradient_variance
         inverse_target = 2.0 ** (number + 1) / self.initial_gap  # 1/(Δ2^{−(k+1)})
@@ -342,10 +345,10 @@ def round_weights(
 ) -> Outputs:
     """Return the weights with which a round of accelerated descent combines its points.
 
-    The points are the iterate w, the running average w^ag, which is the output of the stage, and the point w^md between
-    them. A round evaluates the gradient g at w^md = `aggregate_weight` w^ag + `iterate_weight` w. Then w becomes the
-    projection of `middle_weight` w^md + `kept_weight` w − `step_size` g on the domain, and w^ag becomes
-    `alpha` w + (1 − `alpha`) w^ag. The weights of w^md add to 1. Hence w^md is in the domain.
+    There are three points: the iterate w; the running average w^ag, the output of the stage; and w^md between both. A
+    round evaluates the gradient g at w^md = `aggregate_weight` w^ag + `iterate_weight` w. These weights add to 1, so
+    w^md is in the domain. Then w becomes the projection of `middle_weight` w^md + `kept_weight` w − `step_size` g on
+    the domain. Last, w^ag becomes `alpha` w + (1 − `alpha`) w^ag.
 
     Args:
         round_number: number r of the round within its stage, from 1.

@@ -113,16 +113,16 @@ class UnequalAcceleratedProblem(AcceleratedProblem):
         return convexity / self.heaviest
 
     def variance(self, noise_std: float) -> Variance:
-        """Return an upper bound on the variance of one round's averaged noisy gradient, by its parts.
+        """Return an upper bound on the variance of one round's averaged noisy gradient, split by its causes.
 
-        The parts are the sampling of records, the sampling of clients, and the noise. A statistic of the gradients that
-        is not given is replaced by infinity. The Lipschitz constants then limit its part.
+        The causes are the sampling of records, the sampling of clients, and the noise. A statistic of the gradients
+        that is not given is replaced by infinity. The Lipschitz constants then limit its summand.
 
         Args:
             noise_std: root mean square over clients of the noise's standard deviation per coordinate, at least 0.
 
         Returns:
-            The three parts, in squared gradient units.
+            The three summands, in squared gradient units.
         """
         gradient_variance = _square_or_infinity(self.gradient_std)
 
@@ -185,6 +185,7 @@ class FederatedAcceleratedInputs(FederatedRun):
         Returns:
             The problem, except for the noise and the number of rounds.
         """
+        # The mean Lipschitz constant times the diameter bounds the excess risk of every start.
         groups = self.groups
         clients = sum(group.clients for group in groups)
         mean_lipschitz = math.fsum(group.clients / clients * group.lipschitz for group in groups)
@@ -249,7 +250,7 @@ def _one_pass(inputs: FederatedAcceleratedInputs) -> Sides:
         inputs: the clients, with n_i records and batches of K_i, and the number R of rounds.
 
     Returns:
-        The two sides of the condition: the share, which must be at most the second number.
+        The two sides of the condition: the share, and 1 or the share itself.
     """
     shares = [group.batch_size * inputs.rounds / group.samples_per_client for group in inputs.client_groups]
     largest_share = max(shares)

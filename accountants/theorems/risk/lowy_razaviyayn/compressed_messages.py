@@ -27,7 +27,7 @@ SINGLE = 32
 
 
 def compression_variance(*, dimension: int, quantization_levels: int) -> float:
-    """Return ω, a bound on the mean squared error of stochastically rounding a message, over its squared norm.
+    """Return a bound ω on the relative mean squared error of stochastically rounding a message.
 
     Stochastic rounding replaces each coordinate by one of its two neighbouring levels, at random and without bias. The
     bound is ω = min{d/(4s²), √d/s}. The first number is smaller for many levels, the second for few.

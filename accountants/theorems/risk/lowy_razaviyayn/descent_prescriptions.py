@@ -54,7 +54,7 @@ class DescentRun:
         return math.isfinite(self.smoothness)
 
     def rate(self, totals: Aggregates) -> float:
-        """Return the rate ν = max{1/√n_min, √(d Ξ~)}, the larger of the statistical error and the cost of privacy.
+        """Return the larger one of the statistical error and the cost of privacy, ν = max{1/√n_min, √(d Ξ~)}.
 
         Args:
             totals: averages over the clients. `totals.xi` is Ξ~, a mean noise variance up to a factor. d is the
@@ -68,9 +68,10 @@ class DescentRun:
         return math.sqrt(max(statistical, privacy))
 
     def logarithm_argument(self, totals: Aggregates) -> float:
-        """Return β μ D² M*/(d L² Ξ~), the argument of the logarithm in the prescribed rounds for μ > 0.
+        """Return the argument of the logarithm in the prescribed rounds for strongly convex losses.
 
-        It is the ratio of the initial error to the final one.
+        It is β μ D² M*/(d L² Ξ~), the ratio of the initial error to the final one. The loss in d dimensions has
+        Lipschitz constant L, smoothness β and strong convexity μ on a domain of diameter D.
 
         Args:
             totals: averages over the clients. M* is `totals.plain_participants`, an average number of participants, and
@@ -293,7 +294,7 @@ class DescentInputs(UnlikeClientsInputs, ABC):
 
 
 def prescribed_outputs(inputs: DescentInputs, reading: Reading = "printed") -> Fields:
-    """Return the run that Theorem 2.1 or 2.2 of Lowy and Razaviyayn prescribes, and the risk that it claims.
+    """Return the run that Theorem 2.1 or 2.2 of Lowy and Razaviyayn prescribes, and the risk bound that it states.
 
     Args:
         inputs: the federation and the loss.
@@ -301,7 +302,7 @@ def prescribed_outputs(inputs: DescentInputs, reading: Reading = "printed") -> F
             the theorem list.
 
     Returns:
-        `excess_risk` is the claimed bound; if the theorem hides its constant, the order is `excess_risk_scale` instead.
+        `excess_risk` is the stated bound; if the theorem hides its constant, the order is `excess_risk_scale` instead.
         The outputs of `noise_outputs` describe the noise.
 
         The statement of the appendix adds `step_size`, `averaging_ratio` and the averages over the clients of

@@ -41,6 +41,9 @@ def envelope_gap(*, lipschitz: float, envelope_smoothness: float) -> float:
     Args:
         lipschitz: Lipschitz constant L of the loss.
         envelope_smoothness: smoothness b > 0 of the envelope.
+
+    Returns:
+        The largest difference, in units of the loss.
     """
     return lipschitz * lipschitz / (2.0 * envelope_smoothness)
 
@@ -197,6 +200,9 @@ class _EnvelopeSearch:
         Args:
             product: product ηb > 0, which gives b for the step size.
             log_step: natural logarithm of the step size η.
+
+        Returns:
+            The bound on the excess risk of the original loss, the difference to the envelope included.
         """
         step = math.exp(log_step)
         risk = enveloped_excess_risk(
@@ -209,7 +215,9 @@ class _EnvelopeSearch:
         return risk.total
 
     def best_log_step(self, product: float) -> float:
-        """Return the log η that minimises the bound at a product x = ηb, within a factor e⁴ of the start value.
+        """Return the log η that minimises the risk bound, if the product ηb of step size and smoothness is fixed.
+
+        The search covers a factor of e⁴ in η on either side of the start value.
 
         Args:
             product: product ηb of the step size and the smoothness of the envelope, in (0, 1).
@@ -226,10 +234,11 @@ class _EnvelopeSearch:
         return _minimiser(bound_at, start - 4.0, start + 4.0)
 
     def best_product(self, start_product: float) -> float:
-        """Return the product x = ηb in (0, 1) that minimises the bound if η is the best step size for x.
+        """Return the product x = ηb in (0, 1) that minimises the risk bound if η is the best step size for x.
 
-        The search is over the logit ln(x/(1 − x)), from 6 below that of the start value to 3 above it. A minimum
-        outside this range is missed, but the bound is valid for every x.
+        η is the step size and b the smoothness of the envelope. The search is over the logit ln(x/(1 − x)), from 6
+        below that of the start value to 3 above it. A minimum outside this range is missed, but the bound is valid for
+        every x.
 
         Args:
             start_product: start value of the product x, in (0, 1).

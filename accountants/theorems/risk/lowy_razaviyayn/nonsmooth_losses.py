@@ -60,10 +60,10 @@ def complete_convex_envelope(
     larger one of the statistical error and of the cost of privacy. M~ is `Aggregates.participants`, an average number
     of participants in a round.
 
-    The theorem prescribes a Moreau envelope, a smooth approximation of the loss, of smoothness b = L√M~/(Dν), and
-    R = ⌈M~/ν²⌉ rounds. The step size and the output are those of Theorem 2.1 for a loss of smoothness b. These rounds
-    suffice for Theorem 2.1, too, because bD√M~/(Lν) = M~/ν² ≥ 1/ν². The envelope is at most L²/(2b) below the loss,
-    which is half of L D ν/√M~.
+    The theorem prescribes a Moreau envelope, a smooth approximation of the loss, with smoothness b = L√M~/(Dν). It
+    prescribes R = ⌈M~/ν²⌉ rounds, and the step size and the output of Theorem 2.1 for a loss of smoothness b. These
+    rounds suffice for Theorem 2.1, too, because bD√M~/(Lν) = M~/ν² ≥ 1/ν². The envelope is at most L²/(2b) below the
+    loss, which is half of L D ν/√M~.
 
     Args:
         run: the federation and the loss.
@@ -114,12 +114,12 @@ def complete_strongly_convex_envelope(
     """Return the run that Theorem 2.2 of Lowy and Razaviyayn prescribes for strongly convex losses, and its risk.
 
     The statement is equation (12) of the appendix. The excess risk L²/μ (1/(M n_min) + d min{Ξ/M', ξ_max/M}) is stated
-    up to a constant and a logarithm. The theorem prescribes a Moreau envelope of smoothness b = μM~/ν², and R =
-    ⌈max{8b/μ · ln(bD²μM~/(dL²Ξ~)), 1/(dΞ~)}⌉ rounds. The step size η and the weights of the average are those of
-    Theorem 2.1 for a loss of smoothness b.
+    up to a constant and a logarithm. The theorem prescribes a Moreau envelope (a smooth approximation of the loss) of
+    smoothness b = μM~/ν². It prescribes R = ⌈max{8b/μ · ln(bD²μM~/(dL²Ξ~)), 1/(dΞ~)}⌉ rounds. The step size η and the
+    weights of the average are those of Theorem 2.1 for a loss of smoothness b.
 
-    ξ_max, Ξ and Ξ~ are averages over clients of a noise variance up to a factor, and M, M' and M~ average numbers of
-    participants in a round; `Aggregates` defines them. ν is `run.rate`, and n_min the fewest records of a client.
+    `Aggregates` defines the averages over clients. ξ_max, Ξ and Ξ~ are averages of a noise variance up to a factor. M,
+    M' and M~ are average numbers of participants in a round. ν is `run.rate`, and n_min the fewest records of a client.
 
     Args:
         run: the federation and the loss in d dimensions, with Lipschitz constant L and strong convexity μ, on a domain
@@ -248,16 +248,16 @@ class NonsmoothInputs(DescentInputs):
 
 # Conditions ---------------------------------------------------------------------------------------------------------
 def _claim(_inputs: NonsmoothInputs, outputs: Outputs) -> Sides:
-    """Compare the sum of the terms of the proof with the risk that the theorem claims.
+    """Compare the excess risk that a theorem states with the terms of its proof, added up.
 
-    A statement with a hidden constant claims no number; the condition then holds.
+    If the statement hides a constant, it has no number to compare with; the condition then holds.
 
     Args:
         _inputs: the request, which is not used.
         outputs: outputs of the theorem, with `proof_excess_risk` and perhaps `excess_risk`.
 
     Returns:
-        The two sides of the condition that the sum is at most the claimed risk.
+        The two sides of the condition that the sum is at most the stated risk, and whether it holds.
     """
     if "excess_risk" not in outputs:
         return Sides.at_most(0.0, math.inf)

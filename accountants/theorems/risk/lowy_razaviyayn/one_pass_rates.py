@@ -18,7 +18,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.one_pass_run import
 
 
 def convex_batch(run: OnePassFacts) -> float:
-    """Return the batch size K that Theorem 2.3 prescribes for convex losses, a real number that may be outside [1, n].
+    """Return the batch size K that Theorem 2.3 of Lowy and Razaviyayn prescribes for convex losses, before rounding.
 
     It is K = (L/(βD))^{2/5} n^{3/5} (d ln(1/δ))^{1/5}/(ε^{2/5} M^{1/5}).
 
@@ -28,8 +28,9 @@ def convex_batch(run: OnePassFacts) -> float:
             domain of diameter D. φ and v are the standard deviations of gradients within and between clients.
 
     Returns:
-        The batch size as a real number, not rounded.
+        The batch size as a real number, which may be outside [1, n].
     """
+    # `run.privacy` is d ln(1/δ).
     slope_factor = math.pow(run.lipschitz / (run.smoothness * run.diameter), 0.4)
     records_factor = math.pow(float(run.samples_per_client), 0.6)
     privacy_factor = math.pow(run.privacy / run.participants, 0.2)
@@ -37,9 +38,10 @@ def convex_batch(run: OnePassFacts) -> float:
 
 
 def logarithm_argument(run: OnePassFacts) -> float:
-    """Return μΔ min{ε²n²M/(L² d ln(1/δ)), nM/φ²}, the argument of the logarithm in `strongly_convex_batch`.
+    """Return the argument of the logarithm in the batch size of Theorem 2.3 for strongly convex losses.
 
-    It is the ratio of the initial excess risk Δ to the larger one of the final errors by privacy and by sampling.
+    It is μΔ min{ε²n²M/(L² d ln(1/δ)), nM/φ²}, the ratio of the initial excess risk Δ to the final error. The final
+    error is the larger one of the errors by privacy and by sampling.
 
     Args:
         run: constants of the run: n records of each of N clients, M participants in a round, and the target (ε, δ). The
@@ -98,8 +100,12 @@ def whole_batch(real: float, *, samples_per_client: int) -> int:
 def convex_terms(run: OnePassFacts, *, batch_size: int, reading: Reading = "corrected") -> dict[str, float]:
     """Return the order of the excess risk of one pass on convex losses at a batch size K, by its terms.
 
-    Their sum is βD²K²/n² + φD/√(nM) + LD √(d ln(1/δ))/(ε√(KnM)) + √K vD/√(nM) · √((N − M)/(N − 1)). These are, in this
-    order, `optimisation`, `sampling` of records, `privacy`, and `heterogeneity`, the sampling of M of N clients.
+    The terms are
+
+        `optimisation`: βD²K²/n²,
+        `sampling` of records: φD/√(nM),
+        `privacy`: LD √(d ln(1/δ))/(ε√(KnM)),
+        `heterogeneity`, the sampling of M of N clients: √K vD/√(nM) · √((N − M)/(N − 1)).
 
     Args:
         run: constants of the run: n records of each of N clients, M participants in a round, and the target (ε, δ). The
@@ -128,9 +134,12 @@ def convex_terms(run: OnePassFacts, *, batch_size: int, reading: Reading = "corr
 def strongly_convex_terms(run: OnePassFacts, *, batch_size: int) -> dict[str, float]:
     """Return the order of the excess risk of one pass on strongly convex losses at a batch size K, by its terms.
 
-    Their sum, without constants, is Δ e^{−n/(K√κ)} + φ²/(μnM) + v²K/(μnM) (N − M)/(N − 1) + L² d ln(1/δ)/(μKnε²M).
-    These are, in this order, `optimisation`, `sampling` of records, `heterogeneity`, the sampling of M of N clients,
-    and `privacy`.
+    The terms, without constants, are
+
+        `optimisation`: Δ e^{−n/(K√κ)},
+        `sampling` of records: φ²/(μnM),
+        `heterogeneity`, the sampling of M of N clients: v²K/(μnM) (N − M)/(N − 1),
+        `privacy`: L² d ln(1/δ)/(μKnε²M).
 
     Args:
         run: constants of the run: n records of each of N clients, M participants in a round, and the target (ε, δ). The
@@ -246,7 +255,7 @@ def informal_rounds(run: OnePassFacts) -> float:
 
 
 def heterogeneity_threshold(run: OnePassFacts) -> float:
-    """Return the order of the largest heterogeneity v at which the sampling of clients does not dominate.
+    """Return the order of the largest heterogeneity v at which the sampling of clients does not dominate the risk.
 
     The heterogeneity v is the standard deviation of the clients' expected gradients. At the returned v, the
     heterogeneity term of equation (37), or of (38) if μ > 0, is as large as the sum of the other terms.
@@ -321,7 +330,9 @@ def _convex_threshold(run: OnePassFacts) -> float:
 
 
 def clients_needed(run: OnePassFacts, *, reading: Reading = "corrected") -> float:
-    """Return (εn/√(d ln(1/δ)))³, the order of the number of participants that equation (8) requires (Remark E.2).
+    """Return the order of the number of participants that equation (8) of Lowy and Razaviyayn requires.
+
+    It is (εn/√(d ln(1/δ)))³ by Remark E.2.
 
     Args:
         run: constants of the run: n records of a client, dimension d, and the target (ε, δ).

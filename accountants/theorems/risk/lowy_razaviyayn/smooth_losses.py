@@ -66,15 +66,16 @@ class SmoothInputs(DescentInputs):
 def _client_sampling(inputs: SmoothInputs, outputs: Outputs) -> Sides:
     """Compare the number of rounds with the number that averages out the sampling of clients.
 
-    This number is 0 if every client participates. Otherwise it is 1/ν² with the rate ν of `DescentRun.rate`, or 1/(dΞ~)
-    in the appendix for μ > 0, where Ξ~ is an average noise variance up to a factor and d the dimension.
+    The latter number is 0 if every client participates. Otherwise it is 1/ν², where the rate ν is the larger one of the
+    statistical error and of the cost of privacy. In the appendix and for μ > 0 it is 1/(dΞ~). Here Ξ~ is an average
+    noise variance up to a factor, and d the dimension.
 
     Args:
         inputs: the clients and the loss, with its strong convexity μ.
         outputs: outputs of the theorem, of which `rounds`, `xi` (Ξ~) and `rate_term` (ν) are used.
 
     Returns:
-        Both sides of the condition that the number of rounds is at least this number.
+        Both sides of the condition that the number of rounds is at least this number, and whether it holds.
     """
     federation = inputs.federation_in("printed")
     if federation.all_participate:

@@ -286,7 +286,7 @@ def _step(inputs: FederatedInputs) -> Sides:
         inputs: the clients, the loss and the run.
 
     Returns:
-        The verdict, the ratio, and its largest allowed value 1.
+        Whether the condition holds, with its two sides: the ratio, and its largest allowed value 1.
     """
     step, descended = inputs.choice.step_size, inputs.descended
     ratio = step / descended.largest_step

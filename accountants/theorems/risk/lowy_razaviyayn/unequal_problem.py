@@ -26,10 +26,10 @@ def unequal_variance(
     used_once: bool = False,
     **bounds: float,
 ) -> Variance:
-    """Return an upper bound on the variance of a round's averaged noisy gradient, if clients differ, by its parts.
+    """Return an upper bound on the variance of a round's averaged noisy gradient for clients that differ.
 
-    The parts are the sampling of records, the sampling of clients, and the noise. The first two are maximised jointly
-    over all gradients that the Lipschitz constants allow.
+    The variance is split by its causes: the sampling of records, the sampling of clients, and the noise. The first two
+    are maximised jointly over all gradients that the Lipschitz constants allow.
 
     Args:
         groups: the clients, with the Lipschitz constants of their weighted losses.
@@ -41,7 +41,7 @@ def unequal_variance(
         bounds: `largest_within`, `largest_between` and `largest_total` of `largest_variance`.
 
     Returns:
-        The three parts, in squared gradient units.
+        The three summands, in squared gradient units.
     """
     # The factor of each client's variance that sampling a batch leaves.
     if used_once:
@@ -97,17 +97,17 @@ class UnequalProblem(ExcessRiskProblem):
         )
 
     def variance(self, noise_std: float) -> Variance:
-        """Return an upper bound on the variance V² of one averaged noisy gradient, by its parts.
+        """Return an upper bound on the variance V² of one averaged noisy gradient, split by its causes.
 
         It is mean_i(L_i² max{a_i/M, c}) + d mean_i(σ_i²)/M over clients i. The factor a_i/M belongs to the sampling of
-        records, and c to the sampling of clients. L_i is the Lipschitz constant of client i, and M the number of
-        participants.
+        records, and c to the sampling of clients. L_i is the Lipschitz constant of client i, M the number of
+        participants, and d the dimension.
 
         Args:
             noise_std: root mean square over clients of the noise's standard deviation σ_i per coordinate, at least 0.
 
         Returns:
-            The parts of the bound, in squared gradient units.
+            The summands of the bound by records, clients and noise, in squared gradient units.
         """
         return unequal_variance(
             self.groups, participants=self.participants, dimension=self.dimension, noise_std=noise_std

@@ -59,8 +59,8 @@ def check_list(name: str, values: Sequence[object], low: float) -> None:
 def weights(*, round: Rounds) -> Outputs:  # noqa: A002  the field's name
     """Return the weights with which the algorithm of Reshef and Levy averages the iterates w_t to models x_t.
 
-    Round t has the weight α_t = t, and α_{1:t} = t(t + 1)/2 is the sum so far. The momentum is β_t = 1/t. The share γ_t
-    = 2/(t + 2) is the weight of the iterate w_{t+1} in the model x_{t+1}.
+    Round t has the weight α_t = t, and α_{1:t} = t(t + 1)/2 is the sum so far. The momentum is β_t = 1/t. The share is
+    γ_t = 2/(t + 2), the weight of the iterate w_{t+1} in the model x_{t+1}.
 
     Args:
         round: index t of the round.
@@ -86,6 +86,7 @@ def _check_rounds(inputs: FormulaRequest) -> None:
         InvalidInput: if a list is empty or too long, an entry is out of range, a weight is not positive, or the lengths
             differ.
     """
+    # The last argument of `check_list` is the least admitted entry.
     check_list("inner_products", inputs.inner_products, -1e100)
     if inputs.weights is None:
         return
@@ -135,17 +136,17 @@ def anytime(
 
 
 def _least_prefix(*, inner_products: tuple[float, ...], weights: tuple[float, ...] | None) -> Sides:
-    """Compare the least partial sum of the weighted regret Σ α_τ⟨∇f(x_τ), w_τ − x*⟩ with 0.
+    """Compare the least partial sum of the weighted regrets Σ α_τ⟨∇f(x_τ), w_τ − x*⟩ with 0.
 
-    The regret of round τ is the inner product of the gradient at the model x_τ with the difference of the iterate w_τ
-    and the minimiser x*.
+    The regret of round τ is an inner product. Its factors are the gradient at the model x_τ, and the difference of the
+    iterate w_τ and the minimiser x*.
 
     Args:
         inner_products: inner products ⟨∇f(x_τ), w_τ − x*⟩ of the rounds τ = 1, …, t.
         weights: positive weights α_τ of the rounds; if None, 1, …, t.
 
     Returns:
-        The two sides of the condition that every partial sum is at least 0.
+        The least partial sum and 0, as the two sides of the condition that every partial sum is at least 0.
     """
     alphas = _round_weights(weights, len(inner_products))
     products = (alpha * product for alpha, product in zip(alphas, inner_products, strict=True))

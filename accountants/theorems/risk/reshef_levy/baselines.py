@@ -35,16 +35,17 @@ class IndependentInputs(CancellationRun):
 
 @in_doubles
 def independent_noise(inputs: IndependentInputs) -> Outputs:
-    """Bound the excess risk of the algorithm of Reshef and Levy if every message has fresh noise, without cancellation.
+    """Bound the excess risk of the algorithm of Reshef and Levy if every message has fresh noise.
 
-    The noise has the standard deviation 2S/ρ per coordinate in every message, where S bounds the norm of a message.
+    The earlier noise of a client is not cancelled. The noise has the standard deviation 2S/ρ per coordinate in every
+    message. S bounds the norm of a message, and ρ is the Gaussian DP parameter.
 
     Args:
         inputs: m of M clients in each of T rounds, the bound S on the norm of a message, the Gaussian DP parameter ρ,
             the step size, and the constants of the losses.
 
     Returns:
-        The noise, the bound, and `gain_of_cancellation`, √(mT/(2M(1 + ln T))), the factor by which cancellation lowers
+        The noise and the bound. `gain_of_cancellation` is √(mT/(2M(1 + ln T))), the factor by which cancellation lowers
         the noise term.
     """
     std = 2.0 * inputs.clipping_norm / inputs.gaussian_dp_mu

@@ -80,8 +80,8 @@ class RiskParts:
 def base_parts(run: CancellationRun, step_size: float) -> tuple[float, float]:
     """Return the two noise-free summands of a risk bound for the algorithm of Reshef and Levy, times T(T + 1)/2.
 
-    The first summand, D²/(2η) + TDG*, is the optimisation error. The second, D√(V/m) Σ_{t≤T} √t, is the error due to
-    the sampling of records and clients. Round t has the weight t, so T(T + 1)/2 is the sum of the weights.
+    The first summand is the optimisation error D²/(2η) + TDG*. The second one is the error due to the sampling of
+    records and clients, D√(V/m) Σ_{t≤T} √t. Round t has the weight t, so T(T + 1)/2 is the sum of the weights.
 
     Args:
         run: m reporting clients in each of T rounds, the diameter D of the domain, the gradient norm G* at the
@@ -103,7 +103,8 @@ def certified_risk(
     """Compute three upper bounds on the excess risk of the algorithm of Reshef and Levy, at any step size.
 
     m of M clients report in each of T rounds. The domain has diameter D and dimension d, the losses are L-smooth, and η
-    is the step size. With p = m/M, A = T(T + 1)/2, h = 2ηLT, and base the sum of `base_parts`, two of the bounds are
+    is the step size. Let p = m/M, A = T(T + 1)/2 and h = 2ηLT, and let base be the sum of `base_parts`. Two of the
+    bounds are
 
         R0 = [base + D√(cd/m) Σ_{t≤T} √t]/(A(1 − h)),
         RI = [base + ηcdA/(mp²)]/(A(1 − 2h)).

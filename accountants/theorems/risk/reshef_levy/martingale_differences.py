@@ -26,7 +26,7 @@ ROOT_MEAN_SQUARES = Quantity(
     checks=(lambda inputs: check_list("root_mean_squares", inputs.root_mean_squares, 0.0),),
 )
 def sum_of_differences(*, root_mean_squares: Annotated[tuple[float, ...], ROOT_MEAN_SQUARES]) -> Outputs:
-    """Compute the mean square of a sum of martingale differences Z_1, …, Z_t.
+    """Compute the mean square E‖Z_1 + … + Z_t‖² of martingale differences Z_1, …, Z_t, added up.
 
     Each Z_τ has mean 0 given the earlier ones, so they are uncorrelated and their mean squares add up (Lemma A.2 of
     Reshef and Levy).

@@ -24,9 +24,9 @@ def stability_bound(
 ) -> float:
     """Bound the excess risk of the algorithm of Reshef and Levy by the stability of its iterates.
 
-    The noise of the last l rounds has little effect on the iterates. m of M clients report in each of T rounds. Let p =
-    m/M, A = T(T + 1)/2 and h = 2ηLT < 1, with κ of `log_kappa`, the noise variance c, and the dimension d. The age l
-    may be any of 1, …, T, and the weight λ any number in (0, 1 − h). The excess risk is at most
+    The noise of the last l rounds has little effect on the iterates, which the factor κ of `log_kappa` expresses. m of
+    M clients report in each of T rounds. Let p = m/M, A = T(T + 1)/2 and h = 2ηLT < 1. The noise variance is c and the
+    dimension d. The age l may be any of 1, …, T, and the weight λ any number in (0, 1 − h). The excess risk is at most
 
         [base + κηcdA/(mp) + ηcd(1 − p)^l (T − l)(T − l + 1)/(4λmp²)]/(A(1 − h/(1 − λ))).
 
@@ -66,7 +66,7 @@ def stability_bound(
 def _best_weights(recent: FloatArray, old: FloatArray, feedback: float) -> FloatArray:
     """Return the weight λ that minimises the risk bound (r + o/λ)/(1 − h/(1 − λ)) over [0, 1 − h], elementwise.
 
-    With f = 1 − h it is f · o/(o + √(h o (o + f r))), the root of a quadratic equation, and 0 if o = 0.
+    The minimiser is the root of a quadratic equation, f · o/(o + √(h o (o + f r))) with f = 1 − h. It is 0 if o = 0.
 
     Args:
         recent: r > 0, the part of the numerator that does not depend on λ.
@@ -84,10 +84,10 @@ def _best_weights(recent: FloatArray, old: FloatArray, feedback: float) -> Float
 
 
 def log_kappa(run: CancellationRun, step_size: float, ages: FloatArray) -> FloatArray:
-    """Return log κ = 2ηL Σ_{a<l} a² for each age l; κ ≥ 1 multiplies the noise of the last l rounds in the bound.
+    """Return the log of the factor κ ≥ 1 of the noise of the last l rounds in the risk bound by stability.
 
-    An age is a number of rounds for which noise counts as recent. The sum is (l − 1)l(2l − 1)/6. The result is capped
-    at `_LARGEST_LOG_KAPPA`, so that κ is a finite double.
+    It is log κ = 2ηL Σ_{a<l} a² for each age l, that is, a number of rounds for which noise counts as recent. The sum
+    is (l − 1)l(2l − 1)/6. The result is capped at `_LARGEST_LOG_KAPPA`, so that κ is a finite double.
 
     Args:
         run: the run, with the smoothness L ≥ 0 of its losses.
@@ -158,7 +158,7 @@ def candidate_ages(run: CancellationRun, step_size: float, *, thorough: bool) ->
 
 
 def stated_criterion(run: CancellationRun, *, step_size: float) -> float:
-    """Return the criterion under which the risk bound of Theorem 5.2 of Reshef and Levy is proved: it is at most 2.
+    """Return a number that is at most 2 if the risk bound of Theorem 5.2 of Reshef and Levy is proved.
 
     It is the least value over ages l of κ + (M/m)(1 − m/M)^l, for m of M clients in a round (erratum E-R1). An age is a
     number of rounds for which noise counts as recent, and κ is the factor of `log_kappa`.

@@ -47,7 +47,7 @@ SERVER = Quantity(
 
 
 def trusted_step_size(run: CancellationRun, *, noise_std: float) -> float:
-    """Return the step size of Theorem F.2 of Reshef and Levy, min{D/(σ√(dT)), 1/(4LT)}, for any noise σ.
+    """Return the step size min{D/(σ√(dT)), 1/(4LT)} of Theorem F.2 of Reshef and Levy, for any noise σ.
 
     The first value balances the noise and the distance to the minimiser. The second one is a limit due to the
     smoothness. The theorem has σ = 2S√T/(ρm), for the Gaussian DP parameter ρ.
@@ -68,10 +68,10 @@ def trusted_step_size(run: CancellationRun, *, noise_std: float) -> float:
 
 
 def trusted_terms(run: CancellationRun, *, noise_std: float, step_size: float) -> dict[str, float]:
-    """Return the terms of a risk bound for the algorithm of Reshef and Levy with a trusted server, for η ≤ 1/(4LT).
+    """Return the terms of a risk bound for the algorithm of Reshef and Levy with a trusted server.
 
-    The sum of the terms bounds the excess risk, that is, the expected loss of the final model minus the least one.
-    Erratum E-R7 explains the proof.
+    The bound holds for step sizes η ≤ 1/(4LT). The sum of the terms bounds the excess risk, that is, the expected loss
+    of the final model minus the least one. Erratum E-R7 explains the proof.
 
     Args:
         run: m reporting clients in each of T rounds, the diameter D of the domain, and the dimension d. The losses have
@@ -80,7 +80,8 @@ def trusted_terms(run: CancellationRun, *, noise_std: float, step_size: float) -
         step_size: step size η.
 
     Returns:
-        `optimisation`, 2D²/(ηT²) + 4DG*/T. `statistical`, 4D√(σ̃² + ξ̃²)/√(mT). `noise`, 2ηdσ²/T.
+        `optimisation` is 2D²/(ηT²) + 4DG*/T, `statistical` is 4D√(σ̃² + ξ̃²)/√(mT), and `noise` is 2ηdσ²/T. All are in
+        units of the loss.
     """
     diameter, rounds = run.diameter, float(run.rounds)
     by_distance = 2.0 * diameter * diameter / (step_size * rounds * rounds)

@@ -154,7 +154,7 @@ ROUNDED = 1.0 + 1e-12
 
 
 def small_step(left: float) -> Sides:
-    """Check that a ratio is at most 1, up to rounding.
+    """Check that the ratio of a step size to its largest allowed value is at most 1, up to rounding.
 
     The printed step size makes the ratio 1 exactly, so a ratio up to `ROUNDED` counts as 1.
 
@@ -162,7 +162,7 @@ def small_step(left: float) -> Sides:
         left: the ratio, at least 0, which is the left side of the condition.
 
     Returns:
-        The verdict and the two sides of the condition.
+        Whether the condition holds, and its two sides, the ratio and 1.
     """
     return Sides(Verdict.of(left <= ROUNDED), left, 1.0)
 

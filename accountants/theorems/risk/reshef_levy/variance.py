@@ -37,6 +37,9 @@ def client_share(*, clients: int, participants: int) -> float:
     Args:
         clients: number M of clients.
         participants: number m of participants, from 1 to M.
+
+    Returns:
+        The share, in [0, 1].
     """
     if clients == participants:
         return 0.0
@@ -84,7 +87,7 @@ def mean_variance(inputs: SpreadInputs) -> Outputs:
 
 @in_doubles
 def sum_variance(inputs: SumInputs) -> Outputs:
-    """Return bounds on the mean squared errors of q_t, the sum of all messages up to round t, and of q_t/t.
+    """Return bounds on the mean squared errors of q_t, all messages up to round t added up, and of q_t/t.
 
     Each round adds the variance (σ² + (M − m)/(M − 1) ξ²)/m, so the bound for q_t is t times this variance.
 
@@ -110,7 +113,7 @@ def noise_in_sum(
     dimension: Dimension,
     participants: Participants,
 ) -> Outputs:
-    """Return the expected squared norm of the noise (1/m) Σ_i Y_i in the sum of all messages up to round t.
+    """Return the expected squared norm of the noise (1/m) Σ_i Y_i in all messages up to round t, added up.
 
     With cancellation, a client's new message removes its earlier noise. Without it, each message has fresh noise with
     the same Gaussian DP parameter ρ.

@@ -96,7 +96,7 @@ def client_records(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     if spec.records_of_one_client > LARGEST_SHIFT * multiplier:
         return Refusal(CLIENT_RECORDS, f"the records of one client exceed {LARGEST_SHIFT:g} standard deviations")
 
-    # The pairs of the mixture, or a reason why they are not known.
+    # The distributions of the mixture for the upper and lower bounds, or a reason why they are not known.
     pairs = _client_pairs(spec, case.setting.relation, multiplier)
     if isinstance(pairs, Refusal):
         return pairs
@@ -109,7 +109,7 @@ def client_records(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
 
 def _client_pairs(spec: Subsampled, relation: Relation, multiplier: float) -> _ClientPairs | Refusal:
-    """Return pairs for upper and lower bounds on δ of a client, if records are sampled; or a refusal.
+    """Return output distributions for upper and lower bounds on δ of a client, if records are sampled; or a refusal.
 
     Args:
         spec: specification of the subsampled mechanism.
@@ -143,7 +143,7 @@ def _client_pairs(spec: Subsampled, relation: Relation, multiplier: float) -> _C
 
 
 def _rates_around(spec: Subsampled) -> tuple[float, float]:
-    """Return a double at or below the rate of a Poisson batch, and one at or above it.
+    """Return the doubles around the rate of a Poisson batch: one at or below it, and one at or above it.
 
     The rate is the quotient of two counts, the expected batch size and the population.
 
@@ -162,9 +162,9 @@ def _rates_around(spec: Subsampled) -> tuple[float, float]:
 
 
 def _all_records(spec: Subsampled, relation: Relation, shift: Fraction, step: Step) -> _ClientPairs | Refusal:
-    """Return pairs for bounds on δ of a client that has all its records in every batch, or a refusal.
+    """Return output distributions for bounds on δ of a client that has all its records in every batch, or a refusal.
 
-    The pairs are Gaussian, for the contribution of all records together.
+    They are Gaussian, for the contribution of all records together.
 
     Args:
         spec: specification of the subsampled mechanism.
@@ -173,7 +173,8 @@ def _all_records(spec: Subsampled, relation: Relation, shift: Fraction, step: St
         step: derivation of the bound.
 
     Returns:
-        The pairs, or a refusal if a batch of this size does not exist without the client.
+        The pairs of distributions for upper and lower bounds, or a refusal if a batch of this size does not exist
+        without the client.
     """
     if spec.sampling == "without-replacement" and relation == "add-or-remove-one":
         return Refusal(CLIENT_RECORDS, "a batch of this fixed size does not exist without the client")
@@ -198,7 +199,7 @@ def _mixture_pairs(
         below: distribution of the number at a rate that is at most the exact one.
         above: distribution of the number at a rate that is at least the exact one.
         multiplier: standard deviation of the noise, over the shift of the sum by one record.
-        direction: direction of the pair.
+        direction: direction of the two distributions, such as "remove" or "replace".
         step: derivation of the bound.
 
     Returns:
@@ -236,7 +237,7 @@ def _mixture_law(
 
 
 def _fixed_size(spec: Subsampled, relation: Relation, multiplier: float, step: Step) -> _ClientPairs | Refusal:
-    """Return pairs for bounds on δ of a client, if records are sampled in a batch of fixed size; or a refusal.
+    """Return output distributions for bounds on δ of a client with records sampled in a batch of fixed size.
 
     The number of the client's records in the batch is hypergeometric.
 

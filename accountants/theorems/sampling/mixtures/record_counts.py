@@ -83,7 +83,7 @@ def fixed_size_counts(records: int, batch_size: int, population: int) -> Multipl
 def _counted_up_to(records: int, mean: float) -> FloatArray:
     """Return the numbers 1, 2, … of records for which probabilities are computed.
 
-    From twice the mean on each probability is at most about half the previous one, so that 1200 more numbers suffice.
+    From twice the mean on, each probability is at most about half the previous one. So 1200 more numbers suffice.
 
     Args:
         records: largest possible number.
@@ -100,8 +100,9 @@ def _counted_up_to(records: int, mean: float) -> FloatArray:
 def _group_counts(log_weights: FloatArray, mean: float) -> Iterator[tuple[int, int]]:
     """Yield groups of numbers of records, as the least and the largest number of each, in increasing order.
 
-    Where numbers have a probability above e^−80, a group is as wide as a quarter of the root of the mean, which is at
-    least the standard deviation. Less likely numbers below the mean are one group, and those above it wide groups.
+    The output is a mixture over the number of records in a batch; groups keep the mixture short. Numbers with a
+    probability above e^−80 form groups as wide as a quarter of the root of the mean. This root is at least the standard
+    deviation. Less likely numbers below the mean are one group. Those above the mean form wide groups.
 
     Args:
         log_weights: natural logarithms of the probabilities of the numbers 1, 2, ….
@@ -110,11 +111,14 @@ def _group_counts(log_weights: FloatArray, mean: float) -> Iterator[tuple[int, i
     Yields:
         The least and the largest number of a group. The groups cover all numbers of `log_weights`.
     """
+    # The range of the likely numbers, and the width of a group there.
     width = max(int(0.25 * math.sqrt(mean)), 1)
     first, last = 1, 1
     likely = np.flatnonzero(log_weights > FAINT_LOG_WEIGHT) + 1
     if likely.size:
         first, last = int(likely[0]), int(likely[-1])
+
+    # Each group begins after the previous one. The last branch is for unlikely numbers above the mean.
     least = 1
     while least <= log_weights.size:
         if least < first:

@@ -123,12 +123,14 @@ def _masses_of(population: int, rate: float, largest_batch: int) -> TruncatedMas
 
 
 def dominating_pair(masses: TruncatedMasses, rate: float, shift: float, relation: Relation) -> Pair:
-    """Return the dominating pair of a Gaussian mechanism on a Poisson batch that is cut to at most B records.
+    """Return two distributions that dominate a Gaussian mechanism on a Poisson batch cut to at most B records.
 
-    It is the less of two bounds. The first one makes the number of the other records in the batch public
-    (`_counted_pair`). The second one exchanges the record for another one in a truncated batch (`_exchanged_pair`). The
-    second bound is left out where truncation is rare (`_is_rare`), because the first is then smaller. The first bound
-    is left out if no batch has exactly B − 1 other records, or if the record is nearly always in a truncated batch.
+    Dominating means that their hockey-stick divergence bounds δ. The result is the smaller of two bounds.
+
+    - `_counted_pair` makes the number of the other records in the batch public. It is left out if no batch has exactly
+      B − 1 other records, or if the record is nearly always in a truncated batch.
+    - `_exchanged_pair` exchanges the record for another one in a truncated batch. It is left out if truncation is rare
+      (`_is_rare`), because the first bound is then smaller.
 
     Args:
         masses: probabilities of a truncated batch.
@@ -139,6 +141,7 @@ def dominating_pair(masses: TruncatedMasses, rate: float, shift: float, relation
     Returns:
         The pair, at most that of two Gaussians at the largest distance of the sums.
     """
+    # "Nearly always" is a log probability above −1e-6, given a truncated batch.
     public = gaussian_pair(_distance(shift, relation))
     exchanged = replace(_exchanged_pair(masses, rate, shift, relation), below=public)
     if masses.next_to_full == -math.inf or masses.full - masses.retained < 1e-6:
@@ -152,9 +155,9 @@ def dominating_pair(masses: TruncatedMasses, rate: float, shift: float, relation
 def _is_rare(masses: TruncatedMasses, rate: float, shift: float) -> bool:
     """Return whether truncation is so rare that making the number of the other records public costs little.
 
-    The number changes by the record, with a loss of about retained/next at B − 1 others. Its variance does not fall
-    with the noise. It is compared with that of the Poisson sum, about (q s)² for small s. The answer affects the
-    tightness only, because both bounds are valid.
+    B is the largest size of a batch. The record changes the number of the others, with a privacy loss of about
+    retained/next at B − 1 others. The variance of this loss does not fall with the noise. It is compared with that of
+    the Poisson sum, about (q s)² for small s. The answer affects the tightness only, because both bounds are valid.
 
     Args:
         masses: probabilities of a truncated batch.
@@ -164,7 +167,7 @@ def _is_rare(masses: TruncatedMasses, rate: float, shift: float) -> bool:
     Returns:
         True if truncation is rare in both comparisons: of probabilities, and of variances of the privacy loss.
     """
-    least_mass_ratio, least_variance_ratio = 8.0, 100.0
+    least_mass_ratio, least_variance_ratio = 8.0, 100.0  # thresholds of the two comparisons
     is_less_likely = masses.retained < masses.next_to_full - math.log(least_mass_ratio)
     number_log_variance = 2.0 * masses.retained - masses.next_to_full
     sum_log_variance = 2.0 * (math.log(rate) + math.log(shift))
@@ -173,11 +176,11 @@ def _is_rare(masses: TruncatedMasses, rate: float, shift: float) -> bool:
 
 
 def _counted_pair(masses: TruncatedMasses, rate: float, shift: float, relation: Relation) -> Pair:
-    """Return the dominating pair of a truncated batch if the number of the other records in it is partly public.
+    """Return two distributions that dominate a truncated batch if the number of the other records is partly public.
 
-    It is public as one of three symbols, that is, outcomes that the observer sees: fewer than B − 1, exactly B − 1, and
-    B other records, where B is the largest size of a batch. A public symbol only helps the observer, so the pair bounds
-    δ from above.
+    The number is public as one of three symbols, that is, outcomes that the observer sees: fewer than B − 1, exactly B
+    − 1, and B other records, where B is the largest size of a batch. A public symbol only helps the observer, so the
+    pair bounds δ from above.
 
     Args:
         masses: probabilities of a truncated batch.
@@ -193,7 +196,8 @@ def _counted_pair(masses: TruncatedMasses, rate: float, shift: float, relation: 
     log_kept_share = masses.retained - masses.full
     not_kept = masses.full + math.log1p(-math.exp(log_kept_share))
 
-    # Probability that the record is in a batch with B − 1 others, rounded up.
+    # Probability that the record is in a batch with B − 1 others, rounded up. `margin` bounds the error of each log
+    # mass.
     drawn_or_kept = _log_sum(masses.next_to_full + math.log(rate), masses.retained)
     share = min(math.exp(drawn_or_kept - next_or_kept) * (1.0 + 8.0 * masses.margin), 1.0)
 
@@ -219,10 +223,11 @@ def _counted_pair(masses: TruncatedMasses, rate: float, shift: float, relation: 
 
 
 def _exchanged_pair(masses: TruncatedMasses, rate: float, shift: float, relation: Relation) -> Pair:
-    """Return the dominating pair of a truncated batch if it is public whether B or more other records are drawn.
+    """Return two distributions that dominate a truncated batch if it is public whether it is full without the record.
 
-    A truncated batch is cut down to B random members. In it, the record takes the place of another one. The public
-    symbol only helps the observer, so the pair bounds δ from above.
+    A batch with more than B records is cut down to B random members. It is full if B or more other records are drawn;
+    the record then takes the place of another one. The public symbol (full or not) only helps the observer. So the
+    hockey-stick divergence of the two distributions bounds δ from above.
 
     Args:
         masses: log probabilities of the sizes of a truncated batch.
@@ -233,7 +238,7 @@ def _exchanged_pair(masses: TruncatedMasses, rate: float, shift: float, relation
     Returns:
         The pair; under add-or-remove-one it has formulas for its Rényi divergences.
     """
-    # Probability that the record is in a truncated batch, rounded up.
+    # Probability that the record is in a full batch, rounded up. `margin` bounds the error of each log probability.
     share = min(math.exp(masses.retained - masses.full) * (1.0 + 8.0 * masses.margin), 1.0)
     margin = 8.0 * masses.margin
 
@@ -278,7 +283,7 @@ def _distance(shift: float, relation: Relation) -> float:
 
 
 def _included_pair(rate: float, shift: float, relation: Relation) -> Pair:
-    """Return the pair of a Gaussian noisy sum to which a record contributes with a given probability.
+    """Return the output distributions of a Gaussian noisy sum to which a record contributes with a given probability.
 
     The first distribution has the contribution. Under replace-one it has the opposite sign in the second distribution,
     otherwise it is missing there.
@@ -305,7 +310,7 @@ def _included_pair(rate: float, shift: float, relation: Relation) -> Pair:
 
 
 def attained_pair(masses: TruncatedMasses, rate: float, shift: float, relation: Relation) -> Pair:
-    """Return a pair for lower bounds on δ of a truncated batch: all other records contribute zero.
+    """Return output distributions for lower bounds on δ of a truncated batch, if all other records contribute zero.
 
     Let A be the number of other records that are drawn, and B the largest size of a batch. The record is in the batch
     with probability q P(A < B) + t, where t = e^`masses.retained`. This probability is rounded down.
@@ -317,8 +322,9 @@ def attained_pair(masses: TruncatedMasses, rate: float, shift: float, relation: 
         relation: the neighbouring relation.
 
     Returns:
-        The pair of output distributions on these data.
+        The pair of output distributions on these data and their neighbour.
     """
+    # The factor rounds down by more than the error of the logarithms.
     included = math.exp(_log_sum(masses.untruncated + math.log(rate), masses.retained))
     share = Share.at(min(included, 1.0) * (1.0 - 8.0 * masses.margin))
     if relation == "replace-one":

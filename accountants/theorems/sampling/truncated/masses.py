@@ -35,7 +35,7 @@ class TruncatedMasses:
 
     @classmethod
     def of(cls, *, population: int, rate: float, largest_batch: int) -> TruncatedMasses:
-        """Compute the log probabilities for a Poisson batch that is cut to at most B records.
+        """Compute the log probabilities of the sizes of a Poisson batch that is cut to at most B records.
 
         A record is kept in a truncated batch with probability B over the number of drawn records.
 

@@ -19,7 +19,7 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 
 class ShownSymbol(NamedTuple):
-    """A public outcome (symbol) of a sampled Gaussian mechanism, and the pair of distributions that remains given it.
+    """A public outcome (symbol) of a sampled Gaussian mechanism, and the two distributions of its output given it.
 
     Given the symbol, the first distribution is a noisy sum that includes a record's contribution with some probability.
     In the second one the contribution is missing, or has the opposite sign.
@@ -70,7 +70,7 @@ class SymbolRenyi:
             The bounds, in nats. The upper one is the larger of the two directions, and at most that of the Gaussian
             pair that also dominates the mechanism.
         """
-        most = order * self.rho * (1.0 + 8 * UNIT_ROUNDOFF)
+        most = order * self.rho * (1.0 + 8 * UNIT_ROUNDOFF)  # by the Gaussian pair, rounded up
         # Symbols of probability 0 under both distributions have no effect.
         shown = [symbol for symbol in self.symbols if max(symbol.log_p, symbol.log_q) > -math.inf]
         divergences = [self._divergence_of(symbol, order) for symbol in shown]
@@ -100,6 +100,7 @@ class SymbolRenyi:
         ]  # the three parts of the logarithm of each term
         log_moment = float(np.logaddexp.reduce([math.fsum(parts) for parts in log_terms]))
         magnitude = max(sum(map(abs, parts)) for parts in log_terms)
+        # The errors of the log probabilities count with the factors a and a − 1. The rest is for rounding.
         slack = 2.0 * order * self.margin + 64 * UNIT_ROUNDOFF * (1.0 + magnitude)
         return (max(log_moment, 0.0) + slack) / (order - 1.0)
 
@@ -118,7 +119,7 @@ class SymbolRenyi:
         """
         if symbol.rate == 0.0 or symbol.shift == 0.0:
             return 0.0
-        # Bound for a record that is known to be in the batch.
+        # Bound for a record that is known to be in the batch, rounded up: the divergence of two Gaussians.
         distance = 2.0 * symbol.shift if self.is_replaced else symbol.shift
         public = 0.5 * order * distance * distance * (1.0 + 8 * UNIT_ROUNDOFF)
 

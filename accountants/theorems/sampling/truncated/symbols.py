@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Symbol:
-    """A public outcome (symbol) of a mechanism, and the pair of distributions of its other output given the symbol.
+    """A public outcome (symbol) of a mechanism, and the two distributions of its other output given the symbol.
 
     Attributes:
         log_p: log-probability [nat] of the symbol under the first distribution.
@@ -43,11 +43,14 @@ class Symbol:
 
 @dataclass(frozen=True)
 class SymbolProfile(Profile):
-    """The profile Σ w_i E_γ(P_i‖Q_i), γ = α v_i/w_i, with an allowance for errors of the probabilities.
+    """The privacy profile of a mechanism that publishes a random symbol i and an output that depends on it.
 
-    α is e^ε. Let H' be the profile for computed probabilities, each within a factor e^η of the true one. The true first
-    distribution is at most e^η times the computed one, and the true second one is at least e^−η times. So the true
-    profile is at most e^η H'(α e^−2η). A symbol with one number as both probabilities needs the first factor only.
+    Symbol i has the probability w_i on the first data set and v_i on the second one. Given it, the output has the
+    distribution P_i or Q_i. With α = e^ε the profile is Σ w_i E_γ(P_i‖Q_i), where γ = α v_i/w_i and E_γ is the
+    hockey-stick divergence. It has an allowance for errors of the probabilities. Let H' be the profile for computed
+    probabilities, each within a factor e^η of the true one. The true first distribution is at most e^η times the
+    computed one, and the true second one is at least e^−η times. So the true profile is at most e^η H'(α e^−2η). A
+    symbol with one number as both probabilities needs the first factor only.
 
     Attributes:
         log_p: log w_i.
@@ -71,7 +74,9 @@ class SymbolProfile(Profile):
         return 2.0 * max(accuracies, default=0.0) + 64 * UNIT_ROUNDOFF
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ(ε): the sum over the symbols, with the allowance for the errors of their probabilities.
+        """Enclose log δ(ε) of a mechanism that publishes a random symbol together with its output.
+
+        δ is a sum over the symbols. A symbol is a public outcome, such as whether a batch is full.
 
         Args:
             epsilon: array of values of ε ≥ 0, in nats.
@@ -80,13 +85,16 @@ class SymbolProfile(Profile):
             Arrays of lower and upper bounds on the natural logarithm of δ.
         """
         points = np.asarray(epsilon, dtype=np.float64)
-        slack = self.margin + 64 * UNIT_ROUNDOFF
+        slack = self.margin + 64 * UNIT_ROUNDOFF  # for the errors of the probabilities, and of the sum
         upper = self._sum(points, -1.0, lambda profile, epsilons: profile.log_delta(epsilons).upper) + slack
         lower = self._sum(points, 1.0, lambda profile, epsilons: profile.log_delta(epsilons).lower) - slack
         return Enclosure(lower, np.minimum(upper, 0.0))
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Compute the log tails of the privacy loss for upper bounds on δ, of the profile e^η H'(α e^−2η) with α = e^ε.
+        """Compute the log tails of the privacy loss for upper bounds on δ.
+
+        Let α = e^ε, and H'(α) the δ for the computed probabilities of the symbols, the logarithms of which have errors
+        of at most η. The tails are those of the larger profile e^η H'(α e^−2η).
 
         Args:
             epsilon: array of values of ε ≥ 0, in nats.
@@ -97,9 +105,11 @@ class SymbolProfile(Profile):
         return self._sum_tails(epsilon, -1.0, lambda profile, epsilons: profile.log_tails(epsilons))
 
     def attained_log_tails(self, epsilon: FloatArray) -> Tails:
-        """Compute the log tails of the privacy loss for lower bounds on δ, of the profile e^−η H'(α e^2η) with α = e^ε.
+        """Compute the log tails of the privacy loss for lower bounds on δ.
 
-        They are from tails that the mechanism attains, where these are known.
+        Let α = e^ε, and H'(α) the δ for the computed probabilities of the symbols, the logarithms of which have errors
+        of at most η. The tails are those of the smaller profile e^−η H'(α e^2η). Tails that the mechanism attains are
+        used where they are known.
 
         Args:
             epsilon: array of values of ε ≥ 0, in nats.
@@ -140,7 +150,10 @@ class SymbolProfile(Profile):
         return Tails(np.minimum(log_p, 0.0).reshape(points.shape), log_q.reshape(points.shape))
 
     def _offset(self, index: int, side: float) -> float:
-        """Return log w_i − log v_i of a symbol, moved by the allowance 2η for errors unless both are one number.
+        """Return the log ratio of the probabilities of a public symbol, moved by an allowance for their errors.
+
+        It is log w_i − log v_i. Each logarithm has an error of at most η, so the allowance is 2η. It is 0 if both
+        probabilities are one number.
 
         Args:
             index: index i of the symbol.
@@ -156,7 +169,9 @@ class SymbolProfile(Profile):
     def _sum(
         self, points: FloatArray, side: float, log_delta_of: Callable[[Profile, FloatArray], FloatArray]
     ) -> FloatArray:
-        """Return log δ(ε) of the mechanism, the log of the sum of δ over its public symbols, as one bound.
+        """Return an upper or a lower bound on log δ(ε) of a mechanism that publishes a random symbol.
+
+        δ is a sum over the symbols. A symbol is a public outcome, such as whether a batch is full.
 
         Args:
             points: ε ≥ 0, in nats.
@@ -178,14 +193,18 @@ class SymbolProfile(Profile):
 
 
 def symbol_pair(symbols: Sequence[Symbol], margin: float) -> Pair:
-    """Return the pair of a mechanism that publishes a random symbol, and an output that depends on the symbol.
+    """Return the joint distributions of a public random symbol and an output that depends on the symbol.
+
+    A symbol is a public outcome, such as whether a batch is full. Given a symbol, the outputs on two neighbouring data
+    sets have two distributions, the pair of the symbol.
 
     Args:
         symbols: the symbols with their pairs; symbols of probability 0 are left out.
         margin: bound on the error of each log-probability [nat].
 
     Returns:
-        The pair with a profile for each direction, or one profile for both if the directions are the same.
+        The two joint distributions, as a privacy profile for each direction. Both directions have one profile if they
+        are the same.
     """
     shown = [symbol for symbol in symbols if max(symbol.log_p, symbol.log_q) > -math.inf]
     log_p = tuple(symbol.log_p for symbol in shown)
@@ -197,6 +216,7 @@ def symbol_pair(symbols: Sequence[Symbol], margin: float) -> Pair:
     is_symmetric = all(are_shared) and all(pair is None or pair.symmetric for pair in pairs)
     if is_symmetric:
         return Pair(forward, forward)
+    # In the other direction the two distributions change places.
     backward_profiles = tuple(None if pair is None else pair.backward for pair in pairs)
     backward = SymbolProfile(log_q, log_p, backward_profiles, are_shared, margin)
     return Pair(forward, backward)

@@ -26,9 +26,10 @@ def contraction(*, step_size: StepSize, smoothness: Smoothness, strong_convexity
 
     Two are those of Lemma E.3 of Lowy and Razaviyayn, and the third is the smallest valid one.
 
-    |w − w' − η(g − g')|² = |w − w'|² − 2η⟨g − g', w − w'⟩ + η²|g − g'|². The inner product is at least (βμ|w − w'|² +
-    |g − g'|²)/(β + μ), as the Hessian is between μ and β in every direction near the segment. Hence for η ≤ 2/(β + μ)
-    the squared factor is at most 1 − 2ηβμ/(β + μ), which gives the printed 1 − ηβμ/(β + μ).
+    Let g and g' be the gradients at w and w'. The squared distance after the step is |w − w'|² − 2η⟨g − g', w − w'⟩ +
+    η²|g − g'|². The Hessian is between μ and β near the segment. Hence the inner product is at least (βμ|w − w'|² + |g
+    − g'|²)/(β + μ). For η ≤ 2/(β + μ) the squared factor is thus at most 1 − 2ηβμ/(β + μ). Its root is at most the
+    printed 1 − ηβμ/(β + μ).
 
     The mean Hessian H over the segment has eigenvalues in [μ, β]. Hence |1 − ηH| ≤ max{1 − ημ, ηβ − 1}, the least
     factor, which quadratic losses attain. It is 1 − ημ for η ≤ 2/(β + μ).
@@ -85,9 +86,9 @@ def coercivity(
 ) -> Outputs:
     """Bound the squared distance |∇F(x) − ∇F(y)|² of two gradients of a convex loss F of smoothness β.
 
-    The bounds of Lemma E.8 of Lowy and Razaviyayn are β times the inner product ⟨∇F(x) − ∇F(y), x − y⟩, and 2β times
-    the Bregman divergence F(x) − F(y) − ⟨∇F(y), x − y⟩. The divergence at (x, y) plus the divergence at (y, x) is the
-    inner product, which is therefore at least each of them.
+    Lemma E.8 of Lowy and Razaviyayn has two bounds. One is β times the inner product ⟨∇F(x) − ∇F(y), x − y⟩. The other
+    one is 2β times the Bregman divergence F(x) − F(y) − ⟨∇F(y), x − y⟩. The divergence at (x, y) plus the divergence at
+    (y, x) is the inner product, which is therefore at least each of them.
 
     Args:
         smoothness: smoothness β of the loss.
@@ -206,7 +207,8 @@ def recursion_bound(*, contraction: float, variance: float, start: float, step_s
     """Bound a weighted mean of the excess risks s_t in the recursion r_{t+1} ≤ (1 − aη) r_t − bη s_t + cη².
 
     r_t is a squared distance from the minimiser. The bound is (r₀/η)(1 − aη)^T' + cη for the average over the first T'
-    terms. With weights γ_t = (1 − aη)^{−(t+1)} and their sum Γ, it bounds (b/Γ) Σ γ_t s_t + a r_{T'}.
+    terms. Let γ_t = (1 − aη)^{−(t+1)} be the weights, and Γ their sum. The bounded number is (b/Γ) Σ γ_t s_t + a
+    r_{T'}.
 
     Proof: multiplying the recursion by γ_t/η and adding gives b Σ γ_t s_t ≤ r₀/η − γ_{T'−1} r_{T'}/η + cηΓ. Then
     γ_{T'−1} = (1 − aη)^{−T'} satisfies γ_{T'−1} ≤ Γ ≤ γ_{T'−1}/(aη).
@@ -231,9 +233,10 @@ def recursion_bound(*, contraction: float, variance: float, start: float, step_s
 
 
 def recursion_scale(*, contraction: float, curvature: float, variance: float, start: float, rounds: int) -> float:
-    """Return the order of the bound on b times a weighted mean of s_t, if r_{t+1} ≤ (1 − aη) r_t − bη s_t + cη².
+    """Return the order of the bound that Lemma E.9 of Lowy and Razaviyayn derives from a recursion of descent.
 
-    It is g r₀ e^{−aT/g} + c/(aT), as Lemma E.9 of Lowy and Razaviyayn states it without a constant and a logarithm.
+    The recursion is r_{t+1} ≤ (1 − aη) r_t − bη s_t + cη². The bound is on b times a weighted mean of s_t. Its order is
+    g r₀ e^{−aT/g} + c/(aT), without a constant and a logarithm.
 
     Args:
         contraction: rate a of the recursion.

@@ -52,10 +52,15 @@ def fresh_gradient_variance(
     heterogeneity: float,
     reading: Reading = "printed",
 ) -> Variance:
-    """Return the variance of a round's averaged noisy gradient for records that are used once, by its parts.
+    """Return the variance of a round's averaged noisy gradient for records that are used once, split by its causes.
 
-    Lemma E.5 of Lowy and Razaviyayn bounds it by min{Φ²/(M'K), φ²_max/(MK)} + Υ²/M + d min{Σ²/M', σ²_max/M}. Φ² and Σ²
-    are averages of the clients' gradient variances φ_i² and noise variances σ_i². Υ² is v² times 1 − (M − 1)/(N − 1).
+    The causes are the sampling of records, the sampling of clients, and the noise. Lemma E.5 of Lowy and Razaviyayn
+    bounds the variance by
+
+        min{Φ²/(M'K), φ²_max/(MK)} + Υ²/M + d min{Σ²/M', σ²_max/M}.
+
+    Φ² and Σ² are averages of the clients' gradient variances φ_i² and noise variances σ_i², with the maxima φ²_max and
+    σ²_max. Υ² is v² times 1 − (M − 1)/(N − 1).
 
     Args:
         statistics: averages M and M' of the number of participants, and averages of φ_i² and σ_i² over clients.
@@ -67,7 +72,7 @@ def fresh_gradient_variance(
             are exact (erratum E-31).
 
     Returns:
-        The parts of the variance by records, clients and noise, in squared gradient units.
+        The three summands of the variance, in squared gradient units.
     """
     moments = statistics.moments
     between = client_factor(clients=clients, participants=moments.mean)
@@ -94,7 +99,8 @@ def reused_gradient_variance_printed(
         gradient_std: standard deviation Φ̂ of the gradients of all records.
 
     Returns:
-        The parts of the variance, in squared gradient units; that of the sampling of clients is 0.
+        The summands of the variance by records, clients and noise, in squared gradient units. That of the sampling of
+        clients is 0.
     """
     sampled_records = statistics.moments.mean * batch_size  # MK
     sampling = 0.0
@@ -122,7 +128,9 @@ def fresh_variance(
     noise_std: NoiseStd,
     reading: Reading = "printed",
 ) -> Outputs:
-    """Return the variance V² of a round's averaged noisy gradient and its parts, for records that are used once.
+    """Return the variance V² of a round's averaged noisy gradient, for records that are used once.
+
+    Its three summands are due to the sampling of records, the sampling of clients, and the noise.
 
     Args:
         federation: the clients and the number of participants.
@@ -135,7 +143,7 @@ def fresh_variance(
             in it, which are exact (erratum E-31). Both agree if clients are equal.
 
     Returns:
-        `gradient_variance` V², and its parts by records, clients and noise, in squared gradient units.
+        `gradient_variance` V², and its three summands, in squared gradient units.
     """
     variance = fresh_gradient_variance(
         federation.statistics(gradient_std=gradient_std, noise_std=noise_std),
@@ -149,7 +157,7 @@ def fresh_variance(
 
 
 def _no_statistics_of_records(record: FormulaRequest) -> None:
-    """Check that no group of clients has its own standard deviation of gradients, as Φ̂ is a statistic of all records.
+    """Check that no group of clients has its own standard deviation of gradients, where one of all records is used.
 
     Args:
         record: the request, with its groups of clients.
@@ -176,7 +184,9 @@ def reused_variance(
     noise_std: NoiseStd,
     reading: Reading = "printed",
 ) -> Outputs:
-    """Return the variance V² of a round's averaged noisy gradient and its parts, for batches that re-use the records.
+    """Return the variance V² of a round's averaged noisy gradient, for batches that re-use the records.
+
+    Its three summands are due to the sampling of records, the sampling of clients, and the noise.
 
     Args:
         federation: the clients and the number of participants.
@@ -190,8 +200,9 @@ def reused_variance(
             draw of clients and then of records, with the plain mean of σ_i² over clients (erratum E-12).
 
     Returns:
-        `gradient_variance` V², and its parts by records, clients and noise, in squared gradient units.
+        `gradient_variance` V², and its three summands, in squared gradient units.
     """
+    # Only the participants and the noise of the statistics are used, so their gradient variance is set to 0.
     statistics = federation.statistics(gradient_std=0.0, noise_std=noise_std)
     if reading == "printed":
         printed = reused_gradient_variance_printed(

@@ -79,9 +79,9 @@ def noisy_descent_bound(
 ) -> float:
     """Return a proved bound on the empirical excess risk of noisy SGD that outputs a weighted average of w_1, …, w_R.
 
-    It is D²/(2ηR) + ηV²/(2(1 − ηβ)) if μ = 0, and D²μ/(2((1 − μη)^{−R} − 1)) replaces the first term if μ > 0. Unlike
-    Lemma E.4 of Lowy and Razaviyayn, it does not need a gradient of 0 at the minimiser. `explicit_bound.py` has the
-    proof.
+    The bound is D²/(2ηR) + ηV²/(2(1 − ηβ)) if the strong convexity μ is 0. If μ > 0, its first term is
+    D²μ/(2((1 − μη)^{−R} − 1)). Unlike Lemma E.4 of Lowy and Razaviyayn, it does not need a gradient of 0 at the
+    minimiser. `explicit_bound.py` has the proof.
 
     Args:
         initial_distance: distance D of the first iterate from the minimiser.
@@ -123,16 +123,16 @@ class NoisyDescent(ClientFields):
     empirical_heterogeneity: EmpiricalHeterogeneity = 0.0
 
     def variance(self, reading: Reading) -> Variance:
-        """Return the variance of a round's averaged noisy gradient, by its parts.
+        """Return the variance of a round's averaged noisy gradient, split by its causes.
 
-        The parts are the sampling of records, the sampling of clients, and the noise.
+        The causes are the sampling of records, the sampling of clients, and the noise.
 
         Args:
             reading: version of the averages over the participants. "printed" has the upper bounds of Lowy and
                 Razaviyayn. "corrected" has plain means over all clients, which are exact (erratum E-31).
 
         Returns:
-            The three parts, in squared gradient units.
+            The three summands, in squared gradient units.
         """
         return fresh_gradient_variance(
             self.statistics(gradient_std=self.empirical_gradient_std, noise_std=self.noise_std),
@@ -216,7 +216,7 @@ def convex_descent(inputs: ConvexDescent, reading: Reading = "printed") -> Outpu
             proved bound for the average of the iterates w_1, …, w_R.
 
     Returns:
-        The bound `excess_risk` in loss units, and the parts of the variance of a step in squared gradient units.
+        The bound `excess_risk` in loss units, and the summands of the variance of a step in squared gradient units.
     """
     variance = inputs.variance(reading)
     if reading == "corrected":
@@ -230,16 +230,19 @@ def convex_descent(inputs: ConvexDescent, reading: Reading = "printed") -> Outpu
 def strongly_convex_descent(inputs: StronglyConvexDescent, reading: Reading = "printed") -> Outputs:
     """Bound the empirical excess risk of noisy SGD on a strongly convex loss (Lemma E.4 of Lowy and Razaviyayn).
 
+    Let R be the number of rounds, η the step size, and D the distance of the start from the minimiser. The loss has
+    smoothness β and strong convexity μ. The printed bound is (D²/η)(1 − μη)^R + cη by Lemma E.9. Here c is the variance
+    of the noise plus twice that of the sampling. The corrected bound is D²μ/(2((1 − μη)^{−R} − 1)) + ηV²/(2(1 − ηβ))
+    with the variance V² of a step. It only needs ηβ < 1.
+
     Args:
         inputs: the run.
-        reading: "printed" has (D²/η)(1 − μη)^R + cη by Lemma E.9 as `excess_risk`, where c is the variance of the noise
-            plus twice that of the sampling. "corrected" has D²μ/(2((1 − μη)^{−R} − 1)) + ηV²/(2(1 − ηβ)), which only
-            needs ηβ < 1.
+        reading: which bound `excess_risk` is, "printed" or "corrected".
 
     Returns:
         `scale` is equation (14) of the paper, which leaves out a constant and a logarithm. `excess_risk` is explicit.
-        It holds at `step_size`, for an average with weights that grow by the factor `averaging_ratio`. The parts of the
-        variance of a step follow.
+        It holds at `step_size`, for an average with weights that grow by the factor `averaging_ratio`. The summands of
+        the variance of a step follow.
     """
     recursion, step = inputs.recursion, inputs.step
     if reading == "printed":

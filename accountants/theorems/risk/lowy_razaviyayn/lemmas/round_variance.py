@@ -32,8 +32,8 @@ def sampling_factor(*, population: int, drawn: float) -> float:
 def client_factor(*, clients: int, participants: float) -> float:
     """Return the relative variance of the mean over M of N clients that are drawn without replacement.
 
-    It is (1 − (M − 1)/(N − 1))/M, the `sampling_factor` of clients. In Appendix E.1 of Lowy and Razaviyayn it is Υ²/(M
-    v²).
+    It is (1 − (M − 1)/(N − 1))/M, the `sampling_factor` of clients. Appendix E.1 of Lowy and Razaviyayn writes it as
+    Υ²/(M v²).
 
     Args:
         clients: number N ≥ 1 of clients.
@@ -65,10 +65,10 @@ class Variance:
         return self.sampling + self.clients + self.noise
 
     def scale(self, factor: float) -> Variance:
-        """Return the variance with all its parts multiplied by a factor.
+        """Return the variance with all its summands multiplied by a factor.
 
         Args:
-            factor: the factor, at least 0; it may be infinite. A part of 0 stays 0.
+            factor: the factor, at least 0; it may be infinite. A summand of 0 stays 0.
 
         Returns:
             A new object; this one is unchanged.
@@ -113,9 +113,9 @@ class EqualClientsRound:
     dimension: int
 
     def fresh_variance(self, *, gradient_std: float, heterogeneity: float, noise_std: float) -> Variance:
-        """Return the variance of a round's averaged noisy gradient, for records that are used once, by its parts.
+        """Return the variance of a round's averaged noisy gradient for records that are used once, split by its causes.
 
-        It is φ²/(MK) + (v²/M)(N − M)/(N − 1) + dσ²/M. The three parts are independent: the batch of K fresh records of
+        It is φ²/(MK) + (v²/M)(N − M)/(N − 1) + dσ²/M. The three causes are independent: the batch of K fresh records of
         each client, the choice of M of N clients, and the noise in d coordinates.
 
         Args:
@@ -125,7 +125,7 @@ class EqualClientsRound:
                 is the root mean square.
 
         Returns:
-            The three parts, in squared gradient units.
+            The three summands, in squared gradient units.
         """
         between_factor = client_factor(clients=self.clients, participants=self.participants)
         return Variance(
@@ -137,8 +137,9 @@ class EqualClientsRound:
     def reused_variance(self, *, gradient_std: float, heterogeneity: float, noise_std: float) -> Variance:
         """Return an upper bound on the variance of a round's gradient, for batches that re-use the records.
 
-        Without noise the variance is aw² + bv², with the variance w² within clients, v² between clients, and factors a
-        and b of sampling. It is largest at w² = Φ̂² − v². This is linear in v², so v² is 0 or min{v̂, Φ̂}². For a
+        Let w² be the variance within clients, v² that between clients, and a and b the factors that sampling leaves.
+        Without noise the variance is aw² + bv², which is largest at w² = Φ̂² − v². This is linear in v², so the maximum
+        is at v² = 0 or v² = min{v̂, Φ̂}². For a
         Lipschitz constant L, the values Φ̂ = v̂ = L are always valid, and so is v̂ = Φ̂. Clients with one distribution
         do *not* have v̂ = 0 (erratum E-14).
 
@@ -148,7 +149,7 @@ class EqualClientsRound:
             noise_std: noise σ per coordinate of a message; the root mean square over clients if it differs.
 
         Returns:
-            The parts of the bound, in squared gradient units.
+            The summands of the bound by records, clients and noise, in squared gradient units.
         """
         within_factor = sampling_factor(population=self.samples_per_client, drawn=self.batch_size) / self.participants
         between_factor = client_factor(clients=self.clients, participants=self.participants)
@@ -179,10 +180,14 @@ def largest_variance(
     """Return the largest variance that sampling can give a round's gradient, if clients have different losses.
 
     The variance is mean_i(a_i w_i²) + c s², where w_i² is the variance within client i, and s² the variance of the
-    clients' means. The constraints at every point are w_i² ≤ min{L_i², `largest_within`}, s² ≤ `largest_between`, and
-    mean_i(w_i²) + s² ≤ min{mean_i(L_i²), `largest_total`}. They hold because a record's squared gradient is at most
-    L_i², and s² is at most the mean of the means' squares. The problem is linear. Hence the variances are assigned in
-    decreasing order of their factors.
+    clients' means. It is maximised under three constraints:
+
+    - w_i² ≤ min{L_i², `largest_within`},
+    - s² ≤ `largest_between`,
+    - mean_i(w_i²) + s² ≤ min{mean_i(L_i²), `largest_total`}.
+
+    They hold because a record's squared gradient is at most L_i², and s² is at most the mean of the means' squares. The
+    problem is linear. Hence the variances are assigned in decreasing order of their factors.
 
     Args:
         groups: the clients, with their Lipschitz constants L_i.
@@ -213,10 +218,11 @@ def largest_variance(
 
 
 def _greedy_variances(factors: Sequence[float], limits: Sequence[float], total: float) -> list[float]:
-    """Return the x_j in [0, limit_j] with Σ x_j ≤ `total` that maximise Σ factor_j x_j.
+    """Return bounded numbers with a bounded sum that maximise a weighted sum.
 
-    This is a fractional knapsack problem. It is solved exactly by filling the variables in decreasing order of their
-    factors, each as far as its limit and the remaining total allow.
+    The numbers x_j in [0, limit_j] with Σ x_j ≤ `total` maximise Σ factor_j x_j. This is a fractional knapsack problem.
+    It is solved exactly by filling the variables in decreasing order of their factors, each as far as its limit and the
+    remaining total allow.
 
     Args:
         factors: factor of each variable in the objective, at least 0.

@@ -38,9 +38,9 @@ _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_stability.py"
 
 
 def divergence(*, contraction: float, steps: int) -> float:
-    """Return (1 − (1 − x)^t)/x, the sum of the powers (1 − x)^k for k < t; it is t at x = 0.
+    """Return the distance of two runs after t steps that shrink distances by the factor 1 − x and shift by 1.
 
-    It is the distance of two runs after t steps, if each step shifts them apart by 1 and shrinks distances by 1 − x.
+    It is the geometric sum Σ_{k<t} (1 − x)^k = (1 − (1 − x)^t)/x, and t at x = 0.
 
     Args:
         contraction: x in [0, 1), step size times strong convexity.
@@ -72,9 +72,9 @@ def averaging_ratio(contraction: float) -> float:
 def mean_divergence(*, contraction: float, rounds: int) -> float:
     """Bound the weighted average distance of two SGD runs that differ in one record, in units of the shift per step.
 
-    It is the average of (1 − (1 − x)^t)/x over the steps t = 1, …, R with weights (1 − x)^{−t}, which equals (1 −
-    Rx/((1 − x)^{−R} − 1))/x. It is at most 1/x, and (R + 1)/2 at x = 0. For small Rx the difference would lose its
-    digits. Then it is computed from the excess e = (1 − x)^{−R} − 1 − Rx as e/((Rx + e)x).
+    After t steps the distance is at most (1 − (1 − x)^t)/x. The steps t = 1, …, R have the weights (1 − x)^{−t}. The
+    average is (1 − Rx/((1 − x)^{−R} − 1))/x, or (R + 1)/2 at x = 0. For small Rx the difference would lose its digits.
+    Then the result is e/((Rx + e)x) with the excess e = (1 − x)^{−R} − 1 − Rx.
 
     Args:
         contraction: x = ημ in [0, 1); a step multiplies distances by at most 1 − x.
@@ -83,6 +83,7 @@ def mean_divergence(*, contraction: float, rounds: int) -> float:
     Returns:
         A number from (R + 1)/2 at x = 0 down to 1/x for many rounds.
     """
+    # The series of e converges fast for Rx < 1/4, and the difference is accurate for larger Rx.
     if contraction * rounds < 0.25:
         excess = _geometric_excess(contraction, rounds)
         if excess == 0.0:
@@ -97,7 +98,7 @@ def mean_divergence(*, contraction: float, rounds: int) -> float:
 def _geometric_excess(contraction: float, rounds: int) -> float:
     """Return (1 − x)^{−R} − 1 − Rx as its series Σ_{k≥2} C(R + k − 1, k) x^k, for Rx below 1/4.
 
-    The closed form would lose its digits to cancellation for small x. C(n, k) are the binomial coefficients. The series
+    The closed form would lose its digits to cancellation for small x. C(n, k) is a binomial coefficient. The series
     is cut after the first term below 1e-18 of Rx, the number to which the caller adds the result.
 
     Args:
@@ -109,7 +110,7 @@ def _geometric_excess(contraction: float, rounds: int) -> float:
     """
     first_term = contraction * rounds
     term, total = first_term, 0.0
-    for power in range(2, 80):
+    for power in range(2, 80):  # far more terms than needed
         if term <= 1e-18 * first_term:
             break
         # Each term follows from the previous one: C(R + k − 1, k) = C(R + k − 2, k − 1)(R + k − 1)/k.
@@ -151,10 +152,10 @@ class StabilityInputs(ParticipantFields):
 def replaced_record(inputs: StabilityInputs, reading: Reading = "printed") -> Outputs:
     """Bound the change of the expected loss of noisy SGD if one record is replaced (the stability α), in loss units.
 
-    The corrected α is 2L²η/(Nn) times the mean of (1 − (1 − ημ)^t)/(ημ) with weights (1 − ημ)^{−t}, t = 1, …, R. The
-    output averages w_1, …, w_R with these weights, and η ≤ 2/(β + μ). For μ = 0, α is L²η(R + 1)/(Nn); averaging w_0,
-    …, w_{R−1} would give R − 1. For μ > 0, α is below 2L²/(μNn). The printed α is 2L²ηR/(Mn) for μ = 0, and 4L²/(μ(Mn −
-    1)) for μ > 0.
+    The output averages the models w_1, …, w_R with the weights (1 − ημ)^{−t}, and η ≤ 2/(β + μ). The corrected α is
+    2L²η/(Nn) times the mean of (1 − (1 − ημ)^t)/(ημ) with these weights. For μ > 0 it is below 2L²/(μNn). For μ = 0 it
+    is L²η(R + 1)/(Nn); averaging w_0, …, w_{R−1} would give R − 1 in place of R + 1. The printed α is 2L²ηR/(Mn) for
+    μ = 0, and 4L²/(μ(Mn − 1)) for μ > 0.
 
     Args:
         inputs: the run. M of the N clients take part in each of R rounds, with n records each, and step size η. The

@@ -67,9 +67,9 @@ class MinimiserRound(ClientFields):
     mean_gradient_norm: Annotated[float, MEAN_GRADIENT] = 0.0
 
     def variance(self, reading: Reading, heterogeneity: float) -> Variance:
-        """Return the variance of a round's averaged noisy gradient at the minimiser, by its parts.
+        """Return the variance of a round's averaged noisy gradient at the minimiser, split by its causes.
 
-        The parts are the sampling of records, the sampling of clients, and the noise.
+        The causes are the sampling of records, the sampling of clients, and the noise.
 
         Args:
             reading: version of the averages over clients. "printed" has the bounds of Lowy and Razaviyayn, "corrected"
@@ -77,7 +77,7 @@ class MinimiserRound(ClientFields):
             heterogeneity: standard deviation of the clients' mean gradients, at least 0.
 
         Returns:
-            The three parts, in squared gradient units.
+            The three summands, in squared gradient units.
         """
         return fresh_gradient_variance(
             self.statistics(gradient_std=self.gradient_std, noise_std=self.noise_std),
@@ -91,7 +91,7 @@ class MinimiserRound(ClientFields):
 
 @in_doubles
 def second_moment(inputs: MinimiserRound, reading: Reading = "printed") -> Outputs:
-    """Return the mean square E|g|² of a round's averaged noisy gradient at the minimiser w*, and its parts.
+    """Return the mean square E|g|² of a round's averaged noisy gradient g at the minimiser w*, and its summands.
 
     The exact value contains |∇F(w*)|², which may be positive if the minimiser is on the boundary of the domain.
 
@@ -101,7 +101,8 @@ def second_moment(inputs: MinimiserRound, reading: Reading = "printed") -> Outpu
             "corrected" has the exact value, with |∇F(w*)|² added and taken out of v*² (errata E-13 and E-31).
 
     Returns:
-        `mean_square` and the parts of the variance, all in squared gradient units.
+        `mean_square`, and the summands of the variance by the sampling of records, the sampling of clients and the
+        noise. All are in squared gradient units.
     """
     if reading == "printed":
         variance = inputs.variance(reading, inputs.heterogeneity)
@@ -129,12 +130,14 @@ class DescentStep(MinimiserRound):
 
 @in_doubles
 def one_step(inputs: DescentStep) -> Outputs:
-    """Bound the mean squared distance of noisy SGD from the minimiser after one step, by equation (16).
+    """Bound the mean squared distance of noisy SGD from the minimiser after one step (equation (16) of the paper).
 
-    With the step size η, strong convexity μ, smoothness β and the excess risk E[F̂(w_r) − F̂*] of the iterate, the
-    bound is
+    The bound is
 
-        (1 − μη)E|w_r − w*|² − 2η(1 − 2βη)E[F̂(w_r) − F̂*] + η²(2 · variance by sampling + variance of the noise).
+        (1 − μη)E|w_r − w*|² − 2η(1 − 2βη)E[F̂(w_r) − F̂*] + η²(2 · variance by sampling + variance of the noise),
+
+    where η is the step size, μ the strong convexity and β the smoothness of the empirical loss F̂. The iterate w_r has
+    the excess risk E[F̂(w_r) − F̂*].
 
     Args:
         inputs: the step. An `excess_risk` of 0 gives a bound for every iterate at that distance, if ηβ ≤ 1/2.

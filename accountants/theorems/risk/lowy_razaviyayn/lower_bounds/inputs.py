@@ -122,10 +122,10 @@ class LossScales:
 def local_ratio(
     *, epsilon: float, dimension: int, samples_per_client: int, clients: int, compositionality: float = 1.0
 ) -> float:
-    """Return √d/(ε₀n√N C²), which determines the cost of privacy if clients trust only themselves.
+    """Return the ratio r = √d/(ε₀n√N C²), on which the cost of privacy depends if clients trust only themselves.
 
-    Over the largest possible excess risk, the cost is min{1, r} for this ratio r, up to constants, or min{1, r²} for
-    strongly convex losses.
+    In units of the largest possible excess risk, the cost is min{1, r} up to constants. For strongly convex losses it
+    is min{1, r²}.
 
     Args:
         epsilon: ε₀ of a record against all parties except its client.
@@ -142,10 +142,10 @@ def local_ratio(
 
 
 def central_ratio(*, epsilon: float, dimension: int, samples_per_client: int, clients: int) -> float:
-    """Return √d/(εnN), which determines the cost of privacy if the server or a shuffler is trusted.
+    """Return the ratio r = √d/(εnN), on which the cost of privacy depends if the server or a shuffler is trusted.
 
-    The cost of privacy is LD min{1, r} for this ratio r, up to constants, or LD min{1, r²} for strongly convex losses.
-    LD is the largest possible excess risk.
+    The cost of privacy is LD min{1, r} up to constants, or LD min{1, r²} for strongly convex losses. LD, the Lipschitz
+    constant times the diameter, is the largest possible excess risk.
 
     Args:
         epsilon: privacy parameter ε > 0 of a record against an observer of the server's output.

@@ -41,7 +41,7 @@ CONDITION_NUMBER = Quantity(symbol="κ", ge=1, le=1e100, description="smoothness
 
 
 def free_privacy_epsilon(*, dimension: int, samples_per_client: int) -> float:
-    """Return √(d/n), the ε above which local privacy costs no more than the sampling of records, up to constants.
+    """Return √(d/n), the ε from which on local privacy costs no more than the sampling of records, up to constants.
 
     Local privacy protects a record from all parties except its client. Its cost √d/(εn) is then at most 1/√n, the order
     of the statistical error.
@@ -141,7 +141,7 @@ def figure(
         `one_pass_strongly_convex_excess_factor` is the ratio of equation (9) to (5), and `one_pass_strongly_convex_gap`
         the ratio of equation (9) to the lower bound.
     """
-    # The privacy ratios of both trust models, and the orders of the statistical error.
+    # The error by privacy in both trust models (noise of each client, noise of all), and by sampling of the records.
     sizes = {"dimension": dimension, "samples_per_client": samples_per_client, "clients": clients}
     local = local_ratio(epsilon=epsilon, **sizes)
     central = central_ratio(epsilon=epsilon, **sizes)
@@ -149,7 +149,7 @@ def figure(
     convex_sampling = 1.0 / math.sqrt(records)
     strongly_convex_sampling = 1.0 / records
 
-    # The factors of the one-pass algorithm, as printed.
+    # The factors of the one-pass algorithm, with the exponents that are printed.
     compositionality_squared = local**-0.4
     excess_factor = local**-0.2
     one_pass_factor = math.sqrt(condition_number * dimension) / dimension

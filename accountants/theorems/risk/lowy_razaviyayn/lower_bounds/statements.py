@@ -49,7 +49,7 @@ def _population_outputs(inputs: LocalInputs | CentralInputs, scales: LossScales,
 
 
 def _empirical_outputs(scales: LossScales, ratio: float) -> dict[str, float]:
-    """Return the order of the lower bound for the mean loss on the data at hand, which is the privacy term.
+    """Return the order of the lower bound on the empirical excess risk (mean loss on the data), the privacy term.
 
     There is no statistical term, because the data are given.
 

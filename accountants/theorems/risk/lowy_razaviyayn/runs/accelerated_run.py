@@ -93,16 +93,16 @@ class AcceleratedProblem(EqualClientsRound):
         return envelope_gap(lipschitz=self.lipschitz, envelope_smoothness=self.envelope_smoothness)
 
     def variance(self, noise_std: float) -> Variance:
-        """Return an upper bound on the variance of one round's averaged noisy gradient, by its parts.
+        """Return an upper bound on the variance of one round's averaged noisy gradient, split by its causes.
 
-        The parts are the sampling of records, the sampling of clients, and the noise. A statistic of the gradients that
-        is not given is replaced by its largest possible value.
+        The causes are the sampling of records, the sampling of clients, and the noise. A statistic of the gradients
+        that is not given is replaced by its largest possible value.
 
         Args:
             noise_std: standard deviation σ of the noise of a client's message per coordinate, at least 0.
 
         Returns:
-            The three parts, in squared gradient units.
+            The three summands, in squared gradient units.
         """
         # One pass: each record is used once, so batches are fresh samples of the distributions.
         if self.objective == "population":
@@ -122,8 +122,9 @@ class AcceleratedProblem(EqualClientsRound):
         to the remainder.
 
         Returns:
-            The pair (φ, v), in gradient units.
+            The two standard deviations (φ, v), in gradient units.
         """
+        # Bounds on both deviations, and the factors of φ² and v² in the variance.
         largest_record_std = self.lipschitz if self.gradient_std is None else self.gradient_std
         largest_client_std = self.lipschitz if self.heterogeneity is None else self.heterogeneity
         factor_of_records = 1.0 / (self.participants * self.batch_size)
@@ -145,6 +146,9 @@ class AcceleratedProblem(EqualClientsRound):
 
         Args:
             std: s, the standard deviation that is set.
+
+        Returns:
+            The largest value of the other standard deviation, in gradient units; 0 if s is L or more.
         """
         remaining_variance = max(self.lipschitz * self.lipschitz - std * std, 0.0)
         rounding_margin = 1.0 + 2.0**-40  # exceeds the rounding errors of the root and the difference

@@ -26,14 +26,17 @@ PRINTED_CONSTANT = 272.0
 
 
 def batch_divisor(federation: Federation, reading: Reading) -> int:
-    """Return the divisor of 1/ν² in the number of rounds that Theorem 2.1 prescribes: the smallest batch size K, or 1.
+    """Return the divisor in the number of rounds that Theorem 2.1 prescribes: the smallest batch size K, or 1.
 
-    ν is the larger of the rates of the statistical error and of privacy.
+    It divides 1/ν², where ν is the larger one of the statistical error and of the cost of privacy.
 
     Args:
         federation: the clients and their batch sizes.
         reading: "printed" always gives K. "corrected" gives K if all clients participate, and 1 otherwise: clients are
             then sampled, and larger batches do not reduce the variance that this causes (erratum E-14).
+
+    Returns:
+        K or 1, a number of records.
     """
     if reading == "printed" or federation.all_participate:
         return federation.smallest_batch
@@ -41,11 +44,11 @@ def batch_divisor(federation: Federation, reading: Reading) -> int:
 
 
 def complete_convex(run: DescentRun, *, rounds: int | None = None, reading: Reading = "corrected") -> Prescription:
-    """Return the run that Theorem 2.1 of Lowy and Razaviyayn prescribes for convex losses: E F(ŵ) − F* ≤ 272 L D ν/√M~.
+    """Return the run that Theorem 2.1 of Lowy and Razaviyayn prescribes for convex losses, and its risk bound.
 
-    The theorem prescribes R = ⌈max{βD√M~/(Lν), 1/(ν²K)}⌉ rounds and the step size η = min{1/(4β), D√M~/(LRν)}. The
-    output ŵ is the plain average of the iterates. ν is `run.rate`, the rate of the statistical error or of privacy. M~
-    is an effective number of participants, and K the smallest batch.
+    The bound is E F(ŵ) − F* ≤ 272 L D ν/√M~. The theorem prescribes R = ⌈max{βD√M~/(Lν), 1/(ν²K)}⌉ rounds and the step
+    size η = min{1/(4β), D√M~/(LRν)}. The output ŵ is the plain average of the iterates. ν is `run.rate`, the rate of
+    the statistical error or of privacy. M~ is an effective number of participants, and K the smallest batch.
 
     Args:
         run: the federation and the loss.
@@ -124,10 +127,13 @@ def complete_strongly_convex(
 ) -> Prescription:
     """Return the run that Theorem 2.1 of Lowy and Razaviyayn prescribes for strongly convex losses, and its risk.
 
-    By equation (12) the risk is L²/μ (1/(M n_min) + d min{Ξ/M', ξ_max/M}), up to a constant and a logarithm. M and M'
-    are average numbers of participants; Ξ and ξ_max are a mean and a maximum of the clients' noise variances, up to a
-    factor; n_min is the fewest records of a client. The step size is η = min{1/(4β), ln(max{2, μ²D²R²/c})/(μR)} with c
-    of `_recursion_variance`. The output averages the iterates with weights that grow by the factor 1/(1 − μη).
+    By equation (12) the risk is L²/μ (1/(M n_min) + d min{Ξ/M', ξ_max/M}), up to a constant and a logarithm.
+
+    - M and M' are average numbers of participants, and n_min is the fewest records of a client.
+    - Ξ and ξ_max are a mean and a maximum of the clients' noise variances, up to a factor.
+
+    The step size is η = min{1/(4β), ln(max{2, μ²D²R²/c})/(μR)}, with the variance c of `_recursion_variance`. The
+    output averages the iterates with weights that grow by the factor 1/(1 − μη).
 
     Args:
         run: the federation, and the loss with constants L, β and μ in d dimensions on a domain of diameter D.
@@ -188,6 +194,9 @@ def _strongly_convex_rounds(run: DescentRun, totals: Aggregates, reading: Readin
         run: the federation and the loss.
         totals: averages: M* of the number of participants, and Ξ~ of the clients' noise variances, up to a factor.
         reading: "corrected" divides the second number by the batch size if all clients participate (E-10, E-14).
+
+    Returns:
+        The number of rounds as a real number.
     """
     divisor = 1 if reading == "printed" else batch_divisor(run.federation, reading)
     contraction = contraction_rounds(run.smoothness, run.strong_convexity, run.logarithm_argument(totals))
@@ -195,15 +204,16 @@ def _strongly_convex_rounds(run: DescentRun, totals: Aggregates, reading: Readin
 
 
 def _recursion_variance(run: DescentRun, totals: Aggregates, *, rounds: int, reading: Reading) -> float:
-    """Return c, the coefficient of η² in the recursion from which Lowy and Razaviyayn derive Theorem 2.1 for μ > 0.
+    """Return the coefficient c of η² in the recursion from which Lowy and Razaviyayn derive Theorem 2.1 for μ > 0.
 
-    It is c = 8L²/(MK) + d min{Σ²/M', σ²_max/M}. The minimum is the variance of the averaged noise per coordinate, 256
-    L² R min{Ξ/M', ξ_max/M}, and K the smallest batch. If only M < N clients participate, c leaves out the variance by
-    sampling clients (erratum E-14); `explicit_bound.py` includes it.
+    It is c = 8L²/(MK) + d min{Σ²/M', σ²_max/M}, where K is the smallest batch. The minimum is the variance of the
+    averaged noise per coordinate, 256 L² R min{Ξ/M', ξ_max/M}. If only M < N clients participate, c leaves out the
+    variance by sampling clients (erratum E-14); `explicit_bound.py` includes it.
 
     Args:
         run: the federation and the loss.
-        totals: averages of ξ over the clients; `totals.noise_ratio` is min{Ξ/M', ξ_max/M}.
+        totals: averages over the clients of ξ, their noise variances up to a factor; `totals.noise_ratio` is
+            min{Ξ/M', ξ_max/M}.
         rounds: number R of rounds.
         reading: "printed" has the noise twice (E-16), "corrected" once.
 

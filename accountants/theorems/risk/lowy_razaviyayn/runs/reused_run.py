@@ -80,7 +80,7 @@ class ReusedRun(DescentRun):
         return factor * squared_std
 
     def aggregates(self, rounds: int, reading: Reading) -> Aggregates:
-        """Return averages over the clients of ξ, the noise variance of a client up to a factor, at a number of rounds.
+        """Return averages over the clients of their noise variances up to a factor, at a number of rounds.
 
         Args:
             rounds: number R of rounds.

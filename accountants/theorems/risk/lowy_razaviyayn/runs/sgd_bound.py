@@ -67,16 +67,16 @@ class ExcessRiskProblem(EqualClientsRound):
         return self.lipschitz * self.lipschitz
 
     def variance(self, noise_std: float) -> Variance:
-        """Return the variance V² of a round's averaged noisy gradient, by its parts.
+        """Return the variance V² of a round's averaged noisy gradient, split by its causes.
 
-        The parts are the sampling of records, the sampling of clients, and the noise. A statistic of the gradients that
-        is not given is replaced by its largest possible value.
+        The causes are the sampling of records, the sampling of clients, and the noise. A statistic of the gradients
+        that is not given is replaced by its largest possible value.
 
         Args:
             noise_std: standard deviation σ of the noise of a client's message per coordinate.
 
         Returns:
-            The three parts, in squared gradient units.
+            The three summands, in squared gradient units.
         """
         gradient_std = self.lipschitz if self.empirical_gradient_std is None else self.empirical_gradient_std
         heterogeneity = gradient_std if self.empirical_heterogeneity is None else self.empirical_heterogeneity
@@ -108,9 +108,9 @@ class ExcessRisk:
 def excess_risk(problem: ExcessRiskProblem, *, noise_std: float, rounds: int, step_size: float) -> ExcessRisk:
     """Return an upper bound on the expected excess risk of noisy mini-batch SGD, as its terms.
 
-    For a loss that is only convex (μ = 0), the bound is D₀²/(2ηR) + ηV²/(2(1 − ηβ)) + α: the optimisation error for
-    the initial distance D₀, the cost of the variance V² of a step, and for the expected loss the stability α. The
-    stability bounds the effect of one record on the loss of the output.
+    For a loss that is only convex (μ = 0), the bound is D₀²/(2ηR) + ηV²/(2(1 − ηβ)) + α. The first term is the
+    optimisation error for the initial distance D₀, and the second one the cost of the variance V² of a step. The
+    stability α counts for the expected loss only. It bounds the effect of one record on the loss of the output.
 
     Args:
         problem: the clients and the loss.
@@ -152,9 +152,9 @@ def excess_risk(problem: ExcessRiskProblem, *, noise_std: float, rounds: int, st
 def optimisation_error(
     *, initial_distance: float, step_size: float, rounds: int, strong_convexity: float = 0.0
 ) -> float:
-    """Return the part of the risk bound that a finite number of rounds leaves, D₀² μ/(2((1 − ημ)^{−R} − 1)).
+    """Return the optimisation error of gradient descent after R rounds, D₀² μ/(2((1 − ημ)^{−R} − 1)).
 
-    It is the error of gradient descent without any randomness.
+    It is the error without any randomness, a term of the risk bound.
 
     Args:
         initial_distance: distance D₀ of the first iterate from a minimiser.
@@ -231,9 +231,9 @@ def best_step_size(problem: ExcessRiskProblem, *, noise_std: float, rounds: int)
 
 
 def closed_step_size(problem: ExcessRiskProblem, *, noise_std: float, rounds: int) -> float:
-    """Return the step size 1/(β + 1/η₀), a closed form near the best one.
+    """Return a step size near the best one for noisy SGD in closed form, 1/(β + 1/η₀).
 
-    η₀ balances the parts of the risk bound (`balanced_step_size`). The result is at most 1/β for the largest smoothness
+    η₀ balances the terms of the risk bound (`balanced_step_size`). The result is at most 1/β for the largest smoothness
     β that a batch may have.
 
     Args:
@@ -252,7 +252,9 @@ def closed_step_size(problem: ExcessRiskProblem, *, noise_std: float, rounds: in
 
 
 def balanced_step_size(problem: ExcessRiskProblem, *, variance: float, rounds: int) -> float:
-    """Return the step size that balances the terms of the risk bound that fall and rise with η, if ηβ is negligible.
+    """Return the step size η at which the terms of the risk bound that fall and that rise with η are balanced.
+
+    The product ηβ with the smoothness β is taken as negligible.
 
     It is η₀ = (2/(μR)) asinh(½√(μ²D₀²R/(V² + 2B))), where D₀ is the initial distance. B is the derivative of the
     stability term with respect to η at 0; it is 0 for the empirical loss.
