@@ -133,6 +133,7 @@ class DifferingSteps:
         most_blocks = math.ceil(math.log(steps) / math.log(BLOCK_RATIO)) + 1
         distances = BLOCK_RATIO ** np.arange(most_blocks)
         middle = 0.5 * (HYBRID_PLACES + steps)
+        # Starts at equal ratios, by the distance from the release and by that from the start of the run.
         from_release = np.floor(HYBRID_PLACES * distances)
         from_start = np.floor(steps - distances)
         near_release = from_release[from_release < middle]
