@@ -232,7 +232,7 @@ class DifferingSteps:
         return best, LogProduct(float(products.value[-1]), float(products.error[-1]))
 
     def _windows_within(self, stage: slice) -> list[PlaceWindow]:
-        """Return the stored values of μ that a range of places needs, for each number u of steps after a use.
+        """Return the stored values of μ at some numbers u of steps after a record's use, for a range of times of use.
 
         A place v is the number of steps from a record's use to the release. A window has the values of μ at u steps
         after the use. It is returned if both v and v − u may be places of the range.

@@ -288,8 +288,8 @@ def interpolation(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee. It is a refusal, which says why the theorem does not apply, for settings and runs that are not
-        covered.
+        The guarantee. It is a refusal, which says why the theorem does not apply, for relations, observers and runs
+        that are not covered.
     """
     steps = _steps(INTERPOLATION, spec, case)
     if isinstance(steps, Refusal):
@@ -315,8 +315,8 @@ def hybrid(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee. It is a refusal, which says why the theorem does not apply, for settings and runs that are not
-        covered, and for full batches.
+        The guarantee. It is a refusal, which says why the theorem does not apply, for relations, observers and runs
+        that are not covered, and for full batches.
     """
     steps = _steps(HYBRID, spec, case)
     if isinstance(steps, Refusal):
