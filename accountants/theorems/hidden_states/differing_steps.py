@@ -133,6 +133,7 @@ class DifferingSteps:
         most_blocks = math.ceil(math.log(steps) / math.log(BLOCK_RATIO)) + 1
         distances = BLOCK_RATIO ** np.arange(most_blocks)
         middle = 0.5 * (HYBRID_PLACES + steps)
+        # Starts at equal ratios, by the distance from the release and by that from the start of the run.
         from_release = np.floor(HYBRID_PLACES * distances)
         from_start = np.floor(steps - distances)
         near_release = from_release[from_release < middle]
@@ -231,7 +232,7 @@ class DifferingSteps:
         return best, LogProduct(float(products.value[-1]), float(products.error[-1]))
 
     def _windows_within(self, stage: slice) -> list[PlaceWindow]:
-        """Return the stored values of μ that a range of places needs, for each number u of steps after a use.
+        """Return the stored values of μ at some numbers u of steps after a record's use, for a range of times of use.
 
         A place v is the number of steps from a record's use to the release. A window has the values of μ at u steps
         after the use. It is returned if both v and v − u may be places of the range.

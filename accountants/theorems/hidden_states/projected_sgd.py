@@ -168,6 +168,7 @@ def _compose_fresh_batches(spec: ProjectedSgd, case: Case) -> Guarantee | Refusa
     if len(noise_counts) > MOST_NOISES:
         reason = f"{len(noise_counts)} different noises are more than the {MOST_NOISES} that are composed"
         return Refusal(COMPOSED, reason)
+    # Compose the steps, grouped by their noise.
     steps = tuple(Repeated(times=count, mechanism=sampled_step(run, noise)) for noise, count in noise_counts.items())
     inner = case.account(Composed(mechanisms=steps), case.setting)
     step = COMPOSED.because(inner.derivation, steps=spec.steps)
@@ -264,6 +265,7 @@ def _steps(theorem: Theorem, spec: ProjectedSgd, case: Case) -> EqualSteps | Dif
     )
     if refusal:
         return refusal
+    # Equal steps are covered more widely than changing ones.
     if run.stops > 1 and run.steps > run.period:
         return Refusal(theorem, "a random release is covered in a single pass only")
     if run.constant:
@@ -286,12 +288,13 @@ def interpolation(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee. It is a refusal, which says why the theorem does not apply, for settings and runs that are not
-        covered.
+        The guarantee. It is a refusal, which says why the theorem does not apply, for relations, observers and runs
+        that are not covered.
     """
     steps = _steps(INTERPOLATION, spec, case)
     if isinstance(steps, Refusal):
         return steps
+    # If the record can be in one batch only, the guarantee is Gaussian.
     single_mu = steps.single_mu if isinstance(steps, EqualSteps) else None
     if single_mu is not None:
         upper = gaussian_pair(single_mu)
@@ -312,8 +315,8 @@ def hybrid(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee. It is a refusal, which says why the theorem does not apply, for settings and runs that are not
-        covered, and for full batches.
+        The guarantee. It is a refusal, which says why the theorem does not apply, for relations, observers and runs
+        that are not covered, and for full batches.
     """
     steps = _steps(HYBRID, spec, case)
     if isinstance(steps, Refusal):

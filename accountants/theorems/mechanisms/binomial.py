@@ -189,11 +189,13 @@ def binomial(inputs: BinomialInputs, reading: Reading = "printed") -> Outputs:
     trials = least_trials(inputs)
     if trials is None:
         return {"trials": "unbounded"}
+    # The bits of a coordinate in [−s, s], which are counted in trials.
     levels_in_trials = inputs.quantization_levels * inputs.trials_per_step
     if reading == "printed":
         bits = (2 * (levels_in_trials + trials)).bit_length()
     else:
         bits = binomial_bits(levels_in_trials, trials)
+    # The variance of a coordinate in squared grid steps, and of all coordinates in squared units.
     variance = inputs.trial_variance * trials / inputs.trials_per_step**2
     error = inputs.dimension * variance / inputs.quantization_levels**2
     return {"trials": trials, "bits_per_coordinate": bits, "variance": variance, "mean_squared_error": error}

@@ -88,6 +88,7 @@ def allocated_mechanism(spec: RandomAllocation, case: Case) -> Guarantee | Refus
         mechanism that needs batches of a fixed size, and an observer who sees the batches. It also refuses zero-out-one
         if removing a unit is not the same as zeroing it.
     """
+    # The cases to which the theorem does not apply.
     relation = case.setting.relation
     if refusal := reject_batches(ANY_MECHANISM, spec, case):
         return refusal
@@ -95,6 +96,7 @@ def allocated_mechanism(spec: RandomAllocation, case: Case) -> Guarantee | Refus
         return Refusal(ANY_MECHANISM, "the pair of this theorem is for a unit that is added, removed or zeroed")
     if relation == "zero-out-one" and not removing_is_replacing(spec.mechanism, case.setting.unit):
         return Refusal(ANY_MECHANISM, "a unit that is in another batch may do less than one that is zeroed")
+    # The upper bound, the lower bounds, and the derivation.
     inner = case.account(spec.mechanism, case.setting)
     upper = _upper_pair(spec, case, inner.curve.upper)
     attained = attained_pairs(spec, case, inner.curve.witnesses)
@@ -121,6 +123,7 @@ def _upper_pair(spec: RandomAllocation, case: Case, pair: Pair) -> Pair:
     public = public_pair(spec, case, pair)
     if spec.times_chosen == spec.steps:
         return public
+    # The bound for secret batches, limited by that for public ones if it may be coarse.
     secret = _allocated_pair(spec, case, pair)
     epochs, _ = epochs_and_runs(spec)
     if may_be_coarse(pair, epochs):

@@ -138,6 +138,7 @@ def _group_multiplicities(log_weights: FloatArray, mean: float, single_groups: i
     """
     least = 1
     while least <= log_weights.size:
+        # A group ends at a multiple of its least multiplicity, which is larger for unlikely groups.
         most = least
         if least >= single_groups:
             is_faint = log_weights[least - 1] <= FAINT_LOG_WEIGHT and least > mean

@@ -63,6 +63,7 @@ def comonotone_pair(spec: Subsampled, case: Case) -> Guarantee | Refusal:
         return refusal
     if case.setting.relation != "replace-one":
         return Refusal(COMONOTONE, "the pair of this theorem is for a record that is replaced")
+    # A single Laplace release has its own pair of distributions.
     mechanism, share = drawn_mechanism(spec, case.setting), Share.of(spec)
     primitive = mechanism.primitive
     if isinstance(primitive, NoisySum) and primitive.distribution == "laplace":

@@ -77,12 +77,14 @@ def thinned_guarantee(spec: Subsampled, case: Case) -> Guarantee | Refusal:
         The guarantee. It is a refusal, which says why the theorem does not apply, for other draws and for
         add-or-remove-one.
     """
+    # The cases to which the theorem does not apply.
     if spec.sampling not in ("poisson", "without-replacement"):
         return Refusal(DRAWN_OR_NOT, f"the batch is drawn by {spec.sampling} sampling")
     if refusal := reject_other_draw(spec.sampling, DRAWN_OR_NOT, spec, case):
         return refusal
     if case.setting.relation == "add-or-remove-one":
         return Refusal(DRAWN_OR_NOT, "the bound of this theorem is for a record that is replaced or zeroed")
+    # The profile of the mechanism, times the inclusion probability rounded up.
     inner = case.account(drawn_mechanism(spec, case.setting), case.setting)
     upper = thin(inner.curve.upper, Share.of(spec).around[1])
     step = DRAWN_OR_NOT.because(inner.derivation, sampling=spec.sampling, rate=spec.inclusion_probability)

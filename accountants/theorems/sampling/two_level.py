@@ -170,6 +170,7 @@ def records_of_a_client(spec: Subsampled, case: Case) -> Guarantee | Refusal:
         The guarantee, without lower bounds. It is a refusal, which says why the theorem does not apply, unless clients
         are protected and each one samples among its own records only.
     """
+    # The cases to which the theorem does not apply.
     if case.setting.unit != "client" or drawn_level(spec, "client") != "records":
         return Refusal(RECORDS_OF_A_CLIENT, "the batch is not one of records where a client is protected")
     if spec.records_of_one_client is not None:
@@ -181,6 +182,7 @@ def records_of_a_client(spec: Subsampled, case: Case) -> Guarantee | Refusal:
             RECORDS_OF_A_CLIENT,
             "records of all clients are drawn together: without the client others are drawn, or one counts repeatedly",
         )
+    # The guarantee for all records of the client.
     inner = case.account(of_records(spec.mechanism), case.setting)
     step = RECORDS_OF_A_CLIENT.because(inner.derivation, sampling=spec.sampling)
     return Guarantee(setting=case.setting, curve=Curve(inner.curve.upper), derivation=step, declared=inner.declared)

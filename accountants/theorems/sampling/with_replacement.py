@@ -161,6 +161,7 @@ def _tighten_for_gaussian_noise(
     has_equal_bounds = drawn.most == (1,) and guarantee.setting.relation == "replace-one"
     if contribution.noise.kind != "gaussian" or has_equal_bounds:
         return guarantee
+    # The smaller bound, if it is known.
     pair = unseen_multiplicities_pair(drawn, contribution.shift, guarantee.setting.relation)
     if pair is None:
         return guarantee

@@ -211,6 +211,7 @@ def _masses_and_tails(clones: FloatArray, event: _Event, effort: Effort) -> _Mas
     are_consecutive = clones.size > _BLOCK and bool((np.diff(clones) == 1.0).all())
     if not are_consecutive:
         return _direct_masses(clones, event.least, event.type_one, effort)
+    # Compute the tails at the start of each block, and the others by recurrence.
     at_anchors = slice(None, None, _BLOCK)
     anchor_least, anchor_type_one = event.least[:, at_anchors], event.type_one[:, at_anchors]
     anchors = _direct_masses(clones[at_anchors], anchor_least, anchor_type_one, effort)

@@ -123,6 +123,7 @@ class CloneCount:
         width = 1.0
         if self.has_many_values:
             width = math.ceil((high - low + 1.0) / most)
+        # The first range begins at 0, and the last one has no end.
         first = np.unique(np.concatenate(([0.0], np.arange(low, high, width), [high])))
         if width == 1.0:
             return CountRanges(first, self._single_masses(first))

@@ -77,6 +77,7 @@ class _Levels(NamedTuple):
         first_of_each = np.append(self.starts, self.every.first.size)
         selected = slice(int(first_of_each[begin]), int(first_of_each[end]))
         fine = CountRanges(self.every.first[selected], self.every.log_mass[selected])
+        # Merge equally many neighbouring ranges, unless each is a single value.
         count = fine.first.size
         are_single = bool((np.diff(fine.first) == 1.0).all())
         if are_single or count <= most:

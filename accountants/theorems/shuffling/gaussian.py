@@ -194,6 +194,7 @@ class GaussianBlanketBound(ScaledBound):
         local = self.local_bounds(epsilon)
         if local.upper < _DEEPEST:
             return local
+        # Two cuts of the noise, each with a lower and an upper bound.
         growth = growth_at(epsilon)
         first_distance = self._first_distance(growth)
         second_distance = self._second_distance(growth, first_distance)
@@ -266,6 +267,7 @@ class GaussianBlanketBound(ScaledBound):
         Returns:
             A distance between `_NEAREST` and `FURTHEST`, in standard deviations of the noise.
         """
+        # At `far` the charge is small enough. Bisect until both distances are close.
         near, far = _NEAREST, FURTHEST
         while far - near > _STEP:
             middle = 0.5 * (near + far)

@@ -147,6 +147,7 @@ def local_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     if refusal := not_replaced(LOCAL, case):
         return refusal
     inner = case.account(of_records(spec.mechanism), case.setting)
+    # If the sender is known, the report's own lower bounds hold too. Otherwise only its upper bound does.
     sender_is_known = case.setting.observer == "server" or spec.clients == 1
     if sender_is_known:
         curve = inner.curve

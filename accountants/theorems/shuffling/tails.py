@@ -170,6 +170,7 @@ class ScaledProfile(BoundProfile):
         if rows is None:
             epsilon, log_delta = np.asarray(list(self._rows())).T
             return tabulate(epsilon, log_delta)
+        # From the largest loss on, δ is 0.
         largest_loss = self.bound.largest_loss
         is_inside = rows.epsilon < largest_loss
         epsilon, log_delta = rows.epsilon[is_inside], rows.log_value[is_inside]

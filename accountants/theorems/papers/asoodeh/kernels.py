@@ -188,6 +188,7 @@ def divergence_after_channels(inputs: ChannelChain) -> Outputs:
     """
     first, second = normalise(inputs.first), normalise(inputs.second)
     divergence = hockey_stick(first, second, inputs.epsilon)
+    # Apply the channels one after the other, and multiply their contraction coefficients.
     contraction = 1.0
     for channel in inputs.channels:
         rows = [normalise(row) for row in channel]

@@ -234,7 +234,7 @@ def check_first_step(inputs: RootNoise) -> Sides:
         inputs: the pass, with the strong convexity λ and the smoothness β of the losses.
 
     Returns:
-        Both sides of the condition that the step size is at most 2/β.
+        The two sides of the condition, the step size 1/λ and 2/β. It holds if the step size is at most 2/β.
     """
     largest_step_size = 1.0 / inputs.strong_convexity
     return Sides.at_most(largest_step_size, 2.0 / inputs.smoothness)

@@ -208,6 +208,7 @@ def printed_noise(
         std = noise_with_constant(constant=noise_constant, contributions=clients, **run, **target)
     else:
         std = least_noise_std(clients=clients, sensitivity_factor=factor, **run, **target)
+    # The privacy that this noise gives.
     mu = full_participation_mu(noise_std=std, clients=clients, sensitivity_factor=factor, **run)
     figures = figures_at(mu, prefix="achieved_", **target)
     return {"noise_std": std, "gaussian_dp_mu": mu, **figures, **constants_at(relation=relation, **target)}

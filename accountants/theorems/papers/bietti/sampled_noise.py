@@ -232,7 +232,7 @@ def _compare_epsilon(*, participation_rate: float, rounds: int, epsilon: float, 
         range_constant: assumed constant c₁, or None.
 
     Returns:
-        Both sides; without c₁ the right side is q²T.
+        The two sides of the condition, ε and c₁q²T, and whether it holds. Without c₁ the right side is q²T.
     """
     squared_rate_times_rounds = participation_rate**2 * rounds
     if range_constant is None:

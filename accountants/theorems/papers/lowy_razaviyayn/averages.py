@@ -27,6 +27,7 @@ def average_of_largest(values: Sequence[tuple[float, int]], count: int) -> float
     value_count = sum(multiplicity for _, multiplicity in values)
     if not 1 <= count <= value_count:
         raise InvalidInput.at("/participants", "must be between 1 and the number of clients")
+    # Take the largest values first, until `count` values are taken.
     remaining, summands = count, []
     for value, multiplicity in sorted(values, reverse=True):
         included = min(remaining, multiplicity)

@@ -193,11 +193,13 @@ def _bracket_root(excess: Callable[[float], float], start: float) -> tuple[float
     smallest = math.log(math.ulp(0.0))
     step = 0.5
     low = high = max(start, smallest)
+    # Move the lower bound down until the function is not positive there.
     while excess(low) > 0.0:
         if low == smallest:
             return None
         low = max(low - step, smallest)
         step *= 2.0
+    # Move the upper bound up until the function is positive there. The lower bound follows.
     while excess(high) <= 0.0:
         low, high = high, min(high + step, _MOST_LOG_MU)
         step *= 2.0

@@ -123,6 +123,7 @@ class DrawnGradients(DrawnClients):
         Returns:
             The variances of shared gradients, of the choice of clients, and of local gradients.
         """
+        # Averages over clients of the variances of their messages: means of a batch, or sums.
         if self.weighting == "clients":
             shared = self.mean(lambda group: group.shared_gradient_std**2 / group.batch_size)
             selection = self.mean(lambda group: group.shared_gradient_norm**2)
@@ -132,6 +133,7 @@ class DrawnGradients(DrawnClients):
             selection = self.mean(lambda group: (group.batch_size * group.shared_gradient_norm) ** 2)
             local = self.mean(lambda group: group.batch_size * group.local_gradient_std**2)
 
+        # The factor of the random draw of clients.
         selection_factor = self.selection
         if reading == "printed":
             selection_factor = self.rate * (1.0 - self.rate)

@@ -237,7 +237,7 @@ def _selection_vanishes(inputs: SampledInputs) -> Sides:
         inputs: probability q that a client is drawn, and the norms of the shared gradients.
 
     Returns:
-        The two sides of the condition that 1 − q times the largest norm is at most 0.
+        The two sides of the condition that 1 − q times the largest norm is at most 0, and whether it holds.
     """
     largest_norm = max(group.shared_gradient_norm for group in inputs.client_groups)
     absence_rate = 1.0 - inputs.participation_rate

@@ -196,11 +196,13 @@ def _coarser_outputs(inputs: SampledTargetInputs, federation: DrawnGradients, re
     Returns:
         `coarser_variance` in squared gradient units, and `coarser_excess_risk` in loss units.
     """
+    # The variance of a step, by the noise and by batches of the smallest size.
     alpha, dimension = inputs.personalization, inputs.shared_dimension
     std = _noise_std(inputs, federation)
     noise_variance = alpha * dimension * std * std
     sampling_variance = federation.coarser_variance(alpha=alpha, noise_std=0.0, dimension=dimension, reading=reading)
     variance = noise_variance + sampling_variance
+    # The bound of Theorem 4.5 with this variance.
     squared_norm = inputs.norm * inputs.norm
     smoothness = _smoothness(inputs, federation, reading)
     bound = theorem_bound(smooth=smoothness * squared_norm, variance=variance * squared_norm, rounds=inputs.rounds)

@@ -247,6 +247,7 @@ def _descent_rounds(run: ReusedRun, totals: Aggregates) -> float:
     if run.strong_convexity != 0.0:
         log_factor = log_or_minus_infinity(_logarithm_argument(run, totals))
 
+    # The four cases of the docstring.
     if not run.is_smooth:
         return run.lipschitz * participants_root / privacy_root * log_factor
     if run.strong_convexity > 0.0:

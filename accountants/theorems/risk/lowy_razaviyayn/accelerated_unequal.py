@@ -250,7 +250,7 @@ def _one_pass(inputs: FederatedAcceleratedInputs) -> Sides:
         inputs: the clients, with n_i records and batches of K_i, and the number R of rounds.
 
     Returns:
-        The two sides of the condition: the share, and 1 or the share itself.
+        The two sides of the condition: the share, and 1 or the share itself; and whether it holds.
     """
     shares = [group.batch_size * inputs.rounds / group.samples_per_client for group in inputs.client_groups]
     largest_share = max(shares)

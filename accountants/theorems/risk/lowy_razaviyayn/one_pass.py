@@ -203,7 +203,8 @@ def _full_participation(inputs: OnePassInputs) -> Sides:
         inputs: the run, with the possible numbers of participants in a round and their probabilities.
 
     Returns:
-        The two sides of the condition: the smallest number of participants, and the number that it must reach.
+        The smallest number of participants, and the number that it must reach. This is the number of clients, or the
+        smallest number itself if v is 0. The condition holds if the number is reached.
     """
     fewest = min(participants for participants, _probability in inputs.counts)
     required = inputs.clients if inputs.heterogeneity > 0.0 else fewest

@@ -78,6 +78,7 @@ def _client_sampling(inputs: SmoothInputs, outputs: Outputs) -> Sides:
         Both sides of the condition that the number of rounds is at least this number, and whether it holds.
     """
     federation = inputs.federation_in("printed")
+    # The least number of rounds, by the statement of the theorem.
     if federation.all_participate:
         least_rounds = 0.0
     elif inputs.variant == "informal":

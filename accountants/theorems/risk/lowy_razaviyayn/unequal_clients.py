@@ -213,6 +213,7 @@ class FederatedInputs(FederatedRun):
         Values that the request leaves out are chosen to nearly minimise the bound on the excess risk.
         """
         run: ExcessRiskProblem = self.problem
+        # A loss that is not smooth needs an envelope, which is chosen together with the step size.
         if self.smoothness is None and self.envelope_smoothness is None:
             return best_envelope(run, noise_std=self.noise_std, rounds=self.rounds)
         if self.envelope_smoothness is not None:

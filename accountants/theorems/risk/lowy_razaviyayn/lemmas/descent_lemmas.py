@@ -60,7 +60,7 @@ def _step(*, step_size: float, smoothness: float, strong_convexity: float) -> Si
         strong_convexity: strong convexity μ of the loss, at most β.
 
     Returns:
-        The two sides of the condition η ≤ 2/(β + μ).
+        The two sides of the condition η ≤ 2/(β + μ), and whether it holds.
     """
     return Sides.at_most(step_size, 2.0 / (smoothness + strong_convexity))
 

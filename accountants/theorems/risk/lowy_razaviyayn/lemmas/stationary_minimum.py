@@ -148,6 +148,7 @@ def one_step(inputs: DescentStep) -> Outputs:
     """
     step = inputs.step_size
     variance = inputs.variance("printed", inputs.heterogeneity)
+    # The three terms of the bound.
     contracted = (1.0 - inputs.strong_convexity * step) * inputs.distance * inputs.distance
     progress = 2.0 * step * (1.0 - 2.0 * inputs.smoothness * step) * inputs.excess_risk
     sampling_variance = variance.sampling + variance.clients

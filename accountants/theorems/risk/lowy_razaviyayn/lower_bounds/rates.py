@@ -240,7 +240,7 @@ def _privacy_ratio(*, samples_per_client: int, clients: int, dimension: int, eps
         epsilon: privacy parameter ε₀ > 0 of a record.
 
     Returns:
-        The two sides of the condition that the ratio is at most 1.
+        The two sides of the condition, the ratio and 1. It holds if the ratio is at most 1.
     """
     ratio = local_ratio(epsilon=epsilon, dimension=dimension, samples_per_client=samples_per_client, clients=clients)
     return Sides.at_most(ratio, 1.0)

@@ -105,6 +105,7 @@ def central_population(inputs: CentralInputs) -> Outputs:
     if inputs.strong_convexity == 0.0:
         return outputs
 
+    # The larger order that strongly convex losses also have.
     strongly_convex_term = inputs.lipschitz * inputs.lipschitz / inputs.strong_convexity * min(1.0, ratio * ratio)
     convex_term = inputs.lipschitz * inputs.radius * min(1.0, ratio)
     larger_privacy_term = min(strongly_convex_term, convex_term)

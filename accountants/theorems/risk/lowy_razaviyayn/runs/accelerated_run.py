@@ -60,6 +60,7 @@ class AcceleratedProblem(EqualClientsRound):
 
         The envelope may have another minimiser. Its distance from the start is then bounded by the diameter only.
         """
+        # The constants of the loss, which those of an envelope replace.
         smoothness, strong_convexity = self.smoothness, self.strong_convexity
         initial_distance = self.initial_distance
         if self.envelope_smoothness is not None:
