@@ -20,8 +20,8 @@ from epsilond.calibrators import CALIBRATORS
 
 ROOT = Path(__file__).resolve().parents[2]
 OUTSIDE = {".venv", "tests"}
-MOST = 35
-"""Files before the first theorem, at most."""
+MOST = 42
+"""Files before the first theorem, at most. It was 35 before long files were split by their nouns."""
 PERIODIC = {
     "app/http/lag.py",
     "app/jobs/upkeep.py",
