@@ -240,7 +240,7 @@ def _upper_epsilon_of(pair: Pair, target: Target) -> float:
         target: the target (ε, δ). A search starts at its ε.
 
     Returns:
-        The upper bound in nats, which has been evaluated; math.inf if none is known.
+        The upper bound in nats; math.inf if none is known.
     """
     log_delta = pair.upper_log_delta(target.epsilon)
     slightly_below = target.log_delta * (1.0 + SPARE) <= log_delta <= target.log_delta
