@@ -109,5 +109,5 @@ def _log(value: float, side: float) -> float:
     if value <= 0.0:
         return -math.inf
     logarithm = math.log(value)
-    # An error of two units in the last place covers that of the logarithm.
+    # Two units of roundoff, relative, cover the error of the logarithm.
     return logarithm + side * 2.0 * UNIT_ROUNDOFF * abs(logarithm)

@@ -181,8 +181,8 @@ class Curve:
 def _largest_attained_epsilon(witnesses: Iterable[Pair], target: Target) -> float:
     """Return the largest lower bound of the witnesses on ε at the target δ.
 
-    A witness is a pair of distributions that the mechanism attains for some data. It is skipped if `_falls_short` of an
-    earlier witness. Skipping may lower the bound, but never makes it invalid.
+    A witness is a pair of distributions that the mechanism attains for some data. It is skipped if the bound of the
+    earlier witnesses is above 0 and `_falls_short` holds. Skipping may lower the bound, but never makes it invalid.
 
     Args:
         witnesses: the witnesses.
@@ -231,16 +231,16 @@ def _upper_epsilon_of(pair: Pair, target: Target) -> float:
     """Return an upper bound on the smallest ε with δ(ε) at most the target δ.
 
     The target ε is returned without a search if it is close to this smallest ε, as for calibrated noise. This takes two
-    conditions. First, log δ at the target ε is below the target log δ by at most a share `SPARE`. Second, log δ is
-    above the target at ε(1 − `FLAT`). The second condition fails if δ decreases so slowly that a much smaller ε may
-    meet the target.
+    conditions on the upper bound on log δ. First, at the target ε it is at or below the target log δ, by a share
+    `SPARE` at most. Second, it is above the target at ε(1 − `FLAT`). The second condition fails if δ decreases so
+    slowly that a much smaller ε may meet the target.
 
     Args:
         pair: the dominating pair.
         target: the target (ε, δ). A search starts at its ε.
 
     Returns:
-        The upper bound in nats, which has been evaluated; math.inf if none is known.
+        The upper bound in nats; math.inf if none is known.
     """
     log_delta = pair.upper_log_delta(target.epsilon)
     slightly_below = target.log_delta * (1.0 + SPARE) <= log_delta <= target.log_delta

@@ -93,7 +93,7 @@ class LeastProfile(Profile):
         """Return the least upper bound on log δ at one ε over several profiles of one mechanism.
 
         The bound of each profile is valid, and so is the least of any of them. Composed profiles are expensive. They
-        are left out if they are certainly or likely larger.
+        are left out if they are likely larger.
 
         Args:
             epsilon: ε ≥ 0, in nats.
@@ -164,8 +164,8 @@ class LeastProfile(Profile):
     def _least_at(self, epsilon: float) -> Interval:
         """Return the least lower and the least upper bound on log δ over all profiles, at one ε.
 
-        Composed profiles, which are expensive, are left out if they are certainly or likely larger than those in closed
-        form and those evaluated so far.
+        Composed profiles, which are expensive, are left out if they are likely larger than those in closed form and
+        those evaluated so far.
 
         Args:
             epsilon: ε ≥ 0, in nats.

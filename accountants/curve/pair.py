@@ -146,14 +146,14 @@ class Pair:
     def upper_log_delta_next_to(self, epsilon: float, evaluated: float) -> float:
         """Return an upper bound on log δ at an ε, cheaply if it is close to an ε that has been evaluated.
 
-        Profiles that store the quadrature nodes of an evaluation use them again for both ε.
+        If a profile shares nodes or a transform between several ε, both ε use those that suit the larger one.
 
         Args:
             epsilon: ε, in nats.
             evaluated: the close ε.
 
         Returns:
-            The bound, natural logarithm. It does not use the plateau where nodes are shared.
+            The bound, natural logarithm. It does not use the plateau if a profile shares nodes.
         """
         profiles = self.search.profiles
         if not any(profile.shares_nodes for profile in profiles):

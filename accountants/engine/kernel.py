@@ -338,7 +338,8 @@ def _compiled_sum(laws: tuple[tuple[Law, int], ...]) -> KernelSum | None:
         laws: distributions of the privacy loss of one step, each with its number of steps.
 
     Returns:
-        The object; None if every loss is zero, if a number is out of the kernel's range, or if the kernel is not built.
+        The object; None if every loss is zero, if the kernel is not used, or if it refuses the steps. It refuses too
+        many kinds of steps, and numbers out of its range.
     """
     make = load_kernel()
     if make is None:

@@ -393,7 +393,7 @@ def _log_gaussian_excess(std: float, threshold: float) -> float:
         threshold: the threshold c ≥ 0.
 
     Returns:
-        The log of the upper bound.
+        The log of the upper bound, before rounding.
     """
     ratio = threshold / std
     return math.log(std) + float(log_ndtr(-ratio)) + math.log1p(ratio)

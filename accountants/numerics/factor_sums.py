@@ -292,9 +292,9 @@ def _factors(
 def _stop_sums(
     log_b: FloatArray, b_error: FloatArray, may_stop: BoolArray, inflow: float, inflow_error: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the logarithm of the summed effects of each step of a block on later releases.
+    """Return the logarithm of the summed effects of each step of a block on all releases from it on.
 
-    R_j adds up the contracted effects of step j on all later releases (`log_scheduled_sum`). It is e^{S_j}
+    R_j adds up the effects of step j on its own and all later releases (`log_scheduled_sum`). It is e^{S_j}
     (Σ_{τ ≥ j} e^{−S_τ} + B R), with S_j the sum of log B over the steps after j in the block. The sum is over steps τ
     of the block that may be released, and B and R are those of the first step after the block.
 

@@ -246,7 +246,7 @@ def log_escape_of(log_survival: float, log_escapes: Iterable[float]) -> float:
         log_escapes: log e_i of the events.
 
     Returns:
-        The natural logarithm, at most 0 up to rounding.
+        The natural logarithm, at most 0. The union bound is not rounded up.
     """
     # If S is too close to 1, its logarithm has lost the digits of 1 − S.
     if log_survival < -1e-14:

@@ -233,7 +233,7 @@ def _log_outward(log_scale: float, value: float, side: int) -> float:
 
 
 def trim_parts(parts: Sequence[Part], log_delta: float, tilt: float = 0.0) -> list[Part]:
-    """Leave out improbable noise from the parts of a composition: at most a share e^−28 of δ in total.
+    """Leave out improbable noise from the parts of a composition: at most e^−28 of the estimated δ.
 
     Otherwise very large losses of tiny probability could determine the saddle point of the integral, although they add
     nothing to δ.

@@ -125,7 +125,7 @@ def _single_client(trials: int, theta: float) -> Pair:
         theta: θ, 0 < θ < 1/2.
 
     Returns:
-        The pair of the two binomial distributions, with all outcomes listed.
+        The pair of the two binomial distributions, with all positive losses listed.
     """
     distribution = binomial(trials, theta, complete=True)
     first_positive = trials // 2 + 1
@@ -134,7 +134,7 @@ def _single_client(trials: int, theta: float) -> Pair:
     log_masses = distribution.log_masses[first_positive:]
     # The error of the log probabilities, and of a few roundings.
     table = ShiftedTable(losses, log_masses, -math.inf, distribution.error + 8 * UNIT_ROUNDOFF)
-    # All outcomes are listed, so the table is attained.
+    # All positive losses are listed, so the table is attained.
     return shifted_pairs(table).upper
 
 

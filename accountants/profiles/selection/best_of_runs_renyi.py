@@ -1,7 +1,8 @@
 """Rényi divergences of the best of a random number of runs, at every order (`best_of_runs`, first bound).
 
 Beyond the listed orders, S(a, a − 1) ≤ (a − 1) H + φ(1) with H = S(1, 1), as φ increases. Here φ(1) = log E[K], and
-f(0) ≤ 1 adds at most log 2. So D_a ≤ D_a(Q‖Q′) + H + (log E[K] + log 2)/(a − 1). For D_a(Q‖Q′) ≤ ρ a, D_a/a falls.
+f(0) ≤ 1 adds at most log 2 to a logarithm ≥ 0. So D_a ≤ D_a(Q‖Q′) + H + (|log E[K]| + log 2)/(a − 1). If
+D_a(Q‖Q′) ≤ ρ a, the right side over a is at most ρ + (H + (|log E[K]| + log 2)/(a − 1))/a, which falls in a.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class BestOfRunsRenyi:
         """A number ρ such that the Rényi divergence D_a of every order a > 1 is at most ρ a; math.inf if none is known.
 
         Between two listed orders D_a/a is at most the bound at the larger one over the smaller one. Beyond the last
-        order, D_a is at most that of one run plus H + (log E[K] + log 2)/(a − 1). K is the number of runs (module
+        order, D_a is at most that of one run plus H + (|log E[K]| + log 2)/(a − 1). K is the number of runs (module
         docstring).
         """
         orders = (1.0, *self.listed.orders)

@@ -181,7 +181,7 @@ def _find_event(local_epsilon: float, clones: FloatArray, epsilon: FloatArray) -
         epsilon: ε, in nats. The result is not used at ε ≥ ε₀, where any ε below ε₀ may replace it.
 
     Returns:
-        The factors in one column, and κ with a row for each ε and a column for each c.
+        The factors in one column. κ and c + 1 − κ have a row for each ε and a column for each c.
     """
     # Any ε below ε₀ would do in place of an ε ≥ ε₀.
     epsilon_below = np.where(epsilon < local_epsilon, epsilon, local_epsilon * (1.0 - 1e-9))[:, None]

@@ -151,7 +151,8 @@ def _combine_into_lumps(cell_moment: FloatArray, cell_mass: FloatArray) -> tuple
         cell_mass: mass of each cell under the blanket.
 
     Returns:
-        Two arrays with one entry for each lump, the mean excess and the mass. The last lump may have fewer cells.
+        Two arrays with one entry for each lump, the mean excess and the mass. The last lump may have fewer cells. A
+        mass below 1e-300 is raised to 1e-300.
     """
     first_of_lump = np.arange(0, cell_mass.size, LUMP)
     lump_mass = np.maximum(np.add.reduceat(cell_mass, first_of_lump), _LEAST_MASS)  # avoids a division by 0

@@ -240,7 +240,7 @@ def _middles_of_gaps(rows: Rows, spacing_factor: float) -> FloatArray:
         spacing_factor: factor by which all planned distances of rows are enlarged.
 
     Returns:
-        The middles in increasing order; an empty array if no gap is too large.
+        The middles, increasing. Gaps from a log δ ≤ −80 on, or narrower than 1e-9 of ε, are left out.
     """
     epsilon, log_delta = rows
     # The bounds need not be monotone, so each is replaced by the least one so far.

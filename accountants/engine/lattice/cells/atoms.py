@@ -117,7 +117,8 @@ def _float_gcd(first: float, second: float, tolerance: float) -> float:
         tolerance: size at or below which a remainder counts as 0.
 
     Returns:
-        The divisor: the last remainder above the tolerance.
+        The divisor: the last remainder above the tolerance. `second` counts as a remainder; if it is not above the
+        tolerance either, the result is `first`.
     """
     while second > tolerance:
         first, second = second, abs(math.remainder(first, second))

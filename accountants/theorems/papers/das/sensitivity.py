@@ -181,10 +181,10 @@ def unit_distances(dimension: int) -> dict[str, float]:
 
 
 def unit_vector_bounds(dimension: int, levels: int) -> Movement:
-    """Return the largest distances of any two unit vectors after rounding by the same random numbers, in three norms.
+    """Bound the distances of any two unit vectors after rounding by the same random numbers, in three norms.
 
-    They are Δ₁ = min(2ds, 2s√d + d), Δ∞ = 2s and Δ₂ = min(2s√d, 2s + √d), in grid steps. In each minimum, the first
-    number is the size of the cube [−1, 1]^d. The second one is the size of the unit ball with the rounding added.
+    They are Δ₁ = min(2ds, 2s√d + d), Δ∞ = 2s and Δ₂ = min(2s√d, 2s + √d), in grid steps. In each minimum, the
+    first number is the diameter of the cube [−1, 1]^d. The second is that of the unit ball, with the rounding added.
 
     Args:
         dimension: number d of coordinates, at least 1.

@@ -179,14 +179,14 @@ LEMMA_5 = Theorem(
 
 @formula(given="Two vectors at distance at most a times the norm of the first.")
 def unit_distance(*, relative_distance: Annotated[float, RELATIVE_DISTANCE]) -> Outputs:
-    """Compute bounds on the distance of two vectors after normalisation, if their distance is a times the first norm.
+    """Compute bounds on the distance of two vectors after normalisation, if it was at most a times the first norm.
 
     Args:
-        relative_distance: a ≥ 0, the distance of the vectors over the norm of the first one.
+        relative_distance: a ≥ 0, bound on the distance of the vectors over the norm of the first one.
 
     Returns:
-        `unit_distance` is 2a, by Lemma 6 of Das et al. `sharper_unit_distance` is √(2 − 2√(1 − a²)), which is attained,
-        or 2 if a > 1.
+        `unit_distance` is 2a, by Lemma 6 of Das et al. `sharper_unit_distance` is √(2 − 2√(1 − a²)), or 2 if a > 1.
+        It is attained, except that it is only approached at a = 1.
     """
     if relative_distance > 1.0:
         attained = 2.0

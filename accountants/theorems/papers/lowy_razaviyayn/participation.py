@@ -81,7 +81,8 @@ def participation_and_averages(
 
     Each client i has a value x_i (`figure`), and M_r clients take part in round r. The averages of M_r are
     M = 1/E[1/M_r] and M' = 1/√E[1/M_r²]. Let A be the mean of the M_r largest x_i, and X its root mean square over the
-    random M_r. The paper bounds the exact mean(x_i)/M by min{X/M', x_max/M} (erratum E-31).
+    random M_r. As the participants are a uniform set, mean(x_i)/M is exact. The paper bounds it
+    by min{X/M', x_max/M}.
 
     Args:
         client_groups: groups of equal clients, with the value x of each client.

@@ -88,7 +88,8 @@ def coercivity(
 
     Lemma E.8 of Lowy and Razaviyayn has two bounds. One is β times the inner product ⟨∇F(x) − ∇F(y), x − y⟩. The other
     one is 2β times the Bregman divergence F(x) − F(y) − ⟨∇F(y), x − y⟩. The divergence at (x, y) plus the divergence at
-    (y, x) is the inner product, which is therefore at least each of them.
+    (y, x) is the inner product, which is therefore at least each of them. The bound by the divergence needs an F
+    that is convex and β-smooth beyond the domain, for example on the whole space (erratum E-38).
 
     Args:
         smoothness: smoothness β of the loss.

@@ -43,8 +43,8 @@ CONDITION_NUMBER = Quantity(symbol="κ", ge=1, le=1e100, description="smoothness
 def free_privacy_epsilon(*, dimension: int, samples_per_client: int) -> float:
     """Return √(d/n), the ε from which on local privacy costs no more than the sampling of records, up to constants.
 
-    Local privacy protects a record from all parties except its client. Its cost √d/(εn) is then at most 1/√n, the order
-    of the statistical error.
+    Local privacy protects a record from all parties except its client. Apart from a common factor, its cost √d/(εn) is
+    then at most 1/√n, the order of the statistical error.
 
     Args:
         dimension: number d of coordinates of the model, at least 1.
