@@ -221,8 +221,8 @@ class Settings(BaseSettings):
     def _with_password(cls, values: JsonRecord) -> JsonRecord:
         """Insert the password from `store_password_file` into `store_url`.
 
-        So the password need not be in an environment variable. Line breaks at its end are removed. Without a password
-        file, the values are unchanged.
+        So the password need not be in an environment variable. Line breaks at the end of the file are removed. Without
+        a password file, the values are unchanged.
 
         Args:
             values: settings by name before their validation.

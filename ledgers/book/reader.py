@@ -151,8 +151,8 @@ class BookReader(PublishedLog):
     def log_entries(self, tenant: str, *, start: int = 0, limit: int = 1000) -> list[JsonRecord]:
         """Return log entries of all ledgers of a tenant, in the order of the log.
 
-        A commit has the member `contradicted` next to the signed members if an observation concerns its reservation: a
-        run was observed to differ from its mechanism.
+        A commit has the member `contradicted` next to the signed members if an observation concerns its reservation.
+        The observation is that a run differed from its mechanism.
 
         Args:
             tenant: owner of the ledgers.
@@ -289,8 +289,8 @@ class BookReader(PublishedLog):
     ) -> list[JsonRecord]:
         """Return log entries of a ledger, in the order of the log or backwards.
 
-        A commit that paid for a run that differed from its mechanism has the member `contradicted` next to the signed
-        members.
+        A commit has the member `contradicted` next to the signed members if an observation concerns its reservation.
+        The observation is that a run differed from its mechanism.
 
         Args:
             tenant: owner of the ledger.
