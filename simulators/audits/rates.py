@@ -54,7 +54,7 @@ def upper_rate(successes: npt.ArrayLike, trials: int, error: float) -> Floats:
 def joint_confidence(audits: int, confidence: float) -> float:
     """Return the confidence that each of several audits needs, so that all of them hold with a joint confidence.
 
-    By Bonferroni's inequality, the probability that any audit fails is at most the sum over the audits.
+    By Bonferroni's inequality, some audit fails with at most the sum of the audits' probabilities of failure.
 
     Args:
         audits: number of audits, at least 1.
