@@ -221,7 +221,8 @@ class Settings(BaseSettings):
     def _with_password(cls, values: JsonRecord) -> JsonRecord:
         """Insert the password from `store_password_file` into `store_url`.
 
-        So the password need not be in an environment variable. Without a password file, the values are unchanged.
+        So the password need not be in an environment variable. Line breaks at the end of the file are removed. Without
+        a password file, the values are unchanged.
 
         Args:
             values: settings by name before their validation.
@@ -230,7 +231,7 @@ class Settings(BaseSettings):
             The settings with the complete URL; the given mapping is not changed.
 
         Raises:
-            ValueError: there is no URL, the URL is invalid, or the file cannot be read.
+            ValueError: a password file is given, but no valid URL, or the file cannot be read.
         """
         name = values.get("store_password_file")
         url = values.get("store_url")

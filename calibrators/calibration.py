@@ -361,10 +361,10 @@ class FamilyCalibrator(
             problem: the request, which describes the run and its privacy target.
 
         Returns:
-            The certified noise of the run. If the target was a risk, the request in it has the certified (ε, δ) in its
-            place.
+            The certified noise of the run. A target risk in its request is replaced by the certified (ε, δ).
 
         Raises:
+            InvalidInput: no run meets the limits of the request.
             NoCertificate: nothing can be certified.
         """
         certificates = Certificates(self.family, problem)

@@ -97,10 +97,11 @@ def _floor_and_fraction(sizes: Floats, levels: int) -> tuple[Integers, Words]:
 def _high_half(values: Floats | np.float64) -> Floats:
     """Return the leading half of the digits of each double, by Veltkamp's splitting.
 
-    The difference of a double and its leading half is a double, too, and products of such halves are exact.
+    The difference of a double and its leading half is a double, too. Products of such halves are exact unless they
+    underflow.
 
     Args:
-        values: finite doubles.
+        values: doubles of absolute value below 2^996, so that nothing overflows.
 
     Returns:
         The leading halves, in the shape of the values.

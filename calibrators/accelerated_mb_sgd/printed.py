@@ -64,8 +64,8 @@ def printed_readings(problem: AcceleratedMbSgdProblem, run: Run, truth: Truth[Me
 def _reading(problem: AcceleratedMbSgdProblem, run: Run, reading: Reading, truth: Truth[Member]) -> PrintedReading:
     """Evaluate Theorem E.1 or 2.4 of Lowy and Razaviyayn in one interpretation ("reading") of its text.
 
-    With several groups of clients, one group is shown: that with the largest ratio of its true ε to the ε of its
-    target.
+    With several groups of clients, `worst_client` selects the one that is shown, by the ratio of its true ε to the ε of
+    its target.
 
     Theorem E.1 is for smooth losses, and Theorem 2.4 is for all others.
 

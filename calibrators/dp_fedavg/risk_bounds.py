@@ -101,7 +101,7 @@ def bounds(problem: DpFedavgRiskProblem, run: NoisyRun) -> Bounds:
     """Return the bound on the empirical excess risk of the average model, and the order of the central lower bound.
 
     The bound is for gradients that are never clipped. There is none if the clipping norm is below the Lipschitz
-    constant or adapts. The mean of clipped gradients is then not a gradient of the mean loss.
+    constant or adapts. The mean of clipped gradients may then differ from the gradient of the mean loss.
 
     Args:
         problem: the request, with the constants of the losses.

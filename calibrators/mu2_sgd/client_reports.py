@@ -224,7 +224,7 @@ def _report_rounds(kind: ReportingClients) -> Fields:
         kind: clients that report in the same rounds.
 
     Returns:
-        The three fields; nothing if the rounds are not given.
+        The three fields, in rounds; the gap of a single report is 0. No fields if the rounds are not given.
     """
     rounds = kind.rounds
     if not rounds:

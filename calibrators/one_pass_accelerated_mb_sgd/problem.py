@@ -45,8 +45,9 @@ class OnePassProblem(AcceleratedMbSgdProblem):
     def batch_of(self, group: ClientGroupRequest, run: Run) -> int:
         """Return the batch size K of a group's clients in a run.
 
-        It is the group's own batch size if given. Otherwise it is proportional to the group's n records and rounded
-        down, so that R batches use no record twice: R K ≤ n.
+        It is the group's own batch size if given. Otherwise it is proportional to the group's n records, rounded down,
+        and at least 1. The rounding preserves R K ≤ n for R rounds, so that no record is used twice. The least value of
+        1 does so only if R ≤ n.
 
         Args:
             group: a group of clients of the request.

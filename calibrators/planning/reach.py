@@ -243,6 +243,8 @@ class _Search:
     def _bracket_above(self, failing: int) -> tuple[int, int]:
         """Multiply a value that misses the target by `STRIDE`, repeatedly, until it meets the target.
 
+        Each product is rounded up to a value of the grid, or is the grid's largest value.
+
         Args:
             failing: index of the value.
 
@@ -251,6 +253,8 @@ class _Search:
 
         Raises:
             EpsilondError: the largest value misses the target.
+            BeyondBudget: too many trials.
+            ConditionViolated: the algorithm has no explicit bound on its risk.
         """
         grid = self._grid
         while failing < grid.most:

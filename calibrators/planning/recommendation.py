@@ -294,7 +294,9 @@ def _describe_rounds(count: int | None) -> str:
 
 
 def _describe_bytes(count: float) -> str:
-    """Return a number of bytes in words, with three significant digits.
+    """Return a number of bytes in words, rounded to three significant digits.
+
+    From 999.5 of a unit on, the number is written with an exponent, such as 1e+03 kB.
 
     Args:
         count: the number of bytes.

@@ -172,7 +172,8 @@ class ProjectedSgdProblem(PointTargets, TargetedProblem):
 
         Args:
             solved: the unknown by name, at most one: `noise_std`, the least noise of all steps; `step_size`, the
-                largest step; or `participants`, the batch size m. Otherwise schedules are as given, or constant 1.
+                largest step; or `participants`, the batch size m. All else is as given; absent schedules and an absent
+                batch size are 1.
 
         Returns:
             The run. A schedule that is solved for is scaled as a whole, so that its shape is kept.

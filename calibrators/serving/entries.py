@@ -306,7 +306,7 @@ def _round_sides(condition: ConditionAnswer) -> ConditionAnswer:
 
 
 def _round_side(value: float, *, up: bool) -> float:
-    """Round one side of a condition to `DIGITS` digits, up or down; an integer is not rounded.
+    """Round one side of a condition to `DIGITS` significant digits, up or down; an integer is not rounded.
 
     Args:
         value: the number on this side.

@@ -115,11 +115,11 @@ def _describe_long_run(problem: object, rounds: int, bits: float, shorter: RunFi
     Args:
         problem: the request, which may fix the rounds.
         rounds: rounds of the answer.
-        bits: bits that one client sends over these rounds.
+        bits: bits that a client sends if it reports in all of these rounds.
         shorter: the best shorter run, if there is one.
 
     Returns:
-        One to three sentences, without the last full stop.
+        Two or three sentences, without the last full stop.
     """
     count = "1 round" if rounds == 1 else f"{rounds} rounds"
     need = f"the answer needs {count} and {bits / GIGABIT:.3g} Gbit per client that reports in every round"

@@ -132,7 +132,7 @@ def pending_move(row: PendingRow, now: float, warnings: Sequence[Caution] = ()) 
 
     Args:
         row: the change in the database.
-        now: present time in seconds since 1970. A pending change after its time of expiry is shown as expired.
+        now: present time in seconds since 1970. A pending change is shown as expired from its time of expiry on.
         warnings: warnings of the service for the answer, which has no such member if there are none.
 
     Returns:

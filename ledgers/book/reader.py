@@ -151,12 +151,12 @@ class BookReader(PublishedLog):
     def log_entries(self, tenant: str, *, start: int = 0, limit: int = 1000) -> list[JsonRecord]:
         """Return log entries of all ledgers of a tenant, in the order of the log.
 
-        A commit that paid for a run that differed from its mechanism has the member `contradicted` next to the signed
-        members.
+        A commit has the member `contradicted` next to the signed members if an observation concerns its reservation.
+        The observation is that a run differed from its mechanism.
 
         Args:
             tenant: owner of the ledgers.
-            start: number in the log of the first entry.
+            start: number in the log from which entries are returned.
             limit: largest number of entries.
 
         Returns:
@@ -289,8 +289,8 @@ class BookReader(PublishedLog):
     ) -> list[JsonRecord]:
         """Return log entries of a ledger, in the order of the log or backwards.
 
-        A commit that paid for a run that differed from its mechanism has the member `contradicted` next to the signed
-        members.
+        A commit has the member `contradicted` next to the signed members if an observation concerns its reservation.
+        The observation is that a run differed from its mechanism.
 
         Args:
             tenant: owner of the ledger.

@@ -108,11 +108,11 @@ class ServicePlace:
             key: idempotency key of the request.
 
         Returns:
-            The receipts. Each proves that the log of the service contains the entry of this commit.
+            The receipts. Each proves that the log of the service contains the entry of a commit of this reservation.
 
         Raises:
-            Refused: the answer is not a valid receipt of this request, so that nothing may be run.
-            LogForked: the log in the receipt does not continue the newest head that was seen here.
+            Refused, InvalidInput, NoCertificate, Unanswered: as `_document`. Refused also if a receipt is not valid.
+            LogForked: the log in the receipt and the newest head that was seen here are not of one log.
         """
         answer = self._document("POST", f"/v1/reservations/{escape_id(identifier)}/commits", as_json(body), key)
         records = answer.get("receipts", [answer])  # with one ledger, the answer itself is the receipt

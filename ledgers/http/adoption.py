@@ -40,6 +40,9 @@ class Adoption:
         Args:
             organisations: organisation of each API key, by the key's name. Ledgers that another name opened get the
                 nameless organisation, `NAMELESS`.
+
+        Raises:
+            Again: other processes changed ledgers during each of several attempts. Nothing was assigned.
         """
 
         def organisation_of(name: str) -> str:

@@ -50,7 +50,8 @@ def open_ledger(ledgers: Ledgers, caller: Caller, request: OpenLedger, key: str)
 def ledger_answer(ledgers: Ledgers, tenant: str, identifier: str) -> answers.LedgerAnswer:
     """Return a ledger, with its conditions, the curve of its plan, and warnings.
 
-    A warning (collision) names other ledgers that cover the same people, because their losses add up.
+    A warning names other ledgers that cover the same people, because their losses add up. The service's own warnings
+    follow.
 
     Args:
         ledgers: ledgers of the service.
@@ -59,6 +60,9 @@ def ledger_answer(ledgers: Ledgers, tenant: str, identifier: str) -> answers.Led
 
     Returns:
         The ledger as the service answers it.
+
+    Raises:
+        NotFound: this tenant has no such ledger.
     """
     row, state, promise = ledgers.promise(tenant, identifier)
     warnings = collisions(ledgers.book.colliding(row.id))

@@ -123,7 +123,8 @@ def parse(whole: str) -> Note:
         The text of the note, with its signatures.
 
     Raises:
-        Malformed: the text has no signature lines after an empty line, or too many.
+        Malformed: the text is too long or has characters that notes cannot have. Or it has no signature lines after an
+            empty line, more than `MOST_SIGNATURES`, or a line that is not a signature.
     """
     _check(whole)
     text, empty_line, signature_lines = whole.rpartition("\n\n")

@@ -107,15 +107,16 @@ def use_reserved(slot: Slot, amounts: Amounts) -> Slot:
 def require_free(slot: Slot, parts: Amounts) -> None:
     """Check that a slot, a part of the privacy budget, has enough left for the requested amounts.
 
-    Several Rényi orders of a slot count together. Single orders may be overdrawn as long as `may_go_on` accepts their
-    weighted mean.
+    Several Rényi orders of a slot count together. Single orders may be overdrawn as long as `may_go_on` accepts all
+    orders together.
 
     Args:
         slot: the slot, with amounts such as μ², ρ, ε or one for each Rényi order.
         parts: requested amounts by the names of the slot's parts, such as `mu_squared`.
 
     Raises:
-        LedgerExhausted: less is free than requested. Its condition has both amounts.
+        LedgerExhausted: less is free than requested. Its condition has both amounts, except if `may_go_on` does not
+            accept the Rényi orders.
     """
     if slot.kind == "rdp":
         if not may_go_on(slot, parts):

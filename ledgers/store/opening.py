@@ -36,8 +36,9 @@ def open_store(place: Path | URL | str, *, name: str = "the ledgers' place") -> 
         The open database, which the caller must close.
 
     Raises:
-        StoreLocked: another process has opened the file.
-        StoreUnavailable: the database cannot be read or written, or has tables of a later version.
+        StoreLocked: the file is open already, in this process or another one.
+        StoreUnavailable: the URL is of another kind, its driver is missing, the database cannot be read or written, or
+            it has tables of a later version.
     """
     return opening.open_database(_url(place), [CHAIN], name=name, what="ledgers")
 

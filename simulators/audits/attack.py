@@ -235,7 +235,7 @@ def delta_score(epsilon: float) -> Score:
     Returns:
         A function of lower bounds on TPR and upper bounds on FPR. The score is 0 if it would be negative.
     """
-    weight = math.exp(min(epsilon, 700.0))  # the exponential of more than 709 is not a double
+    weight = math.exp(min(epsilon, 700.0))  # the exponential of 710 is not a double
     return lambda true, false: np.asarray(np.maximum(true - weight * false, 0.0))
 
 

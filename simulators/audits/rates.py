@@ -15,12 +15,12 @@ def lower_rate(successes: npt.ArrayLike, trials: int, error: float) -> Floats:
     The bound is 0 for no successes.
 
     Args:
-        successes: observed counts.
+        successes: observed counts, from 0 to `trials`.
         trials: number of independent trials.
-        error: probability that the bound fails.
+        error: largest probability that the bound of one count fails, in (0, 1).
 
     Guarantees:
-        With probability at least 1 − error, the result is at most the true probability.
+        For each count, with probability at least 1 − error, the result is at most the true probability.
 
     Returns:
         One bound in [0, 1] for each count.
@@ -54,13 +54,13 @@ def upper_rate(successes: npt.ArrayLike, trials: int, error: float) -> Floats:
 def joint_confidence(audits: int, confidence: float) -> float:
     """Return the confidence that each of several audits needs, so that all of them hold with a joint confidence.
 
-    By the bound of Bonferroni, the probabilities of failure add up.
+    By Bonferroni's inequality, some audit fails with at most the sum of the audits' probabilities of failure.
 
     Args:
         audits: number of audits, at least 1.
         confidence: confidence with which all of them hold, in (0, 1).
 
     Returns:
-        The confidence of one audit, at least `confidence`.
+        The confidence of one audit, at least `confidence` up to rounding.
     """
     return 1.0 - (1.0 - confidence) / audits

@@ -40,7 +40,8 @@ class ShuffledReports:
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
         """Draw shuffled reports, and return their log densities relative to the data set SECOND.
 
-        The rows are those on the data sets FIRST and SECOND. They are computed in chunks, which limits the memory.
+        The rows are those on the data sets FIRST and SECOND. An output that is impossible on SECOND has the values 0
+        and −∞. The rows are computed in chunks, which limits the memory.
 
         Args:
             generator: source of randomness.

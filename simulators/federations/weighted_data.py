@@ -24,7 +24,8 @@ def build_for(spec: Any, run: AnyRun) -> AnyRun:
         The learning problem.
 
     Raises:
-        InvalidInput: the spec is invalid, or the groups do not fit it; pointers lead into the run.
+        InvalidInput: the problem cannot be built (pointers into the spec), or the groups do not fit it (pointers into
+            the run).
     """
     groups: Groups = getattr(run, "client_groups", None) or ()
     # The groups of the algorithm PPSGD have another class. They only set batch sizes, because its clients draw fresh

@@ -83,7 +83,7 @@ class MeanSoftmax:
 
 
 def steepest(reach: Floats, classes: int) -> Floats:
-    """Return a bound on the norm of the loss's gradient in the outputs Wx of a softmax model.
+    """Return an upper bound on the norm of the loss's gradient in the outputs Wx of a softmax model.
 
     The gradient is p − e_y for the softmax p of the outputs and the indicator e_y of the record's class y. By ‖p −
     e_y‖² ≤ 2(1 − p_y)² it suffices to bound p_y from below. Any two outputs differ by at most √2‖W‖‖x‖ ≤ √2t, so that

@@ -16,8 +16,8 @@ NOTICED = 1e-9
 def rounding(dimension: int) -> float:
     """Return an upper bound on the relative rounding error of a norm or an inner product in double precision.
 
-    A sum of d products of doubles has a relative error of about d · 2^−53. The bound is twice that, with a margin of 16
-    for the rounding errors of further operations.
+    The error of an inner product is relative to the sum of the products' absolute values. It is at most about d · 2^−53
+    for d products. The bound is twice that for d + 16 products, a margin for the rounding errors of further operations.
 
     Args:
         dimension: number d of coordinates.

@@ -187,7 +187,7 @@ class Session:
 
 
 def require_records(sizes: Indices, wanted: Indices, *, exactly: bool) -> None:
-    """Check that every client has the number of records that the noise was calibrated for.
+    """Check that every client has exactly, or at least, the number of records that the noise was calibrated for.
 
     The sampling and the influence of one record, for which the noise was calibrated, depend on this number.
 
@@ -197,7 +197,8 @@ def require_records(sizes: Indices, wanted: Indices, *, exactly: bool) -> None:
         exactly: whether a client with more records is an error, too.
 
     Raises:
-        InvalidInput: a client has another number; the error points to the first such client.
+        InvalidInput: a client has too few records, or another number if `exactly`. The error points to the first such
+            client.
     """
     is_wrong = sizes < wanted
     sign = "≥"

@@ -83,7 +83,7 @@ def cells(repetitions: int, seed: int, *, noises: Sequence[float], references: i
     A canary is a record or client that is inserted into the training data to be detected.
 
     Args:
-        repetitions: number of attacked trainings of each simulation, times `RUNS_PER_REPETITION`.
+        repetitions: number of attacked trainings of each simulation, in units of `RUNS_PER_REPETITION`.
         seed: seed of all randomness.
         noises: noise multipliers, in units of the clipping norm.
         references: number of further trainings that the attacker learns from, for the canaries with flipped labels.

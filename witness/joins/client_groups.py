@@ -196,10 +196,10 @@ def _group_run(problem: SimulatedProblem, run: AnyRun, group: RunGroup, scale: f
 
 
 def effective_noise_std(problem: SimulatedProblem, run: AnyRun, noise_std: float, scale: float = 1.0) -> float:
-    """Return the standard deviation of noise with the same mean squared error as noise and compression together.
+    """Return the standard deviation of noise with at least the mean squared error of noise and compression together.
 
-    A message has d coordinates and a gradient of norm at most L. Compression after the noise adds ω(L² + dσ²) to its
-    error (Lowy and Razaviyayn, Remark 2.1). Noise of variance σ² + ω(L²/d + σ²) per coordinate has the same error
+    A message has d coordinates and a gradient of norm at most L. Compression after the noise adds at most ω(L² + dσ²)
+    to its error (Lowy and Razaviyayn, Remark 2.1). Noise of variance σ² + ω(L²/d + σ²) per coordinate has this error
     without compression.
 
     Args:

@@ -182,7 +182,8 @@ def _round_epsilon(rounds: int, epsilon: float, delta: float) -> float:
         delta: target δ of all rounds together.
 
     Returns:
-        The ε of a round, in nats, rounded down. It is 0 if the bisection finds no positive value that meets the target.
+        The ε of a round, in nats, at most the exact one up to rounding. It is 0 if no positive value that meets the
+        target is found.
     """
     slack = SLACK_SHARE * delta
     if best_composition(epsilon=PROVED_EPSILON, delta=slack, rounds=rounds) <= epsilon:

@@ -191,8 +191,8 @@ def assemble(request: RiskSimulation, resolved: ResolvedRuns, blocks: Sequence[M
     The excess risk is the risk of the model minus the least possible risk.
 
     Args:
-        request: the request, with the confidence level of the bands and the spec of the problem.
-        resolved: the runs with their noise, as `prepare` returned them.
+        request: the request, with the confidence level of the bands.
+        resolved: the problem, and the runs with their noise, as `prepare` returned them.
         blocks: results of all blocks, in order.
 
     Returns:

@@ -91,7 +91,7 @@ def _sum_of_divergences(request: ChargeRequest, order: float) -> float:
         order: Rényi order, above 1.
 
     Returns:
-        The sum in nats, rounded up; math.inf if the divergence of a mechanism is not known.
+        The sum in nats, rounded up; math.inf if no finite bound on the divergence of a mechanism is known.
     """
     divergences = [(_of_part(request, spec, order), repetitions) for spec, repetitions in flatten(request.spec)]
     are_finite = all(math.isfinite(divergence) for divergence, _ in divergences)

@@ -112,7 +112,7 @@ def _draw_rounds(
         The number of a round, from 1 on; the draws of its chunk; and the index of the round in the chunk.
     """
     noises = _noises_per_round(problem, run)
-    # Draw as many rounds at a time as fit into the memory.
+    # Draw as many rounds at a time as fit into a fixed memory.
     size = chunk_size(problem.clients, noises * problem.dimension)
     for offset in range(0, last, size):
         draws = draw(

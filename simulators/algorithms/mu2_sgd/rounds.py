@@ -116,11 +116,11 @@ def run_round(
     *,
     number: int,
 ) -> tuple[Floats, Floats]:
-    """Run one round of all repetitions with m participants, each of which reports on one record.
+    """Run one round of all repetitions, in each of which at most m clients report on one record.
 
     In round t, noisy SGD reports the gradient ∇f(x_t) of a record's loss f at the server's model x_t. Gap differences
     are run by `_run_gap_round`. The other methods report t∇f(x_t) − (t − 1)∇f(x_{t−1}). Reports are scaled down to the
-    norm `scales.largest`.
+    norm `scales.largest`, or to that norm times the gap for gap differences.
 
     Args:
         problem: learning problem.
@@ -133,6 +133,7 @@ def run_round(
 
     Returns:
         Norms of the gradients and of the reports before scaling, (repetitions, m); 0 for a client that does not report.
+        For gap differences the norms of the reports are divided by their gaps.
     """
     clients = draws.clients[round_index]
     present = draws.present[round_index]

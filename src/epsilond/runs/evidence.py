@@ -130,7 +130,7 @@ class Evidence:
             declaration: the caller's own words, which are printed next to the ε.
 
         Raises:
-            InvalidInput: no such premise, or one that no declaration can replace.
+            InvalidInput: no such premise, one that no declaration can replace, or an empty declaration.
         """
         choices = [premise.id for premise in self.premises if premise.declaration]
         if premise not in choices:

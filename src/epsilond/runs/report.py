@@ -117,10 +117,13 @@ def _contradicted_page(support: Mapping[str, object], date: str | None) -> str:
 
     Args:
         support: the evidence as JSON values, from `describe_evidence`.
-        date: date that the page prints, YYYY-MM-DD, or None.
+        date: date that the page prints, in a form of ISO 8601, or None.
 
     Returns:
         The page as HTML, with its data and their hash.
+
+    Raises:
+        InvalidInput: the date is invalid.
     """
     page = make_record(
         CONTRADICTED,

@@ -264,7 +264,7 @@ def _judge_change(scores: Scores) -> Finding:
     algorithm if every change that the bands allow is smaller, and fails if every one is larger.
 
     Args:
-        scores: measured accuracies by m.
+        scores: measured accuracies by algorithm and m.
 
     Returns:
         The claim with its verdict, and both changes of each algorithm in words.

@@ -240,14 +240,14 @@ class ObservedSteps:
     def _match_batch(self, noise_free_sum: NDArray[np.float64]) -> set[Premise]:
         """Find the batch of the sampler from which the gradients of a noise update were computed.
 
-        It is the next batch with as many records as gradients. Batches before it count as skipped. It is reported if no
-        batch fits.
+        It is the first of the next `_AHEAD` batches with as many records as gradients, of which some may be padding.
+        Batches before it count as skipped. If no batch fits, this is reported and the next batch is dropped.
 
         Args:
             noise_free_sum: the sum to which the noise was added, at the sampled coordinates.
 
         Returns:
-            `FRESH_DRAW` if the gradients are those of the records in the batch; otherwise the empty set.
+            `FRESH_DRAW` if the rows of the gradients are copies of the records in the batch; otherwise the empty set.
         """
         waiting = self._batches.waiting
         if not waiting:

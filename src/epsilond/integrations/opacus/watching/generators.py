@@ -77,10 +77,13 @@ class GeneratorWatch:
         self._earlier: Sequence[GeneratorState] = ()
 
     def observe(self) -> str | None:
-        """Compare the present state with all earlier ones, and remember it.
+        """Compare the present state with the earlier ones, and remember it.
+
+        At most `_LARGEST_MEMORY` blocks are stored. The first state is compared with those of the run that is resumed.
 
         Returns:
-            A phrase about a reset since the last call, such as "was seeded anew"; None if there was none.
+            A phrase about a reset since the last call, such as "was seeded anew". At the first call, a phrase about a
+            repetition of the resumed run's numbers. None if there was neither, or if the generator has no state.
         """
         try:
             state = self.generator.get_state()
@@ -283,7 +286,8 @@ def _block_and_position(state: torch.Tensor) -> tuple[bytes, int]:
     """Return an identification of the present block of random numbers, and the position in this block.
 
     The state of torch's Mersenne Twister has its position in bytes 16 to 23 and its block from byte 24 on. The first 32
-    bytes of the block identify it. Generators of devices have a seed in bytes 0 to 7 and a counter in bytes 8 to 15.
+    bytes of the block identify it. Generators of CUDA devices have a seed in bytes 0 to 7 and a counter in bytes 8 to
+    15.
 
     Args:
         state: the state of a generator, as `get_state` returns it.
