@@ -190,7 +190,7 @@ def _reasons(plan: PlanProblem, best: PlanEntry, entries: Sequence[PlanEntry]) -
     if best.noise_to_signal is not None:
         yield f"The noise in the mean of a round has {best.noise_to_signal:.3g} times the largest norm of that mean."
     if best.bytes_per_client is not None and best.reports_per_client is not None:
-        traffic = _describe_bytes(best.bytes_per_client)
+        traffic = describe_bytes(best.bytes_per_client)
         yield f"A client reports {best.reports_per_client:.3g} times and sends {traffic} in all."
 
     # The other kinds of trust.
@@ -293,19 +293,17 @@ def _describe_rounds(count: int | None) -> str:
     return "one round" if count == 1 else f"{count} rounds"
 
 
-def _describe_bytes(count: float) -> str:
+def describe_bytes(count: float) -> str:
     """Return a number of bytes in words, rounded to three significant digits.
-
-    From 999.5 of a unit on, the number is written with an exponent, such as 1e+03 kB.
 
     Args:
         count: the number of bytes.
 
     Returns:
-        The number with the first of the units bytes, kB, MB, GB in which it is below 1000, or with TB.
+        The number with the first of the units bytes, kB, MB, …, PB in which it rounds to less than 1000, or with EB.
     """
-    for unit in ("bytes", "kB", "MB", "GB"):
-        if count < 1000.0:
+    for unit in ("bytes", "kB", "MB", "GB", "TB", "PB"):
+        if count < 999.5:  # from here on, three digits would be rounded to 1000
             return f"{count:.3g} {unit}"
         count /= 1000.0
-    return f"{count:.3g} TB"
+    return f"{count:.3g} EB"

@@ -115,7 +115,7 @@ class ServicePlace:
             LogForked: the log in the receipt and the newest head that was seen here are not of one log.
         """
         answer = self._document("POST", f"/v1/reservations/{escape_id(identifier)}/commits", as_json(body), key)
-        records = answer.get("receipts", [answer])  # with one ledger, the answer itself is the receipt
+        records = answer.get("receipts") or [answer]  # with one ledger, the answer itself is the receipt
         try:
             result = [Receipt.of_record(record) for record in records]
         except Malformed as error:

@@ -7,6 +7,7 @@ from typing import Final
 
 from sqlalchemy import update
 from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError
 
 from epsilond.ledgers.store.tables import COUNTER, TABLES
 from epsilond.storage import opening
@@ -78,5 +79,8 @@ def _url(place: Path | URL | str) -> URL:
     if isinstance(place, URL):
         return place
     if isinstance(place, str) and "://" in place:
-        return make_url(place)
+        try:
+            return make_url(place)
+        except ArgumentError:
+            raise StoreUnavailable("the URL of the database of ledgers cannot be read") from None
     return URL.create("sqlite", database=str(place))

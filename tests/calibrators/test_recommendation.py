@@ -16,7 +16,7 @@ from epsilond.calibrators.planning.answer import PlanAnswer, PlanEntry
 from epsilond.calibrators.planning.planners import PLANNERS
 from epsilond.calibrators.planning.problem import LIMITS, PlanProblem
 from epsilond.calibrators.planning.rankings import answer_of, drafts
-from epsilond.calibrators.planning.recommendation import TRUST_RANKS, name_of, share_of
+from epsilond.calibrators.planning.recommendation import TRUST_RANKS, describe_bytes, name_of, share_of
 
 LEARNING: dict[str, Any] = {
     "lipschitz": 1.0,
@@ -255,3 +255,19 @@ def test_a_plan_with_nothing_to_go_on_says_what_is_missing() -> None:
     assert answer.recommended.entry is None
     assert "missing fields" in answer.recommended.why
     assert [price.definition for price in answer.trusts] == ["local", "shuffle", "central", "joint"]
+
+
+@pytest.mark.parametrize(
+    ("count", "words"),
+    [
+        (0.0, "0 bytes"),
+        (999.4, "999 bytes"),
+        (999.6, "1 kB"),
+        (1234.0, "1.23 kB"),
+        (999600.0, "1 MB"),
+        (5e15, "5 PB"),
+        (2e18, "2 EB"),
+    ],
+)
+def test_bytes_have_no_exponent(count: float, words: str) -> None:
+    assert describe_bytes(count) == words

@@ -23,7 +23,7 @@ class Faults:
     def __init__(self) -> None:
         self.lost = self.busy = 0
         self.asked: list[tuple[str, str, str | None]] = []
-        self.forged = False
+        self.forged = self.emptied = False
         self.elsewhere: str | None = None
 
 
@@ -73,6 +73,8 @@ def serving(folder: Any) -> Iterator[tuple[str, Faults, FilePlace]]:
                 return
             if faults.forged and "entry" in found:
                 found["entry"]["count"] += 1
+            if faults.emptied and "entry" in found:
+                found = {"receipts": []}
             self.send(status, found, {})
 
         def send(self, status: int, found: Any, headers: dict[str, str]) -> None:

@@ -89,6 +89,15 @@ def test_a_forged_receipt_begins_nothing(service, books, tmp_path):
     assert not list(tmp_path.glob("runs/*.json"))
 
 
+def test_an_answer_without_receipts_begins_nothing(service, books, tmp_path):
+    _, faults, _ = service
+    run = books.open(**ASKED).reserve("train", count=10)
+    faults.emptied = True
+    with pytest.raises(Refused, match="not a receipt"):
+        run.commit(4)
+    assert not list(tmp_path.glob("runs/*.json"))
+
+
 @pytest.mark.parametrize("lost", [1, 3])
 def test_two_receipts_of_one_number_stop_the_loop(service, books, tmp_path, lost):
     """The service is restored from a copy without its newest commits, and the head that it keeps elsewhere with it."""

@@ -128,3 +128,9 @@ def test_a_file_loses_nothing_with_the_power(tmp_path: Path):
         found = [connection.execute(text(f"PRAGMA {name}")).scalar_one() for name in pragmas]
     assert found == [2, "wal", 1]
     database.close()
+
+
+def test_a_url_that_cannot_be_read_is_rejected_without_its_text():
+    with pytest.raises(StoreUnavailable, match="cannot be read") as caught:
+        open_store("foo//://secret")
+    assert "secret" not in str(caught.value)
