@@ -157,6 +157,7 @@ def _multiply(profile: EnumeratedProfile, pair: Pair, lattice: Callable[[], Prof
     Returns:
         The profile of the product, which encloses its δ at every ε.
     """
+    # The error of each log mass adds the bound of the enumeration and the accuracy of the given masses.
     return FiniteAndPairProfile(
         losses=profile.total_losses,
         log_masses=profile.log_masses,
@@ -215,6 +216,7 @@ def _are_few_lists(laws: dict[FiniteLaw, int], most: int) -> bool:
     lists = 1
     for law, count in laws.items():
         outcomes = len(law.losses)
+        # With two or more outcomes there are more than T lists, so that no binomial is needed.
         if count > most and outcomes > 1:
             return False
         lists *= math.comb(count + outcomes - 1, outcomes - 1)
@@ -283,11 +285,13 @@ def _total_losses(laws: Sequence[tuple[FiniteLaw, int]]) -> tuple[FloatArray, Fl
     log_masses: FloatArray = np.zeros(1)
     for law, count in laws:
         losses_of_law, log_masses_of_law = combine_outcomes(law, count)
+        # Every total so far is combined with every total of this distribution: losses and log masses add up.
         if len(laws) == 1:
             totals, log_masses = losses_of_law, log_masses_of_law
         else:
             totals = np.add.outer(losses_of_law, totals).ravel()
             log_masses = np.add.outer(log_masses_of_law, log_masses).ravel()
+    # Sort the totals; equal totals remain separate entries.
     order = np.argsort(totals, kind="stable")
     return totals[order], log_masses[order]
 

@@ -76,7 +76,7 @@ def log_delta(laws: Laws, epsilon: float, *, widest: float = WIDEST) -> Interval
     Source: docs/engine-certificate.md, A5.
     """
     _demand_number(epsilon)
-    if epsilon >= supremum(laws):
+    if epsilon >= supremum(laws):  # no total loss exceeds ε, so δ is zero
         return Interval(-math.inf, -math.inf)
     parts = build_parts(laws)
     if not parts:
@@ -86,7 +86,7 @@ def log_delta(laws: Laws, epsilon: float, *, widest: float = WIDEST) -> Interval
         integrand, _ = build_integrand(parts, epsilon, estimate, widest)
         previous_estimate = estimate
         estimate, _ = integrand.estimate(epsilon)
-        if abs(estimate - previous_estimate) <= _LARGEST_CHANGE:
+        if abs(estimate - previous_estimate) <= _LARGEST_CHANGE:  # the estimate is stable
             break
     return _demand_narrow(integrand.enclosure(epsilon), widest)
 
@@ -156,7 +156,7 @@ def epsilon(laws: Laws, log_delta: float, *, slack: float = 0.0, widest: float =
     """
     _demand_number(log_delta)
     parts = build_parts(laws)
-    if not parts or log_delta >= 0.0:
+    if not parts or log_delta >= 0.0:  # ε = 0 meets a δ of 1, and any δ without a loss
         return Interval(0.0, 0.0)
     target = log_delta_target(log_delta)
     may_be_zero = find_saddle(parts, target).epsilon <= 0.0
@@ -285,7 +285,7 @@ def _find_root(parts: list[Part], level: _Level, least: float, widest: float) ->
     """
     log_delta = find_saddle(parts, level.target).log_delta
     first_saddle = find_saddle(trim_parts(parts, log_delta), level.target)
-    root = max(first_saddle.epsilon, least)
+    root = max(first_saddle.epsilon, least)  # estimate by the saddle-point approximation
     for _ in range(_MOST_LINES):
         centre = root
         integrand, saddle = build_integrand(parts, centre, log_delta, widest)
@@ -319,7 +319,7 @@ def _find_root_near(integrand: Integrand, saddle: Saddle, level: _Level, centre:
     low, high = max(centre - saddle.width, least), centre + saddle.width
     if low == least and level.evaluate(integrand, least) <= level.value:
         return least
-    bisections = ITERATIONS if low < high else 0
+    bisections = ITERATIONS if low < high else 0  # none if the bracket is empty
     for _ in range(bisections):
         middle = 0.5 * (low + high)
         if level.evaluate(integrand, middle) > level.value:

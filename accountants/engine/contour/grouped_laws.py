@@ -60,6 +60,7 @@ def build_parts(laws: Laws) -> list[Part]:
         else:
             parts.append(_build_subsampled_part(law, count))
 
+    # The total loss of all Gaussian steps is that of one step with the sum of the squared shifts.
     square = math.fsum(gaussian_squares)
     if square > 0.0:
         parts.append(GaussianSteps(square))

@@ -124,7 +124,9 @@ class LikelihoodRatio:
         p = self.response(x)
         angle = self.shift * height
         half_sine_squared = math.sin(0.5 * self.shift * height) ** 2
+        # Real and imaginary part of r(x + iy)/r(x).
         real, imaginary = 1.0 - 2.0 * p * half_sine_squared, p * math.sin(angle)
+        # Half the logarithm of its squared modulus.
         log_modulus = 0.5 * np.log1p(-4.0 * p * (1.0 - p) * half_sine_squared)
         return np.arctan2(imaginary, real), log_modulus
 

@@ -230,10 +230,12 @@ def characteristic_change(weights: FloatArray, deviations: FloatArray, line: Lin
 
     Source: docs/engine-certificate.md, A4.
     """
+    # Divide the frequencies into a coarse and a fine part, of about √nodes values each.
     stride = math.isqrt(line.nodes - 1) + 1
     strides = -(-line.nodes // stride)  # nodes / stride, rounded up
     fine_frequencies = line.spacing * np.arange(float(stride))
     coarse_frequencies = line.spacing * (stride * np.arange(float(strides)))
+    # Add up the sums over blocks of losses, in a table of coarse and fine frequencies.
     total = np.zeros((coarse_frequencies.size, fine_frequencies.size), dtype=np.complex128)
     for start in range(0, weights.size, _BLOCK):
         block = slice(start, start + _BLOCK)

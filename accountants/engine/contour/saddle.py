@@ -151,10 +151,12 @@ def measure_saddle(transforms: Sequence[Transform], tilt: float) -> Saddle:
     Returns:
         The saddle, with K(λ), K′(λ) and F″(λ) of the composition.
     """
+    # The losses of the parts are independent, so that their cumulants and derivatives add up.
     moments = [transform.moments(tilt) for transform in transforms]
     cumulant = math.fsum(cumulant for cumulant, _, _ in moments)
     mean = math.fsum(mean for _, mean, _ in moments)
     variance = math.fsum(variance for _, _, variance in moments)
+    # F also contains −log λ − log(1 + λ), which adds the last two terms.
     curvature = variance + tilt**-2.0 + (1.0 + tilt) ** -2.0
     return Saddle(tilt, cumulant, mean, curvature)
 
@@ -205,6 +207,7 @@ def _bracket_tilt(parts: Sequence[Part], target: Target) -> tuple[float, float, 
     Raises:
         ContourRefused: the upper tilt exceeds 10^15, or a quadrature needs too many nodes.
     """
+    # The target increases with the tilt. Raise the upper tilt until the target is not negative there.
     low, high = 0.0, 1.0
     while True:
         transforms = [part.resolve(high, 0.0) for part in parts]

@@ -236,11 +236,13 @@ class TailSteps:
         Returns:
             The distribution, on the lattice points with positive mass.
         """
+        # Masses of the points on both sides, and the rest at the middle point.
         log_mass_right = difference(self.survival, np.append(self.survival[1:], log_atom))
         log_mass_left = difference(self.distribution, np.append(self.distribution[1:], -np.inf))
         log_in_tails = np.logaddexp(self.survival[:1], self.distribution[:1])
         log_mass_middle = log1m_exp(np.minimum(log_in_tails, 0.0))
 
+        # Order the points by increasing loss, and drop those without mass.
         index = np.concatenate((-self.left[::-1], [middle], self.right))
         log_mass = np.concatenate((log_mass_left[::-1], log_mass_middle, log_mass_right))
         has_mass = np.isfinite(log_mass)

@@ -129,6 +129,7 @@ def _weigh_cells(outlines: Sequence[Outline], counts: FloatArray, demand: Demand
     # Two successive sides belong to one distribution.
     owners = np.repeat(np.arange(sizes.size) // 2, sizes)
 
+    # The log mass of every cell at each tilt, normalised for its distribution. The largest counts.
     log_masses = np.concatenate([side.log_masses for side in sides])
     locations = np.concatenate([side.locations for side in sides])
     tilts = [coordinate.tilt for coordinate in demand.coordinates]

@@ -57,6 +57,7 @@ class LatticeComposition:
         Returns:
             The composition, with all losses and masses in flat arrays too.
         """
+        # Join the losses of all distributions; `sizes` gives the start of each one.
         index = np.concatenate([law.index for law in laws])
         sizes = np.asarray([law.index.size for law in laws])
         flat = FlatDistributions(
@@ -79,10 +80,12 @@ class LatticeComposition:
         A lattice point and an offset each have a relative error of at most two units of roundoff. Indices of 2^52 and
         more, which mean no real loss, are ignored.
         """
+        # Largest index of a lattice point with a real loss.
         largest_index = 0.0
         for law in self.laws:
             sizes = np.abs(law.index)
             largest_index = max(largest_index, float(sizes[sizes < 2**52].max(initial=0)))
+        # Sum of the offsets of all rounds, in nats.
         offsets = math.fsum(count * abs(law.offset) for law, count in zip(self.laws, self.counts, strict=True))
         rounds = float(sum(self.counts))
         return 4 * UNIT_ROUNDOFF * (largest_index * self.unit * rounds + offsets)
@@ -235,11 +238,13 @@ def bound_composition(survey: Survey, key: GridKey, budget: Budget) -> Compositi
     Returns:
         The composition of the dominating distributions, with the tails that the dominated ones need.
     """
+    # The lattice: its unit, and the cells of losses of every distribution.
     demand = _demand(survey, key, budget)
     grid = choose_grid(survey.outlines_to(key.depth), survey.counts, demand)
     middle_tilt = demand.coordinates[1].tilt
     sign = math.copysign(1.0, middle_tilt)
 
+    # For each distribution: the tails at the bounds of its cells, and the dominating distribution.
     upper_laws, cell_tails = [], []
     for part, cells in zip(survey.parts, grid.cells, strict=True):
         right = read_side(part.first, cells.right, grid.unit, mirrored=False)

@@ -121,6 +121,7 @@ class Side:
 
         It is moved into the cell if rounding places it outside, and to the middle if both masses are 0.
         """
+        # The mass under Q, and from it the size of log(p/q), which is NaN if both masses are 0.
         log_q = difference(self.log_q[:-1], self.log_q[1:])
         with np.errstate(invalid="ignore"):
             distance = self.sign * (self.log_masses - log_q)
@@ -188,10 +189,12 @@ class Outline:
         masses = self.right.log_masses
         if not masses.size:
             return self
+        # Log mass of each cell and all larger losses together.
         log_mass_beyond = np.logaddexp.accumulate(masses[::-1])[::-1]
         negligible = np.flatnonzero(log_mass_beyond <= log_mass)
         if not negligible.size:
             return self
+        # Keep the edges up to the first cell that is negligible with all beyond it, at least two.
         edges = int(negligible[0]) + 1
         if edges >= self.right.edges.size:
             return self
@@ -237,6 +240,7 @@ def join_outlines(outlines: Sequence[Outline], counts: FloatArray) -> FlatDistri
     points = [outline.points for outline in outlines]
     locations = [location for location, _ in points]
     log_masses = [log_mass for _, log_mass in points]
+    # Index of the first loss of each distribution in the joined arrays.
     sizes = np.asarray([location.size for location in locations])
     starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
     return FlatDistributions(np.concatenate(locations), np.concatenate(log_masses), starts.astype(np.int64), counts)

@@ -117,6 +117,7 @@ class TransformPlan:
             limits.
         """
         line = TiltedLine.of(self.laws, self.coordinate)
+        # A short FFT is cheaper than the selection of frequencies.
         if self.points <= limits.points // 8:
             return self._full_spectrum(line, self.points)
         sparse = self._sparse_spectrum(line, limits)
@@ -124,6 +125,7 @@ class TransformPlan:
             return sparse
         if self.points <= limits.points:
             return self._full_spectrum(line, self.points)
+        # Both ways exceed their limits: a coarser lattice needs fewer points. The cheaper one decides.
         return TooLarge(min(self.points / limits.points, sparse.factor))
 
     def _full_spectrum(self, line: TiltedLine, points: int) -> Spectrum:

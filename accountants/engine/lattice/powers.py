@@ -81,9 +81,11 @@ def raise_to_counts(counts: Sequence[int], frequencies: IntArray, factors: Itera
     """
     product = _RunningProduct.of_ones(frequencies.size, skipped)
     for count, factor in zip(counts, factors, strict=True):
+        # Only frequencies at which the product so far is not negligible are continued.
         error_at_each = np.broadcast_to(factor.error, frequencies.shape)
         values, errors = factor.values[product.remaining], error_at_each[product.remaining]
         is_relevant = product.bound(count, values, errors)
+        # Frequencies that this factor makes negligible are dropped before the multiplication.
         if not is_relevant.all():
             product.drop_all_except(is_relevant)
             values, errors = values[is_relevant], errors[is_relevant]

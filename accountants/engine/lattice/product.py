@@ -184,7 +184,7 @@ class ComposedProfile(PointwiseProfile):
             The bounds; (−inf, −inf) if δ is zero.
         """
         choice, upper = self.evaluation(epsilon)
-        if math.isinf(upper):
+        if math.isinf(upper):  # δ is zero
             return Interval(-math.inf, -math.inf)
         lower = self.lower_on(choice, epsilon) if upper >= _NO_DOUBLE else -math.inf
         if math.isinf(lower):
@@ -274,7 +274,7 @@ class ComposedProfile(PointwiseProfile):
         Returns:
             The bound; −∞ if `choice` is None, or if the computation leaves the range of doubles.
         """
-        if choice is None:
+        if choice is None:  # no lattice suits this ε
             return -math.inf
         try:
             key, spectrum = self._transforms.spectrum(choice, from_above=False)

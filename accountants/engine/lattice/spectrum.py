@@ -128,7 +128,7 @@ def scaled_steps(gap: float, unit: float, tilt: float) -> tuple[float, float]:
     Returns:
         The weight of the sum at the next lattice point, and that of the sum at the point after it.
     """
-    log_scale = min(tilt * unit, 0.0)
+    log_scale = min(tilt * unit, 0.0)  # 0 for λ > 0
     near_scale = math.exp(log_scale - tilt * gap)
     near = near_scale * -math.expm1(-gap)
     far_scale = math.exp(log_scale - tilt * (gap + unit) - gap)
@@ -392,7 +392,7 @@ def estimate_period(
         The period of the lattice sum, in nats.
     """
     bounds = Chernoff.around(laws, coordinate) if chernoff is None else chernoff
-    log_two_percent = -4.0
+    log_two_percent = -4.0  # e^−4 is about 0.02
     best_epsilon = laws.centre(coordinate)
     log_target = laws.estimate(coordinate) + log_width + log_two_percent
     period = bounds.period(best_epsilon, log_target)

@@ -90,7 +90,9 @@ def _offsets(cells: LoweredCells, unit: float, tilt: float) -> list[float]:
     """
     filled = np.flatnonzero(cells.has_mass)
     if not filled.size:
+        # The signed distance of each loss from the nearest even multiple of the unit.
         return []
+    # The losses of both outermost cells and of the heaviest one.
     losses = cells.own[filled]
     smallest, largest = float(losses[0]), float(losses[-1])
     heaviest = float(losses[np.argmax(cells.log_p[filled] + tilt * losses)])
@@ -115,8 +117,10 @@ def _dominated_distribution(lines: TangentLines, unit: float, tilt: float, offse
     Returns:
         The dominated distribution.
     """
+    # Merge cells at both ends, and choose a lattice point for each remaining cell.
     lines = lines.without(end_thresholds(lines.cells, unit, tilt, offset))
     points = choose_points(lines.cells, unit, offset)
+    # Lower all points just enough, and then by more. The first distribution that is dominated is taken.
     for lowering in (points.slip, points.fall):
         distribution = _join_lines(lines, points.multiples, unit, offset - lowering)
         if distribution is not None:

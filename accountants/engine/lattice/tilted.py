@@ -255,7 +255,7 @@ class FlatDistributions:
             The lower end of the last bracket, as a coordinate of λ.
         """
         lowest, highest = _CHART_LIMITS[direct]
-        low, high = lowest, highest
+        low, high = lowest, highest  # bracket of the root
         y = min(max(start, lowest), highest)
         for attempt in range(1, _MOST_STEPS):
             step, is_above_root = self._newton_step(epsilon, TiltCoordinate(y, direct))

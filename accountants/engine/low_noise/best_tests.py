@@ -309,16 +309,19 @@ def best_tests(laws: Laws, rates: Sequence[float], rounding: float) -> BestTests
         rounding: share of 1 + |log δ| by which bounds of log δ are moved outward.
 
     Returns:
-        The tests, with bounds on log δ(0); None if the tables do not apply. They are for steps with little noise only.
+        For each rate, bounds on the true positive rate of the best test, with bounds on log δ(0). None if the tables do
+        not apply. They are for steps with little noise only.
     """
     steps = steps_to_remove(laws)
     if steps is None:
         return None
+    # The tables are made for the direction that removes a contribution, and also serve the reverse.
     to_add = is_to_add(laws)
     bounds = delta_bounds(steps, 0.0, to_add, for_tests=True)
     if bounds is None:
         return None
     tests = {rate: _best_test(steps, rate, to_add, rounding) for rate in rates}
+    # At a width of infinity any bounds are accepted.
     log_delta_at_zero = bounds.log_delta(0.0, math.inf) or Interval(-math.inf, 0.0)
     return BestTests(tests, log_delta_at_zero)
 

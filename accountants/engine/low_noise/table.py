@@ -206,7 +206,7 @@ def loss_tables(steps: Steps, depth: float, finer: float = 1.0) -> tuple[LossTab
         The tables; None if the losses do not fit into a table.
     """
     plan = choose_plan(steps, depth, finer)
-    if plan.cells < 2:
+    if plan.cells < 2:  # the least loss and at least one more
         return None
     lower_steps: list[tuple[LatticeStep, int]] = []
     for law, count in steps:
@@ -314,7 +314,7 @@ def _convolution_error(shares: Sequence[tuple[FloatArray, int]], plan: Plan, exp
     Source: docs/low-noise.md.
     """
     points, stages = plan.points, math.log2(plan.points) + 1.0
-    units = 24.0 * stages + (16.0 + exponent)
+    units = 24.0 * stages + (16.0 + exponent)  # units of roundoff per mass beyond the first one
     error = 0.0
     for share, count in shares:
         mass_after_first = float(share[1:].sum())
@@ -342,7 +342,7 @@ def _decay(plan: Plan) -> FloatArray:
     Returns:
         One factor for each lattice point, in (0, 1].
     """
-    rows = 2 ** (round(math.log2(plan.points)) // 2)
+    rows = 2 ** (round(math.log2(plan.points)) // 2)  # about √points
     columns = plan.points // rows
     log_step = -plan.tilt * plan.spacing
     coarse_factors = np.exp(log_step * columns * np.arange(rows))

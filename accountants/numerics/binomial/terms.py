@@ -28,6 +28,7 @@ def stirling_remainder(n: FloatArray) -> FloatArray:
         One error for each number. It is positive for n ≥ 1.
     """
     is_small = n < 16.0
+    # Stirling's series in 1/n, with 16 in place of small numbers.
     x = 1.0 / np.where(is_small, 16.0, n)
     y = x * x
     series = x * (1 / 12 - y * (1 / 360 - y * (1 / 1260 - y * (1 / 1680 - y * (1 / 1188)))))
@@ -52,12 +53,14 @@ def deviance(x: FloatArray, mean: FloatArray) -> FloatArray:
     """
     v = (x - mean) / (x + mean)
     is_near = np.abs(v) < 0.1
+    # Near the mean: the series by Horner's method. For |v| < 0.1, ten terms reach the accuracy of doubles.
     near_v = np.where(is_near, v, 0.0)
     square = near_v * near_v
     tail = np.zeros_like(square)
     for j in range(10, 0, -1):
         tail = square * (1.0 / (2 * j + 1) + tail)
     series = (x - mean) * near_v + 2.0 * x * near_v * tail
+    # Elsewhere: the plain formula, which has no cancellation there.
     with np.errstate(divide="ignore", invalid="ignore"):
         direct = x * np.log(x / mean) + mean - x
     return np.asarray(np.where(is_near, series, direct))

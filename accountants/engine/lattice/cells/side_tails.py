@@ -142,9 +142,11 @@ def lower_side(profile: Profile, side: SideTails, *, mirrored: bool) -> SideTail
         The tails at the same points, with their errors.
     """
     attained_tails = profile.attained_log_tails(side.points)
+    # Without separate tails for lower bounds, the given ones serve.
     if attained_tails is None:
         return side
     log_p, log_q = attained_tails
+    # Exchanging P and Q turns the tail of positive losses into that of negative ones.
     if mirrored:
         log_p, log_q = log_q, log_p
     return SideTails(side.index, side.points, log_p, log_q, _error(log_p, profile), _error(log_q, profile))
