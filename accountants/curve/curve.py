@@ -105,11 +105,13 @@ class Curve:
             ContradictoryBounds: a pair that the mechanism attains (witness) exceeds the upper bound, a fault of this
                 library.
         """
+        # A dominating pair that the mechanism attains gives both bounds, and any other the upper one only.
         if self.tight:
             lower, upper = self.upper.epsilon(log_delta)
         else:
             lower, upper = 0.0, self.upper.upper_epsilon(log_delta)
         upper = self._zero_if_enough(upper, log_delta)
+        # Witnesses, the pairs that the mechanism attains, may raise the lower bound.
         lower = self._attained_epsilon(log_delta, lower) if upper > 0.0 else 0.0
         return Interval.of(lower=lower, upper=upper, name="ε at the requested δ")
 

@@ -308,8 +308,10 @@ class GaussianMixtureLaw(_MixedLaw):
         least_sensitivity, weight_of_zero = self.components[0]
         if self.direction != "add" or least_sensitivity > 0.0:
             return math.inf
+        # log p_0 from 1 minus the other probabilities if these are the smaller part.
         other_weights = math.fsum(weight for _, weight in self.components[1:])
         log_weight = math.log1p(-other_weights) if other_weights <= 0.5 else math.log(weight_of_zero)
+        # Rounded up: the sum, the logarithm and the product err by less than 16 units of roundoff.
         return -log_weight * (1.0 + 16 * UNIT_ROUNDOFF)
 
     def reverse(self) -> GaussianMixtureLaw:

@@ -83,6 +83,7 @@ class LeastProfile(Profile):
         """
         if not self._composed:
             return self._least_of(self.profiles, epsilon)
+        # A composition is expensive, so that the profiles to evaluate are chosen for each ε.
         points = np.asarray(epsilon, dtype=np.float64)
         bounds = [self._least_at(point) for point in points.ravel().tolist()]
         lower = np.asarray([interval.lower for interval in bounds], dtype=np.float64)

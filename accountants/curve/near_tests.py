@@ -85,8 +85,10 @@ def adapt_width(test: NearTest, size: float) -> NearTest:
     lower, upper = test.log_delta(test.epsilon)
     if not lower > -math.inf:
         return test
+    # γ = e^ε, limited to the range of doubles, and the upper bound on E_γ.
     gamma = math.exp(min(test.epsilon, 700.0))
     divergence = math.exp(min(upper, 0.0))
+    # The share of E_γ in the sum γ α + E_γ scales the width.
     share = divergence / (size * gamma + divergence)
     width = min(_WIDTH_FACTOR * share, 1.0) * (upper - lower)
     return test._replace(width=width)

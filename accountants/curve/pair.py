@@ -106,6 +106,7 @@ class Pair:
         plateau = self.plateau
         if plateau is None:
             return bounds
+        # From the ε of the plateau on, δ is at most the δ of the plateau. Before it, the limit is 1.
         limits = np.where(np.asarray(epsilon, dtype=np.float64) >= plateau.epsilon, plateau.log_delta, 0.0)
         return Enclosure(np.minimum(bounds.lower, limits), np.minimum(bounds.upper, limits))
 

@@ -143,6 +143,7 @@ class PairSearch:
         Returns:
             The bounds on ε in nats; None if the search fails.
         """
+        # Both directions must name the same kind of search.
         kinds = {profile.root_search for profile in self.profiles}
         kind = kinds.pop() if len(kinds) == 1 else "bracket"
         if kind == "solve":

@@ -164,6 +164,7 @@ class Binomial:
             from_table = self._ratio_table[count.astype(np.int64)]
             is_above_mean = count > self.trials * self.p
             return np.asarray(np.where(is_above_mean, from_table, 1.0))
+        # Few ratios, or several numbers of trials: compute each of them.
         trials, count = np.broadcast_arrays(np.asarray(self.trials, dtype=np.float64), np.asarray(k, dtype=np.float64))
         return self._compute_ratios(trials.ravel(), count.ravel()).reshape(trials.shape)
 
@@ -183,6 +184,7 @@ class Binomial:
         is_needed = (k > n * self.p) & (k < n)
         is_small, is_large = n <= _POLYNOMIAL_UP_TO, n >= _FEW_PANELS_FROM
         ratio = np.ones(n.size)
+        # The indices are taken in blocks, because each ratio has a row of nodes in memory.
         for indices in _blocks(is_needed & is_small):
             ratio[indices] = self._ratio_by_polynomial(n[indices], k[indices])
         for indices in _blocks(is_needed & ~is_small & ~is_large):
@@ -247,6 +249,7 @@ class Binomial:
         n, k = np.broadcast_arrays(np.asarray(self.trials, dtype=np.float64), np.asarray(k, dtype=np.float64))
         if n.max(initial=0.0) > QUICK_UP_TO:
             return self.tail_ratio(k)
+        # At or below the mean, and at k = n, the ratio stays 1.
         ratio = np.ones(n.shape)
         is_needed = (k > n * self.p) & (k < n)
         ratio[is_needed] = self._ratio_by_quadrature(n[is_needed], k[is_needed], _QUICK)
@@ -265,11 +268,13 @@ class Binomial:
         Returns:
             One ratio for each pair of n and k.
         """
+        # One row of nodes for each ratio, scaled to the interval from 0 to V.
         odds = self.p / self.q
         drift = (k - n * self.p) / self.q
         end = self._integration_end(n, k, method)
         v = end[:, None] * method.nodes
         gap_exponent = (n - k)[:, None] * method.exponent_gap(v, odds)
+        # The exponent −g(v) at all nodes, and the weighted sum over them.
         log_integrand = -(drift[:, None] * v + gap_exponent)
         return np.asarray(k * end * (np.exp(log_integrand) @ method.weights))
 

@@ -208,6 +208,7 @@ def _load() -> MakeSum:
         module = cast("_Module", importlib.import_module(NAME))
     except ImportError as error:
         raise KernelAbsent("the compiled kernel was not built") from error
+    # The interface identifies the sources, so that a kernel from an older build is refused.
     if module.INTERFACE != INTERFACE:
         raise KernelAbsent("the compiled kernel was built from other sources")
     if not agrees(module.Composition):
@@ -231,6 +232,7 @@ def agrees(make: MakeSum) -> bool:
         if not isinstance(answer, tuple):
             return False
         lower, upper, _ = answer
+        # The interval must be ordered and within the tolerance of the known value.
         least, largest = known_epsilon * (1.0 - _TOLERANCE), known_epsilon * (1.0 + _TOLERANCE)
         if not least <= lower <= upper <= largest:
             return False

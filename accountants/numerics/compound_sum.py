@@ -179,7 +179,7 @@ class CompoundSum:
         second_moment = float(weights @ (points * points))
         start = self.start or 1.0 / math.sqrt(self.count * second_moment)
         tilt = min(start, 0.5 * self._largest_tilt)
-        low, high = 0.0, self._largest_tilt
+        low, high = 0.0, self._largest_tilt  # bracket of the minimiser
         for _ in range(60):
             saddle = self.evaluate_tilt(tilt)
             slope, curvature = saddle.mean - 2.0 / tilt, saddle.variance + 2.0 / tilt**2
@@ -190,7 +190,7 @@ class CompoundSum:
             next_tilt = tilt - slope / curvature
             if abs(next_tilt - tilt) * math.sqrt(curvature) < 0.02:
                 break
-            if not low < next_tilt < high:
+            if not low < next_tilt < high:  # bisect instead
                 next_tilt = 0.5 * (low + high)
             tilt = min(next_tilt, 3.0 * tilt)
         return saddle
@@ -371,7 +371,7 @@ class CompoundSum:
             """Return whether the part of the rule beyond a node is negligible."""
             return not self._log_tail(index * spacing, smoothing_std) > log_target
 
-        low, high = 0, 8
+        low, high = 0, 8  # a start; the index is doubled from there
         while high < most_nodes and not is_negligible_beyond(high):
             low, high = high, 2 * high
         while high - low > max(1, high // 16):

@@ -94,6 +94,7 @@ def log_scheduled_sum(epsilon: float, steps: ShiftSequence, first_stop: int, *, 
         The lower and the upper bound on the logarithm.
     """
     sums = _BackwardPass(epsilon, steps, first_stop, worst)
+    # Take chunks of steps from the last one backward.
     for last in range(steps.count, 0, -CHUNK):
         first = max(1, last - CHUNK + 1)
         least_contraction = steps.least_contraction(first, last)
@@ -142,6 +143,7 @@ class _BackwardPass:
             length: number of steps.
             rest: largest 1 − B_j.
         """
+        # A factor B = 1 − x with a tiny x has |log B| of at most 2x. This error is charged for every step.
         self.inflow_error += 2.0 * rest * length
         log_sum_of_terms = self._log_largest + self.inflow + math.log(length)
         lower = log_sum_of_terms - self._largest_error - self.inflow_error
@@ -189,6 +191,7 @@ class _BackwardPass:
             errors: bounds on their errors.
         """
         lower, upper = log_terms - errors, log_terms + errors
+        # The maximum of the terms is wanted, or their sum.
         if self._worst:
             self.total_lower = max(self.total_lower, float(lower.max()))
             self.total_upper = max(self.total_upper, float(upper.max()))
@@ -213,6 +216,7 @@ class _BackwardPass:
         """
         if not 1 < first <= self._first_stop:
             return False
+        # Each of at most `first` earlier terms has at most the largest A, and the R that comes in.
         log_largest = float(self._log_largest + self._largest_error)
         log_bound = self.inflow + self.inflow_error + log_largest + math.log(first)
         if not log_bound < self.total_lower - NEGLIGIBLE:

@@ -35,14 +35,14 @@ def golden_section(cost: Callable[[float], float], low: float, high: float, *, w
         most: limit on the steps.
 
     Returns:
-        The better one of the two inner points of the last interval.
+        The better one of the two points that divide the last interval by the golden section.
     """
     left, right = high - RATIO * (high - low), low + RATIO * (high - low)
     at_left, at_right = cost(left), cost(right)
     for _ in range(most):
         if high - low <= width:
             break
-        # Keep the part of the interval that contains the minimum; one inner point of it is known.
+        # Keep the part of the interval that contains the minimum. One of its two dividing points is known.
         if at_left <= at_right:
             high, right, at_right = right, left, at_left
             left = high - RATIO * (high - low)
@@ -108,9 +108,11 @@ def least_value(known: Sequence[Known], slopes: Slopes) -> Least:
     Guarantees: consider any convex function with such slopes, and with values within the bounds. The returned value is
     at most its minimum between the first and the last point.
     """
+    # First bounds, with one chord on either side of each interval.
     bounds = {index: _between(known, index, slopes, 1) for index in _intervals_of_minimum(known)}
     improved_intervals: set[int] = set()
     while True:
+        # Improve the interval with the least bound. If it has been improved already, its bound is the result.
         least_interval = min(bounds, key=lambda interval: bounds[interval].value)
         if least_interval in improved_intervals:
             return bounds[least_interval]
@@ -221,16 +223,16 @@ def golden_sections(
         steps: number of steps, of which each shortens the intervals by a factor of 0.62.
 
     Returns:
-        For each function, the better one of the two inner points of its last interval.
+        For each function, the better one of the two points that divide its last interval by the golden section.
     """
     left, right = high - RATIO * (high - low), low + RATIO * (high - low)
     at_left, at_right = cost(left), cost(right)
     for _ in range(steps):
-        # The new interval ends at one of the two inner points.
+        # The new interval ends at one of the two dividing points.
         keeps_left_part = at_left < at_right
         low, high = np.where(keeps_left_part, low, left), np.where(keeps_left_part, right, high)
 
-        # One inner point of it is known, and the second one is new.
+        # One of its own dividing points is known, and the second one is new.
         new_left, new_right = high - RATIO * (high - low), low + RATIO * (high - low)
         new_point = np.where(keeps_left_part, new_left, new_right)
         at_new_point = cost(new_point)

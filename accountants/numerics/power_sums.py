@@ -31,6 +31,7 @@ def harmonic(count: int) -> float:
     """
     if count < _DIRECT:
         return math.fsum(1.0 / k for k in range(1, count + 1))
+    # The terms beyond 1/(2n), by Horner's method in 1/n².
     inverse = 1.0 / count
     square = inverse * inverse
     tail = square * (1.0 / 12.0 - square * (1.0 / 120.0 - square * (1.0 / 252.0 - square / 240.0)))
@@ -52,6 +53,7 @@ def root_sum(count: int) -> float:
     """
     if count < _DIRECT:
         return math.fsum(math.sqrt(k) for k in range(1, count + 1))
+    # The terms beyond the constant ζ(−1/2), by Horner's method in 1/n².
     n = float(count)
     root, square = math.sqrt(n), n * n
     tail = (1.0 / 24.0 - (1.0 / 1920.0 - 1.0 / (9216.0 * square)) / square) / root

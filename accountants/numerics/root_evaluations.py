@@ -122,6 +122,7 @@ class RootEvaluations:
         (x0, f0), (x1, f1), (x2, f2) = self._points[-3:]
         if len({f0, f1, f2}) < 3:
             return None
+        # First and second divided differences of the point as a function of the value.
         first_slope, second_slope = (x1 - x0) / (f1 - f0), (x2 - x1) / (f2 - f1)
         second_difference = (second_slope - first_slope) / (f2 - f0)
         estimate = x2 + (wanted - f2) * (second_slope + second_difference * (wanted - f1))

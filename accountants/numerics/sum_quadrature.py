@@ -193,6 +193,7 @@ def _transform_change(tilted: _TiltedPoints, spacing: float, last_index: int) ->
     Returns:
         One complex number for each k.
     """
+    # A table with one row for each multiple of the stride and one column for each remainder.
     stride = math.isqrt(last_index) + 1
     multiples = last_index // stride + 1
     table = np.zeros((multiples, stride), dtype=np.complex128)
@@ -201,6 +202,7 @@ def _transform_change(tilted: _TiltedPoints, spacing: float, last_index: int) ->
     for start in range(0, tilted.points.size, block_size):
         points = tilted.points[start : start + block_size]
         weights = tilted.weights[start : start + block_size]
+        # The three products and sums of the formula, added up over the points.
         remainder_turns = _turns(points, spacing, stride)
         weighted_multiple_turns = _turns(points, spacing * stride, multiples) * weights
         products = weighted_multiple_turns @ remainder_turns.T

@@ -35,6 +35,7 @@ def group_orders(orders: Sequence[float], shift: float, step: float) -> list[lis
     Returns:
         The groups, each with its orders in increasing order.
     """
+    # Add each order to the last group if its orders can share the nodes; otherwise start a new group.
     groups: list[list[float]] = []
     for order in orders:
         if groups and _share_nodes(order, groups[-1], shift, step):
