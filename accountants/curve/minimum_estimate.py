@@ -21,7 +21,7 @@ class MinimumEstimate(NamedTuple):
     Attributes:
         minimiser: the t of the minimum.
         curvature: h″/h there, with the second derivative in t. 1/√curvature is called the natural distance.
-        value: h there; NaN if it is not estimated.
+        value: estimate of the least value of h; NaN if there is none.
     """
 
     minimiser: float

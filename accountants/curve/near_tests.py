@@ -31,8 +31,8 @@ class NearTest(NamedTuple):
         epsilon: ε, of any sign, in nats.
         log_delta: encloses log E_γ(P‖Q) at any ε near `epsilon`.
         width: relative width of these enclosures, or a few times the relative width of γ α + E_γ if this is less.
-        steepness: about |d log Q(L > ε)/dε|.
-        bent: True if E_γ has a corner there, as a function of γ.
+        steepness: estimate of |d log Q(L > ε)/dε| at this ε, for the false positive rate Q(L > ε).
+        bent: True if E_γ, as a function of γ, has a corner at γ = e^ε.
         expensive: True if evaluations for another test are expensive. This test is then used even if it is slightly
             less accurate.
     """

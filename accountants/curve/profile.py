@@ -40,8 +40,8 @@ class EpsilonEstimate(NamedTuple):
 
     Attributes:
         epsilon: ε, in nats.
-        pad: distance from ε at which a certified bound is tried first.
-        steepness: about |d log δ/dε| there; None if it is unknown.
+        pad: distance from ε, in nats, at which a certified bound is tried first.
+        steepness: estimate of |d log δ/dε| at this ε; None if it is unknown.
     """
 
     epsilon: float

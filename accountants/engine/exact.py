@@ -49,9 +49,9 @@ class SizedTest(NamedTuple):
 
     Attributes:
         epsilon: approximate ε of the test, of any sign, in nats.
-        width: width of the enclosure of δ there, relative to δ.
-        steepness: estimate of |d log Q(S > ε)/dε| there.
-        log_delta: function from an ε near it to an enclosure of log δ.
+        width: distance of the two bounds on δ at this ε, relative to δ.
+        steepness: estimate of |d log Q(S > ε)/dε| at this ε, for the false positive rate Q(S > ε).
+        log_delta: function from an ε near it to a lower and an upper bound on log δ.
     """
 
     epsilon: float

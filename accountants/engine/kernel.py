@@ -52,8 +52,8 @@ class KernelEnclosure(NamedTuple):
     """The compiled kernel's enclosure of log δ or of ε.
 
     Attributes:
-        bounds: the enclosure.
-        width: width of the enclosure of δ, relative to δ, at the ε in question.
+        bounds: lower and upper bound on log δ at an ε, or on the smallest ε at a δ.
+        width: distance of the two bounds on δ at this ε, relative to δ.
     """
 
     bounds: Interval
@@ -65,8 +65,8 @@ class KernelTest(NamedTuple):
 
     Attributes:
         epsilon: approximate ε, in nats.
-        width: width of the enclosure of δ there, relative to δ.
-        steepness: estimate of |d log Q(S > ε)/dε| there.
+        width: distance of the kernel's two bounds on δ at this ε, relative to δ.
+        steepness: estimate of |d log Q(S > ε)/dε| at this ε, for the false positive rate Q(S > ε).
     """
 
     epsilon: float

@@ -58,8 +58,9 @@ class Known(NamedTuple):
     """A point at which a function was evaluated, with bounds on its value there.
 
     Attributes:
-        x: the point, known to a few units of roundoff.
-        lower, upper: bounds on the value of the function.
+        x: the argument, known to a few units of roundoff.
+        lower: lower bound on the value of the function.
+        upper: upper bound on the value of the function.
     """
 
     x: float
@@ -68,7 +69,7 @@ class Known(NamedTuple):
 
 
 class Slopes(NamedTuple):
-    """Bounds that the slope of a function satisfies everywhere.
+    """Bounds on the slope of a function, valid at every argument.
 
     Attributes:
         least: lower bound on the slope.

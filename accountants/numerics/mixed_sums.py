@@ -36,8 +36,8 @@ class TermWindow(NamedTuple):
     """A block of points, and the terms of a sum that are not negligible at these points.
 
     Attributes:
-        points: consecutive points.
-        terms: consecutive terms.
+        points: range of indices of the points, which are consecutive.
+        terms: range of indices of the terms, which are consecutive.
     """
 
     points: slice

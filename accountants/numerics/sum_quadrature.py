@@ -25,8 +25,8 @@ class QuadratureRule(NamedTuple):
     """A trapezoidal rule on the frequencies t = 0, Δt, …, N Δt, for the transform of a sum.
 
     Attributes:
-        spacing: Δt.
-        last_index: N.
+        spacing: distance Δt of neighbouring frequencies.
+        last_index: index N of the last frequency.
         smoothing_std: standard deviation τ of the Gaussian ξ that is added to the sum; 0 for none.
     """
 

@@ -36,7 +36,7 @@ class _NoiseNodes(NamedTuple):
     A last node is the atom at the loss 0, if there is one.
 
     Attributes:
-        log_masses: log p_j: log of the quadrature weight times the density of the first distribution.
+        log_masses: log p_j, the log of the quadrature weight times the density of the first distribution.
         mass_errors: bounds on the errors of `log_masses`.
         losses: privacy losses L_j, in nats.
         loss_errors: bounds on the errors of `losses`.

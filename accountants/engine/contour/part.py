@@ -57,9 +57,9 @@ class LineValues(NamedTuple):
     tilted by l: its density is multiplied by e^{lL} and normalised.
 
     Attributes:
-        log_modulus: m(t), the log of the modulus.
-        phase: the phase, in radians.
-        log_growth: g(t). The computed power differs from the exact one by at most e^m (e^g − 1).
+        log_modulus: m(t), the log of the modulus, at each frequency.
+        phase: the phase at each frequency, in radians.
+        log_growth: g(t) ≥ 0. The computed power differs from the exact one by at most e^m (e^g − 1).
         rounding: bound on the relative error of the power that the rounding of m and of the phase causes.
         centre: c, about the mean of the total loss under the tilted distribution, in nats.
         cumulant: K(l) = T log M(l).

@@ -33,9 +33,9 @@ class Saddle(NamedTuple):
     − log l − log(1 + l). Every λ > 0 is the saddle point, the minimum of F, for exactly one ε.
 
     Attributes:
-        tilt: λ > 0.
-        cumulant: K(λ).
-        mean: K′(λ), in nats.
+        tilt: exponent λ > 0 of the weights e^{λS}.
+        cumulant: K(λ), the log moment.
+        mean: K′(λ), the mean of the weighted total loss, in nats.
         curvature: F″(λ), in nats².
     """
 

@@ -128,7 +128,7 @@ class GridKey(NamedTuple):
     Attributes:
         direct: whether δ is computed, with tilts λ > 0. Otherwise 1 − δ is computed, with −1 < λ < 0.
         depth: index in `DEPTHS` of a log δ. Finite losses that are too rare to matter at this δ are left out.
-        within: whether ε is within the bulk, the distribution of the total loss without rare rounds.
+        within: whether ε is near the mean of the total loss without its rare large losses (the bulk).
         band: index of the interval of tilts that the lattice is made for. All have the width `BAND` in the
             `TiltCoordinate`.
         coarsening: number of times that the lattice unit is doubled to fit the budget.

@@ -148,8 +148,8 @@ class Edge(NamedTuple):
     """The largest loss on one side of zero, where a distribution of losses ends.
 
     Attributes:
-        distance: its distance from zero, in nats.
-        atom: whether it has a positive probability.
+        distance: distance of this loss from zero, in nats.
+        atom: whether this single loss has a positive probability.
     """
 
     distance: float

@@ -46,7 +46,7 @@ class Power(NamedTuple):
         frequencies: indices of the frequencies.
         log_size: log |φ^T|.
         angle: angle of φ^T, in radians.
-        growth: g, where the error of φ^T is at most e^g − 1 of its size.
+        growth: g, such that the error of φ^T is at most (e^g − 1) |φ^T|.
         skipped: bound on Σ |φ^T| over all other frequencies.
     """
 

@@ -142,8 +142,8 @@ class Weights(NamedTuple):
     The terms of that sum are κ φ^T, with the kernel κ and the characteristic function φ^T of the tilted total loss.
 
     Attributes:
-        sizes: Σ |κ| |φ^T|.
-        charges: Σ |κ| e, with the bound e on the error of φ^T at each frequency.
+        sizes: Σ |κ| |φ^T|, the sum of the sizes of all terms. Relative roundings are multiplied by it.
+        charges: Σ |κ| e, with the bound e on the error of φ^T at each frequency: the effect of these errors.
     """
 
     sizes: float

@@ -101,6 +101,9 @@ class TiltCoordinate(NamedTuple):
 
         Args:
             step: distance of neighbouring points of the grid in the coordinate y.
+
+        Returns:
+            The largest coordinate of the grid that is at most this one.
         """
         return TiltCoordinate(step * math.floor(self.y / step), self.direct)
 

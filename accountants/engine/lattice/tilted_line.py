@@ -59,7 +59,7 @@ class TiltedLine:
 
     Attributes:
         laws: the distributions before the tilt, with their numbers of rounds.
-        coordinate: λ as a coordinate on the real line.
+        coordinate: the tilt λ, as a real coordinate y that covers all valid tilts.
         log_moments: log moment K_j(λ) of each distribution j.
         moment_errors: bounds on the absolute errors of the log moments.
         weights: tilted masses of all distributions in one array, each of sum 1.

@@ -32,10 +32,10 @@ class TradeOffSearch:
     """Settings of the search for the most powerful test on a table's lattice of losses. All give valid bounds.
 
     Attributes:
-        reaches: numbers of lattice points on either side of the estimated best one that are evaluated.
-        stride: increase of log γ between further points, in nats.
+        reaches: a small and a large number of lattice points that are evaluated on either side of the estimated best.
+        stride: distance in nats, in the log likelihood ratio log γ, of further points beyond these.
         strides: largest number of further points.
-        widest: relative width of a true positive rate above which the tables do not answer.
+        widest: largest relative distance of the bounds on a true positive rate that is returned.
     """
 
     reaches: tuple[int, int] = (3, 40)

@@ -25,12 +25,12 @@ class Resolution:
     Attributes:
         points: least number of lattice points, a power of two. A transform of 2^16 points takes about a millisecond.
         most_points: largest number of lattice points. Two tables take 20 ms then.
-        coarse: factor of the number of points in a table for estimates.
-        sharpest: width of log δ, estimated, above which a table has more points than the least number.
+        coarse: factor of the number of points in a table for mere estimates, a sixteenth.
+        sharpest: estimated width of the bounds on log δ, above which a table has more points than the least number.
         left_out: nats by which log probabilities of losses beyond a table are below log δ; e^−26 is below roundings.
         shallow: −log δ up to which a table has no weights e^{λS}; its rounding is then 1e-8 of δ.
         prefactor: approximate number of nats by which log δ is below its best Chernoff bound.
-        margin: ratio of the −log δ that one table serves.
+        margin: ratio of the largest and the least −log δ that one table serves.
     """
 
     points: int = 2**16

@@ -26,8 +26,8 @@ class _AliasTerm(NamedTuple):
         e^{b + K(λ)}/(e^{dA} − 1).
 
     Attributes:
-        distance: d = |μ − λ|.
-        log_level: b = K(μ) − K(λ) − 1 − log μ.
+        distance: distance d = |μ − λ| of the two tilts.
+        log_level: b = K(μ) − K(λ) − 1 − log μ, the log of the bound's factor relative to e^{K(λ)}.
     """
 
     distance: float

@@ -45,6 +45,9 @@ class SideTails:
 
         Args:
             chosen: the points, as a slice or as a mask with one entry for each point.
+
+        Returns:
+            The table of tails at the chosen points.
         """
         return SideTails(*(getattr(self, name)[chosen] for name in self.__dataclass_fields__))
 
