@@ -258,6 +258,7 @@ class _MixedLaw:
 
         # The most probable component is kept, and at least one positive sensitivity.
         fewest = max(heaviest + 1, 1 if heaviest_sensitivity > 0.0 else 2)
+        # Remove the largest sensitivities as long as their total probability is small enough.
         while len(components) > fewest:
             _, last_weight = components[-1]
             if moved_mass + last_weight > math.exp(log_mass):

@@ -175,6 +175,7 @@ class LeastProfile(Profile):
             Lower and upper bound on log δ.
         """
         least = Interval(0.0, 0.0)  # log δ ≤ 0
+        # Profiles in closed form are cheap, so that all of them are evaluated first.
         if self._closed:
             closed = self._least_of(self._closed, np.asarray(epsilon))
             least = Interval(float(closed.lower), float(closed.upper))

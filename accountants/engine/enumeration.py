@@ -116,6 +116,7 @@ def enumerated_pair_and_rest(
     profiles = _enumerate(parts, most)
     if profiles is None:
         return None
+    # The product in one direction. The reverse one is the same if all pairs are symmetric.
     rest = compose_rest()
     # Partial functions can be pickled, unlike lambdas.
     forward = _multiply(profiles[0], rest, functools.partial(_make_forward, lattice))
@@ -192,6 +193,7 @@ def _enumerate(parts: Sequence[tuple[Pair, int]], most: int = MOST_KINDS) -> lis
     if not _are_few_lists(runs_of_law, most):
         return None
 
+    # One profile for each direction; the second has the losses of the exchanged pair.
     profiles = [_profile(list(runs_of_law.items()))]
     is_symmetric = all(pair.symmetric for pair, _ in parts)
     if not is_symmetric:
@@ -236,6 +238,7 @@ def _profile(laws: Sequence[tuple[FiniteLaw, int]]) -> EnumeratedProfile:
     """
     total_losses, log_masses = _total_losses(laws)
     log_error, loss_error = _enumeration_errors(laws)
+    # Log probability of all total losses below each one, in increasing order.
     log_below = np.full(total_losses.size + 1, -np.inf)
     np.logaddexp.accumulate(log_masses, out=log_below[1:])
 

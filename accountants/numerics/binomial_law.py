@@ -295,8 +295,10 @@ class Binomial:
         """
         odds, failures = self.p / self.q, n - k
         drift = (k - n * self.p) / self.q
+        # Start beyond the root.
         end = (method.depth + failures * math.log1p(odds)) / k
         for _ in range(40):
+            # Newton step: g(V) minus the depth, and g′(V).
             excess = drift * end + failures * method.exponent_gap(end, odds) - method.depth
             slope_numerator = failures * odds * (-np.expm1(-end)) * (1.0 + odds)
             slope = drift + slope_numerator / (1.0 + odds - odds * np.exp(-end))

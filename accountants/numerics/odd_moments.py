@@ -32,6 +32,7 @@ def odd_moment_series(c: FloatArray, first: FloatArray, shift: FloatArray) -> Fl
     Returns:
         The integral times 2/r, for each c.
     """
+    # All moments M_0, M_1, …, by the recurrence in its stable direction.
     moments = np.empty((2 * _SERIES_TERMS, *c.shape))
     is_small = c <= 1.0
     if is_small.any():

@@ -23,6 +23,7 @@ def round_up(value: Fraction) -> float:
         nearest = float(value)
     except OverflowError:
         return math.inf if value > 0 else -math.inf
+    # The conversion rounds to nearest, so that the next double is enough if it is below the number.
     return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
 
 

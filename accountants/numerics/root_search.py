@@ -322,10 +322,12 @@ def _bracket_crossing(excess: Callable[[float], float], guess: Guess) -> tuple[f
     """
     epsilon = min(max(guess.epsilon, 0.0), LARGEST_EPSILON)
     value = excess(epsilon)
+    # Above the target, the crossing is at a larger ε; otherwise at a smaller one.
     is_forward = value > 0.0
     # The slope may be 0, and ε too.
     newton_step = 1.5 * abs(value) / max(guess.steepness, 1e-9)
     step = newton_step + _FIRST_STEP * max(epsilon, 1e-6)
+    # Step until the sign changes, with steps that grow by a constant factor.
     farthest = LARGEST_EPSILON if is_forward else 0.0
     while abs(farthest - epsilon) > 0.0:
         next_epsilon = min(epsilon + step, LARGEST_EPSILON) if is_forward else max(epsilon - step, 0.0)

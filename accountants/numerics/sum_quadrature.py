@@ -163,6 +163,7 @@ def _tilt_points(nodes: WeightedPoints, tilt: float, count: int) -> _TiltedPoint
     growth = np.exp(tilt * points)
     moment = 1.0 + float(weights @ np.expm1(tilt * points))
     tilted_weights, tilted_errors = weights * growth / moment, weight_errors * growth / moment
+    # The points left out have a total weight of at most `_NEGLIGIBLE_WEIGHT` per copy of Y.
     is_used = tilted_weights > _NEGLIGIBLE_WEIGHT / (count * points.size)
     omitted_weight = float(tilted_weights[~is_used].sum() + tilted_errors[~is_used].sum())
     return _TiltedPoints(
@@ -231,6 +232,7 @@ def _turns(points: FloatArray, step: float, count: int) -> ComplexArray:
     half_angle = 0.5 * step * points
     first_row = 2.0 * np.sin(half_angle) * (-np.sin(half_angle) + 1j * np.cos(half_angle))
 
+    # Row 0 is z_0 = 0. Each pass adds as many rows as are known, by the formula for z_{j+k}.
     turns = np.zeros((count, points.size), dtype=np.complex128)
     computed = 1
     if count > 1:

@@ -123,6 +123,7 @@ def transform_decays(laws: Laws) -> bool:
         if not isinstance(part, NoiseSteps):
             return True
         atoms.append((part.atom, part.count))
+    # Log of the product of all a^T, below which the modulus of the transform does not fall.
     log_product = math.fsum(count * math.log(max(atom, TINY)) for atom, count in atoms)
     return not atoms or log_product <= -NEGLIGIBLE_NATS
 

@@ -146,6 +146,7 @@ def log_mixture(rate: float, y: FloatArray) -> FloatArray:
 
     Source: docs/engine-certificate.md, A4, Errors of L.
     """
+    # Each form is evaluated at a limited y, so that it cannot overflow where the other one is used.
     for_small = np.log1p(rate * np.expm1(np.minimum(y, _LARGE_EXPONENT)))
     inverse_odds = (1.0 - rate) / rate
     for_large = y + math.log(rate) + np.log1p(inverse_odds * np.exp(-np.maximum(y, _LARGE_EXPONENT)))
@@ -153,7 +154,7 @@ def log_mixture(rate: float, y: FloatArray) -> FloatArray:
 
 
 def clip_response(response: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return two factors of bounds on the angle and modulus of a complex likelihood ratio.
+    """Return the factors τ and σ of two bounds: on the angle and on the modulus of a complex likelihood ratio.
 
     Let r be the likelihood ratio of a subsampled Gaussian step and s its shift. For the complex noise x + iy with
     v = s|y| < π,

@@ -82,6 +82,7 @@ class NoiseSteps(TruncatedSteps):
         Returns:
             One logarithm for each distance.
         """
+        # For a batch, distances count from s/2, the middle of the two means.
         edge = 0.5 * self.ratio.shift if self.kind == "drawn" else 0.0
         x = side * distances + edge
         log_densities = [piece.log_maximum(tilt, x, x) for piece in self.pieces]

@@ -66,6 +66,7 @@ def _legendre(order: int, x: decimal.Decimal) -> tuple[decimal.Decimal, decimal.
     Returns:
         The polynomial P_n(x), and its derivative P_n′(x).
     """
+    # Start with P_0 = 1 and P_1 = x.
     previous, value = decimal.Decimal(1), x
     for m in range(2, order + 1):
         previous, value = value, ((2 * m - 1) * x * value - (m - 1) * previous) / m

@@ -326,6 +326,7 @@ def join_parts(parts: Iterable[LineValues]) -> LineValues:
     Source: docs/engine-certificate.md, A5, Several parts.
     """
     values = list(parts)
+    # Sums over the parts. `partial_sums` bounds the roundings of the additions.
     log_modulus, phase, log_growth, rounding = np.zeros(1), np.zeros(1), np.zeros(1), np.zeros(1)
     partial_sums = np.zeros(1)
     for part in values:

@@ -184,6 +184,7 @@ def find_saddle(parts: Sequence[Part], target: Target) -> Saddle:
         is_close = abs(value) * saddle.width < _CLOSE * slope
         if is_close:
             break
+        # The target increases with the tilt: its zero is above a tilt with a negative value.
         if value < 0.0:
             low = middle
         else:

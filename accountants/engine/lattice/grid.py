@@ -265,6 +265,7 @@ def _outer_bounds(outlines: Sequence[Outline], counts: FloatArray, rounds: float
     log_moments = {coordinate.tilt: laws.log_moments(coordinate.tilt) for coordinate in demand.coordinates}
     log_negligible = demand.log_width - 12.0  # e^−12 is 6e-6
 
+    # On the left, the tail beyond each edge is compared at every tilt. The first negligible edge is the end.
     distances = []
     for j, item in enumerate(outlines):
         edges = item.left.edges[1:]

@@ -61,6 +61,7 @@ class Side:
         Returns:
             The larger table, with increasing distances and monotone tails.
         """
+        # Append the new distances and their tails.
         extra_p, extra_q = self.read(extra)
         edges = np.concatenate((self.edges, extra))
         log_p, log_q = np.concatenate((self.log_p, extra_p)), np.concatenate((self.log_q, extra_q))

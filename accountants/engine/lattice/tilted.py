@@ -222,6 +222,7 @@ class FlatDistributions:
         # The largest weight of each distribution is taken out, so that nothing overflows.
         largest = self.largest(exponents)
         weights = np.exp(exponents - self.expand(largest))
+        # Moments of each distribution, weighted by e^{λL}. Those of all rounds add up.
         totals = self.sums(weights)
         means = self.sums(weights * self.location) / totals
         deviations = self.location - self.expand(means)

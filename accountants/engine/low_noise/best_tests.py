@@ -361,6 +361,7 @@ def _best_test(steps: Steps, rate: float, to_add: bool, rounding: float) -> Best
     lower = max(_LatticeTradeOff(lower_table, rate, to_add).lower_bound(), rate)
     if not lower * (1.0 + TRADE_OFF_SEARCH.widest) >= upper:
         return None
+    # Move both bounds outward by `rounding` (1 + |log of the bound|).
     lower *= 1.0 - rounding * (1.0 - math.log(lower))
     upper *= 1.0 + rounding * (1.0 - math.log(upper))
     return BestTest(Interval(lower, min(max(upper, lower), 1.0)), log_gamma)

@@ -189,6 +189,7 @@ def estimate_depth(steps: Steps, epsilon: float) -> float:
         The estimate, or 0 if no bound is below 1.
     """
     tilts, log_means = _log_means(steps)
+    # The Chernoff bounds on log δ at several tilts; the least of them is the estimate.
     least_loss = math.fsum(count * math.log1p(-law.rate) for law, count in steps)
     log_bounds = log_means - tilts * (epsilon - least_loss)
     exponent = -float(np.min(log_bounds))

@@ -115,6 +115,7 @@ def _alias_terms(saddle: TiltedSum, tilts: Sequence[float], log_transforms: Sequ
     Returns:
         One bound for each tilt μ.
     """
+    # b = K(μ) − K(λ) − 1 − log μ for each tilt μ (`_AliasTerm`).
     terms = []
     for mu, log_transform in zip(tilts, log_transforms, strict=True):
         log_level = log_transform - saddle.log_transform - 1.0 - math.log(mu)
@@ -148,6 +149,7 @@ def _log_alias(side: Sequence[_AliasTerm], period: float) -> float:
     Returns:
         The log of the bound, in units of e^{K(λ)}; inf if no exponent μ is usable.
     """
+    # b − log(e^{dA} − 1) for each tilt μ; the exponent is limited to the range of doubles.
     log_bounds = []
     for term in side:
         exponent = min(term.distance * period, OVERFLOW_EXPONENT)

@@ -61,6 +61,7 @@ def _log_excess_of_large(order: float | FloatArray, log_ratio: FloatArray) -> Fl
         One logarithm for each order and ratio.
     """
     b = order - 1.0
+    # e^{−bL}, limited to at most e^−1 where the form is not used, and the bracket of the formula.
     decay = np.exp(-np.maximum(b * log_ratio, 1.0))
     bracket = 1.0 - decay + b * np.expm1(-np.maximum(log_ratio, 0.0)) * decay
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -134,6 +134,7 @@ def _rotate(index: IntArray, frequencies: IntArray, size: int) -> ComplexArray:
         A complex matrix with one row for each index n and one column for each frequency k.
     """
     half_angle = np.multiply.outer(index.astype(np.float64), frequencies.astype(np.float64))
+    # Subtract the nearest multiple of N from k n, and turn the rest into the half angle θ/2 = πkn/N.
     half_angle -= size * np.rint(half_angle / size)
     half_angle *= np.pi / size
     sine = np.sin(half_angle)
