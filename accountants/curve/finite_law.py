@@ -68,6 +68,7 @@ class FiniteLaw:
         errors = [
             self._mixed_error(loss, mixed, rate, log_rate) for loss, mixed in zip(self.losses, losses, strict=True)
         ]
+        # Outcomes that P cannot give have the loss log(1 − q) in the mixture.
         log_second = list(self.log_second)
         if math.isfinite(self.log_missing):
             losses.append(math.log1p(-rate) if rate < 0.5 else math.log(absent))

@@ -159,6 +159,7 @@ class Pair:
         profiles = self.search.profiles
         if not any(profile.shares_nodes for profile in profiles):
             return self.upper_log_delta(epsilon)
+        # One call for both ε shares the nodes. The larger δ of both directions counts.
         return max(profile.upper_log_deltas([epsilon, evaluated])[0] for profile in profiles)
 
     def lower_log_delta(self, epsilon: float) -> float:

@@ -303,6 +303,7 @@ def line_guess(read: Callable[[float], Interval], log_delta: float, near: float)
     Returns:
         The estimate, with the steepness |d log δ/dε| there; None if the line does not rise.
     """
+    # √−log δ at the target, at ε = 0 and at the nearby ε.
     target_root = _root_of(log_delta)
     root_at_zero, root_near = _root_of(read(0.0).upper), _root_of(read(near).upper)
     slope = (root_near - root_at_zero) / near

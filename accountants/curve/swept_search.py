@@ -86,6 +86,7 @@ def _root_share(bounds: Enclosure, low: int, high: int, log_delta: float) -> flo
     Returns:
         The fraction, in [0, 1]; 1/2 if log δ is −∞ at the second point.
     """
+    # The middle of the bounds on log δ at both points.
     at_low, at_high = (0.5 * float(bounds.lower[k] + bounds.upper[k]) for k in (low, high))
     if not -math.inf < at_high < at_low:
         return 0.5

@@ -94,7 +94,7 @@ def log_delta(laws: Sequence[tuple[Law, int]], epsilon: float, *, widest: float 
 
 
 def _query_kernel(enclose: Callable[[], kernel.KernelEnclosure | None]) -> kernel.KernelEnclosure | None:
-    """Call the compiled kernel, and translate its error if no engine can integrate the transform.
+    """Return the compiled kernel's bounds, and translate its error if the integral in Python would fail too.
 
     Args:
         enclose: function that calls the kernel.
@@ -260,7 +260,7 @@ def _sized_test(laws: Sequence[tuple[Law, int]], log_size: float, widest: float)
 
 
 def _log_delta_or_unknown(laws: Sequence[tuple[Law, int]], epsilon: float) -> Interval:
-    """Enclose log δ(ε) of a composition; the bounds are −∞ and 0 if there is no certificate.
+    """Enclose log δ(ε) of a composition; the bounds are −∞ and 0 if no method has certified bounds.
 
     Args:
         laws: distributions of the privacy loss of one step, each with its number of steps.

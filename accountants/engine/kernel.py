@@ -174,14 +174,14 @@ def best_tests(laws: Sequence[tuple[Law, int]], rates: Sequence[float], rounding
 
 
 def _as_best_test(numbers: tuple[float, float, float] | None) -> BestTest | None:
-    """Return the best test from three numbers of the kernel.
+    """Convert three numbers of the compiled kernel to the most powerful test at a false positive rate.
 
     Args:
-        numbers: lower and upper bound on the true positive rate, and the threshold ε of the loss; None if it has no
-            answer.
+        numbers: lower and upper bound on the true positive rate, and the threshold ε of the loss in nats. None if the
+            kernel has no answer.
 
     Returns:
-        The test; None if the kernel has no answer.
+        The bounds on the true positive rate with the threshold; None if the kernel has no answer.
     """
     if numbers is None:
         return None

@@ -182,6 +182,7 @@ def upper_log_delta_of_mixtures(laws: Sequence[tuple[Law, int]], epsilon: float)
     estimate = -8.0  # an initial estimate of log δ
     bounds: list[float] = []
     for _ in range(2):
+        # The decrease of δ by the replacement is added to the bound.
         short_laws, log_decrease = shorten(laws, estimate)
         bound_of_short_laws = kernel.upper_log_delta(short_laws, epsilon)
         if bound_of_short_laws is None:

@@ -91,6 +91,7 @@ def combine_outcomes(law: FiniteLaw, count: int) -> tuple[FloatArray, FloatArray
     Returns:
         Two arrays of equal length: the total loss of each list in nats, and its log probability.
     """
+    # The steps of a small enumeration are stored, because other distributions of the same size use them.
     size = len(law.losses)
     number_of_lists = math.comb(count + size - 1, size - 1)
     is_small = size * number_of_lists <= _MOST_STORED_ENTRIES

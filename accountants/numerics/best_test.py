@@ -79,6 +79,7 @@ def interpolated_minimum(
     Returns:
         The minimiser t, h″/h there, and h there. h″/h is NaN if its denominator underflows.
     """
+    # Choose the transformation in which E is nearly linear in t.
     exponent = -np.log(values)
     is_near_one = bool(exponent[0] < _LARGE)
     transformed = np.log(exponent) if is_near_one else np.sqrt(exponent)

@@ -229,6 +229,7 @@ class Binomial:
         Returns:
             One ratio R(k) for each pair of n and k.
         """
+        # The logarithms of both powers at all nodes, one row for each pair; then the weighted sum.
         w, weights = _ONE_PANEL
         log_failure_power = (k - 1.0)[:, None] * np.log1p(-w)
         log_success_power = (n - k)[:, None] * np.log1p(self.p / self.q * w)
@@ -360,6 +361,7 @@ def _log_power(log_base: float, exponent: FloatArray) -> FloatArray:
     """
     if math.isfinite(log_base):
         return exponent * log_base
+    # b = 0: its powers are 0, except for 0⁰ = 1.
     return np.where(exponent == 0, 0.0, -np.inf)
 
 

@@ -135,6 +135,7 @@ def _intervals_of_minimum(known: Sequence[Known]) -> range:
     Returns:
         The index of the first point of each such interval.
     """
+    # Index of the point with the least upper bound.
     lowest = min(range(len(known)), key=lambda index: known[index].upper)
     first, last = 0, len(known) - 1
     # The nearest such point on either side of the lowest one.

@@ -38,6 +38,7 @@ class RootEvaluations:
         previous_point, previous_value = previous
         if previous_point == point:
             return None
+        # Slope of the chord; a flat one says nothing about the root, and a very steep one is limited.
         slope = (value - previous_value) / (point - previous_point)
         return max(slope, -1e6) if slope < -1e-3 else None  # within the range of plausible slopes
 

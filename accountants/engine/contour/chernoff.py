@@ -48,6 +48,7 @@ class ChernoffBounds(NamedTuple):
         Returns:
             The exponents, and an upper bound on b(μ) at each.
         """
+        # K(μ) of each part, one row per part, and the sum with log C(μ).
         exponents = tilts.tolist()
         cumulants = np.asarray(
             [[transform.upper_cumulant(exponent) for exponent in exponents] for transform in transforms]

@@ -324,6 +324,7 @@ def _log_cosh(y: float) -> float:
     Returns:
         The logarithm log cosh y, at least 0.
     """
+    # cosh² y = 1 + sinh² y for small y, and cosh y = e^y (1 + e^{−2y})/2 for large y.
     if y < 1.0:
         return 0.5 * math.log1p(math.sinh(y) ** 2)
     return y + math.log1p(math.exp(-2.0 * y)) - math.log(2.0)

@@ -311,6 +311,7 @@ def least_log_atom(profile: Profile) -> float:
     Returns:
         The lower bound; −∞ if no infinite loss is known to have a positive probability.
     """
+    # The infinite mass of the profile, or the tail of an attained pair at a huge ε if it is smaller.
     log_mass = profile.log_infinite_mass
     attained_tails = profile.attained_log_tails(np.asarray([LARGEST_EPSILON]))
     if attained_tails is not None:

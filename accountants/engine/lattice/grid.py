@@ -157,6 +157,7 @@ def choose_grid(outlines: Sequence[Outline], counts: FloatArray, demand: Demand)
     Returns:
         The lattice unit, and the bounds of the cells of each distribution.
     """
+    # The widths of the cells, without the lattice.
     cells = _weigh_cells(outlines, counts, demand)
     effort = max(math.fsum(cells.effort.tolist()), _LEAST_EFFORT)
     width = _base_width(effort, demand)

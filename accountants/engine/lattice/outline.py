@@ -335,6 +335,7 @@ def _scan(read: Callable[[FloatArray], tuple[FloatArray, FloatArray]], sign: int
     Returns:
         The table of the tails on this side.
     """
+    # A first table with one cell for each octave.
     edges = np.concatenate(([0.0], np.exp2(np.arange(_LEAST, _MOST + 1))))
     log_p, log_q = read(edges)
     octaves = Side(read, sign, log_atom, edges, np.minimum.accumulate(log_p), np.minimum.accumulate(log_q))
@@ -351,5 +352,6 @@ def _scan(read: Callable[[FloatArray], tuple[FloatArray, FloatArray]], sign: int
     chosen = np.concatenate(([0], np.arange(max(first, 1), last + 2)))
     side = octaves.select(chosen)
 
+    # Divide the octaves that remain into cells in equal ratios.
     within_octave = np.exp2(np.arange(_PER_OCTAVE) / _PER_OCTAVE)
     return side.add_edges((side.edges[1:-1, None] * within_octave).ravel())

@@ -155,6 +155,7 @@ class TransformPlan:
         """
         blocks = next_fast_len(least_blocks, real=True)
         per_block = self.points // blocks + 1
+        # A block has a middle frequency only if its number of frequencies is odd.
         is_even = per_block % 2 == 0
         return blocks, per_block + is_even
 
@@ -349,6 +350,7 @@ def _window(weights: FloatArray, order: IntArray, left_out: float) -> tuple[Bool
     Returns:
         A mask of the outcomes inside, and an upper bound of the mass outside.
     """
+    # Exclude the outermost outcomes as long as their total mass is at most `left_out`.
     mass_beyond = np.cumsum(weights[order])
     excluded = int(np.searchsorted(mass_beyond, left_out, side="right"))
     inside = np.ones(weights.size, dtype=np.bool_)

@@ -141,6 +141,7 @@ class _RunningProduct:
         Returns:
             A mask of the frequencies at which the bound is above e^−60.
         """
+        # |φ̂|, with a margin for the rounding of the square root.
         square = values.real * values.real + values.imag * values.imag
         largest_modulus = np.sqrt(square) + errors + _ROUNDING
         self.log_bound += count * np.minimum(np.log(largest_modulus), 0.0)

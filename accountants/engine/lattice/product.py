@@ -221,7 +221,7 @@ class ComposedProfile(PointwiseProfile):
             The bound, with the lattice and the tilt. These are None where no lattice was needed or none could be used.
         """
         try:
-            if epsilon >= self._survey.supremum:
+            if epsilon >= self._survey.supremum:  # no loss exceeds ε
                 return TiltedEvaluation(None, -math.inf)
             choice = self._choose_tilt(epsilon)
             upper = self._upper_or_chernoff(choice, epsilon)

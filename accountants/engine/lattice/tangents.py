@@ -273,6 +273,7 @@ def _moments(cells: LoweredCells, location: FloatArray) -> tuple[FloatArray, Flo
     with np.errstate(invalid="ignore"):
         gap = log_scaled_q - cells.log_p
     gap = np.where(np.isnan(gap), 0.0, gap)  # both masses are 0
+    # p − e^g q divided by the larger of the two: 1 − e^gap or e^{−gap} − 1.
     moment_if_positive = -np.expm1(np.minimum(gap, 0.0))
     moment_if_negative = np.expm1(-np.maximum(gap, 0.0))
     return np.where(gap <= 0.0, moment_if_positive, moment_if_negative), scale
@@ -306,6 +307,7 @@ def _gap_thresholds(cells: LoweredCells) -> IntArray:
     Returns:
         The thresholds, as multiples of the lattice unit.
     """
+    # Drop the upper threshold of an empty cell, and the lower one of a cell with mass under Q only.
     massless = np.isneginf(cells.log_p)
     empty = massless & np.isneginf(cells.log_q)
     only_q = massless & ~empty

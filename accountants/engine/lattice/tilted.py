@@ -180,7 +180,7 @@ class FlatDistributions:
             K_j(λ) for each distribution j.
         """
         exponents = self.log_mass + tilt * self.location
-        largest = self.largest(exponents)
+        largest = self.largest(exponents)  # taken out, so that nothing overflows
         sums_of_weights = self.sums(np.exp(exponents - self.expand(largest)))
         return largest + np.log(sums_of_weights)
 

@@ -106,6 +106,7 @@ class _LatticeTradeOff(NamedTuple):
         """
         log_gamma = self.log_gamma(place)
         gamma = math.exp(min(max(log_gamma, -700.0), 700.0))
+        # Far more than the roundings of the logarithm, relative to the sizes of its terms.
         error = 64 * UNIT_ROUNDOFF * (1.0 + abs(self.table.first) + abs(log_gamma))
         return Interval(gamma * (1.0 - error), gamma * (1.0 + error))
 

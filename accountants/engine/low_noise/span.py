@@ -116,6 +116,7 @@ def _round_up_to_seven_bits(value: float) -> float:
     Returns:
         The least float with seven significant bits that is at least `value`.
     """
+    # Scale the number to between 64 and 128, round it up to an integer, and scale back.
     _, binary_exponent = math.frexp(value)
     exponent = binary_exponent - 7
     return math.ldexp(math.ceil(math.ldexp(value, -exponent)), exponent)
@@ -280,6 +281,7 @@ def _log_means(steps: Steps) -> tuple[FloatArray, FloatArray]:
     Returns:
         64 tilts, per nat of loss, increasing in equal ratios, and the estimate at each.
     """
+    # Tilts relative to a typical loss of an included contribution.
     means = [_largest_excess(law, 0.0) for law, _ in steps]
     scale = max(mean + law.shift for mean, (law, _) in zip(means, steps, strict=True))
     tilts = np.geomspace(0.003, 30.0, 64) / scale

@@ -76,6 +76,7 @@ def _share_nodes(order: float, group: Sequence[float], shift: float, step: float
     Returns:
         True if the order belongs to the group.
     """
+    # The number of nodes grows with the order.
     count, least_count = node_count(order, shift, step), node_count(group[0], shift, step)
     is_near = count <= least_count + BEYOND / step or count <= least_count + _FEW_NODES
     return is_near and count * (len(group) + 1) <= _MOST_TERMS
@@ -158,6 +159,7 @@ def sampled_log_ratio(exponent: FloatArray, rate: float) -> FloatArray:
     Returns:
         One log ratio in nats for each exponent.
     """
+    # For t ≥ 30 the factor e^t is taken out, so that nothing overflows.
     for_small = np.log1p(rate * np.expm1(np.minimum(exponent, 30.0)))
     for_large = exponent + np.log(rate + (1.0 - rate) * np.exp(-np.maximum(exponent, 30.0)))
     return np.asarray(np.where(exponent < 30.0, for_small, for_large))

@@ -50,6 +50,7 @@ def theta_with_error(epsilon: float | FloatArray, shift: FloatArray) -> tuple[Fl
     Returns:
         log θ of each shift, and a bound on its absolute error.
     """
+    # For θ near 1, log θ = log(1 − (1 − θ)); otherwise the directly computed log θ.
     direct_value, log_complement = _log_theta_pair(epsilon, shift)
     is_near_one = log_complement < _LOG_HALF
     value = np.log1p(-np.exp(np.where(is_near_one, log_complement, -1.0)))
@@ -131,6 +132,7 @@ def _all_large(epsilon: float, shift: FloatArray) -> bool:
     """
     if not shift.size or not shift.max() <= FARTHEST:
         return False
+    # r (r − 2) increases for r ≥ 1, so that the least shift decides.
     least = shift.min()
     return bool(2.0 * epsilon < least * (least - 2.0))
 

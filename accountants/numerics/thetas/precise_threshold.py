@@ -58,6 +58,7 @@ def precise_threshold(epsilon: Numbers, shift: Numbers) -> tuple[Numbers, Number
     numerator = epsilon - half_square
     subtracted = numerator - epsilon
     numerator_low = (epsilon - (numerator - subtracted)) - (half_square + subtracted) - half_square_low
+    # The remainder of the division, from the exact product, gives a correction of the quotient.
     quotient = numerator / shift
     product, product_low = _two_product(quotient, shift)
     correction = ((numerator - product) - product_low + numerator_low) / shift

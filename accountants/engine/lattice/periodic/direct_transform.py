@@ -53,8 +53,10 @@ class SplitFrequencies:
         Returns:
             The coarse frequencies r a, and for each k its two parts.
         """
+        # About √n values of both parts make the sums over them cheapest.
         length = min(math.isqrt(frequencies.size) + 1, _LONGEST_RUN)
         column = frequencies % length
+        # Each different coarse frequency is one row; `row` and `column` locate k in the table.
         starts, row = np.unique(frequencies - column, return_inverse=True)
         return cls(length, starts, row, column)
 
@@ -106,9 +108,11 @@ class SplitFrequencies:
         for first in range(0, index.size, _BLOCK):
             block_index = index[first : first + _BLOCK]
             block_weights = weights[first : first + _BLOCK]
+            # Terms w_n (y − 1), which are the same in each row.
             fine = _rotate(block_index, fine_frequencies, size)  # y − 1
             table += block_weights @ fine
             for row in range(0, starts.size, _LONGEST_RUN):
+                # Terms with x − 1, for a block of rows.
                 weighted_coarse = _rotate(block_index, starts[row : row + _LONGEST_RUN], size)  # x − 1
                 weighted_coarse *= block_weights[:, None]
                 products = weighted_coarse.T @ fine
