@@ -351,7 +351,7 @@ class DrawnMixtureLaw(_MixedLaw):
     def atom(self) -> float:
         """Approximate probability (1 − q) Σ p_k erf(s_k/√8) of the privacy loss 0, where a zero shift counts fully.
 
-        The transform of the loss does not decay below it along the contour of integration.
+        The modulus of the transform of the loss does not fall below about this probability.
         """
         probabilities = []
         for shift, weight in self.components:

@@ -224,7 +224,7 @@ class LeastSearch(PairSearch):
     Each pair dominates the same mechanism, so that the least δ of all pairs is an upper bound too.
 
     Attributes:
-        profiles: the distinct directions of the least profile.
+        profiles: profile of the least δ in each direction; a single one if both directions are equal.
         alternatives: the dominating pairs of the same mechanism.
     """
 
@@ -239,7 +239,7 @@ class LeastSearch(PairSearch):
 
         Args:
             log_delta: the target log δ, natural logarithm.
-            near: not used.
+            near: not used; the argument belongs to the interface of searches.
 
         Returns:
             Lower and upper bounds on ε, in nats.

@@ -236,8 +236,8 @@ class MinimumSearch:
     def _evaluate_first(self, mu: float) -> None:
         """Evaluate h = γ α + E_γ at first points t = log γ of a search.
 
-        The point is the minimiser for Gaussian losses, unless h is known near it. If only upper bounds are needed, the
-        points are several multiples of it, because a bound may have several local minima.
+        For lower bounds it is one point, the minimiser for Gaussian losses, unless h is known near it. If only upper
+        bounds are needed, several multiples of it are used, because a bound may have several local minima.
 
         Args:
             mu: μ for which N(μ, 1) against N(0, 1) has the same total variation distance E_1.
@@ -319,13 +319,13 @@ class MinimumSearch:
             self._evaluate(next_points)
 
     def _best_inner(self, log_gammas: Sequence[float]) -> int:
-        """Return the index of the inner point with the least upper bound on h; 0 if there is no inner point.
+        """Return the index of the point with the least upper bound on h, without the first and the last point.
 
         Args:
             log_gammas: t of all points, increasing.
 
         Returns:
-            The index, or 0.
+            The index; 0 if there are at most two points.
         """
         inner = range(1, len(log_gammas) - 1)
         return min(inner, key=lambda index: self.points[log_gammas[index]].upper, default=0)

@@ -231,7 +231,7 @@ class Profile(ABC):
         return self.upper_log_delta(epsilon)
 
     def closed_decides(self, epsilon: float, share: float) -> bool:
-        """Return whether bounds in closed form are likely to be the least at ε, so that no engine is needed.
+        """Return whether bounds in closed form are likely to be the least at ε, without a numerical composition.
 
         Args:
             epsilon: ε, in nats.

@@ -78,7 +78,7 @@ def log_delta(laws: Sequence[tuple[Law, int]], epsilon: float, *, widest: float 
     Guarantees: lower ≤ log δ(ε) ≤ upper ≤ 0 and upper − lower ≤ `widest`; (−inf, −inf) if δ is exactly zero.
 
     Raises:
-        ContourRefused: no such certificate within the budget.
+        ContourRefused: no such bounds can be certified within the budget.
     """
     # 1. Tables for steps with little noise.
     from_table = low_noise.log_delta(laws, epsilon, widest)
@@ -150,7 +150,7 @@ def epsilon(
     At the lower bound, the lower log δ is above the target plus `slack`, unless the bound is 0.
 
     Raises:
-        ContourRefused: no such certificate within the budget.
+        ContourRefused: no such bounds can be certified within the budget.
     """
     # 1. Tables for steps with little noise.
     from_table = low_noise.epsilon(laws, log_delta, slack, widest)

@@ -154,9 +154,10 @@ class _BackwardPass:
     def add_chunk(self, first: int, last: int, rest: float | None) -> None:
         """Add the terms of consecutive steps to the bounds on the sum of all terms.
 
-        A_j is the divergence from a use of the record at step j. R_j adds up its contracted effects on later releases.
+        The term of step j is A_j R_j (`log_scheduled_sum`). A_j is the divergence from a use of the record at step j.
+        R_j adds up its contracted effects on later releases.
 
-        The term of step j is A_j R_j (`log_scheduled_sum`). The steps are taken in blocks from the last to the first.
+        The steps are taken in blocks from the last to the first.
         The results of a block are the start of the block before it.
 
         Args:
@@ -164,6 +165,7 @@ class _BackwardPass:
             last: the last step.
             rest: largest 1 − B of the contraction factors B of these steps if it is negligible; None otherwise.
         """
+        # log A_j and log B_j of all steps of the chunk, with their errors.
         sensitivity, contraction = self._steps.shifts(first, last)
         log_a, a_error = theta_of_many(self._epsilon, sensitivity)
         stops_before = first > self._first_stop
@@ -206,7 +208,7 @@ class _BackwardPass:
         effects.
 
         Before the first step that may be released, R_j does not increase towards earlier steps. Each term A_j R_j is
-        then at most the product of the largest A, and B and R of the given step (`log_scheduled_sum`).
+        then at most the largest A times B R, with the contraction factor B and the sum R of the given step.
 
         Args:
             first: the given step.

@@ -184,7 +184,7 @@ class LaplaceSteps(ClosedForm):
 
         The cumulant is K = T log E[e^{lL}] for the loss L of one step.
 
-        It includes the rounding of x = l + ½, since the derivative of K is at most T s for the shift s.
+        The bound includes the rounding of x = l + ½, since the derivative of K is at most T s for the shift s.
 
         Args:
             tilt: exponent l ≥ 0 of the moment E[e^{lL}] of the loss L.
@@ -279,13 +279,12 @@ class LaplaceSteps(ClosedForm):
         )
 
     def _transform_change(self, x: float, tanh: float, frequencies: FloatArray) -> ComplexArray:
-        """Return the scaled change of a Laplace step's characteristic function φ, without cancellation.
+        """Return (1 + f)(φ(t) − 1) for the characteristic function φ of a Laplace loss, without cancellation.
 
-        The result is (1 + f)(φ(t) − 1) at each frequency t. For small t, φ(t) is near 1, and the plain difference would
-        lose its digits.
+        For small frequencies t, φ(t) is near 1, and the plain difference would lose its digits. φ belongs to one
+        Laplace loss L with shift s after weighting by e^{lL}. The factor has f = tanh(xs)/2x for x = l + ½.
 
-        φ is the characteristic function of one Laplace loss L with shift s after weighting by e^{lL}, and
-        f = tanh(xs)/2x for x = l + ½. With τ = tanh xs and w = x + it the result is
+        With τ = tanh xs and w = x + it the result is
 
             −(1 − cos ts) + iτ sin ts + N/(2wx),   N = −xτ(1 − cos ts) + i(x sin ts − τt).
 

@@ -44,7 +44,7 @@ class _Level(NamedTuple):
     """A target value of a decreasing function of ε, such as log δ. A search finds the ε with this value, the root.
 
     Attributes:
-        target: the value minus an estimate of the function by the saddle-point method, whose zero is the first ε.
+        target: function of a saddle point: the value minus the function's estimate there. Its zero gives the first ε.
         evaluate: computes the function from an integrand and an ε near the one that the integrand was made for.
         value: the value of the function at the root.
     """
@@ -332,7 +332,7 @@ def _find_root_near(integrand: Integrand, saddle: Saddle, level: _Level, centre:
 def _certify_root(integrand: Integrand, root: float, width: float, log_delta: float, slack: float) -> Interval:
     """Move away from an approximate root of log δ(ε) = `log_delta` on both sides until the bounds are certified.
 
-    The k-th distance from the root is 2^k − 1 times the one at which the certificate is expected.
+    The k-th distance from the root is 2^k − 1 times the one at which the bounds are expected to be certified.
 
     Args:
         integrand: encloses log δ near the root.

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 def edge_bound(ratio: LikelihoodRatio, tilt: float, frequencies: FloatArray, height: float) -> FloatArray:
-    """Bound one of the contour integrals that bound the decay of the characteristic function of a batch's loss.
+    """Bound the contour integral on the path from the edge of a batch's noise into the complex plane.
 
-    The noise of a batch without replacement begins at its edge s/2. The path leads from there to s/2 + iy in the
-    complex plane. It is part of the contour that bounds how fast the transform M(l + it) of one step's loss decays in
-    t. Let φ be the normal density, r the likelihood ratio and q the rate. Let β = q sin(sy)/y,
+    The noise of a batch without replacement begins at its edge s/2, with the shift s. The path leads from there to
+    s/2 + iy. It is part of the contour that bounds how fast the transform M(l + it) = E[e^{(l+it)L}] of one step's loss
+    L decays in t. Let φ be the normal density, r the likelihood ratio and q the rate. Let β = q sin(sy)/y,
     b = −log(|r(s/2 + iy)|/r(s/2)) and t₀ = max(t, 6^{1/3}/(βy)). The integral is for all t′ ≥ t at most
 
         φ(s/2) e^{y²/2} [s min(½y², (tβ)^−2) + q(1 − q) s² e^{2b} (1 + l + t₀ + (l + t₀) e^{lb}) (t₀β)^−3].

@@ -268,9 +268,9 @@ class NoiseSums:
         return heights
 
     def _contour(self, tilt: float, height: float) -> tuple[FloatArray, FloatArray]:
-        """Return numbers that bound the integrand at complex noise x + iy, for all quadrature nodes x.
+        """Return θ and log G of a bound on the integrand at complex noise x + iy, for all quadrature nodes x.
 
-        They are θ and log G: the integrand decays as G e^{−tθ} in the frequency t (`Piece.turn`).
+        The integrand decays at least as fast as G e^{−tθ} in the frequency t (`Piece.turn`).
 
         Args:
             tilt: real part l of the exponent z in the moment E[e^{zL}] of the loss L.

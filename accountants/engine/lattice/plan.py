@@ -160,9 +160,10 @@ class TransformPlan:
         return blocks, per_block + is_even
 
     def _depth(self, size: int) -> float:
-        """Return minus the log modulus at which the characteristic function of a frequency is negligible.
+        """Return the number d of nats such that a frequency is negligible if |φ^T| is at most e^−d there.
 
-        The moduli of all negligible frequencies sum to at most e^−5 of the required relative width of δ.
+        φ^T is the characteristic function of the composition. The values |φ^T| of all negligible frequencies sum to at
+        most e^−5 of the required relative width of δ.
 
         Args:
             size: number of frequencies.

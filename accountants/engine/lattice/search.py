@@ -50,7 +50,7 @@ class LatticeSearch(PairSearch):
 
         Args:
             log_delta: log of the target δ.
-            near: not used.
+            near: not used; the argument belongs to the interface of searches.
 
         Returns:
             The larger lower bound and the larger upper bound of the two directions, in nats.
@@ -72,7 +72,7 @@ class LatticeSearch(PairSearch):
 
         Args:
             log_delta: log of the target δ.
-            near: not used.
+            near: not used; the argument belongs to the interface of searches.
         """
         del near
         larger = 0.0
@@ -90,7 +90,7 @@ class LatticeSearch(PairSearch):
 
         Args:
             log_delta: log of the target δ.
-            near: not used.
+            near: not used; the argument belongs to the interface of searches.
 
         Returns:
             The lower bound in nats, at least 0.

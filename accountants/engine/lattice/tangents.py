@@ -103,10 +103,10 @@ def _offsets(cells: LoweredCells, unit: float, tilt: float) -> list[float]:
 def _dominated_distribution(lines: TangentLines, unit: float, tilt: float, offset: float) -> LatticeDistribution:
     """Return a dominated lattice distribution, with one lattice point near the loss of each interval of losses.
 
-    The profile of the distribution joins lines below the profile of the loss (`_join_lines`). A point slightly above
-    its interval's loss, by a rounding, is corrected by lowering all points by the largest such distance. If this is not
-    enough, because other points are too high, all are lowered by the largest distance of any point. If this fails too,
-    only the infinite loss is kept.
+    The profile of the distribution joins lines below the profile of the loss (`_join_lines`). A point may be
+    slightly above its interval's loss, by a rounding. Then all points are lowered by the largest such distance. This
+    may not be enough, because other points are too high. Then all are lowered by the largest distance of any point. If
+    this fails too, only the infinite loss is kept.
 
     Args:
         lines: lines below the profile, with the cells between their thresholds.

@@ -101,9 +101,10 @@ def _exp_gap(v: FloatArray) -> FloatArray:
 
 
 def exponent_gap(v: FloatArray, odds: float) -> FloatArray:
-    """Return a part of the exponent in the integral for a binomial tail, with relative accuracy.
+    """Return h(v) = o v − log(1 + o (1 − e^{−v})) for odds o, with relative accuracy.
 
-    It is h(v) = o v − log(1 + o (1 − e^{−v})), computed as the sum of two positive terms (`_TailQuadrature`).
+    This is a part of the exponent in the integral for a binomial tail (`_TailQuadrature`). It is computed as the sum of
+    two positive terms, so that no digits cancel for small v.
 
     Args:
         v: numbers, at least 0.
@@ -112,13 +113,15 @@ def exponent_gap(v: FloatArray, odds: float) -> FloatArray:
     Returns:
         The number h(v), at least 0, for each v.
     """
+    # o (e^{−v} − 1 + v), and y − log(1 + y) for y = o (1 − e^{−v}).
     return odds * _exp_gap(v) + _log1p_gap(-odds * np.expm1(-v))
 
 
 def quick_exponent_gap(v: FloatArray, odds: float) -> FloatArray:
-    """Return a part of the exponent in the integral for a binomial tail, by its plain formula.
+    """Return h(v) = o v − log(1 + o (1 − e^{−v})) for odds o, by this plain formula.
 
-    It is h(v) of `exponent_gap`, up to a few units in the last place of o v.
+    This is a part of the exponent in the integral for a binomial tail. The error is a few units in the last place of
+    o v. `exponent_gap` is more accurate for small v.
 
     Args:
         v: numbers, at least 0.
