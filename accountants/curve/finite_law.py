@@ -103,7 +103,7 @@ class FiniteLaw:
             # The error of a sum of a loss and a log probability, and then relative to 1 + |sum|.
             error = loss_accuracy * abs(loss) + (self.accuracy + 2 * UNIT_ROUNDOFF) * (1.0 + abs(log_mass))
             accuracy = max(accuracy, error / (1.0 + abs(log_sum)) + 2 * UNIT_ROUNDOFF)
-        return accuracy + 4 * UNIT_ROUNDOFF
+        return accuracy + 4 * UNIT_ROUNDOFF  # with the rounding of these bounds
 
     def _mixed_error(self, loss: float, mixed: float, rate: float, log_rate: float) -> float:
         """Return a bound on the relative error of a mixed loss log(1 − q + q e^l).

@@ -137,14 +137,14 @@ class MinimumSearch:
         """Return bounds on the least value of h from the present points, within [α, 1] up to rounding."""
         least = least_value(self._sorted, self.slopes).value if self.lower_wanted else self.rate
         upper = min(self.upper, 1.0)
-        lower = max(least, self.rate) * (1.0 - 1e-14)
+        lower = max(least, self.rate) * (1.0 - 1e-14)  # rounded down
         return Interval(min(lower, upper), upper)
 
     def _add_upper(self, log_gamma: float, divergence: float) -> None:
         """Lower `upper` by an upper bound on E_γ at t = log γ, if possible."""
         gamma = math.exp(min(log_gamma, -math.log(self.rate)))  # beyond, h is at least 1
         if gamma * self.rate < 1.0:
-            self.upper = min(self.upper, (gamma * self.rate + divergence) * (1.0 + 8 * UNIT_ROUNDOFF))
+            self.upper = min(self.upper, (gamma * self.rate + divergence) * (1.0 + 8 * UNIT_ROUNDOFF))  # rounded up
 
     def refine_around(self, near: NearTest) -> None:
         """Evaluate h = γ α + E_γ around a test with about the false positive rate α, to bound the minimum of h.

@@ -151,7 +151,7 @@ class CompoundSum:
             size = np.abs(change)
             excess = change @ weights  # M − 1 for the transform M of one summand
 
-            rounding = UNIT_ROUNDOFF * (math.sqrt(points.size) + 16.0) * (size @ weights)
+            rounding = UNIT_ROUNDOFF * (math.sqrt(points.size) + 16.0) * (size @ weights)  # of the sum
             relative_error = (size @ weight_errors + rounding) / (1.0 + excess)
             if point_errors.any():
                 mean_errors = (weights + weights * change) @ point_errors

@@ -141,7 +141,7 @@ def shifted_gaussian_renyis(*, orders: Sequence[float], rate: float, shift: floa
         is_integer = order % 1.0 == 0.0
         if rate == 1.0:
             exact = 0.5 * order * shift * shift
-            bounds[order] = Interval(exact * (1 - 8 * UNIT_ROUNDOFF), exact * (1 + 8 * UNIT_ROUNDOFF))
+            bounds[order] = Interval(exact * (1 - 8 * UNIT_ROUNDOFF), exact * (1 + 8 * UNIT_ROUNDOFF))  # outward
         elif is_integer and order <= _LARGEST_SUM:
             bounds[order] = _binomial_sum(int(order), rate, shift)
         elif node_count(order, shift, step) <= _MOST_NODES:
@@ -332,7 +332,7 @@ def pure_renyi(*, order: float, epsilon: float) -> float:
     larger, smaller = max(first_log_term, second_log_term), min(first_log_term, second_log_term)
     log_moment = larger + math.log1p(math.exp(smaller - larger))
 
-    rounding = 64.0 * UNIT_ROUNDOFF * (1.0 + order * (abs(log_p) + abs(log_r)))
+    rounding = 64.0 * UNIT_ROUNDOFF * (1.0 + order * (abs(log_p) + abs(log_r)))  # of both terms and their sum
     divergence = (max(log_moment, 0.0) + rounding) / (order - 1.0)
     return min(divergence, epsilon * (1.0 + 16 * UNIT_ROUNDOFF))  # rounded up
 

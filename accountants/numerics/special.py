@@ -287,7 +287,7 @@ def _log_mills_difference_at(a: float, epsilon: float, shift: float) -> float:
     is_small_shift = shift < 0.5 * max(1.0, a)
     if not is_small_shift:
         return math.log(_mills_at(a) - _mills_at(a + shift))
-    c = min(epsilon / shift, 1e150)
+    c = min(epsilon / shift, 1e150)  # its square is a finite double
     if c > _FAR_RATIO:  # the first term of the series is enough
         return math.log(shift) + (-math.log(c - 0.5 * shift) - math.log(c + 0.5 * shift))
     return math.log(shift) + math.log(odd_moment_sum(c, _mills_at(c), shift))
@@ -357,7 +357,7 @@ def _log_mills_difference(a: FloatArray, eps: FloatArray, r: FloatArray) -> Floa
     is_series = (a >= -1.0) & (r < 0.5 * np.maximum(1.0, a))
     is_direct = (a >= -1.0) & ~is_series
     if is_series.any():
-        c, small_r = np.minimum(eps[is_series] / r[is_series], 1e150), r[is_series]
+        c, small_r = np.minimum(eps[is_series] / r[is_series], 1e150), r[is_series]  # c² is finite
         is_far = c > _FAR_RATIO
         near_c = np.minimum(c, _FAR_RATIO)
         log_near_bracket = np.log(_odd_moments(near_c, small_r))

@@ -90,7 +90,7 @@ class _TiltedPoints(NamedTuple):
         mean_weight_error = float(self.weight_errors @ np.abs(self.points))
         error_of_weights = np.minimum(2.0 * total_weight_error, 2.0 * mean_weight_error * frequencies)
 
-        point_errors = self.point_errors + 4 * UNIT_ROUNDOFF * np.abs(self.points)
+        point_errors = self.point_errors + 4 * UNIT_ROUNDOFF * np.abs(self.points)  # and the rounding of ty
         error_of_points = frequencies * float(self.weights @ point_errors)
         return np.asarray(2.0 * self.omitted_weight + rounding + error_of_weights + error_of_points)
 
@@ -126,7 +126,7 @@ def integrate_transform(
     change = _transform_change(tilted, rule.spacing, rule.last_index)
     real, imaginary = change.real, change.imag
     square_minus_one = 2.0 * real + real * real + imaginary * imaginary  # |φ|² − 1
-    log_modulus = 0.5 * np.log1p(np.maximum(square_minus_one, -1.0 + 1e-15))
+    log_modulus = 0.5 * np.log1p(np.maximum(square_minus_one, -1.0 + 1e-15))  # not log 0
     log_power = count * (log_modulus + 1j * np.arctan2(imaginary, 1.0 + real))
     terms = np.exp(log_power + 0.5 * (rule.smoothing_std * z) ** 2) / z**2
     terms[0] *= 0.5

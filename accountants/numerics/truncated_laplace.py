@@ -308,7 +308,7 @@ def least_levels(decay_rate: float, parts: Sequence[tuple[int, int]], log_delta:
         The level m ≥ 0, an integer.
     """
     target = Decimal(log_delta)
-    guess = math.ceil(min(max(likely_levels(decay_rate, parts, log_delta), 0.0), 1e30))
+    guess = math.ceil(min(max(likely_levels(decay_rate, parts, log_delta), 0.0), 1e30))  # a finite number
     return _least(lambda levels: log_escape(decay_rate, levels, parts).upper <= target, guess)
 
 

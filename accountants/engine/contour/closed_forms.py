@@ -237,6 +237,7 @@ class LaplaceSteps(ClosedForm):
         near_bound = np.where(frequencies < quarter_turn, 1.0 - one_minus_rho / (1.0 + f), 0.0)
 
         rounding = 32 * UNIT_ROUNDOFF * (1.0 + s * x)  # relative error of both bounds
+        # Rounded up. A bound above 1 says nothing, so that it counts as 1.
         bound = np.maximum(near_bound, far_bound) * (1.0 + rounding)
         return np.asarray(self.count * np.log(np.minimum(bound, 1.0)))
 

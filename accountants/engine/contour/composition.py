@@ -98,7 +98,7 @@ def _log_delta_of_zero_loss(epsilon: float) -> Interval:
         epsilon: ε < 0, in nats.
     """
     value = log1m_exp_at(epsilon)  # at most 0
-    lower, upper = value * (1.0 + 8 * UNIT_ROUNDOFF), value * (1.0 - 8 * UNIT_ROUNDOFF)
+    lower, upper = value * (1.0 + 8 * UNIT_ROUNDOFF), value * (1.0 - 8 * UNIT_ROUNDOFF)  # rounded outward
     return Interval(math.nextafter(lower, -math.inf), min(math.nextafter(upper, math.inf), 0.0))
 
 

@@ -40,7 +40,7 @@ def edge_bound(ratio: LikelihoodRatio, tilt: float, frequencies: FloatArray, hei
     # The ratio of the moduli at the edge, whose log is −b.
     _, (log_modulus,) = ratio.turn(np.asarray([0.5 * shift]), height)
     modulus_power = math.exp(min(-tilt * float(log_modulus), 600.0))  # e^{lb}
-    beta = rate * math.sin(shift * height) / height * (1.0 - 1e-12)
+    beta = rate * math.sin(shift * height) / height * (1.0 - 1e-12)  # rounded down
     t0 = np.maximum(frequencies, 1.8171 / (beta * height))  # 6^{1/3}, rounded down
 
     # The two terms of the bracket, and the factor before it.

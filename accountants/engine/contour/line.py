@@ -175,7 +175,7 @@ class Integrand:
         Args:
             epsilon: ε in nats, of any sign.
         """
-        size = abs(self.values.cumulant) + self.line.tilt * abs(epsilon) + 64.0
+        size = abs(self.values.cumulant) + self.line.tilt * abs(epsilon) + 64.0  # with a margin
         return self.values.cumulant_error + 4 * UNIT_ROUNDOFF * size  # with the rounding of the difference
 
     def _alias(self, epsilon: float) -> float:

@@ -303,6 +303,6 @@ def _upper_log_atom(profile: Profile, right: SideTails) -> float:
     if math.isinf(log_p):
         return float(profile.log_delta(right.points[-1:]).upper[0])
     ratio = math.exp(min(epsilon + log_q - log_p, 0.0))  # e^ε Q(L > ε)/P(L > ε)
-    q_error = float(right.error_q[-1]) + 8 * UNIT_ROUNDOFF * (1.0 + epsilon)
+    q_error = float(right.error_q[-1]) + 8 * UNIT_ROUNDOFF * (1.0 + epsilon)  # with that of e^ε
     rounding = float(right.error_p[-1]) + ratio * q_error
     return min(log_p + math.log(max(1.0 - ratio, 0.0) + rounding), 0.0)

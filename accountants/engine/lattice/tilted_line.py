@@ -156,7 +156,7 @@ def _log_moments(laws: LatticeComposition, tilt: float) -> tuple[FloatArray, Flo
     # The direct logarithm of the sum, for the other distributions.
     direct_value = flat.log_moments(tilt)
     direct_error = UNIT_ROUNDOFF * flat.largest(term_units) * 2.0  # the error of the largest exponent, twice
-    errors = 16 * UNIT_ROUNDOFF + np.where(is_moderate, error, direct_error)
+    errors = 16 * UNIT_ROUNDOFF + np.where(is_moderate, error, direct_error)  # with the rounding of the logarithm
     return np.where(is_moderate, value, direct_value), errors
 
 

@@ -143,7 +143,7 @@ class LossTable:
     def first_distribution(self) -> FloatArray:
         """Estimates of P(S ≤ S₀ + k h) under the first distribution, for k = 0, 1, …; they never fall."""
         losses = self.plan.spacing * np.arange(self.plan.points)
-        weights = np.exp(np.maximum(self.log_scale - self.plan.tilt * losses, -700.0))
+        weights = np.exp(np.maximum(self.log_scale - self.plan.tilt * losses, -700.0))  # no denormal numbers
         probabilities = np.maximum(self.masses, 0.0) * weights
         return np.asarray(np.cumsum(probabilities))
 
@@ -318,10 +318,10 @@ def _convolution_error(shares: Sequence[tuple[FloatArray, int]], plan: Plan, exp
     error = 0.0
     for share, count in shares:
         mass_after_first = float(share[1:].sum())
-        error += count * UNIT_ROUNDOFF * (16.0 + units * mass_after_first)
-    error *= 2.0 + math.log(points)
-    error += UNIT_ROUNDOFF * (24.0 * stages * math.sqrt(points) + 4.0 * points)
-    error += UNIT_ROUNDOFF * math.fsum(8.0 * count for _, count in shares)
+        error += count * UNIT_ROUNDOFF * (16.0 + units * mass_after_first)  # masses and transforms
+    error *= 2.0 + math.log(points)  # in a sum with such weights
+    error += UNIT_ROUNDOFF * (24.0 * stages * math.sqrt(points) + 4.0 * points)  # the inverse transform and the sum
+    error += UNIT_ROUNDOFF * math.fsum(8.0 * count for _, count in shares)  # the powers
     return error
 
 

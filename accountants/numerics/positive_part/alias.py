@@ -135,6 +135,7 @@ def _needed_period(saddle: TiltedSum, side: Sequence[_AliasTerm], negligible: fl
         The period in the unit of S. It may be negative if no period is needed.
     """
     log_target = saddle.log_saddle_factor
+    # Each period A solves b − dA = target − negligible. A level b far below the target counts as 20 nats below it.
     periods = [(max(term.log_level - log_target, -20.0) + negligible) / term.distance for term in side]
     return min(periods, default=40.0 * saddle.deviation)
 
