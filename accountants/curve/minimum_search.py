@@ -202,8 +202,7 @@ class MinimumSearch:
 
         It is the minimum of h = γ α + E_γ over γ = e^t, with the hockey-stick divergence E_γ and the rate α. The first
         estimate is the minimiser for Gaussian losses with the same E_1 = δ(0). Interpolation of h gives further
-        estimates until two successive ones are close. For lower bounds, points are then placed around the last
-        estimate.
+        estimates until two successive ones are close. For lower bounds, points around the last one follow.
         """
         self._evaluate_one(0.0)
         at_one = self.divergences.evaluated[0.0].upper
@@ -354,8 +353,10 @@ class MinimumSearch:
     def _estimate_minimum(self) -> MinimumEstimate:
         """Estimate the minimum of h = γ α + E_γ by interpolation between the points nearest to the best one.
 
-        The best point has the least upper bound on h. Without enough points the estimate is the point of least lower
-        bound.
+        The best point has the least upper bound on h. Without enough points, that of the least lower bound is used.
+
+        Returns:
+            The estimate of the minimiser t, of the curvature h″/h there, and of the least value of h.
         """
         log_gammas = sorted(self.points)
         best = self._best_inner(log_gammas)

@@ -211,8 +211,7 @@ class ComposedProfile(PointwiseProfile):
     def _evaluation(self, epsilon: float) -> TiltedEvaluation:
         """Compute an upper bound on log δ(ε) of the composition with the best tilt and lattice for this ε.
 
-        The tilt is the exponent λ of the weight e^{λL} of a loss L. If the computation leaves the range of doubles,
-        basic composition is used.
+        The tilt is the exponent λ of the weights e^{λL} of losses L. If a double overflows, basic composition is used.
 
         Args:
             epsilon: ε ≥ 0, in nats.
@@ -284,7 +283,7 @@ class ComposedProfile(PointwiseProfile):
             return -math.inf
 
     def upper_log_deltas(self, epsilons: Sequence[float]) -> list[float]:
-        """Return upper bounds on log δ at several ε, computed with the transform for the middle one.
+        """Return one upper bound on log δ for each of several ε, computed with the transform for the middle one.
 
         If that transform does not exist or fails, each ε is evaluated separately.
 
@@ -363,8 +362,7 @@ class ComposedProfile(PointwiseProfile):
     def _basic_composition(self, epsilon: float) -> float:
         """Return an upper bound on log δ(ε) by basic composition of all rounds.
 
-        If each round of kind j is (ε/T, δ_j)-private, then the composition of T = Σ T_j rounds is (ε, Σ T_j
-        δ_j)-private.
+        If each round of kind j is (ε/T, δ_j)-private, then T = Σ T_j rounds together are (ε, Σ T_j δ_j)-private.
 
         Args:
             epsilon: ε ≥ 0, in nats. The share ε/T is rounded down, and so δ_j(ε/T) up.

@@ -106,8 +106,7 @@ class LossTable:
         """Return the sum Σ p (1 − e^{ε − S}) over the losses S > ε of the table with probabilities p, and its error.
 
         ε is S₀ + `index` · h − `excess`, with the least loss S₀ and the spacing h. The sum is P(S > ε) minus a sum of
-        discounted probabilities, both from the table. It has the bounds 0 and 1 if a number is beyond the range of
-        doubles.
+        discounted probabilities, both from the table. Its bounds are 0 and 1 if a number overflows.
 
         Args:
             index: index of the first lattice point above ε.
@@ -150,8 +149,7 @@ class LossTable:
     def lattice_delta(self, place: int) -> Interval:
         """Enclose δ of the table's lattice distribution at a lattice point, ε = S₀ + `place` · h.
 
-        S₀ is the least loss, and h the spacing. The method `delta` bounds the same on one side, also between the
-        points.
+        S₀ is the least loss, and h the spacing. `delta` bounds the same on one side, also between the points.
 
         Args:
             place: number of the lattice point, at least 0.
@@ -174,6 +172,9 @@ class LossTable:
 
         Args:
             offset: distance of ε from the least total loss, in nats.
+
+        Returns:
+            The bound on the effect, at least 0.
         """
         if self.sign > 0:
             return math.exp(min(self.alias.log_beyond(self.plan.length), 0.0)) + self.infinite
@@ -248,8 +249,7 @@ def _least_loss(steps: Steps) -> float:
 def _compose(steps: Sequence[tuple[LatticeStep, int]], plan: Plan, least: float, sign: int) -> LossTable:
     """Return the table of the total loss of independent steps, by one convolution of their tilted distributions.
 
-    Each step's masses are multiplied by e^{λL} and normalised before the convolution. The compiled kernel computes it
-    if it is built.
+    Each step's masses are multiplied by e^{λL} and normalised before. The compiled kernel is used if it is built.
 
     Args:
         steps: lattice distributions with their counts.
