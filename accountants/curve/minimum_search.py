@@ -178,9 +178,9 @@ class MinimumSearch:
         bounds are cheap there. Otherwise h may be evaluated at the minimiser for Gaussian losses.
         """
         forward = self.divergences.forward
-        if 0.0 < forward.supremum < -math.log(self.rate):
+        if 0.0 < forward.supremum < -math.log(self.rate):  # the divergence is 0 there
             self._add_upper(forward.supremum, 0.0)
-        if self.decided:
+        if self.decided:  # no further bound is needed
             return
         aim = self.divergences.aims.get(self.rate, -math.inf)
         has_cheap_bounds = forward.shares_nodes or forward.finds_best_tests
@@ -286,7 +286,7 @@ class MinimumSearch:
                 return
             count = len(self.points)
             add_point(math.log(least.x))
-            if len(self.points) == count:
+            if len(self.points) == count:  # no new point
                 return
 
     def sharpen(self) -> None:

@@ -321,7 +321,7 @@ class CompoundSum:
             The cutoff; None if more than `_MOST_NODES` nodes are needed.
         """
         most_nodes = math.floor(min(self._largest_frequency / spacing, _MOST_NODES))
-        for smoothing_std in (0.0, _SMOOTHING * self._saddle.deviation):
+        for smoothing_std in (0.0, _SMOOTHING * self._saddle.deviation):  # first without a Gaussian
             last_index = self._find_last_index(spacing, smoothing_std, negligible, most_nodes)
             if last_index <= most_nodes:
                 log_tail = self._log_tail(last_index * spacing, smoothing_std)

@@ -50,7 +50,7 @@ def digits_for(decay_rate: float, levels: int, further: int = 0) -> Iterator[Non
         levels: largest absolute value m of the noise.
         further: number of additional digits.
     """
-    lost = 0.0 if decay_rate == 0.0 else max(0.0, -math.log10(decay_rate))
+    lost = 0.0 if decay_rate == 0.0 else max(0.0, -math.log10(decay_rate))  # zeros of α after the point
     context = decimal.Context(
         prec=math.ceil(DIGITS + further + 4 * lost + len(str(levels))),
         Emax=decimal.MAX_EMAX,
@@ -326,11 +326,11 @@ def _least(meets: Callable[[int], bool], guess: int) -> int:
     """
     low, high = guess - 1, guess
     step = 1
-    while not meets(high):
+    while not meets(high):  # upwards to an integer that meets it
         low, high = high, high + step
         step *= 2
     step = 1
-    while low >= 0 and meets(low):
+    while low >= 0 and meets(low):  # downwards to one that does not, or below 0
         low, high = low - step, low
         step *= 2
     return bisect_integers(lambda count: not meets(count), max(low, -1), high) + 1
@@ -368,7 +368,7 @@ def variance(decay_rate: float, levels: int) -> float:
         decay_rate: rate α of the noise.
         levels: largest absolute value m of the noise.
     """
-    if decay_rate == 0.0:
+    if decay_rate == 0.0:  # uniform noise
         return levels * (levels + 1) / 3
     with digits_for(decay_rate, levels):
         decay = Decimal(decay_rate)

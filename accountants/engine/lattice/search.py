@@ -59,7 +59,7 @@ class LatticeSearch(PairSearch):
         larger = Interval(0.0, 0.0)
         for profile, guess in self._by_estimate(log_delta):
             meets_target = larger.upper > 0.0 and profile.upper_log_delta(larger.upper) <= log_delta
-            if meets_target:
+            if meets_target:  # this direction needs no larger ε
                 continue
             lower, upper = epsilon_of(profile, log_delta, guess)
             larger = Interval(max(larger.lower, lower), max(larger.upper, upper))
@@ -75,7 +75,7 @@ class LatticeSearch(PairSearch):
             near: not used; the argument belongs to the interface of searches.
         """
         del near
-        larger = 0.0
+        larger = 0.0  # largest bound of the directions so far
         for profile, guess in self._by_estimate(log_delta):
             if larger > 0.0 and profile.upper_log_delta(larger) <= log_delta:
                 continue
@@ -98,7 +98,7 @@ class LatticeSearch(PairSearch):
         del near
         if all(profile.coupled_meets(log_delta) for profile in self.profiles):
             return 0.0
-        larger = 0.0
+        larger = 0.0  # largest bound of the directions so far
         for profile, guess in self._by_estimate(log_delta):
             if larger > 0.0 and profile.likely_meets(larger, log_delta):
                 continue

@@ -346,7 +346,7 @@ class Chernoff:
             """Return the log of the bound at one tilt μ with b(μ) = `value`."""
             return value - tilt * epsilon - log_unit - log_expm1(abs(tilt - self.tilt) * period)
 
-        total = -math.inf
+        total = -math.inf  # the log of 0
         for side in (self.above, self.below):
             least_on_side = min(log_bound(tilt, value) for tilt, value in side)
             total = float(np.logaddexp(total, least_on_side))

@@ -393,7 +393,7 @@ class FlatDistributions:
         low, high = _CHART_LIMITS[True]
         while high - low > _TOLERANCE:
             middle = 0.5 * (low + high)
-            if self.estimate(TiltCoordinate(middle, direct=True)) > log_delta:
+            if self.estimate(TiltCoordinate(middle, direct=True)) > log_delta:  # δ falls with λ
                 low = middle
             else:
                 high = middle
