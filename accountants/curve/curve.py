@@ -160,7 +160,7 @@ class Curve:
         """Return the largest lower bound on ε at a target δ that the witnesses give.
 
         A witness is a pair of distributions that the mechanism attains. It is skipped if it is likely to meet the
-        target at the best lower bound so far, because its own bound would be no larger.
+        target at the best lower bound so far. Its own bound would then be no larger.
 
         Args:
             log_delta: the target, log δ.

@@ -304,7 +304,7 @@ class GaussianMixtureLaw(_MixedLaw):
     def supremum(self) -> float:
         """Largest privacy loss in nats, rounded up; math.inf if the loss is unbounded.
 
-        It is −log p_0 in the direction "add", with the probability p_0 of the sensitivity 0.
+        The largest loss is −log p_0 in the direction "add", with the probability p_0 of the sensitivity 0.
         """
         least_sensitivity, weight_of_zero = self.components[0]
         if self.direction != "add" or least_sensitivity > 0.0:

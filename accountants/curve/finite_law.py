@@ -49,8 +49,8 @@ class FiniteLaw:
     def mix(self, rate: float, absent: float) -> FiniteLaw | None:
         """Return the pair under Poisson sampling with the inclusion probability q.
 
-        It is (1 − q) Q + q P against Q. A privacy loss l becomes log(1 − q + q e^l). The outcomes that P cannot give
-        become an outcome of loss log(1 − q).
+        The pair is (1 − q) Q + q P against Q. A privacy loss l becomes log(1 − q + q e^l). The outcomes that P cannot
+        give become an outcome of loss log(1 − q).
 
         Args:
             rate: q, 0 < q < 1, rounded once.

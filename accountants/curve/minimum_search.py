@@ -200,8 +200,8 @@ class MinimumSearch:
     def find_minimum(self) -> None:
         """Search for the true positive rate of the best test if no test near it is known.
 
-        It is the minimum of h = γ α + E_γ over γ = e^t, with the hockey-stick divergence E_γ and the rate α. The first
-        estimate is the minimiser for Gaussian losses with the same E_1 = δ(0). Interpolation of h gives further
+        The rate is the minimum of h = γ α + E_γ over γ = e^t, with the hockey-stick divergence E_γ and the rate α. The
+        first estimate is the minimiser for Gaussian losses with the same E_1 = δ(0). Interpolation of h gives further
         estimates until two successive ones are close. For lower bounds, points around the last one follow.
         """
         self._evaluate_one(0.0)

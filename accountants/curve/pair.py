@@ -94,7 +94,7 @@ class Pair:
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclose log δ at each ε of an array: the larger one of both directions of the pair.
 
-        It is also limited by the plateau, an (ε₀, δ₀) guarantee that holds for every ε ≥ ε₀.
+        log δ is also limited by the plateau, an (ε₀, δ₀) guarantee that holds for every ε ≥ ε₀.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
@@ -113,7 +113,7 @@ class Pair:
     def log_delta_bounds(self, epsilon: float) -> Interval:
         """Enclose log δ at one ε: the larger one of both directions of the pair.
 
-        It is also limited by the plateau, an (ε₀, δ₀) guarantee that holds for every ε ≥ ε₀.
+        log δ is also limited by the plateau, an (ε₀, δ₀) guarantee that holds for every ε ≥ ε₀.
 
         Args:
             epsilon: ε ≥ 0, in nats.
@@ -210,7 +210,7 @@ class Pair:
     def upper_epsilon(self, log_delta: float, near: float = 0.0) -> float:
         """Return an upper bound on the smallest ε that meets a target δ.
 
-        It takes less work than both bounds.
+        The upper bound alone takes less work than both bounds.
 
         Args:
             log_delta: the target log δ, natural logarithm.
@@ -226,7 +226,7 @@ class Pair:
     def lower_epsilon(self, log_delta: float, near: float = 0.0) -> float:
         """Return a lower bound on the smallest ε that meets a target δ.
 
-        It is as close as that of `epsilon`.
+        The bound is as close as that of `epsilon`.
 
         Args:
             log_delta: the target log δ, natural logarithm.

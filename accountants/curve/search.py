@@ -189,7 +189,7 @@ class PairSearch:
     def lower_epsilon(self, log_delta: float, near: float) -> float:
         """Return a lower bound on the smallest ε that meets a target δ.
 
-        It is about as close as that of `epsilon`.
+        The bound is about as close as that of `epsilon`.
 
         Args:
             log_delta: the target log δ, natural logarithm.

@@ -302,10 +302,10 @@ def _total_losses(laws: Sequence[tuple[FiniteLaw, int]]) -> tuple[FloatArray, Fl
 def _enumeration_errors(laws: Sequence[tuple[FiniteLaw, int]]) -> tuple[float, float]:
     """Return bounds on the error of every log probability, and on the error of every total loss in nats.
 
-    They are sums over the distributions. Let a distribution have k outcomes and T runs. Let its masses be known within
-    a relative a, with |log mass| at most b. Let u be the unit of roundoff. The term of a log probability is
-    (4 + 2k) u (2 log T! + T b) + T a (1 + b). The term of a total loss is T max|l| (a + (k + 2) u) for the losses l.
-    Each further distribution adds one rounding.
+    Both are sums over the distributions. Let a distribution have k outcomes and T runs. Let its masses be known within
+    a relative a, with |log mass| at most b. Let u be the unit of roundoff. The term of a log probability is (4 + 2k) u
+    (2 log T! + T b) + T a (1 + b). The term of a total loss is T max|l| (a + (k + 2) u) for the losses l. Each further
+    distribution adds one rounding.
 
     Args:
         laws: distributions with finitely many outcomes, and how often each is run.

@@ -149,7 +149,7 @@ class Binomial:
     def tail_ratio(self, k: FloatArray) -> FloatArray:
         """Return the ratio of a binomial upper tail to its first term, above the mean.
 
-        It is R(k) = P(K ≥ k)/P(K = k) for np < k ≤ n, and 1 for other k, where it is not needed.
+        The ratio is R(k) = P(K ≥ k)/P(K = k) for np < k ≤ n, and 1 for other k, where it is not needed.
 
         Many ratios for one moderate number of trials are looked up in a table. Others are integrals (module docstring).
 

@@ -220,7 +220,7 @@ def _load() -> MakeSum:
         module = cast("_Module", importlib.import_module(NAME))
     except ImportError as error:
         raise KernelAbsent("the compiled kernel was not built") from error
-    # The interface identifies the sources, so that a kernel from an older build is refused.
+    # A kernel from an older build may have another version of the interface.
     if module.INTERFACE != INTERFACE:
         raise KernelAbsent("the compiled kernel was built from other sources")
     if not agrees(module.Composition):

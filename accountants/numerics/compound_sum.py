@@ -292,8 +292,9 @@ class CompoundSum:
     def _log_modulus(self, t: float, smoothing_std: float) -> float:
         """Return an upper bound on the log modulus of the integrand at a frequency t, which decreases in t.
 
-        It is a bound on n log |φ(t)| + τ²(λ² − t²)/2, with the characteristic function φ of a summand Y, weighted by
-        e^{λY}. It comes from the uniform pieces of Y; without pieces, only the Gaussian makes the integrand decay.
+        The result is a bound on n log |φ(t)| + τ²(λ² − t²)/2, with the characteristic function φ of a summand Y,
+        weighted by e^{λY}. It comes from the uniform pieces of Y; without pieces, only the Gaussian makes the integrand
+        decay.
 
         Args:
             t: frequency.

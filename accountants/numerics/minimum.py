@@ -155,8 +155,8 @@ def _intervals_of_minimum(known: Sequence[Known]) -> range:
 def _between(known: Sequence[Known], index: int, slopes: Slopes, most: int) -> Least:
     """Return a lower bound on a convex function on one interval between neighbouring points.
 
-    It is the value at the intersection of the extended chords from the left and from the right. A convex function is
-    above both.
+    The bound is the value at the intersection of the extended chords from the left and from the right. A convex
+    function is above both.
 
     Args:
         known: points in increasing order, with bounds on the function there.

@@ -82,8 +82,11 @@ def geometric_sum(rest: float, count: float) -> float:
 def triangular_sum(rest: float, count: float) -> float:
     """Return the sum H_T = Σ_{τ=1}^T G_τ of geometric sums G_τ = Σ_{k<τ} (1 − u)^k.
 
-    It is (T − (1 − u) G_T)/u. For small u T, where this cancels, it is the series Σ_{k ≥ 0} (−u)^k C(T + 1, k + 2). The
-    result is within a relative 1e-14 up to T = 1e9.
+    The sum is (T − (1 − u) G_T)/u. For small u T, where this cancels, a series is used:
+
+        Σ_{k ≥ 0} (−u)^k C(T + 1, k + 2).
+
+    The result is within a relative 1e-14 up to T = 1e9.
 
     Args:
         rest: u in [0, 1].

@@ -82,9 +82,9 @@ def divergence_of_atoms(order: float, log_second: FloatArray, log_ratio: FloatAr
 def sampled_gaussian_renyi(*, order: float, rate: float, noise_multiplier: float) -> Interval:
     """Enclose the Rényi divergence of one Poisson-subsampled Gaussian step, with against without the contribution.
 
-    It is D_a((1 − q) N(0, z²) + q N(1, z²) ‖ N(0, z²)), which is at least that of the other direction. Accuracy: the
-    bounds differ by less than 1e-12 relative if a² ≤ 10 z² and (a − 1) D_a ≥ 1e-18. For larger orders the difference
-    grows by a²/z² units of roundoff. For a smaller (a − 1) D_a it is at most 1e-30/((a − 1) D_a).
+    The divergence is D_a((1 − q) N(0, z²) + q N(1, z²) ‖ N(0, z²)), which is at least that of the other direction.
+    Accuracy: the bounds differ by less than 1e-12 relative if a² ≤ 10 z² and (a − 1) D_a ≥ 1e-18. For larger orders the
+    difference grows by a²/z² units of roundoff. For a smaller (a − 1) D_a it is at most 1e-30/((a − 1) D_a).
 
     Args:
         order: order a > 1.

@@ -108,8 +108,8 @@ class RootEvaluations:
     def _interpolate(self, wanted: float) -> float | None:
         """Return the inverse quadratic interpolation at a value through the last three points of a search.
 
-        It is the value at `wanted` of the polynomial of degree 2 that gives the point as a function of the value, by
-        Newton's divided differences.
+        The interpolation is the value at `wanted` of the polynomial of degree 2 that gives the point as a function of
+        the value, by Newton's divided differences.
 
         Args:
             wanted: value of the function, of which the argument is estimated.

@@ -61,8 +61,8 @@ def log_normal_tail(x: ArrayLike) -> FloatArray:
 def log_difference(larger: FloatArray, smaller: FloatArray) -> FloatArray:
     """Return log(e^a − e^b) for a ≥ b, accurately both for nearly equal and for very different numbers.
 
-    It is a + log(1 − e^{b−a}). The second term is computed with `log1p` for a wide gap a − b, and with `expm1` for a
-    narrow one, so that no digits cancel.
+    The logarithm is a + log(1 − e^{b−a}). The second term is computed with `log1p` for a wide gap a − b, and with
+    `expm1` for a narrow one, so that no digits cancel.
 
     Args:
         larger: logarithms a of the minuends.
@@ -93,7 +93,7 @@ def log1m_exp(x: ArrayLike) -> FloatArray:
 def log_one_minus_exp(x: FloatArray) -> FloatArray:
     """Return log(1 − e^x); −inf at 0 and above, for arguments that rounding may raise above 0.
 
-    It changes formula at −0.7, and `log1m_exp` at −log 2. The two may differ in the last place between these.
+    The function changes formula at −0.7, and `log1m_exp` at −log 2. The two may differ in the last place between these.
 
     Args:
         x: numbers, normally at most 0.
@@ -391,7 +391,7 @@ def _odd_moments(c: FloatArray, r: FloatArray) -> FloatArray:
 def _log_far_bracket(c: FloatArray, r: FloatArray) -> FloatArray:
     """Return the log of ∫ e^{−ct} (2/r) sinh(rt/2) dt = 1/(c² − r²/4) over t > 0.
 
-    It replaces the same integral with a factor e^{−t²/2}, which is negligible for c > 1e7.
+    This integral replaces the same integral with a factor e^{−t²/2}, which is negligible for c > 1e7.
 
     Args:
         c: numbers above r/2.

@@ -178,7 +178,7 @@ def _tilt_points(nodes: WeightedPoints, tilt: float, count: int) -> _TiltedPoint
 def _transform_change(tilted: _TiltedPoints, spacing: float, last_index: int) -> ComplexArray:
     """Return the characteristic function of a tilted distribution, minus 1, at equally spaced frequencies.
 
-    It is φ(k Δt) − 1 = Σ_y w (e^{iky Δt} − 1) for k = 0, …, N.
+    The result is φ(k Δt) − 1 = Σ_y w (e^{iky Δt} − 1) for k = 0, …, N.
 
     Each k is written as a multiple of about √N plus a remainder. With the angles a and b of both,
 
@@ -216,7 +216,7 @@ def _transform_change(tilted: _TiltedPoints, spacing: float, last_index: int) ->
 def _turns(points: FloatArray, step: float, count: int) -> ComplexArray:
     """Return complex rotations minus 1 at equally spaced frequencies, without cancellation.
 
-    They are z_k = e^{iky·step} − 1 for k = 0, …, count − 1 and each point y.
+    The numbers are z_k = e^{iky·step} − 1 for k = 0, …, count − 1 and each point y.
 
     The number of known rows is doubled by z_{j+k} = z_j z_k + z_j + z_k, so that few sines are computed.
 

@@ -296,8 +296,8 @@ def _log_escape(decay_rate: float, levels: int, parts: tuple[tuple[int, int], ..
 def least_levels(decay_rate: float, parts: Sequence[tuple[int, int]], log_delta: float) -> int:
     """Return the least level m of truncation at which outputs reveal the neighbour with a probability of at most δ.
 
-    It is the least m for which `log_escape` is at most log δ, exactly; 0 for δ = 1. The probability decreases with m
-    (erratum D-1 of Das et al.).
+    The result is the least m for which `log_escape` is at most log δ, exactly; 0 for δ = 1. The probability decreases
+    with m (erratum D-1 of Das et al.).
 
     Args:
         decay_rate: rate α of the noise.
@@ -355,18 +355,18 @@ def largest_rate(epsilon: float, total: int) -> float:
 def variance(decay_rate: float, levels: int) -> float:
     """Return the variance E Y² of truncated discrete Laplace noise, in squared grid steps.
 
-    It is computed with enough digits for its cancellation. With x = e^−α, w = 1 − x and t = e^{−αm} it is
+    The variance is computed with enough digits for its cancellation. With x = e^−α, w = 1 − x and t = e^{−αm} it is
 
         E Y² = 2x (1 + x − t (mw + 1)² − xt)/(w² (w + 2x(1 − t))).
+
+    Args:
+        decay_rate: rate α of the noise.
+        levels: largest absolute value m of the noise.
 
     Returns:
         The variance, rounded to a double.
 
     Source: the closed form of Das et al., Lemma 1.
-
-    Args:
-        decay_rate: rate α of the noise.
-        levels: largest absolute value m of the noise.
     """
     if decay_rate == 0.0:  # uniform noise
         return levels * (levels + 1) / 3

@@ -131,8 +131,8 @@ class ChernoffBounds(NamedTuple):
 def log_chernoff_factor(tilt: FloatArray) -> FloatArray:
     """Return the logarithm of the constant C(μ) in the Chernoff bound on δ, for each exponent μ.
 
-    It is log C(μ) = μ log μ − (1 + μ) log(1 + μ), and 0 at μ = 0. C(μ) is the largest value of (1 − v) v^μ on [0, 1].
-    The form −log(1 + μ) − μ log(1 + 1/μ) does not cancel for large μ.
+    The logarithm is log C(μ) = μ log μ − (1 + μ) log(1 + μ), and 0 at μ = 0. C(μ) is the largest value of (1 − v) v^μ
+    on [0, 1]. The form −log(1 + μ) − μ log(1 + 1/μ) does not cancel for large μ.
 
     Args:
         tilt: exponents μ ≥ 0.

@@ -67,7 +67,7 @@ class GaussianSteps(ClosedForm):
     def moments(self, tilt: float) -> tuple[float, float, float]:
         """Return the cumulant K(l) = log E[e^{lS}] of the total Gaussian loss S, and its derivatives.
 
-        They are K(l) = μ² l(l + 1)/2, K′(l) = μ² (l + ½) and K″(l) = μ².
+        These three are K(l) = μ² l(l + 1)/2, K′(l) = μ² (l + ½) and K″(l) = μ².
 
         Args:
             tilt: exponent l.
@@ -84,7 +84,8 @@ class GaussianSteps(ClosedForm):
     def log_decay(self, tilt: float, frequencies: FloatArray) -> FloatArray:  # noqa: ARG002
         """Bound the log modulus of the characteristic function of the total Gaussian loss from above.
 
-        It is log |φ(t)|^T = −μ² t²/2, which decreases in t and does not depend on the exponent l of the weights e^{lL}.
+        The log modulus is log |φ(t)|^T = −μ² t²/2, which decreases in t and does not depend on the exponent l of the
+        weights e^{lL}.
 
         Args:
             tilt: not used.
@@ -98,9 +99,9 @@ class GaussianSteps(ClosedForm):
     def on_line(self, line: Line) -> LineValues:
         """Return the characteristic function of the total Gaussian loss at equally spaced frequencies t.
 
-        It is e^{−μ²t²/2}, centred at the mean c = μ² (l + ½). The distribution of the loss is tilted by l, the line's
-        real part: its density is multiplied by e^{lL} and normalised. A relative error of μ² changes the modulus, and
-        it changes the phase through c.
+        The function is e^{−μ²t²/2}, centred at the mean c = μ² (l + ½). The distribution of the loss is tilted by l,
+        the line's real part: its density is multiplied by e^{lL} and normalised. A relative error of μ² changes the
+        modulus, and it changes the phase through c.
 
         Args:
             line: points l + it of a vertical line, with frequencies t ≥ 0.
@@ -244,10 +245,10 @@ class LaplaceSteps(ClosedForm):
     def on_line(self, line: Line) -> LineValues:
         """Return the characteristic function of the total loss of T Laplace steps at equally spaced frequencies t.
 
-        It is φ(t)^T e^{−itc}. φ(t) is that of one loss, tilted by the line's real part l: its density is multiplied by
-        e^{lL} and normalised. The number c is the mean of the total tilted loss. φ(t) − 1 is computed from terms that
-        are small for small t. With the unit of roundoff u, the noise's shift s and x = l + ½, its error is at most
-        (160 + 4xs) u ts.
+        The function is φ(t)^T e^{−itc}. φ(t) is the characteristic function of one loss, tilted by the line's real part
+        l: its density is multiplied by e^{lL} and normalised. The number c is the mean of the total tilted loss. The
+        change φ(t) − 1 is computed from terms that are small for small t. Its error is at most (160 + 4xs) u ts, with
+        the unit of roundoff u, the noise's shift s and x = l + ½.
 
         Args:
             line: points l + it of a vertical line, with frequencies t ≥ 0.

@@ -253,7 +253,7 @@ def _log_delta_at(integrand: Integrand, epsilon: float) -> float:
 def _log_size_at(integrand: Integrand, epsilon: float) -> float:
     """Return an estimate of log Q(S > ε), the log false positive rate of a test on the total loss S.
 
-    It is log(−dδ/dε) − ε. The derivative is lost in roundings if δ is near 1.
+    The estimate is log(−dδ/dε) − ε. The derivative is lost in roundings if δ is near 1.
 
     Args:
         integrand: values of the integrand of δ on a vertical line.

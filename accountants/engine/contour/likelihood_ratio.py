@@ -44,7 +44,7 @@ class LikelihoodRatio:
     def exponent(self, x: FloatArray) -> FloatArray:
         """Return the log likelihood ratio of an included record, within two units of roundoff.
 
-        It is y = s (x − s/2) for the shift s and the noise x.
+        The log ratio is y = s (x − s/2) for the shift s and the noise x.
 
         Args:
             x: values of the noise, in standard deviations.
@@ -96,8 +96,8 @@ class LikelihoodRatio:
     def response(self, x: FloatArray) -> FloatArray:
         """Return the probability that the record was included, given the noisy value.
 
-        It is p(x) = q e^y / r(x) for the rate q, the likelihood ratio r and the log likelihood ratio y of an included
-        record.
+        The probability is p(x) = q e^y / r(x) for the rate q, the likelihood ratio r and the log likelihood ratio y of
+        an included record.
 
         Args:
             x: values of the noise, in standard deviations.

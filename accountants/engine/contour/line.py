@@ -342,7 +342,7 @@ def build_integrand_at(
 def _chernoff_tilts(saddle: Saddle) -> FloatArray:
     """Return the tilts at which Chernoff bounds on δ are evaluated, increasing and not negative.
 
-    They are 0, the tilt of the saddle point, and several on either side of it at distances in units of 1/√F″.
+    The tilts are 0, the tilt of the saddle point, and several on either side of it at distances in units of 1/√F″.
 
     Args:
         saddle: the saddle point, with the curvature F″ of the exponent of the integrand.

@@ -55,7 +55,7 @@ def _gauss_rule(order: int) -> tuple[FloatArray, FloatArray]:
 def _legendre(order: int, x: decimal.Decimal) -> tuple[decimal.Decimal, decimal.Decimal]:
     """Return the Legendre polynomial P_n(x) and its derivative, in decimal arithmetic.
 
-    They follow from the recurrences
+    Both follow from the recurrences
 
         m P_m = (2m − 1) x P_{m−1} − (m − 1) P_{m−2},   (1 − x²) P_n′ = n (P_{n−1} − x P_n).
 

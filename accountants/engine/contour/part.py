@@ -120,7 +120,8 @@ class Transform(Protocol):
     def on_line(self, line: Line) -> LineValues:
         """Return the characteristic function of the total tilted loss on a vertical line, with bounds on its errors.
 
-        It is φ^T for T copies of the loss, with φ(t) = M(l + it)/M(l) (docs/engine-certificate.md, A2 and A4).
+        The function is φ^T for T copies of the loss, with φ(t) = M(l + it)/M(l) (docs/engine-certificate.md, A2 and
+        A4).
 
         Args:
             line: points l + it of the line, with frequencies t ≥ 0.
@@ -251,7 +252,7 @@ def characteristic_change(weights: FloatArray, deviations: FloatArray, line: Lin
 def _rotations(frequencies: FloatArray, deviations: FloatArray) -> ComplexArray:
     """Return e^{itd} − 1 for frequencies t and deviations d, without cancellation for small angles.
 
-    It is computed as −2 sin²(td/2) + 2i sin(td/2) cos(td/2).
+    Each number is computed as −2 sin²(td/2) + 2i sin(td/2) cos(td/2).
 
     Args:
         frequencies: t, per nat.

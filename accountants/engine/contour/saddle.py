@@ -90,8 +90,8 @@ The number is zero at the requested saddle.
 def epsilon_target(epsilon: float) -> Target:
     """Return a function that is zero at the saddle point of a given ε, for a search on the tilt.
 
-    It is the ε of a saddle minus the given one. Its derivative in the tilt, the exponent λ of weights e^{λS}, is the
-    curvature F″.
+    The value is the ε of a saddle minus the given one. Its derivative in the tilt, the exponent λ of weights e^{λS}, is
+    the curvature F″.
 
     Args:
         epsilon: ε in nats.
@@ -105,8 +105,8 @@ def epsilon_target(epsilon: float) -> Target:
 def log_delta_target(log_delta: float) -> Target:
     """Return a function that is zero at the saddle with a given estimate of log δ, for a search on the tilt.
 
-    It is the given value minus the estimate at a saddle. The tilt is the exponent λ of weights e^{λS}. The derivative
-    of the estimate is −λ F″ up to a term in F‴.
+    The value is the given log δ minus its estimate at a saddle. The tilt is the exponent λ of weights e^{λS}. The
+    derivative of the estimate is −λ F″ up to a term in F‴.
 
     Args:
         log_delta: the given log δ.

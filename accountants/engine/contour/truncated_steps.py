@@ -69,7 +69,7 @@ class TruncatedSteps:
     def largest_loss(self) -> float:
         """T times the largest loss of the noise that is not left out, in nats.
 
-        It is at an end of a piece, an interval of the noise, because the loss is monotone on each piece.
+        The largest loss is at an end of a piece, an interval of the noise, because the loss is monotone on each piece.
         """
         losses_at_ends = []
         for piece in self.pieces:

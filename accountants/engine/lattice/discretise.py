@@ -302,7 +302,7 @@ def _log_probability_at_rate(log_rate: float) -> float:
 def least_log_atom(profile: Profile) -> float:
     """Return a lower bound on log P(L = ∞), the probability of an infinite privacy loss.
 
-    It is the log tail at the largest ε of a pair that the mechanism attains, if there is one. It is at most the
+    The bound is the log tail at the largest ε of a pair that the mechanism attains, if there is one. It is at most the
     infinite mass of the profile. The value is lowered by the error of the tails.
 
     Args:

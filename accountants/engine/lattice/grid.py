@@ -226,8 +226,8 @@ def _least_width(width: float, effort: float, rounds: float, demand: Demand) -> 
 def _cell_widths(cells: _WeightedCells, demand: Demand, width: float, least: float) -> FloatArray:
     """Return the width that the grid's cells should have within each cell of the coarse tables of the losses.
 
-    It is w ϱ^{−1/3} for the density ϱ of the mass there, weighted by e^{λL} for a loss L, within limits. A cell is an
-    interval of losses.
+    The width is w ϱ^{−1/3} for the density ϱ of the mass there, weighted by e^{λL} for a loss L, within limits. A cell
+    is an interval of losses.
 
     Args:
         cells: the cells of all coarse tables, with their tilted masses.

@@ -263,7 +263,7 @@ def bound_composition(survey: Survey, key: GridKey, budget: Budget) -> Compositi
 def _demand(survey: Survey, key: GridKey, budget: Budget) -> Demand:
     """Return the requirements on the cells of a lattice, that is, on the intervals of losses.
 
-    They are the tilts λ, exponents of weights e^{λL}, and the required width and number of cells.
+    The requirements are the tilts λ, exponents of weights e^{λL}, and the required width and number of cells.
 
     Args:
         survey: facts of the composition that is put on the lattice.
@@ -289,8 +289,8 @@ def _demand(survey: Survey, key: GridKey, budget: Budget) -> Demand:
 def _upper_log_atom(profile: Profile, right: SideTails) -> float:
     """Return an upper bound on the log mass that a dominating lattice distribution puts at infinity.
 
-    It bounds log δ(ε) of one round, at ε = the last point of the tails. δ is P(L > ε) − e^ε Q(L > ε), computed from the
-    tails there and rounded up. If the tail under P is zero there, δ is evaluated by the profile.
+    The result bounds log δ(ε) of one round, at ε = the last point of the tails. δ is P(L > ε) − e^ε Q(L > ε), computed
+    from the tails there and rounded up. If the tail under P is zero there, δ is evaluated by the profile.
 
     Args:
         profile: profile ε ↦ δ(ε) of the distribution.

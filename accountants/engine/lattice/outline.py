@@ -120,7 +120,7 @@ class Side:
     def locations(self) -> FloatArray:
         """Loss log(p/q) of each cell with the masses p and q under both distributions, in nats.
 
-        It is moved into the cell if rounding places it outside, and to the middle if both masses are 0.
+        The loss is moved into the cell if rounding places it outside, and to the middle if both masses are 0.
         """
         # The mass under Q, and from it the size of log(p/q), which is NaN if both masses are 0.
         log_q = difference(self.log_q[:-1], self.log_q[1:])

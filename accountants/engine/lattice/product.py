@@ -115,7 +115,7 @@ class ComposedProfile(PointwiseProfile):
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Return the log tails at each ε of a pair that dominates the product.
 
-        They are the slopes of a convex table of certified upper bounds on δ.
+        The tails are the slopes of a convex table of certified upper bounds on δ.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
@@ -154,8 +154,8 @@ class ComposedProfile(PointwiseProfile):
     def _table(self) -> PiecewiseTails:
         """Certified upper bounds on log δ at increasing ε, from which the tails of a dominating pair are computed.
 
-        They go down to δ = e^−720 at steps of a quarter in log δ, wider for tiny δ. The next ε follows from an estimate
-        of the slope of log δ. The lattice has the coarse budget.
+        The table goes down to δ = e^−720 at steps of a quarter in log δ, wider for tiny δ. The next ε follows from an
+        estimate of the slope of log δ. The lattice has the coarse budget.
         """
         coarse = self._coarse
         least_log_delta = max(self.log_infinite_mass + 1e-3, _DEEPEST_ROW)  # δ does not fall below the infinite mass

@@ -85,8 +85,8 @@ class LatticeSearch(PairSearch):
     def lower_epsilon(self, log_delta: float, near: float) -> float:
         """Return a lower bound on the smallest ε ≥ 0 at which δ is at most the target in both directions.
 
-        It is 0 without a search if a cheap bound on δ at every ε (`coupled_log_delta`) meets the target. The second
-        direction is skipped if its δ at the first one's ε is at most the target.
+        The bound is 0 without a search if a cheap bound on δ at every ε (`coupled_log_delta`) meets the target. The
+        second direction is skipped if its δ at the first one's ε is at most the target.
 
         Args:
             log_delta: log of the target δ.

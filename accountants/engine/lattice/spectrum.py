@@ -95,8 +95,8 @@ class Kernel(NamedTuple):
 def _one_minus_exp(decay: float, sine: FloatArray, cosine: FloatArray) -> ComplexArray:
     """Return 1 − e^{−a−iθ} for a number a ≥ 0 and angles θ, without cancellation.
 
-    It is 1 − e^{−a} + 2 e^{−a} sin²(θ/2) + 2i e^{−a} sin(θ/2) cos(θ/2). With −cos(θ/2) in place of cos(θ/2), the result
-    is 1 − e^{−a+iθ}.
+    The number is 1 − e^{−a} + 2 e^{−a} sin²(θ/2) + 2i e^{−a} sin(θ/2) cos(θ/2). With −cos(θ/2) in place of cos(θ/2),
+    the result is 1 − e^{−a+iθ}.
 
     Args:
         decay: the number a ≥ 0.

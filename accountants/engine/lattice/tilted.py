@@ -381,7 +381,7 @@ class FlatDistributions:
     def coordinate_of(self, log_delta: float) -> TiltCoordinate:
         """Find the tilt λ > 0, the exponent of weights e^{λL}, that suits a given log δ.
 
-        It is found by bisection up to `_TOLERANCE` in its coordinate. At the ε for which λ is the best tilt, the
+        The tilt is found by bisection up to `_TOLERANCE` in its coordinate. At the ε for which λ is the best tilt, the
         saddle-point estimate of log δ is then `log_delta`.
 
         Args:

@@ -118,7 +118,7 @@ class TiltedLine:
 def _log_moments(laws: LatticeComposition, tilt: float) -> tuple[FloatArray, FloatArray]:
     """Return the log moment of each lattice distribution at a tilt λ, and a bound on its error.
 
-    It is K_j(λ) = log Σ m e^{λL} over the losses L of distribution j with masses m.
+    The log moment is K_j(λ) = log Σ m e^{λL} over the losses L of distribution j with masses m.
 
     With masses m of the finite losses L, mass a of the infinite loss and total mass 1 + x, the moment is 1 + c with
 

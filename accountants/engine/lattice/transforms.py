@@ -127,7 +127,7 @@ class Transforms:
     def laws(self, key: GridKey) -> CompositionBounds:
         """Return the lattice distributions for a lattice and its interval of tilts, from above and from below.
 
-        They are computed at the first call and stored; the oldest ones are dropped.
+        The distributions are computed at the first call and stored; the oldest ones are dropped.
 
         Args:
             key: the choices that determine the lattice.

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 def has_low_noise(steps: Steps, depth: float, *, for_tests: bool = False) -> bool:
     """Return whether tables of the total loss suit these steps better than numerical inversion.
 
-    They are if δ depends on total losses near the least one. This is so if all steps together have about their least
-    loss with a large enough probability, after weighting by the tilt that suits δ. The decision affects no bound.
+    Tables are better if δ depends on total losses near the least one. This is so if all steps together have about their
+    least loss with a large enough probability, after weighting by the tilt that suits δ. The decision affects no bound.
 
     Args:
         steps: loss distribution of each kind of step, in the direction that removes a contribution, with its count.
@@ -216,7 +216,8 @@ def _likely_depth(steps: Steps, epsilon: float) -> float:
 def _log_delta_at_zero(steps: Steps) -> float:
     """Return an upper bound on log δ(0): the log probability that any contribution is included.
 
-    It is log(1 − Π (1 − q_j)^{T_j}), because the outputs have the same distribution if nothing is included.
+    The log probability is log(1 − Π (1 − q_j)^{T_j}), because the outputs have the same distribution if nothing is
+    included.
 
     Args:
         steps: subsampled steps with the inclusion probabilities q_j, and their numbers T_j.
@@ -273,8 +274,8 @@ class DeltaBounds(NamedTuple):
     def finer(self, epsilon: float, widest: float) -> float:
         """Return the factor by which tables need more points so that their bounds are likely to be close enough.
 
-        It is 1 if these tables are close enough, or if no factor that is tried is enough. The distance of the bounds
-        decreases with the square of the spacing, or more slowly.
+        The factor is 1 if these tables are close enough, or if no factor that is tried is enough. The distance of the
+        bounds decreases with the square of the spacing, or more slowly.
 
         Args:
             epsilon: ε in nats.

@@ -200,7 +200,7 @@ def estimate_depth(steps: Steps, epsilon: float) -> float:
 def estimate_log_moment(steps: Steps, depth: float) -> float:
     """Estimate the log moment of the total loss at the tilt λ that suits a depth −log δ.
 
-    It is log E[e^{λ (S − S₀)}] for the total loss S with the least value S₀.
+    The log moment is log E[e^{λ (S − S₀)}] for the total loss S with the least value S₀.
 
     Args:
         steps: distribution of the privacy loss of each kind of step, with its number of steps.

@@ -54,7 +54,7 @@ class StepTails(NamedTuple):
 def noise_at(rate: float, shift: float, excess: FloatArray) -> FloatArray:
     """Return the noise x at which the loss of a subsampled Gaussian step is t above its least value log(1 − q).
 
-    It solves log(1 − q + q e^{sx − s²/2}) = t + log(1 − q) for x.
+    The noise solves log(1 − q + q e^{sx − s²/2}) = t + log(1 − q) for x.
 
     Args:
         rate: inclusion probability q.

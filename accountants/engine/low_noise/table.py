@@ -183,8 +183,8 @@ class LossTable:
     def _alias_bound(self, offset: float) -> float:
         """Return a bound on the excess of the table's sum for δ, from losses that the table counts as smaller ones.
 
-        It is the sum of a geometric series with the ratio e^{−(μ − λ) A}, for the length A of the table and its tilt λ.
-        The Chernoff bound e^{K − μx} on losses above x gives its first term.
+        The bound is the sum of a geometric series with the ratio e^{−(μ − λ) A}, for the length A of the table and its
+        tilt λ. The Chernoff bound e^{K − μx} on losses above x gives its first term.
 
         Args:
             offset: distance of ε from the least total loss, in nats.

@@ -65,7 +65,8 @@ def node_count(order: float, shift: float, step: float) -> int:
 def _share_nodes(order: float, group: Sequence[float], shift: float, step: float) -> bool:
     """Return whether the divergence of an order is integrated together with those of a group of smaller orders.
 
-    It is if it needs few more quadrature nodes than the smallest one, and if all terms together fit into the memory.
+    An order joins the group if it needs few more quadrature nodes than the smallest one, and if all terms together fit
+    into the memory.
 
     Args:
         order: the order.

@@ -134,7 +134,7 @@ def _consistent_tails(profile: Profile, points: FloatArray) -> tuple[FloatArray,
 def lower_side(profile: Profile, side: SideTails, *, mirrored: bool) -> SideTails:
     """Return tails of the loss from which lower bounds on δ are computed, at the points of given tails.
 
-    These are the tails that the mechanism attains, if the profile has them, and otherwise the given ones.
+    The result is the tails that the mechanism attains, if the profile has them, and otherwise the given ones.
 
     Args:
         profile: profile of (P, Q), or of (Q, P) if `mirrored`.

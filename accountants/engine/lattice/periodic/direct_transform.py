@@ -63,7 +63,7 @@ class SplitFrequencies:
     def transform_less_one(self, index: IntArray, weights: FloatArray, size: int) -> ComplexArray:
         """Return the characteristic function φ of a lattice distribution, minus 1, at each frequency.
 
-        It is φ − 1 = Σ_n w_n (e^{−iθ} − 1), with the angle θ = 2πkn/N at frequency k and lattice index n.
+        The result is φ − 1 = Σ_n w_n (e^{−iθ} − 1), with the angle θ = 2πkn/N at frequency k and lattice index n.
 
         φ − 1 is small at small angles, so it is summed without the 1, which would cost digits. The coarse frequencies
         are taken in blocks whose tables fit into the cache.
@@ -124,7 +124,7 @@ class SplitFrequencies:
 def _rotate(index: IntArray, frequencies: IntArray, size: int) -> ComplexArray:
     """Return complex rotations minus 1, without cancellation at small angles.
 
-    They are e^{−iθ} − 1 for the angles θ = 2πkn/N of lattice indices n and frequencies k.
+    The numbers are e^{−iθ} − 1 for the angles θ = 2πkn/N of lattice indices n and frequencies k.
 
     It is computed as −2 sin²(θ/2) − 2i sin(θ/2) cos(θ/2), without cancellation at small angles. Products k n below 2^53
     are reduced modulo N exactly.
