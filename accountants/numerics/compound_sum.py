@@ -211,14 +211,14 @@ class CompoundSum:
         E[S₊] is a contour integral of the transform of S, evaluated by the trapezoidal rule (module docstring). If the
         rule needs too many nodes, the upper bound is Chernoff's, from (y)₊ ≤ e^{λy}/(eλ), and the lower one −inf.
 
+        Args:
+            negligible: nats by which alias and truncated part should be below the estimate of E[S₊]. With 30 the bounds
+                agree to thirteen digits; less is quicker. Both errors widen the bounds.
+
         Returns:
             The lower and the upper bound on log E[S₊].
 
         Guarantees: lower ≤ truth ≤ upper, for any `negligible`. The upper bound is finite or −inf.
-
-        Args:
-            negligible: nats by which alias and truncated part should be below the estimate of E[S₊]. With 30 the bounds
-                agree to thirteen digits; less is quicker. Both errors widen the bounds.
         """
         if self.law.largest_value == 0.0:
             return LogInterval(-math.inf, -math.inf)
