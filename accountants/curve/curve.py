@@ -149,7 +149,7 @@ class Curve:
             log_delta: log δ of the target.
 
         Returns:
-            0, or the upper bound.
+            0 if δ(0) meets the target and the bound is tiny; otherwise the given upper bound, in nats.
         """
         is_nearly_zero = 0.0 < upper < _SEARCHED_ZERO
         if is_nearly_zero and self.log_delta(0.0).upper <= log_delta:

@@ -142,7 +142,7 @@ def _mixed_loss(loss: float, rate: float, absent: float) -> float:
         absent: 1 − q, computed separately so that it keeps its digits.
 
     Returns:
-        The loss in nats.
+        log(1 − q + q e^l), the privacy loss in nats.
     """
     if loss >= 0.0 or rate <= 0.5:
         # For a very small loss, the sum of two positive terms keeps its digits.

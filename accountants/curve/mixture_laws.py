@@ -127,7 +127,7 @@ def _round(value: Fraction, *, upward: bool) -> float:
         upward: True for a double at or above the number, False for one at or below it.
 
     Returns:
-        The double.
+        The double at or next to the number, on the requested side.
     """
     nearest = float(value)
     if upward:

@@ -196,7 +196,7 @@ class PairSearch:
             near: an ε at which δ may be close to the target; 0 if none is known.
 
         Returns:
-            The bound, in nats.
+            The lower bound on ε, in nats.
         """
         return self.epsilon(log_delta, near).lower
 

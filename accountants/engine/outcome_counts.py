@@ -22,7 +22,7 @@ _STORED_TABLES, _MOST_STORED_ENTRIES = 16, 2**12
 
 
 class _Outcome(NamedTuple):
-    """One step of an enumeration of all counts (n_1, …, n_k) of k outcomes: it adds the count of one more outcome.
+    """A step in listing all counts (n_1, …, n_k) of k outcomes: each partial list gets the count of one more outcome.
 
     After the step there is one entry for each list of counts of the outcomes so far.
 

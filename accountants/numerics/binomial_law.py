@@ -357,7 +357,7 @@ def _log_power(log_base: float, exponent: FloatArray) -> FloatArray:
         exponent: values of n ≥ 0.
 
     Returns:
-        One logarithm for each exponent.
+        n log b for each exponent n.
     """
     if math.isfinite(log_base):
         return exponent * log_base

@@ -54,7 +54,7 @@ def log_sums(logs: FloatArray) -> FloatArray:
         logs: logarithms of the terms, with one row for each term.
 
     Returns:
-        One logarithm for each column.
+        The log of the sum of e^{logs} for each column.
     """
     largest = logs.max(axis=0)
     # A column without any finite term is shifted by 0, so that its sum is log 0 = −inf.
@@ -90,7 +90,7 @@ def running_log_sums(logs: FloatArray) -> FloatArray:
         logs: logarithms x_k of the terms, in the order of summation.
 
     Returns:
-        One logarithm for each position.
+        log Σ_{k ≤ j} e^{x_k} for each position j.
     """
     finite = logs[np.isfinite(logs)]
     # The exponentials could underflow: add the partial sums in logarithms.

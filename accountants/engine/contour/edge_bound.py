@@ -31,7 +31,7 @@ def edge_bound(ratio: LikelihoodRatio, tilt: float, frequencies: FloatArray, hei
         height: imaginary part y of the noise, with s y ≤ π/2.
 
     Returns:
-        One bound for each frequency.
+        One upper bound on the modulus of the integral for each frequency.
 
     Source: docs/engine-certificate.md, A8, Decay.
     """

@@ -142,7 +142,7 @@ def log_mixture(rate: float, y: FloatArray) -> FloatArray:
         y: exponents.
 
     Returns:
-        The logarithm for each exponent.
+        log(1 − q + q e^y) in nats, for each exponent y.
 
     Source: docs/engine-certificate.md, A4, Errors of L.
     """

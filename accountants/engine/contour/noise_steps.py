@@ -80,7 +80,7 @@ class NoiseSteps(TruncatedSteps):
             tilt: exponent l of the moment E[e^{lL}] of the loss L.
 
         Returns:
-            One logarithm for each distance.
+            The log of the integrand at the end at each distance.
         """
         # For a batch, distances count from s/2, the middle of the two means.
         edge = 0.5 * self.ratio.shift if self.kind == "drawn" else 0.0

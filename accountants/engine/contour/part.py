@@ -114,7 +114,7 @@ class Transform(Protocol):
             frequencies: frequencies t > 0, per nat of loss.
 
         Returns:
-            One bound for each frequency.
+            One upper bound on T log |φ(t′)| for each frequency.
         """
 
     def on_line(self, line: Line) -> LineValues:

@@ -132,7 +132,7 @@ class Piece(NamedTuple):
             high: upper bounds of the intervals of x.
 
         Returns:
-            One bound for each interval.
+            One upper bound on log f_l(x) for each interval.
 
         Source: docs/engine-certificate.md, A2, Panels.
         """
@@ -193,7 +193,7 @@ class Piece(NamedTuple):
                 in the last term. It is 0 for M(z).
 
         Returns:
-            One bound for each interval.
+            One upper bound on log |f_z(x + iy)|/f_l(x) for each interval.
 
         Source: docs/engine-certificate.md, A2, Off the axis; A3.
         """

@@ -73,7 +73,7 @@ class Kernel(NamedTuple):
             coordinate: the tilt λ, the real part of z.
 
         Returns:
-            The kernel at each frequency.
+            The complex factor of each frequency.
         """
         half_angle = (np.pi / size) * frequencies
         sine, cosine = np.sin(half_angle), np.cos(half_angle)

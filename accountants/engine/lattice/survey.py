@@ -125,7 +125,7 @@ class Survey:
             depth: index in `DEPTHS`.
 
         Returns:
-            The table of each distribution.
+            One coarse table of tail probabilities for each distribution.
         """
         log_mass = DEPTHS[depth] + self.log_width - _LEFT_OUT - math.log(math.fsum(self.counts))
         return [item.without_largest(log_mass) for item in self.outlines]

@@ -115,7 +115,7 @@ def _dominated_distribution(lines: TangentLines, unit: float, tilt: float, offse
         offset: offset of the lattice, in nats.
 
     Returns:
-        The dominated distribution.
+        The distribution, whose δ is at most that of the loss at every ε.
     """
     # Merge cells at both ends, and choose a lattice point for each remaining cell.
     lines = lines.without(end_thresholds(lines.cells, unit, tilt, offset))
@@ -136,7 +136,7 @@ class _RelativeGains(NamedTuple):
 
     Attributes:
         gain: relative increase of the mass above the threshold; negative where the mass decreases.
-        lost: the part of the increase that is a decrease, ≥ 0 and up to a positive factor. Only its sign is used.
+        lost: above 0 where the cell below the threshold decreases this mass, and 0 elsewhere. Only its sign is used.
         error: bound on the error of `gain`.
     """
 
@@ -160,7 +160,7 @@ def _relative_gains(lines: TangentLines, multiples: IntArray, unit: float, offse
         offset: offset of the lattice, in nats.
 
     Returns:
-        The increase at each threshold, the part of it that is a decrease, and a bound on its error.
+        The increase at each threshold with a bound on its error, and whether the cell below causes a decrease.
     """
     cells = lines.cells
     location = np.asarray(multiples * unit, dtype=np.float64) + offset
@@ -233,7 +233,7 @@ def _falls_below_infinite_loss(lines: TangentLines, gain: FloatArray, lost: Floa
     Args:
         lines: lines below the profile, with their tails.
         gain: relative change of the tail at each threshold, from the most negative threshold on.
-        lost: its decreasing part, ≥ 0. Only the sign is used.
+        lost: above 0 at thresholds where the cell below decreases the mass, and 0 elsewhere.
 
     Returns:
         True if any tail is too low.

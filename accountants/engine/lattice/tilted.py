@@ -177,7 +177,7 @@ class FlatDistributions:
             tilt: exponent λ of the weights e^{λL} of losses L.
 
         Returns:
-            K_j(λ) for each distribution j.
+            The log moment K_j(λ) for each distribution j.
         """
         exponents = self.log_mass + tilt * self.location
         largest = self.largest(exponents)  # taken out, so that nothing overflows
@@ -388,7 +388,7 @@ class FlatDistributions:
             log_delta: log δ, natural logarithm.
 
         Returns:
-            The coordinate of the tilt.
+            The tilt λ, as a real coordinate y.
         """
         low, high = _CHART_LIMITS[True]
         while high - low > _TOLERANCE:

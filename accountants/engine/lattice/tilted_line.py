@@ -245,7 +245,7 @@ def _power_errors(power: Power, sizes: FloatArray) -> FloatArray:
         sizes: |φ^T| at each frequency.
 
     Returns:
-        One bound for each frequency.
+        One absolute error bound on φ^T for each frequency.
     """
     growth = power.growth
     errors = sizes * growth * (1.0 + growth)
@@ -312,7 +312,7 @@ def _direct_sum_error(law: TiltedDistribution, size: int, frequencies: IntArray)
         frequencies: indices k.
 
     Returns:
-        One bound for each frequency.
+        One absolute error bound on φ for each frequency.
 
     Source: docs/engine-certificate.md, A4.
     """

@@ -207,7 +207,7 @@ class _LatticeTradeOff(NamedTuple):
             inner: number of the next point, with a larger γ.
 
         Returns:
-            The lower bound, or math.inf.
+            The lower bound on the true positive rate, or math.inf.
         """
         if outer == 0:
             return math.inf
@@ -231,7 +231,7 @@ class _LatticeTradeOff(NamedTuple):
             inner: number of the next point, with a smaller γ.
 
         Returns:
-            The lower bound, or −math.inf.
+            The lower bound on the true positive rate, or −math.inf.
         """
         least = math.inf
         stride = math.ceil(TRADE_OFF_SEARCH.stride / self.table.plan.spacing)
@@ -282,7 +282,7 @@ class _LatticeTradeOff(NamedTuple):
             second: number of the second lattice point.
 
         Returns:
-            The lower bound, rounded down.
+            The lower bound on the distance of the two likelihood ratios, rounded down.
         """
         start, end = self.gamma(first), self.gamma(second)
         return max(start.lower - end.upper, end.lower - start.upper, 0.0) * (1.0 - 4 * UNIT_ROUNDOFF)  # rounded

@@ -200,7 +200,7 @@ def _likely_depth(steps: Steps, epsilon: float) -> float:
         epsilon: ε in nats.
 
     Returns:
-        The estimate of −log δ(ε).
+        The estimate of −log δ(ε), natural logarithm.
     """
     # The Chernoff bound is the first estimate. A table near it gives a better one.
     chernoff_depth = estimate_depth(steps, epsilon)

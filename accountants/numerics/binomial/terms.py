@@ -49,7 +49,7 @@ def deviance(x: FloatArray, mean: FloatArray) -> FloatArray:
         mean: its mean m, above 0.
 
     Returns:
-        One deviance for each element.
+        The deviance x log(x/m) + m − x ≥ 0, for each element.
     """
     v = (x - mean) / (x + mean)
     is_near = np.abs(v) < 0.1
