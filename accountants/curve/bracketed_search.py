@@ -25,9 +25,11 @@ def bracketed_epsilon(read: Callable[[float], Interval], log_delta: float) -> In
     """
 
     def read_upper(epsilon: float) -> float:
+        """Return the upper bound on log δ(ε)."""
         return read(epsilon).upper
 
     def read_lower(epsilon: float) -> float:
+        """Return the lower bound on log δ(ε)."""
         return read(epsilon).lower
 
     upper = upper_epsilon(read_upper, log_delta)

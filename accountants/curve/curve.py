@@ -105,11 +105,13 @@ class Curve:
             ContradictoryBounds: a pair that the mechanism attains (witness) exceeds the upper bound, a fault of this
                 library.
         """
+        # A dominating pair that the mechanism attains gives both bounds, and any other the upper one only.
         if self.tight:
             lower, upper = self.upper.epsilon(log_delta)
         else:
             lower, upper = 0.0, self.upper.upper_epsilon(log_delta)
         upper = self._zero_if_enough(upper, log_delta)
+        # Witnesses, the pairs that the mechanism attains, may raise the lower bound.
         lower = self._attained_epsilon(log_delta, lower) if upper > 0.0 else 0.0
         return Interval.of(lower=lower, upper=upper, name="ε at the requested δ")
 
@@ -147,7 +149,7 @@ class Curve:
             log_delta: log δ of the target.
 
         Returns:
-            0, or the upper bound.
+            0 if δ(0) meets the target and the bound is tiny; otherwise the given upper bound, in nats.
         """
         is_nearly_zero = 0.0 < upper < _SEARCHED_ZERO
         if is_nearly_zero and self.log_delta(0.0).upper <= log_delta:
@@ -158,7 +160,7 @@ class Curve:
         """Return the largest lower bound on ε at a target δ that the witnesses give.
 
         A witness is a pair of distributions that the mechanism attains. It is skipped if it is likely to meet the
-        target at the best lower bound so far, because its own bound would be no larger.
+        target at the best lower bound so far. Its own bound would then be no larger.
 
         Args:
             log_delta: the target, log δ.

@@ -74,6 +74,7 @@ class Divergences:
         if log_gamma not in self.bounds:
             positive_aims = {aim for aim in self.aims.values() if aim > 0.0}
             self._bound(sorted({log_gamma, *positive_aims} - set(self.bounds)))
+        # The shared nodes may suit other thresholds better. Then t has its own evaluation.
         if self.bounds[log_gamma] > largest_useful:
             self._bound([log_gamma])
         return self.bounds[log_gamma]

@@ -258,6 +258,7 @@ class _MixedLaw:
 
         # The most probable component is kept, and at least one positive sensitivity.
         fewest = max(heaviest + 1, 1 if heaviest_sensitivity > 0.0 else 2)
+        # Remove the largest sensitivities as long as their total probability is small enough.
         while len(components) > fewest:
             _, last_weight = components[-1]
             if moved_mass + last_weight > math.exp(log_mass):
@@ -303,13 +304,15 @@ class GaussianMixtureLaw(_MixedLaw):
     def supremum(self) -> float:
         """Largest privacy loss in nats, rounded up; math.inf if the loss is unbounded.
 
-        It is −log p_0 in the direction "add", with the probability p_0 of the sensitivity 0.
+        The largest loss is −log p_0 in the direction "add", with the probability p_0 of the sensitivity 0.
         """
         least_sensitivity, weight_of_zero = self.components[0]
         if self.direction != "add" or least_sensitivity > 0.0:
             return math.inf
+        # log p_0 from 1 minus the other probabilities if these are the smaller part.
         other_weights = math.fsum(weight for _, weight in self.components[1:])
         log_weight = math.log1p(-other_weights) if other_weights <= 0.5 else math.log(weight_of_zero)
+        # Rounded up: the sum, the logarithm and the product err by less than 16 units of roundoff.
         return -log_weight * (1.0 + 16 * UNIT_ROUNDOFF)
 
     def reverse(self) -> GaussianMixtureLaw:
@@ -348,7 +351,7 @@ class DrawnMixtureLaw(_MixedLaw):
     def atom(self) -> float:
         """Approximate probability (1 − q) Σ p_k erf(s_k/√8) of the privacy loss 0, where a zero shift counts fully.
 
-        The transform of the loss does not decay below it along the contour of integration.
+        The modulus of the transform of the loss does not fall below about this probability.
         """
         probabilities = []
         for shift, weight in self.components:

@@ -49,8 +49,8 @@ class FiniteLaw:
     def mix(self, rate: float, absent: float) -> FiniteLaw | None:
         """Return the pair under Poisson sampling with the inclusion probability q.
 
-        It is (1 − q) Q + q P against Q. A privacy loss l becomes log(1 − q + q e^l). The outcomes that P cannot give
-        become an outcome of loss log(1 − q).
+        The pair is (1 − q) Q + q P against Q. A privacy loss l becomes log(1 − q + q e^l). The outcomes that P cannot
+        give become an outcome of loss log(1 − q).
 
         Args:
             rate: q, 0 < q < 1, rounded once.
@@ -68,6 +68,7 @@ class FiniteLaw:
         errors = [
             self._mixed_error(loss, mixed, rate, log_rate) for loss, mixed in zip(self.losses, losses, strict=True)
         ]
+        # Outcomes that P cannot give have the loss log(1 − q) in the mixture.
         log_second = list(self.log_second)
         if math.isfinite(self.log_missing):
             losses.append(math.log1p(-rate) if rate < 0.5 else math.log(absent))
@@ -102,7 +103,7 @@ class FiniteLaw:
             # The error of a sum of a loss and a log probability, and then relative to 1 + |sum|.
             error = loss_accuracy * abs(loss) + (self.accuracy + 2 * UNIT_ROUNDOFF) * (1.0 + abs(log_mass))
             accuracy = max(accuracy, error / (1.0 + abs(log_sum)) + 2 * UNIT_ROUNDOFF)
-        return accuracy + 4 * UNIT_ROUNDOFF
+        return accuracy + 4 * UNIT_ROUNDOFF  # with the rounding of these bounds
 
     def _mixed_error(self, loss: float, mixed: float, rate: float, log_rate: float) -> float:
         """Return a bound on the relative error of a mixed loss log(1 − q + q e^l).
@@ -141,7 +142,7 @@ def _mixed_loss(loss: float, rate: float, absent: float) -> float:
         absent: 1 − q, computed separately so that it keeps its digits.
 
     Returns:
-        The loss in nats.
+        log(1 − q + q e^l), the privacy loss in nats.
     """
     if loss >= 0.0 or rate <= 0.5:
         # For a very small loss, the sum of two positive terms keeps its digits.

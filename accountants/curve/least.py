@@ -83,6 +83,7 @@ class LeastProfile(Profile):
         """
         if not self._composed:
             return self._least_of(self.profiles, epsilon)
+        # A composition is expensive, so that the profiles to evaluate are chosen for each ε.
         points = np.asarray(epsilon, dtype=np.float64)
         bounds = [self._least_at(point) for point in points.ravel().tolist()]
         lower = np.asarray([interval.lower for interval in bounds], dtype=np.float64)
@@ -174,6 +175,7 @@ class LeastProfile(Profile):
             Lower and upper bound on log δ.
         """
         least = Interval(0.0, 0.0)  # log δ ≤ 0
+        # Profiles in closed form are cheap, so that all of them are evaluated first.
         if self._closed:
             closed = self._least_of(self._closed, np.asarray(epsilon))
             least = Interval(float(closed.lower), float(closed.upper))
@@ -222,7 +224,7 @@ class LeastSearch(PairSearch):
     Each pair dominates the same mechanism, so that the least δ of all pairs is an upper bound too.
 
     Attributes:
-        profiles: the distinct directions of the least profile.
+        profiles: profile of the least δ in each direction; a single one if both directions are equal.
         alternatives: the dominating pairs of the same mechanism.
     """
 
@@ -237,7 +239,7 @@ class LeastSearch(PairSearch):
 
         Args:
             log_delta: the target log δ, natural logarithm.
-            near: not used.
+            near: not used; the argument belongs to the interface of searches.
 
         Returns:
             Lower and upper bounds on ε, in nats.

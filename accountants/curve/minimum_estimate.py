@@ -21,7 +21,7 @@ class MinimumEstimate(NamedTuple):
     Attributes:
         minimiser: the t of the minimum.
         curvature: h″/h there, with the second derivative in t. 1/√curvature is called the natural distance.
-        value: h there; NaN if it is not estimated.
+        value: estimate of the least value of h; NaN if there is none.
     """
 
     minimiser: float
@@ -59,9 +59,9 @@ def search_interval(log_gammas: Sequence[float], best: int) -> tuple[float, floa
     low, here, high = log_gammas[best - 1 : best + 2]
     least_inner, largest_inner = log_gammas[1], log_gammas[-2]
     if low == -math.inf:
-        # Go twice as far as the range of the inner points, and at least 0.02.
+        # Go twice as far below the best point as known points reach above it, and at least 0.02.
         low = here - 2.0 * max(largest_inner - here, 0.01)
     if best + 2 == len(log_gammas):
-        # Go at most three times as far as the range of the inner points.
+        # Go at most three times as far above the best point as known points reach below it.
         high = min(high, here + 3.0 * max(here - least_inner, 1e-9))
     return low, high

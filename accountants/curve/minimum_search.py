@@ -137,14 +137,14 @@ class MinimumSearch:
         """Return bounds on the least value of h from the present points, within [α, 1] up to rounding."""
         least = least_value(self._sorted, self.slopes).value if self.lower_wanted else self.rate
         upper = min(self.upper, 1.0)
-        lower = max(least, self.rate) * (1.0 - 1e-14)
+        lower = max(least, self.rate) * (1.0 - 1e-14)  # rounded down
         return Interval(min(lower, upper), upper)
 
     def _add_upper(self, log_gamma: float, divergence: float) -> None:
         """Lower `upper` by an upper bound on E_γ at t = log γ, if possible."""
         gamma = math.exp(min(log_gamma, -math.log(self.rate)))  # beyond, h is at least 1
         if gamma * self.rate < 1.0:
-            self.upper = min(self.upper, (gamma * self.rate + divergence) * (1.0 + 8 * UNIT_ROUNDOFF))
+            self.upper = min(self.upper, (gamma * self.rate + divergence) * (1.0 + 8 * UNIT_ROUNDOFF))  # rounded up
 
     def refine_around(self, near: NearTest) -> None:
         """Evaluate h = γ α + E_γ around a test with about the false positive rate α, to bound the minimum of h.
@@ -178,9 +178,9 @@ class MinimumSearch:
         bounds are cheap there. Otherwise h may be evaluated at the minimiser for Gaussian losses.
         """
         forward = self.divergences.forward
-        if 0.0 < forward.supremum < -math.log(self.rate):
+        if 0.0 < forward.supremum < -math.log(self.rate):  # the divergence is 0 there
             self._add_upper(forward.supremum, 0.0)
-        if self.decided:
+        if self.decided:  # no further bound is needed
             return
         aim = self.divergences.aims.get(self.rate, -math.inf)
         has_cheap_bounds = forward.shares_nodes or forward.finds_best_tests
@@ -200,10 +200,9 @@ class MinimumSearch:
     def find_minimum(self) -> None:
         """Search for the true positive rate of the best test if no test near it is known.
 
-        It is the minimum of h = γ α + E_γ over γ = e^t, with the hockey-stick divergence E_γ and the rate α. The first
-        estimate is the minimiser for Gaussian losses with the same E_1 = δ(0). Interpolation of h gives further
-        estimates until two successive ones are close. For lower bounds, points are then placed around the last
-        estimate.
+        The rate is the minimum of h = γ α + E_γ over γ = e^t, with the hockey-stick divergence E_γ and the rate α. The
+        first estimate is the minimiser for Gaussian losses with the same E_1 = δ(0). Interpolation of h gives further
+        estimates until two successive ones are close. For lower bounds, points around the last one follow.
         """
         self._evaluate_one(0.0)
         at_one = self.divergences.evaluated[0.0].upper
@@ -236,8 +235,8 @@ class MinimumSearch:
     def _evaluate_first(self, mu: float) -> None:
         """Evaluate h = γ α + E_γ at first points t = log γ of a search.
 
-        The point is the minimiser for Gaussian losses, unless h is known near it. If only upper bounds are needed, the
-        points are several multiples of it, because a bound may have several local minima.
+        For lower bounds it is one point, the minimiser for Gaussian losses, unless h is known near it. If only upper
+        bounds are needed, several multiples of it are used, because a bound may have several local minima.
 
         Args:
             mu: μ for which N(μ, 1) against N(0, 1) has the same total variation distance E_1.
@@ -287,7 +286,7 @@ class MinimumSearch:
                 return
             count = len(self.points)
             add_point(math.log(least.x))
-            if len(self.points) == count:
+            if len(self.points) == count:  # no new point
                 return
 
     def sharpen(self) -> None:
@@ -319,13 +318,13 @@ class MinimumSearch:
             self._evaluate(next_points)
 
     def _best_inner(self, log_gammas: Sequence[float]) -> int:
-        """Return the index of the inner point with the least upper bound on h; 0 if there is no inner point.
+        """Return the index of the point with the least upper bound on h, without the first and the last point.
 
         Args:
             log_gammas: t of all points, increasing.
 
         Returns:
-            The index, or 0.
+            The index; 0 if there are at most two points.
         """
         inner = range(1, len(log_gammas) - 1)
         return min(inner, key=lambda index: self.points[log_gammas[index]].upper, default=0)
@@ -354,8 +353,10 @@ class MinimumSearch:
     def _estimate_minimum(self) -> MinimumEstimate:
         """Estimate the minimum of h = γ α + E_γ by interpolation between the points nearest to the best one.
 
-        The best point has the least upper bound on h. Without enough points the estimate is the point of least lower
-        bound.
+        The best point has the least upper bound on h. Without enough points, that of the least lower bound is used.
+
+        Returns:
+            The estimate of the minimiser t, of the curvature h″/h there, and of the least value of h.
         """
         log_gammas = sorted(self.points)
         best = self._best_inner(log_gammas)

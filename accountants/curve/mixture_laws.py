@@ -86,11 +86,13 @@ def _round_probabilities(exact: Sequence[Fraction], *, upward: bool) -> list[flo
     Returns:
         The doubles, in the same order.
     """
+    # Probabilities above the heaviest one are rounded to one side, and those below to the opposite side.
     heaviest = max(range(len(exact)), key=exact.__getitem__)
     rounded = []
     for index, weight in enumerate(exact):
         is_above_heaviest = index > heaviest
         rounded.append(_round(weight, upward=is_above_heaviest == upward))
+    # The heaviest one takes the rest, so that the doubles sum to 1.
     rounded[heaviest] = 0.0
     rounded[heaviest] = 1.0 - math.fsum(rounded)
     return rounded
@@ -109,6 +111,7 @@ def _exact_components(law: GaussianMixtureLaw) -> list[tuple[float, Fraction]]:
     """
     components = [(sensitivity, Fraction(probability)) for sensitivity, probability in law.components]
     heaviest = max(range(len(components)), key=lambda index: components[index][1])
+    # Replace the largest probability by 1 minus the exact sum of the others.
     heaviest_sensitivity, _ = components[heaviest]
     lighter = components[:heaviest] + components[heaviest + 1 :]
     remaining = 1 - sum((probability for _, probability in lighter), Fraction(0))
@@ -124,7 +127,7 @@ def _round(value: Fraction, *, upward: bool) -> float:
         upward: True for a double at or above the number, False for one at or below it.
 
     Returns:
-        The double.
+        The double at or next to the number, on the requested side.
     """
     nearest = float(value)
     if upward:

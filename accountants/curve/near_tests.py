@@ -31,8 +31,8 @@ class NearTest(NamedTuple):
         epsilon: ε, of any sign, in nats.
         log_delta: encloses log E_γ(P‖Q) at any ε near `epsilon`.
         width: relative width of these enclosures, or a few times the relative width of γ α + E_γ if this is less.
-        steepness: about |d log Q(L > ε)/dε|.
-        bent: True if E_γ has a corner there, as a function of γ.
+        steepness: estimate of |d log Q(L > ε)/dε| at this ε, for the false positive rate Q(L > ε).
+        bent: True if E_γ, as a function of γ, has a corner at γ = e^ε.
         expensive: True if evaluations for another test are expensive. This test is then used even if it is slightly
             less accurate.
     """
@@ -85,8 +85,10 @@ def adapt_width(test: NearTest, size: float) -> NearTest:
     lower, upper = test.log_delta(test.epsilon)
     if not lower > -math.inf:
         return test
+    # γ = e^ε, limited to the range of doubles, and the upper bound on E_γ.
     gamma = math.exp(min(test.epsilon, 700.0))
     divergence = math.exp(min(upper, 0.0))
+    # The share of E_γ in the sum γ α + E_γ scales the width.
     share = divergence / (size * gamma + divergence)
     width = min(_WIDTH_FACTOR * share, 1.0) * (upper - lower)
     return test._replace(width=width)

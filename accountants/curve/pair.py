@@ -94,7 +94,7 @@ class Pair:
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclose log δ at each ε of an array: the larger one of both directions of the pair.
 
-        It is also limited by the plateau, an (ε₀, δ₀) guarantee that holds for every ε ≥ ε₀.
+        log δ is also limited by the plateau, an (ε₀, δ₀) guarantee that holds for every ε ≥ ε₀.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
@@ -106,13 +106,14 @@ class Pair:
         plateau = self.plateau
         if plateau is None:
             return bounds
+        # From the ε of the plateau on, δ is at most the δ of the plateau. Before it, the limit is 1.
         limits = np.where(np.asarray(epsilon, dtype=np.float64) >= plateau.epsilon, plateau.log_delta, 0.0)
         return Enclosure(np.minimum(bounds.lower, limits), np.minimum(bounds.upper, limits))
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
         """Enclose log δ at one ε: the larger one of both directions of the pair.
 
-        It is also limited by the plateau, an (ε₀, δ₀) guarantee that holds for every ε ≥ ε₀.
+        log δ is also limited by the plateau, an (ε₀, δ₀) guarantee that holds for every ε ≥ ε₀.
 
         Args:
             epsilon: ε ≥ 0, in nats.
@@ -158,6 +159,7 @@ class Pair:
         profiles = self.search.profiles
         if not any(profile.shares_nodes for profile in profiles):
             return self.upper_log_delta(epsilon)
+        # One call for both ε shares the nodes. The larger δ of both directions counts.
         return max(profile.upper_log_deltas([epsilon, evaluated])[0] for profile in profiles)
 
     def lower_log_delta(self, epsilon: float) -> float:
@@ -208,7 +210,7 @@ class Pair:
     def upper_epsilon(self, log_delta: float, near: float = 0.0) -> float:
         """Return an upper bound on the smallest ε that meets a target δ.
 
-        It takes less work than both bounds.
+        The upper bound alone takes less work than both bounds.
 
         Args:
             log_delta: the target log δ, natural logarithm.
@@ -224,7 +226,7 @@ class Pair:
     def lower_epsilon(self, log_delta: float, near: float = 0.0) -> float:
         """Return a lower bound on the smallest ε that meets a target δ.
 
-        It is as close as that of `epsilon`.
+        The bound is as close as that of `epsilon`.
 
         Args:
             log_delta: the target log δ, natural logarithm.

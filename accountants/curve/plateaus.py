@@ -41,7 +41,7 @@ class Plateau:
             return -math.inf
         value = math.log(self.delta.numerator) - math.log(self.delta.denominator)
         size = 1.0 + math.log(self.delta.numerator) + math.log(self.delta.denominator)
-        return min(value + 8 * UNIT_ROUNDOFF * size, 0.0)
+        return min(value + 8 * UNIT_ROUNDOFF * size, 0.0)  # rounded up
 
 
 def pure_plateau(epsilon: Fraction) -> Plateau:
@@ -72,7 +72,7 @@ def amplify_plateau(base: Plateau | None, rate: Fraction) -> Plateau | None:
     # Rounding errors are relative to 1 + ε, and to ε itself where it is small.
     size = 1.0 + abs(amplified) if amplified > 1e-3 else amplified
     rounded_up = amplified + 16 * UNIT_ROUNDOFF * size
-    return Plateau(min(rounded_up, epsilon), rate * base.delta)
+    return Plateau(min(rounded_up, epsilon), rate * base.delta)  # the amplified ε never exceeds the given one
 
 
 def thin_plateau(base: Plateau | None, rate: Fraction) -> Plateau | None:

@@ -40,8 +40,8 @@ class EpsilonEstimate(NamedTuple):
 
     Attributes:
         epsilon: ε, in nats.
-        pad: distance from ε at which a certified bound is tried first.
-        steepness: about |d log δ/dε| there; None if it is unknown.
+        pad: distance from ε, in nats, at which a certified bound is tried first.
+        steepness: estimate of |d log δ/dε| at this ε; None if it is unknown.
     """
 
     epsilon: float
@@ -231,7 +231,7 @@ class Profile(ABC):
         return self.upper_log_delta(epsilon)
 
     def closed_decides(self, epsilon: float, share: float) -> bool:
-        """Return whether bounds in closed form are likely to be the least at ε, so that no engine is needed.
+        """Return whether bounds in closed form are likely to be the least at ε, without a numerical composition.
 
         Args:
             epsilon: ε, in nats.

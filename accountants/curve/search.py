@@ -143,6 +143,7 @@ class PairSearch:
         Returns:
             The bounds on ε in nats; None if the search fails.
         """
+        # Both directions must name the same kind of search.
         kinds = {profile.root_search for profile in self.profiles}
         kind = kinds.pop() if len(kinds) == 1 else "bracket"
         if kind == "solve":
@@ -188,14 +189,14 @@ class PairSearch:
     def lower_epsilon(self, log_delta: float, near: float) -> float:
         """Return a lower bound on the smallest ε that meets a target δ.
 
-        It is about as close as that of `epsilon`.
+        The bound is about as close as that of `epsilon`.
 
         Args:
             log_delta: the target log δ, natural logarithm.
             near: an ε at which δ may be close to the target; 0 if none is known.
 
         Returns:
-            The bound, in nats.
+            The lower bound on ε, in nats.
         """
         return self.epsilon(log_delta, near).lower
 
@@ -302,6 +303,7 @@ def line_guess(read: Callable[[float], Interval], log_delta: float, near: float)
     Returns:
         The estimate, with the steepness |d log δ/dε| there; None if the line does not rise.
     """
+    # √−log δ at the target, at ε = 0 and at the nearby ε.
     target_root = _root_of(log_delta)
     root_at_zero, root_near = _root_of(read(0.0).upper), _root_of(read(near).upper)
     slope = (root_near - root_at_zero) / near

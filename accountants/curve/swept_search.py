@@ -46,12 +46,14 @@ def swept_epsilon(read: Callable[[FloatArray], Enclosure], log_delta: float) -> 
         bounds = read(points)
         above = np.flatnonzero(bounds.lower > log_delta)
         below = np.flatnonzero(bounds.upper <= log_delta)
+        # The target is met at every point, so also at ε = 0.
         if below.size == points.size:
             return Interval(0.0, 0.0)
         if above.size == 0:
             return None
         last_above = int(above[-1])
         low = float(points[last_above])
+        # The target is met at no point, so that only a lower bound is known.
         if below.size == 0:
             return Interval(low, math.inf)
         first_below = int(below[0])
@@ -64,6 +66,7 @@ def swept_epsilon(read: Callable[[FloatArray], Enclosure], log_delta: float) -> 
         if width <= 0.0 or (low, high) == previous_bracket:
             return None
         previous_bracket = low, high
+        # The next sweep runs over the bracket, with more points around the estimated root.
         root_share = _root_share(bounds, last_above, first_below, log_delta)
         points = _points_of_sweep(low, high, root_share)
     return None
@@ -83,6 +86,7 @@ def _root_share(bounds: Enclosure, low: int, high: int, log_delta: float) -> flo
     Returns:
         The fraction, in [0, 1]; 1/2 if log δ is −∞ at the second point.
     """
+    # The middle of the bounds on log δ at both points.
     at_low, at_high = (0.5 * float(bounds.lower[k] + bounds.upper[k]) for k in (low, high))
     if not -math.inf < at_high < at_low:
         return 0.5

@@ -142,6 +142,7 @@ class EnumeratedProfile(Profile):
         Returns:
             The lower and the upper bound on log(1 − δ), both at most 0.
         """
+        # P(S ≤ ε) from the running sums of the probabilities, and Q(S > ε).
         index = bisect.bisect_right(self._sorted, epsilon)
         log_p_below = float(self.log_below[index])
         log_q_above = self.computed_profile.log_second_above(epsilon)
@@ -168,6 +169,7 @@ class EnumeratedProfile(Profile):
         Returns:
             Arrays of lower and upper bounds, both at most 0.
         """
+        # Q(S > ε), and P(S ≤ ε) from the running sums of the probabilities.
         log_q_above = self.computed_profile.log_tails(epsilon).log_q
         log_p_below = self.log_below[np.searchsorted(self.total_losses, epsilon, side="right")]
         value = np.logaddexp(log_p_below, epsilon + log_q_above)

@@ -116,6 +116,7 @@ def enumerated_pair_and_rest(
     profiles = _enumerate(parts, most)
     if profiles is None:
         return None
+    # The product in one direction. The reverse one is the same if all pairs are symmetric.
     rest = compose_rest()
     # Partial functions can be pickled, unlike lambdas.
     forward = _multiply(profiles[0], rest, functools.partial(_make_forward, lattice))
@@ -157,6 +158,7 @@ def _multiply(profile: EnumeratedProfile, pair: Pair, lattice: Callable[[], Prof
     Returns:
         The profile of the product, which encloses its δ at every ε.
     """
+    # The error of each log mass adds the bound of the enumeration and the accuracy of the given masses.
     return FiniteAndPairProfile(
         losses=profile.total_losses,
         log_masses=profile.log_masses,
@@ -191,6 +193,7 @@ def _enumerate(parts: Sequence[tuple[Pair, int]], most: int = MOST_KINDS) -> lis
     if not _are_few_lists(runs_of_law, most):
         return None
 
+    # One profile for each direction; the second has the losses of the exchanged pair.
     profiles = [_profile(list(runs_of_law.items()))]
     is_symmetric = all(pair.symmetric for pair, _ in parts)
     if not is_symmetric:
@@ -215,6 +218,7 @@ def _are_few_lists(laws: dict[FiniteLaw, int], most: int) -> bool:
     lists = 1
     for law, count in laws.items():
         outcomes = len(law.losses)
+        # With two or more outcomes there are more than T lists, so that no binomial is needed.
         if count > most and outcomes > 1:
             return False
         lists *= math.comb(count + outcomes - 1, outcomes - 1)
@@ -234,6 +238,7 @@ def _profile(laws: Sequence[tuple[FiniteLaw, int]]) -> EnumeratedProfile:
     """
     total_losses, log_masses = _total_losses(laws)
     log_error, loss_error = _enumeration_errors(laws)
+    # Log probability of all total losses below each one, in increasing order.
     log_below = np.full(total_losses.size + 1, -np.inf)
     np.logaddexp.accumulate(log_masses, out=log_below[1:])
 
@@ -283,11 +288,13 @@ def _total_losses(laws: Sequence[tuple[FiniteLaw, int]]) -> tuple[FloatArray, Fl
     log_masses: FloatArray = np.zeros(1)
     for law, count in laws:
         losses_of_law, log_masses_of_law = combine_outcomes(law, count)
+        # Every total so far is combined with every total of this distribution: losses and log masses add up.
         if len(laws) == 1:
             totals, log_masses = losses_of_law, log_masses_of_law
         else:
             totals = np.add.outer(losses_of_law, totals).ravel()
             log_masses = np.add.outer(log_masses_of_law, log_masses).ravel()
+    # Sort the totals; equal totals remain separate entries.
     order = np.argsort(totals, kind="stable")
     return totals[order], log_masses[order]
 
@@ -295,10 +302,10 @@ def _total_losses(laws: Sequence[tuple[FiniteLaw, int]]) -> tuple[FloatArray, Fl
 def _enumeration_errors(laws: Sequence[tuple[FiniteLaw, int]]) -> tuple[float, float]:
     """Return bounds on the error of every log probability, and on the error of every total loss in nats.
 
-    They are sums over the distributions. Let a distribution have k outcomes and T runs. Let its masses be known within
-    a relative a, with |log mass| at most b. Let u be the unit of roundoff. The term of a log probability is
-    (4 + 2k) u (2 log T! + T b) + T a (1 + b). The term of a total loss is T max|l| (a + (k + 2) u) for the losses l.
-    Each further distribution adds one rounding.
+    Both are sums over the distributions. Let a distribution have k outcomes and T runs. Let its masses be known within
+    a relative a, with |log mass| at most b. Let u be the unit of roundoff. The term of a log probability is (4 + 2k) u
+    (2 log T! + T b) + T a (1 + b). The term of a total loss is T max|l| (a + (k + 2) u) for the losses l. Each further
+    distribution adds one rounding.
 
     Args:
         laws: distributions with finitely many outcomes, and how often each is run.

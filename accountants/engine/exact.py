@@ -49,9 +49,9 @@ class SizedTest(NamedTuple):
 
     Attributes:
         epsilon: approximate ε of the test, of any sign, in nats.
-        width: width of the enclosure of δ there, relative to δ.
-        steepness: estimate of |d log Q(S > ε)/dε| there.
-        log_delta: function from an ε near it to an enclosure of log δ.
+        width: distance of the two bounds on δ at this ε, relative to δ.
+        steepness: estimate of |d log Q(S > ε)/dε| at this ε, for the false positive rate Q(S > ε).
+        log_delta: function from an ε near it to a lower and an upper bound on log δ.
     """
 
     epsilon: float
@@ -63,8 +63,9 @@ class SizedTest(NamedTuple):
 def log_delta(laws: Sequence[tuple[Law, int]], epsilon: float, *, widest: float = WIDEST) -> Interval:
     """Enclose log δ(ε) of a composition, by the first of three methods that has a narrow enclosure.
 
-    These are tables of steps with little noise, the compiled kernel, and the contour engine in Python. The kernel and
-    the contour engine integrate the transform of the total privacy loss over a line in the complex plane.
+    The first method is a table of the total loss, for steps with little noise. The second one is the compiled kernel,
+    which integrates the transform of the total privacy loss over a line in the complex plane. The third one does the
+    same in Python (module `contour`).
 
     Args:
         laws: distribution of the privacy loss of each kind of step, with its number of steps.
@@ -77,29 +78,32 @@ def log_delta(laws: Sequence[tuple[Law, int]], epsilon: float, *, widest: float 
     Guarantees: lower ≤ log δ(ε) ≤ upper ≤ 0 and upper − lower ≤ `widest`; (−inf, −inf) if δ is exactly zero.
 
     Raises:
-        ContourRefused: no such certificate within the budget.
+        ContourRefused: no such bounds can be certified within the budget.
     """
+    # 1. Tables for steps with little noise.
     from_table = low_noise.log_delta(laws, epsilon, widest)
     if from_table is not None:
         return from_table
+    # 2. The compiled kernel. Steps with random shifts are shortened for it.
     enclose = log_delta_of_mixtures if has_mixtures(laws) else kernel.log_delta
     enclosure = _query_kernel(functools.partial(enclose, laws, epsilon))
     if enclosure is not None and enclosure.width <= widest:
         return enclosure.bounds
+    # 3. The same integral in Python, which refuses if it has no narrow bounds either.
     return contour.log_delta(laws, epsilon, widest=widest)
 
 
 def _query_kernel(enclose: Callable[[], kernel.KernelEnclosure | None]) -> kernel.KernelEnclosure | None:
-    """Call the compiled kernel, and translate its error if no engine can integrate the transform.
+    """Return the compiled kernel's bounds, and translate its error if the integral in Python would fail too.
 
     Args:
         enclose: function that calls the kernel.
 
     Returns:
-        The kernel's enclosure; None if it has none but the contour engine may have one.
+        The kernel's two bounds with their width; None if it has none but the integral in Python may give some.
 
     Raises:
-        ContourRefused: the kernel has no answer, and the contour engine would have none either.
+        ContourRefused: the kernel has no answer, and the integral in Python would give none either.
     """
     try:
         return enclose()
@@ -146,15 +150,18 @@ def epsilon(
     At the lower bound, the lower log δ is above the target plus `slack`, unless the bound is 0.
 
     Raises:
-        ContourRefused: no such certificate within the budget.
+        ContourRefused: no such bounds can be certified within the budget.
     """
+    # 1. Tables for steps with little noise.
     from_table = low_noise.epsilon(laws, log_delta, slack, widest)
     if from_table is not None:
         return from_table
+    # 2. The compiled kernel. Steps with random shifts are shortened for it.
     enclose = epsilon_of_mixtures if has_mixtures(laws) else kernel.epsilon
     enclosure = _query_kernel(functools.partial(enclose, laws, log_delta, slack))
     if enclosure is not None and enclosure.width <= widest:
         return enclosure.bounds
+    # 3. The same integral in Python, which refuses if it has no narrow bounds either.
     return contour.epsilon(laws, log_delta, slack=slack, widest=widest)
 
 
@@ -178,7 +185,8 @@ def best_tests(laws: Sequence[tuple[Law, int]], rates: Sequence[float], rounding
         rounding: share of 1 + |log δ| by which bounds of log δ are moved outward.
 
     Returns:
-        The tests; None if no engine has an answer.
+        For each rate, bounds on the true positive rate of the best test, with bounds on log δ(0). None if neither
+        method has an answer.
     """
     from_table = best_tests_of_tables(laws, rates, rounding)
     if from_table is not None:
@@ -238,6 +246,7 @@ def _sized_test(laws: Sequence[tuple[Law, int]], log_size: float, widest: float)
         test = kernel.threshold(short_laws, log_size)
         if test is not None and test.width <= widest:
             return SizedTest(*test, functools.partial(_log_delta_or_unknown, laws))
+        # The kernel has no narrow enclosure: find the threshold by the integral in Python.
         epsilon, integrand = contour.threshold(laws, log_size)
         lower, upper = integrand.enclosure(epsilon)
     except NO_CERTIFICATE:
@@ -245,12 +254,13 @@ def _sized_test(laws: Sequence[tuple[Law, int]], log_size: float, widest: float)
     width = upper - lower
     if not width <= widest:
         return None
+    # At the threshold, log Q(S > ε) falls by about 1 + λ per nat, for the tilt λ of the line.
     steepness = 1.0 + integrand.line.tilt
     return SizedTest(epsilon, width, steepness, integrand.enclosure)
 
 
 def _log_delta_or_unknown(laws: Sequence[tuple[Law, int]], epsilon: float) -> Interval:
-    """Enclose log δ(ε) of a composition; the bounds are −∞ and 0 if there is no certificate.
+    """Enclose log δ(ε) of a composition; the bounds are −∞ and 0 if no method has certified bounds.
 
     Args:
         laws: distributions of the privacy loss of one step, each with its number of steps.

@@ -43,7 +43,8 @@ _UNKNOWNS: tuple[Unknown, ...] = ("shift", "count", "rate")
 class NoLineDecays(ArithmeticError):
     """The error that the transform of the total loss decays on no line of integration.
 
-    Neither the compiled kernel nor the contour engine can then integrate it.
+    The numerical inversion of the transform needs too many frequencies on every line. Neither the compiled kernel nor
+    the slower integral in Python (module `contour`) can then bound δ.
     """
 
 
@@ -51,8 +52,8 @@ class KernelEnclosure(NamedTuple):
     """The compiled kernel's enclosure of log δ or of ε.
 
     Attributes:
-        bounds: the enclosure.
-        width: width of the enclosure of δ, relative to δ, at the ε in question.
+        bounds: lower and upper bound on log δ at an ε, or on the smallest ε at a δ.
+        width: distance of the two bounds on δ at this ε, relative to δ.
     """
 
     bounds: Interval
@@ -64,8 +65,8 @@ class KernelTest(NamedTuple):
 
     Attributes:
         epsilon: approximate ε, in nats.
-        width: width of the enclosure of δ there, relative to δ.
-        steepness: estimate of |d log Q(S > ε)/dε| there.
+        width: distance of the kernel's two bounds on δ at this ε, relative to δ.
+        steepness: estimate of |d log Q(S > ε)/dε| at this ε, for the false positive rate Q(S > ε).
     """
 
     epsilon: float
@@ -157,7 +158,8 @@ def best_tests(laws: Sequence[tuple[Law, int]], rates: Sequence[float], rounding
         rounding: share of 1 + |log δ| by which bounds of log δ are moved outward.
 
     Returns:
-        The tests; None if the kernel has no answer.
+        For each rate, bounds on the true positive rate of the best test, with bounds on log δ(0). None if the kernel
+        has no answer.
     """
     composed = _compiled_sum(tuple(laws))
     if composed is None:
@@ -166,19 +168,20 @@ def best_tests(laws: Sequence[tuple[Law, int]], rates: Sequence[float], rounding
     if answer is None:
         return None
     tests, log_delta_at_zero = answer
+    # The kernel returns one tuple of numbers per rate, in the order of the rates.
     by_rate = {rate: _as_best_test(test) for rate, test in zip(rates, tests, strict=True)}
     return BestTests(by_rate, Interval(*log_delta_at_zero))
 
 
 def _as_best_test(numbers: tuple[float, float, float] | None) -> BestTest | None:
-    """Return the best test from three numbers of the kernel.
+    """Convert three numbers of the compiled kernel to the most powerful test at a false positive rate.
 
     Args:
-        numbers: lower and upper bound on the true positive rate, and the threshold ε of the loss; None if it has no
-            answer.
+        numbers: lower and upper bound on the true positive rate, and the threshold ε of the loss in nats. None if the
+            kernel has no answer.
 
     Returns:
-        The test; None if the kernel has no answer.
+        The bounds on the true positive rate with the threshold; None if the kernel has no answer.
     """
     if numbers is None:
         return None
@@ -222,12 +225,15 @@ def search(
     Returns:
         The estimate; None if the kernel is not built, or if it has no answer.
     """
+    # The kernel may be absent: then there is no estimate.
     make = load_kernel()
     if make is None:
         return None
+    # Convert the steps, and name the unknown by its number in the kernel.
     steps = tuple(as_steps(law, count) for law, count in directions)
     try:
         return make.search(steps, _UNKNOWNS.index(unknown), epsilon, log_delta, guess)
+    # A number is out of the range of the kernel.
     except (OverflowError, ValueError):
         return None
 
@@ -267,7 +273,8 @@ def forget() -> None:
 def _enclosure(laws: Sequence[tuple[Law, int]], answer: KernelAnswer) -> KernelEnclosure | None:
     """Convert the compiled kernel's answer to an enclosure, that is, to two bounds and their width.
 
-    A missing answer gives None if numerical inversion in Python may have one, and an error if it would have none.
+    If the kernel has no answer, the slower integral in Python may have one. Then the result is None. If Python would
+    have none either, an error is raised.
 
     Args:
         laws: distributions of the privacy loss of one step, each with its number of steps.
@@ -277,7 +284,7 @@ def _enclosure(laws: Sequence[tuple[Law, int]], answer: KernelAnswer) -> KernelE
         The two bounds with their width; None if the kernel has no answer.
 
     Raises:
-        NoLineDecays: the contour engine would have no answer either (`_numbers`).
+        NoLineDecays: the integral in Python would have no answer either (`_numbers`).
     """
     numbers = _numbers(laws, answer)
     if numbers is None:
@@ -289,7 +296,7 @@ def _enclosure(laws: Sequence[tuple[Law, int]], answer: KernelAnswer) -> KernelE
 def _numbers(laws: Sequence[tuple[Law, int]], answer: KernelAnswer) -> tuple[float, float, float] | None:
     """Return the three numbers of a kernel's answer, such as two bounds and their width.
 
-    The result is None if the kernel has no answer, but the slower contour engine may have one.
+    The result is None if the kernel has no answer, but the slower integral in Python (module `contour`) may have one.
 
     Args:
         laws: distributions of the privacy loss of one step, each with its number of steps.
@@ -299,14 +306,16 @@ def _numbers(laws: Sequence[tuple[Law, int]], answer: KernelAnswer) -> tuple[flo
         The three numbers; None if the kernel has no answer.
 
     Raises:
-        NoLineDecays: the transform of the total loss decays too slowly for numerical inversion, so that the contour
-            engine would fail too. This is not concluded for batches of a fixed size, for Laplace losses, or if the
-            noise is large.
+        NoLineDecays: the transform of the total loss decays too slowly for numerical inversion, so that the integral
+            in Python would fail too. This is not concluded for batches of a fixed size, for Laplace losses, or if
+            the noise is large.
     """
     if isinstance(answer, tuple):
         return answer
+    # Python may have an answer that the kernel lacks, in particular if the noise is large.
     if answer is None or not _has_little_noise(laws):
         return None
+    # The kernel named the reason that no line decays. For these steps Python would find none either.
     if all(isinstance(law, GaussianLaw | SampledGaussianLaw) for law, _ in laws):
         raise NoLineDecays
     return None
@@ -344,6 +353,7 @@ def _compiled_sum(laws: tuple[tuple[Law, int], ...]) -> KernelSum | None:
     make = load_kernel()
     if make is None:
         return None
+    # Count equal distributions together, and leave out those without a loss.
     counts: Counter[Law] = Counter()
     for law, count in laws:
         counts[law] += count
@@ -351,5 +361,6 @@ def _compiled_sum(laws: tuple[tuple[Law, int], ...]) -> KernelSum | None:
     kinds = sort_steps(steps_with_loss)
     try:
         return make(tuple(kinds.normal), math.fsum(kinds.gaussian_squares), tuple(kinds.laplace))
+    # A number is out of the range of the kernel, or every loss is zero.
     except (OverflowError, ValueError):
         return None

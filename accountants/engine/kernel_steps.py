@@ -66,10 +66,10 @@ class StepKinds(NamedTuple):
     """Steps of a composition in the kernel's format, by kind.
 
     Attributes:
-        gaussian_squares: T d² for each kind of T Gaussian steps without sampling, of sensitivity d in standard
-            deviations.
-        laplace: shift, in scales of the noise, and count of Laplace steps.
-        normal: subsampled Gaussian steps, and Gaussian steps with a random sensitivity.
+        gaussian_squares: one number T d² for each kind of Gaussian steps without sampling. T is the number of steps,
+            and d the sensitivity in standard deviations of the noise.
+        laplace: for each kind of Laplace steps, the shift in scales of the noise, and the number of steps.
+        normal: each kind of subsampled Gaussian steps, and of Gaussian steps with a random sensitivity.
     """
 
     gaussian_squares: list[float]

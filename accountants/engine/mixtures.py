@@ -84,6 +84,7 @@ def _simplest(law: MixedLaw) -> Law:
         return DrawnGaussianLaw(law.rate, law.largest) if len(components) == 1 else law
     if len(components) != 2:
         return law
+    # With the shift 0 and one further shift, the weight of the latter is the inclusion probability.
     (smaller_shift, _), (_, weight_of_larger) = components
     if smaller_shift == 0.0 and weight_of_larger <= 0.5:
         return SampledGaussianLaw(weight_of_larger, law.largest, law.direction)
@@ -158,6 +159,7 @@ def _enclose_short_laws(
         return None
     if enclosure is None:
         return None
+    # The replacement decreases δ, so that the lower bound holds. The upper one is raised by the decrease.
     lower, upper = enclosure.bounds
     upper = min(log_sum(upper, log_decrease), 0.0)
     width = upper - lower if upper > lower else 0.0
@@ -180,6 +182,7 @@ def upper_log_delta_of_mixtures(laws: Sequence[tuple[Law, int]], epsilon: float)
     estimate = -8.0  # an initial estimate of log δ
     bounds: list[float] = []
     for _ in range(2):
+        # The decrease of δ by the replacement is added to the bound.
         short_laws, log_decrease = shorten(laws, estimate)
         bound_of_short_laws = kernel.upper_log_delta(short_laws, epsilon)
         if bound_of_short_laws is None:
@@ -199,6 +202,7 @@ def upper_log_deltas_of_mixtures(laws: Sequence[tuple[Law, int]], epsilons: Sequ
     Returns:
         One bound for each ε, at most 0; None if the kernel has no answer.
     """
+    # Shifts are rare if their probability is negligible relative to the bound on δ at the first ε.
     bound_at_first = upper_log_delta_of_mixtures(laws, epsilons[0])
     if bound_at_first is None:
         return None
@@ -206,6 +210,7 @@ def upper_log_deltas_of_mixtures(laws: Sequence[tuple[Law, int]], epsilons: Sequ
     bounds = kernel.upper_log_deltas(short_laws, epsilons)
     if bounds is None:
         return None
+    # The replacement decreases δ at every ε by at most the same amount.
     return [min(log_sum(bound, log_decrease), 0.0) for bound in bounds]
 
 
@@ -250,6 +255,7 @@ def best_tests_of_mixtures(
     Returns:
         The tests; None if the kernel has no answer.
     """
+    # Shifts are rare if their probability is negligible relative to the least false positive rate.
     short_laws, log_decrease = shorten(laws, math.log(min(rates)))
     tests = kernel.best_tests(short_laws, rates, rounding)
     if tests is None:
@@ -257,6 +263,7 @@ def best_tests_of_mixtures(
     by_rate: dict[float, BestTest | None] = {}
     for rate, test in tests.by_rate.items():
         by_rate[rate] = None if test is None else _raise_test(test, log_decrease)
+    # The upper bound on δ(0) is raised too.
     lower, upper = tests.log_delta_at_zero
     return BestTests(by_rate, Interval(lower, min(log_sum(upper, log_decrease), 0.0)))
 

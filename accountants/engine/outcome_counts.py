@@ -22,7 +22,7 @@ _STORED_TABLES, _MOST_STORED_ENTRIES = 16, 2**12
 
 
 class _Outcome(NamedTuple):
-    """One step of an enumeration of all counts (n_1, …, n_k) of k outcomes: it adds the count of one more outcome.
+    """A step in listing all counts (n_1, …, n_k) of k outcomes: each partial list gets the count of one more outcome.
 
     After the step there is one entry for each list of counts of the outcomes so far.
 
@@ -91,6 +91,7 @@ def combine_outcomes(law: FiniteLaw, count: int) -> tuple[FloatArray, FloatArray
     Returns:
         Two arrays of equal length: the total loss of each list in nats, and its log probability.
     """
+    # The steps of a small enumeration are stored, because other distributions of the same size use them.
     size = len(law.losses)
     number_of_lists = math.comb(count + size - 1, size - 1)
     is_small = size * number_of_lists <= _MOST_STORED_ENTRIES

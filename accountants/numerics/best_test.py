@@ -79,6 +79,7 @@ def interpolated_minimum(
     Returns:
         The minimiser t, h″/h there, and h there. h″/h is NaN if its denominator underflows.
     """
+    # Choose the transformation in which E is nearly linear in t.
     exponent = -np.log(values)
     is_near_one = bool(exponent[0] < _LARGE)
     transformed = np.log(exponent) if is_near_one else np.sqrt(exponent)
@@ -111,10 +112,12 @@ def _interpolate(nodes: FloatArray, values: FloatArray, points: FloatArray) -> F
     Returns:
         The value of the polynomial at each point.
     """
+    # Divided differences: the k-th round divides by the distance of nodes k places apart.
     coefficients = values.copy()
     for k in range(1, nodes.size):
         differences = coefficients[k:] - coefficients[k - 1 : -1]
         coefficients[k:] = differences / (nodes[k:] - nodes[:-k])
+    # Horner's method for the Newton form of the polynomial.
     result = np.full_like(points, coefficients[-1])
     for k in range(nodes.size - 2, -1, -1):
         result = result * (points - nodes[k]) + coefficients[k]

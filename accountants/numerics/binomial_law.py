@@ -149,7 +149,7 @@ class Binomial:
     def tail_ratio(self, k: FloatArray) -> FloatArray:
         """Return the ratio of a binomial upper tail to its first term, above the mean.
 
-        It is R(k) = P(K ≥ k)/P(K = k) for np < k ≤ n, and 1 for other k, where it is not needed.
+        The ratio is R(k) = P(K ≥ k)/P(K = k) for np < k ≤ n, and 1 for other k, where it is not needed.
 
         Many ratios for one moderate number of trials are looked up in a table. Others are integrals (module docstring).
 
@@ -164,6 +164,7 @@ class Binomial:
             from_table = self._ratio_table[count.astype(np.int64)]
             is_above_mean = count > self.trials * self.p
             return np.asarray(np.where(is_above_mean, from_table, 1.0))
+        # Few ratios, or several numbers of trials: compute each of them.
         trials, count = np.broadcast_arrays(np.asarray(self.trials, dtype=np.float64), np.asarray(k, dtype=np.float64))
         return self._compute_ratios(trials.ravel(), count.ravel()).reshape(trials.shape)
 
@@ -183,6 +184,7 @@ class Binomial:
         is_needed = (k > n * self.p) & (k < n)
         is_small, is_large = n <= _POLYNOMIAL_UP_TO, n >= _FEW_PANELS_FROM
         ratio = np.ones(n.size)
+        # The indices are taken in blocks, because each ratio has a row of nodes in memory.
         for indices in _blocks(is_needed & is_small):
             ratio[indices] = self._ratio_by_polynomial(n[indices], k[indices])
         for indices in _blocks(is_needed & ~is_small & ~is_large):
@@ -227,6 +229,7 @@ class Binomial:
         Returns:
             One ratio R(k) for each pair of n and k.
         """
+        # The logarithms of both powers at all nodes, one row for each pair; then the weighted sum.
         w, weights = _ONE_PANEL
         log_failure_power = (k - 1.0)[:, None] * np.log1p(-w)
         log_success_power = (n - k)[:, None] * np.log1p(self.p / self.q * w)
@@ -247,6 +250,7 @@ class Binomial:
         n, k = np.broadcast_arrays(np.asarray(self.trials, dtype=np.float64), np.asarray(k, dtype=np.float64))
         if n.max(initial=0.0) > QUICK_UP_TO:
             return self.tail_ratio(k)
+        # At or below the mean, and at k = n, the ratio stays 1.
         ratio = np.ones(n.shape)
         is_needed = (k > n * self.p) & (k < n)
         ratio[is_needed] = self._ratio_by_quadrature(n[is_needed], k[is_needed], _QUICK)
@@ -265,11 +269,13 @@ class Binomial:
         Returns:
             One ratio for each pair of n and k.
         """
+        # One row of nodes for each ratio, scaled to the interval from 0 to V.
         odds = self.p / self.q
         drift = (k - n * self.p) / self.q
         end = self._integration_end(n, k, method)
         v = end[:, None] * method.nodes
         gap_exponent = (n - k)[:, None] * method.exponent_gap(v, odds)
+        # The exponent −g(v) at all nodes, and the weighted sum over them.
         log_integrand = -(drift[:, None] * v + gap_exponent)
         return np.asarray(k * end * (np.exp(log_integrand) @ method.weights))
 
@@ -290,8 +296,10 @@ class Binomial:
         """
         odds, failures = self.p / self.q, n - k
         drift = (k - n * self.p) / self.q
+        # Start beyond the root.
         end = (method.depth + failures * math.log1p(odds)) / k
         for _ in range(40):
+            # Newton step: g(V) minus the depth, and g′(V).
             excess = drift * end + failures * method.exponent_gap(end, odds) - method.depth
             slope_numerator = failures * odds * (-np.expm1(-end)) * (1.0 + odds)
             slope = drift + slope_numerator / (1.0 + odds - odds * np.exp(-end))
@@ -349,10 +357,11 @@ def _log_power(log_base: float, exponent: FloatArray) -> FloatArray:
         exponent: values of n ≥ 0.
 
     Returns:
-        One logarithm for each exponent.
+        n log b for each exponent n.
     """
     if math.isfinite(log_base):
         return exponent * log_base
+    # b = 0: its powers are 0, except for 0⁰ = 1.
     return np.where(exponent == 0, 0.0, -np.inf)
 
 

@@ -49,6 +49,9 @@ class KernelSum(Protocol):
         Args:
             log_delta: the target, log δ.
             slack: distance ≥ 0 from the target that log δ has at least at either bound.
+
+        Returns:
+            The lower and the upper bound on ε in nats, and the width.
         """
 
     def log_delta(self, epsilon: float, /) -> KernelAnswer:
@@ -56,6 +59,9 @@ class KernelSum(Protocol):
 
         Args:
             epsilon: ε in nats, of any sign.
+
+        Returns:
+            The lower bound, the upper bound, and their difference.
         """
 
     def upper_log_delta(self, epsilon: float, /) -> float | None:
@@ -85,8 +91,8 @@ class KernelSum(Protocol):
             rounding: share of 1 + |log δ| by which bounds of log δ are moved outward.
 
         Returns:
-            For each rate, the lower and the upper bound on the true positive rate of its test, and the approximate
-            threshold ε of the loss. Then the lower and the upper bound on log δ(0).
+            First one entry for each rate: the lower and the upper bound on the true positive rate of its test, and the
+            approximate threshold ε of the loss. Then the lower and the upper bound on log δ(0).
         """
 
     def upper_log_deltas(self, epsilons: tuple[float, ...], /) -> tuple[float, ...] | None:
@@ -94,6 +100,9 @@ class KernelSum(Protocol):
 
         Args:
             epsilons: values of ε in nats.
+
+        Returns:
+            One upper bound on log δ for each ε.
         """
 
 
@@ -143,6 +152,9 @@ class MakeSum(Protocol):
         Args:
             bits: logarithm of the number of points, to base 2.
             steps: contiguous masses of one step from the first point on, and the number of such steps.
+
+        Returns:
+            The probabilities of all points of the circle, 8 bytes each.
         """
 
 
@@ -208,6 +220,7 @@ def _load() -> MakeSum:
         module = cast("_Module", importlib.import_module(NAME))
     except ImportError as error:
         raise KernelAbsent("the compiled kernel was not built") from error
+    # A kernel from an older build may have another version of the interface.
     if module.INTERFACE != INTERFACE:
         raise KernelAbsent("the compiled kernel was built from other sources")
     if not agrees(module.Composition):
@@ -231,6 +244,7 @@ def agrees(make: MakeSum) -> bool:
         if not isinstance(answer, tuple):
             return False
         lower, upper, _ = answer
+        # The interval must be ordered and within the tolerance of the known value.
         least, largest = known_epsilon * (1.0 - _TOLERANCE), known_epsilon * (1.0 + _TOLERANCE)
         if not least <= lower <= upper <= largest:
             return False

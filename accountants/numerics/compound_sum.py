@@ -151,7 +151,7 @@ class CompoundSum:
             size = np.abs(change)
             excess = change @ weights  # M − 1 for the transform M of one summand
 
-            rounding = UNIT_ROUNDOFF * (math.sqrt(points.size) + 16.0) * (size @ weights)
+            rounding = UNIT_ROUNDOFF * (math.sqrt(points.size) + 16.0) * (size @ weights)  # of the sum
             relative_error = (size @ weight_errors + rounding) / (1.0 + excess)
             if point_errors.any():
                 mean_errors = (weights + weights * change) @ point_errors
@@ -179,7 +179,7 @@ class CompoundSum:
         second_moment = float(weights @ (points * points))
         start = self.start or 1.0 / math.sqrt(self.count * second_moment)
         tilt = min(start, 0.5 * self._largest_tilt)
-        low, high = 0.0, self._largest_tilt
+        low, high = 0.0, self._largest_tilt  # bracket of the minimiser
         for _ in range(60):
             saddle = self.evaluate_tilt(tilt)
             slope, curvature = saddle.mean - 2.0 / tilt, saddle.variance + 2.0 / tilt**2
@@ -190,7 +190,7 @@ class CompoundSum:
             next_tilt = tilt - slope / curvature
             if abs(next_tilt - tilt) * math.sqrt(curvature) < 0.02:
                 break
-            if not low < next_tilt < high:
+            if not low < next_tilt < high:  # bisect instead
                 next_tilt = 0.5 * (low + high)
             tilt = min(next_tilt, 3.0 * tilt)
         return saddle
@@ -211,14 +211,14 @@ class CompoundSum:
         E[S₊] is a contour integral of the transform of S, evaluated by the trapezoidal rule (module docstring). If the
         rule needs too many nodes, the upper bound is Chernoff's, from (y)₊ ≤ e^{λy}/(eλ), and the lower one −inf.
 
+        Args:
+            negligible: nats by which alias and truncated part should be below the estimate of E[S₊]. With 30 the bounds
+                agree to thirteen digits; less is quicker. Both errors widen the bounds.
+
         Returns:
             The lower and the upper bound on log E[S₊].
 
         Guarantees: lower ≤ truth ≤ upper, for any `negligible`. The upper bound is finite or −inf.
-
-        Args:
-            negligible: nats by which alias and truncated part should be below the estimate of E[S₊]. With 30 the bounds
-                agree to thirteen digits; less is quicker. Both errors widen the bounds.
         """
         if self.law.largest_value == 0.0:
             return LogInterval(-math.inf, -math.inf)
@@ -292,8 +292,9 @@ class CompoundSum:
     def _log_modulus(self, t: float, smoothing_std: float) -> float:
         """Return an upper bound on the log modulus of the integrand at a frequency t, which decreases in t.
 
-        It is a bound on n log |φ(t)| + τ²(λ² − t²)/2, with the characteristic function φ of a summand Y, weighted by
-        e^{λY}. It comes from the uniform pieces of Y; without pieces, only the Gaussian makes the integrand decay.
+        The result is a bound on n log |φ(t)| + τ²(λ² − t²)/2, with the characteristic function φ of a summand Y,
+        weighted by e^{λY}. It comes from the uniform pieces of Y; without pieces, only the Gaussian makes the integrand
+        decay.
 
         Args:
             t: frequency.
@@ -321,7 +322,7 @@ class CompoundSum:
             The cutoff; None if more than `_MOST_NODES` nodes are needed.
         """
         most_nodes = math.floor(min(self._largest_frequency / spacing, _MOST_NODES))
-        for smoothing_std in (0.0, _SMOOTHING * self._saddle.deviation):
+        for smoothing_std in (0.0, _SMOOTHING * self._saddle.deviation):  # first without a Gaussian
             last_index = self._find_last_index(spacing, smoothing_std, negligible, most_nodes)
             if last_index <= most_nodes:
                 log_tail = self._log_tail(last_index * spacing, smoothing_std)
@@ -371,7 +372,7 @@ class CompoundSum:
             """Return whether the part of the rule beyond a node is negligible."""
             return not self._log_tail(index * spacing, smoothing_std) > log_target
 
-        low, high = 0, 8
+        low, high = 0, 8  # a start; the index is doubled from there
         while high < most_nodes and not is_negligible_beyond(high):
             low, high = high, 2 * high
         while high - low > max(1, high // 16):

@@ -94,6 +94,7 @@ def log_scheduled_sum(epsilon: float, steps: ShiftSequence, first_stop: int, *, 
         The lower and the upper bound on the logarithm.
     """
     sums = _BackwardPass(epsilon, steps, first_stop, worst)
+    # Take chunks of steps from the last one backward.
     for last in range(steps.count, 0, -CHUNK):
         first = max(1, last - CHUNK + 1)
         least_contraction = steps.least_contraction(first, last)
@@ -142,6 +143,7 @@ class _BackwardPass:
             length: number of steps.
             rest: largest 1 − B_j.
         """
+        # A factor B = 1 − x with a tiny x has |log B| of at most 2x. This error is charged for every step.
         self.inflow_error += 2.0 * rest * length
         log_sum_of_terms = self._log_largest + self.inflow + math.log(length)
         lower = log_sum_of_terms - self._largest_error - self.inflow_error
@@ -152,9 +154,10 @@ class _BackwardPass:
     def add_chunk(self, first: int, last: int, rest: float | None) -> None:
         """Add the terms of consecutive steps to the bounds on the sum of all terms.
 
-        A_j is the divergence from a use of the record at step j. R_j adds up its contracted effects on later releases.
+        The term of step j is A_j R_j (`log_scheduled_sum`). A_j is the divergence from a use of the record at step j.
+        R_j adds up its contracted effects on later releases.
 
-        The term of step j is A_j R_j (`log_scheduled_sum`). The steps are taken in blocks from the last to the first.
+        The steps are taken in blocks from the last to the first.
         The results of a block are the start of the block before it.
 
         Args:
@@ -162,6 +165,7 @@ class _BackwardPass:
             last: the last step.
             rest: largest 1 − B of the contraction factors B of these steps if it is negligible; None otherwise.
         """
+        # log A_j and log B_j of all steps of the chunk, with their errors.
         sensitivity, contraction = self._steps.shifts(first, last)
         log_a, a_error = theta_of_many(self._epsilon, sensitivity)
         stops_before = first > self._first_stop
@@ -189,6 +193,7 @@ class _BackwardPass:
             errors: bounds on their errors.
         """
         lower, upper = log_terms - errors, log_terms + errors
+        # The maximum of the terms is wanted, or their sum.
         if self._worst:
             self.total_lower = max(self.total_lower, float(lower.max()))
             self.total_upper = max(self.total_upper, float(upper.max()))
@@ -203,7 +208,7 @@ class _BackwardPass:
         effects.
 
         Before the first step that may be released, R_j does not increase towards earlier steps. Each term A_j R_j is
-        then at most the product of the largest A, and B and R of the given step (`log_scheduled_sum`).
+        then at most the largest A times B R, with the contraction factor B and the sum R of the given step.
 
         Args:
             first: the given step.
@@ -213,6 +218,7 @@ class _BackwardPass:
         """
         if not 1 < first <= self._first_stop:
             return False
+        # Each of at most `first` earlier terms has at most the largest A, and the R that comes in.
         log_largest = float(self._log_largest + self._largest_error)
         log_bound = self.inflow + self.inflow_error + log_largest + math.log(first)
         if not log_bound < self.total_lower - NEGLIGIBLE:

@@ -35,14 +35,14 @@ def golden_section(cost: Callable[[float], float], low: float, high: float, *, w
         most: limit on the steps.
 
     Returns:
-        The better one of the two inner points of the last interval.
+        The better one of the two points that divide the last interval by the golden section.
     """
     left, right = high - RATIO * (high - low), low + RATIO * (high - low)
     at_left, at_right = cost(left), cost(right)
     for _ in range(most):
         if high - low <= width:
             break
-        # Keep the part of the interval that contains the minimum; one inner point of it is known.
+        # Keep the part of the interval that contains the minimum. One of its two dividing points is known.
         if at_left <= at_right:
             high, right, at_right = right, left, at_left
             left = high - RATIO * (high - low)
@@ -58,8 +58,9 @@ class Known(NamedTuple):
     """A point at which a function was evaluated, with bounds on its value there.
 
     Attributes:
-        x: the point, known to a few units of roundoff.
-        lower, upper: bounds on the value of the function.
+        x: the argument, known to a few units of roundoff.
+        lower: lower bound on the value of the function.
+        upper: upper bound on the value of the function.
     """
 
     x: float
@@ -68,7 +69,7 @@ class Known(NamedTuple):
 
 
 class Slopes(NamedTuple):
-    """Bounds that the slope of a function satisfies everywhere.
+    """Bounds on the slope of a function, valid at every argument.
 
     Attributes:
         least: lower bound on the slope.
@@ -108,9 +109,11 @@ def least_value(known: Sequence[Known], slopes: Slopes) -> Least:
     Guarantees: consider any convex function with such slopes, and with values within the bounds. The returned value is
     at most its minimum between the first and the last point.
     """
+    # First bounds, with one chord on either side of each interval.
     bounds = {index: _between(known, index, slopes, 1) for index in _intervals_of_minimum(known)}
     improved_intervals: set[int] = set()
     while True:
+        # Improve the interval with the least bound. If it has been improved already, its bound is the result.
         least_interval = min(bounds, key=lambda interval: bounds[interval].value)
         if least_interval in improved_intervals:
             return bounds[least_interval]
@@ -132,6 +135,7 @@ def _intervals_of_minimum(known: Sequence[Known]) -> range:
     Returns:
         The index of the first point of each such interval.
     """
+    # Index of the point with the least upper bound.
     lowest = min(range(len(known)), key=lambda index: known[index].upper)
     first, last = 0, len(known) - 1
     # The nearest such point on either side of the lowest one.
@@ -151,8 +155,8 @@ def _intervals_of_minimum(known: Sequence[Known]) -> range:
 def _between(known: Sequence[Known], index: int, slopes: Slopes, most: int) -> Least:
     """Return a lower bound on a convex function on one interval between neighbouring points.
 
-    It is the value at the intersection of the extended chords from the left and from the right. A convex function is
-    above both.
+    The bound is the value at the intersection of the extended chords from the left and from the right. A convex
+    function is above both.
 
     Args:
         known: points in increasing order, with bounds on the function there.
@@ -221,16 +225,16 @@ def golden_sections(
         steps: number of steps, of which each shortens the intervals by a factor of 0.62.
 
     Returns:
-        For each function, the better one of the two inner points of its last interval.
+        For each function, the better one of the two points that divide its last interval by the golden section.
     """
     left, right = high - RATIO * (high - low), low + RATIO * (high - low)
     at_left, at_right = cost(left), cost(right)
     for _ in range(steps):
-        # The new interval ends at one of the two inner points.
+        # The new interval ends at one of the two dividing points.
         keeps_left_part = at_left < at_right
         low, high = np.where(keeps_left_part, low, left), np.where(keeps_left_part, right, high)
 
-        # One inner point of it is known, and the second one is new.
+        # One of its own dividing points is known, and the second one is new.
         new_left, new_right = high - RATIO * (high - low), low + RATIO * (high - low)
         new_point = np.where(keeps_left_part, new_left, new_right)
         at_new_point = cost(new_point)

@@ -36,8 +36,8 @@ class TermWindow(NamedTuple):
     """A block of points, and the terms of a sum that are not negligible at these points.
 
     Attributes:
-        points: consecutive points.
-        terms: consecutive terms.
+        points: range of indices of the points, which are consecutive.
+        terms: range of indices of the terms, which are consecutive.
     """
 
     points: slice
@@ -54,9 +54,10 @@ def log_sums(logs: FloatArray) -> FloatArray:
         logs: logarithms of the terms, with one row for each term.
 
     Returns:
-        One logarithm for each column.
+        The log of the sum of e^{logs} for each column.
     """
     largest = logs.max(axis=0)
+    # A column without any finite term is shifted by 0, so that its sum is log 0 = −inf.
     largest = np.where(np.isneginf(largest), 0.0, largest)
     scaled_terms = logs - largest
     np.exp(scaled_terms, out=scaled_terms)
@@ -89,11 +90,13 @@ def running_log_sums(logs: FloatArray) -> FloatArray:
         logs: logarithms x_k of the terms, in the order of summation.
 
     Returns:
-        One logarithm for each position.
+        log Σ_{k ≤ j} e^{x_k} for each position j.
     """
     finite = logs[np.isfinite(logs)]
+    # The exponentials could underflow: add the partial sums in logarithms.
     if not finite.size or finite.max() - finite.min() > _MOST_RANGE:
         return np.asarray(np.logaddexp.accumulate(logs))
+    # Otherwise take out the largest term, and add the exponentials.
     largest = finite.max()
     with np.errstate(divide="ignore"):
         return np.asarray(largest + np.log(np.cumsum(np.exp(logs - largest))))
@@ -125,6 +128,7 @@ def blocks_of(terms: int, points: FloatArray) -> PointRuns | None:
     """
     if terms < _FEWEST_TERMS or points.size < _FEWEST_POINTS:
         return None
+    # Least and largest point of each block of `_BLOCK` points; the last block may be shorter.
     starts = np.arange(0, points.size, _BLOCK)
     least = np.asarray(np.minimum.reduceat(points, starts))
     largest = np.asarray(np.maximum.reduceat(points, starts))

@@ -32,6 +32,7 @@ def odd_moment_series(c: FloatArray, first: FloatArray, shift: FloatArray) -> Fl
     Returns:
         The integral times 2/r, for each c.
     """
+    # All moments M_0, M_1, …, by the recurrence in its stable direction.
     moments = np.empty((2 * _SERIES_TERMS, *c.shape))
     is_small = c <= 1.0
     if is_small.any():
@@ -62,6 +63,7 @@ def _moments_forward(c: FloatArray, first: FloatArray) -> FloatArray:
         A matrix with one row for each n and one column for each c.
     """
     moments = np.empty((2 * _SERIES_TERMS, c.size))
+    # The first two moments, and the rest by the recurrence.
     moments[0] = first
     moments[1] = 1.0 - c * moments[0]
     for n in range(1, 2 * _SERIES_TERMS - 1):
@@ -161,6 +163,7 @@ def _odd_moments_forward(c: float, first: float, terms: int) -> list[float]:
     previous, current = first, 1.0 - c * first
     odd = [current]
     for n in range(1, 2 * terms - 2, 2):
+        # Two steps of the recurrence: to the next even moment, and to the next odd one.
         previous = n * previous - c * current
         current = (n + 1) * current - c * previous
         odd.append(current)

@@ -23,6 +23,7 @@ def round_up(value: Fraction) -> float:
         nearest = float(value)
     except OverflowError:
         return math.inf if value > 0 else -math.inf
+    # The conversion rounds to nearest, so that the next double is enough if it is below the number.
     return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
 
 
@@ -94,10 +95,12 @@ def root_up(square: Fraction) -> float:
     Returns:
         A double that is at least the root; math.inf if the root is beyond the doubles.
     """
+    # Scale up by at least 80 bits, and by half the bits by which a number below 1 is smaller.
     missing_bits = max(square.denominator.bit_length() - square.numerator.bit_length(), 0)
     scale = 2 ** (missing_bits // 2 + 80)
     numerator = math.isqrt(math.ceil(square * scale * scale)) + 1
     root = Fraction(numerator, scale)
+    # The nearest double may be below the root by a rounding. Then the next double is taken.
     try:
         near = float(root)
     except OverflowError:
@@ -120,6 +123,7 @@ def round_to_digits(value: float, digits: int, *, up: bool) -> float:
     """
     if not math.isfinite(value):
         return value
+    # Round in decimal. The conversion to a double may still cross the value.
     context = Context(prec=digits, rounding=ROUND_CEILING if up else ROUND_FLOOR)
     rounded = float(context.create_decimal(value))
     is_on_safe_side = rounded >= value if up else rounded <= value

@@ -31,6 +31,7 @@ def harmonic(count: int) -> float:
     """
     if count < _DIRECT:
         return math.fsum(1.0 / k for k in range(1, count + 1))
+    # The terms beyond 1/(2n), by Horner's method in 1/n².
     inverse = 1.0 / count
     square = inverse * inverse
     tail = square * (1.0 / 12.0 - square * (1.0 / 120.0 - square * (1.0 / 252.0 - square / 240.0)))
@@ -52,6 +53,7 @@ def root_sum(count: int) -> float:
     """
     if count < _DIRECT:
         return math.fsum(math.sqrt(k) for k in range(1, count + 1))
+    # The terms beyond the constant ζ(−1/2), by Horner's method in 1/n².
     n = float(count)
     root, square = math.sqrt(n), n * n
     tail = (1.0 / 24.0 - (1.0 / 1920.0 - 1.0 / (9216.0 * square)) / square) / root
@@ -80,8 +82,11 @@ def geometric_sum(rest: float, count: float) -> float:
 def triangular_sum(rest: float, count: float) -> float:
     """Return the sum H_T = Σ_{τ=1}^T G_τ of geometric sums G_τ = Σ_{k<τ} (1 − u)^k.
 
-    It is (T − (1 − u) G_T)/u. For small u T, where this cancels, it is the series Σ_{k ≥ 0} (−u)^k C(T + 1, k + 2). The
-    result is within a relative 1e-14 up to T = 1e9.
+    The sum is (T − (1 − u) G_T)/u. For small u T, where this cancels, a series is used:
+
+        Σ_{k ≥ 0} (−u)^k C(T + 1, k + 2).
+
+    The result is within a relative 1e-14 up to T = 1e9.
 
     Args:
         rest: u in [0, 1].

@@ -82,8 +82,7 @@ def divergence_of_atoms(order: float, log_second: FloatArray, log_ratio: FloatAr
 def sampled_gaussian_renyi(*, order: float, rate: float, noise_multiplier: float) -> Interval:
     """Enclose the Rényi divergence of one Poisson-subsampled Gaussian step, with against without the contribution.
 
-    It is D_a((1 − q) N(0, z²) + q N(1, z²) ‖ N(0, z²)), which is at least that of the other direction.
-
+    The divergence is D_a((1 − q) N(0, z²) + q N(1, z²) ‖ N(0, z²)), which is at least that of the other direction.
     Accuracy: the bounds differ by less than 1e-12 relative if a² ≤ 10 z² and (a − 1) D_a ≥ 1e-18. For larger orders the
     difference grows by a²/z² units of roundoff. For a smaller (a − 1) D_a it is at most 1e-30/((a − 1) D_a).
 
@@ -142,7 +141,7 @@ def shifted_gaussian_renyis(*, orders: Sequence[float], rate: float, shift: floa
         is_integer = order % 1.0 == 0.0
         if rate == 1.0:
             exact = 0.5 * order * shift * shift
-            bounds[order] = Interval(exact * (1 - 8 * UNIT_ROUNDOFF), exact * (1 + 8 * UNIT_ROUNDOFF))
+            bounds[order] = Interval(exact * (1 - 8 * UNIT_ROUNDOFF), exact * (1 + 8 * UNIT_ROUNDOFF))  # outward
         elif is_integer and order <= _LARGEST_SUM:
             bounds[order] = _binomial_sum(int(order), rate, shift)
         elif node_count(order, shift, step) <= _MOST_NODES:
@@ -333,7 +332,7 @@ def pure_renyi(*, order: float, epsilon: float) -> float:
     larger, smaller = max(first_log_term, second_log_term), min(first_log_term, second_log_term)
     log_moment = larger + math.log1p(math.exp(smaller - larger))
 
-    rounding = 64.0 * UNIT_ROUNDOFF * (1.0 + order * (abs(log_p) + abs(log_r)))
+    rounding = 64.0 * UNIT_ROUNDOFF * (1.0 + order * (abs(log_p) + abs(log_r)))  # of both terms and their sum
     divergence = (max(log_moment, 0.0) + rounding) / (order - 1.0)
     return min(divergence, epsilon * (1.0 + 16 * UNIT_ROUNDOFF))  # rounded up
 

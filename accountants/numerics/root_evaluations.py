@@ -38,6 +38,7 @@ class RootEvaluations:
         previous_point, previous_value = previous
         if previous_point == point:
             return None
+        # Slope of the chord; a flat one says nothing about the root, and a very steep one is limited.
         slope = (value - previous_value) / (point - previous_point)
         return max(slope, -1e6) if slope < -1e-3 else None  # within the range of plausible slopes
 
@@ -107,8 +108,8 @@ class RootEvaluations:
     def _interpolate(self, wanted: float) -> float | None:
         """Return the inverse quadratic interpolation at a value through the last three points of a search.
 
-        It is the value at `wanted` of the polynomial of degree 2 that gives the point as a function of the value, by
-        Newton's divided differences.
+        The interpolation is the value at `wanted` of the polynomial of degree 2 that gives the point as a function of
+        the value, by Newton's divided differences.
 
         Args:
             wanted: value of the function, of which the argument is estimated.
@@ -122,6 +123,7 @@ class RootEvaluations:
         (x0, f0), (x1, f1), (x2, f2) = self._points[-3:]
         if len({f0, f1, f2}) < 3:
             return None
+        # First and second divided differences of the point as a function of the value.
         first_slope, second_slope = (x1 - x0) / (f1 - f0), (x2 - x1) / (f2 - f1)
         second_difference = (second_slope - first_slope) / (f2 - f0)
         estimate = x2 + (wanted - f2) * (second_slope + second_difference * (wanted - f1))

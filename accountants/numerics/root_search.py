@@ -71,6 +71,7 @@ def bisect_integers(holds: Callable[[int], bool], low: int, high: int) -> int:
     Returns:
         The integer, at least `low` and below `high`.
     """
+    # The condition holds at `low` and not at `high` all the time.
     while high - low > 1:
         middle = (low + high) // 2
         if holds(middle):
@@ -119,6 +120,7 @@ def least_integer(excess: Callable[[int], float], low: int, high: int, *, at_low
         nearest = low + round(share * (high - low))
         return min(max(nearest, low + 1), high - 1)
 
+    # Narrow the bracket to two neighbouring integers. The upper one is the result.
     values = at_low, excess(high)
     _, least = _narrow(excess, (low, high), values, width=1, point_between=_point_between, every=HALVE_INTEGERS_EVERY)
     return least
@@ -157,11 +159,13 @@ def _narrow(
             break
         is_turn_to_bisect = iteration % every == 0
         share = 0.5 if is_turn_to_bisect else _chord_root(low_value, high_value)
+        # A quarter of the width is kept from both ends, so that an end cannot be chosen again.
         margin = 0.25 * width / (high - low)
         middle = point_between(low, high, min(max(share, margin), 1.0 - margin))
         if middle in (low, high):  # neighbouring doubles
             break
         value = excess(middle)
+        # Replace the end with the same sign. If that end moved before too, halve the value at the opposite end.
         if value > 0.0:
             high_value *= 0.5 if last_moved == "low" else 1.0
             low, low_value, last_moved = middle, value, "low"
@@ -289,6 +293,7 @@ def crossing(
         """Return the excess, or −1 for 0, so that the root is the left end of a plateau at the target."""
         return excess(epsilon) or -1.0
 
+    # Find a bracket near the estimate, and the root in it.
     bracket = _bracket_crossing(excess, guess)
     if bracket is not None:
         low, high = bracket
@@ -297,6 +302,7 @@ def crossing(
         pad = _CROSSING_RELATIVE * root + _CROSSING_ABSOLUTE
         excess(max(root - pad, 0.0))
         excess(max(root + pad, 0.0))
+    # The closest evaluated points on both sides are the result, whichever search evaluated them.
     above = [epsilon for epsilon, value in values.items() if value > 0.0]
     below = [epsilon for epsilon, value in values.items() if value <= 0.0]
     return Crossing(max(above, default=0.0), min(below, default=math.inf))
@@ -316,10 +322,12 @@ def _bracket_crossing(excess: Callable[[float], float], guess: Guess) -> tuple[f
     """
     epsilon = min(max(guess.epsilon, 0.0), LARGEST_EPSILON)
     value = excess(epsilon)
+    # Above the target, the crossing is at a larger ε; otherwise at a smaller one.
     is_forward = value > 0.0
     # The slope may be 0, and ε too.
     newton_step = 1.5 * abs(value) / max(guess.steepness, 1e-9)
     step = newton_step + _FIRST_STEP * max(epsilon, 1e-6)
+    # Step until the sign changes, with steps that grow by a constant factor.
     farthest = LARGEST_EPSILON if is_forward else 0.0
     while abs(farthest - epsilon) > 0.0:
         next_epsilon = min(epsilon + step, LARGEST_EPSILON) if is_forward else max(epsilon - step, 0.0)
@@ -349,6 +357,7 @@ def closest(bound: Callable[[float], float], log_delta: float, guess: Guess, pad
         epsilon = guess.epsilon + pad
         if epsilon < 0.0:
             return None
+        # A positive pad needs a bound at most the target, and a negative one the reverse.
         is_met = bound(epsilon) <= log_delta
         if is_met == (pad > 0.0):
             return epsilon

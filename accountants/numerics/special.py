@@ -61,8 +61,8 @@ def log_normal_tail(x: ArrayLike) -> FloatArray:
 def log_difference(larger: FloatArray, smaller: FloatArray) -> FloatArray:
     """Return log(e^a − e^b) for a ≥ b, accurately both for nearly equal and for very different numbers.
 
-    It is a + log(1 − e^{b−a}). The second term is computed with `log1p` for a wide gap a − b, and with `expm1` for a
-    narrow one, so that no digits cancel.
+    The logarithm is a + log(1 − e^{b−a}). The second term is computed with `log1p` for a wide gap a − b, and with
+    `expm1` for a narrow one, so that no digits cancel.
 
     Args:
         larger: logarithms a of the minuends.
@@ -93,7 +93,7 @@ def log1m_exp(x: ArrayLike) -> FloatArray:
 def log_one_minus_exp(x: FloatArray) -> FloatArray:
     """Return log(1 − e^x); −inf at 0 and above, for arguments that rounding may raise above 0.
 
-    It changes formula at −0.7, and `log1m_exp` at −log 2. The two may differ in the last place between these.
+    The function changes formula at −0.7, and `log1m_exp` at −log 2. The two may differ in the last place between these.
 
     Args:
         x: numbers, normally at most 0.
@@ -287,7 +287,7 @@ def _log_mills_difference_at(a: float, epsilon: float, shift: float) -> float:
     is_small_shift = shift < 0.5 * max(1.0, a)
     if not is_small_shift:
         return math.log(_mills_at(a) - _mills_at(a + shift))
-    c = min(epsilon / shift, 1e150)
+    c = min(epsilon / shift, 1e150)  # its square is a finite double
     if c > _FAR_RATIO:  # the first term of the series is enough
         return math.log(shift) + (-math.log(c - 0.5 * shift) - math.log(c + 0.5 * shift))
     return math.log(shift) + math.log(odd_moment_sum(c, _mills_at(c), shift))
@@ -357,7 +357,7 @@ def _log_mills_difference(a: FloatArray, eps: FloatArray, r: FloatArray) -> Floa
     is_series = (a >= -1.0) & (r < 0.5 * np.maximum(1.0, a))
     is_direct = (a >= -1.0) & ~is_series
     if is_series.any():
-        c, small_r = np.minimum(eps[is_series] / r[is_series], 1e150), r[is_series]
+        c, small_r = np.minimum(eps[is_series] / r[is_series], 1e150), r[is_series]  # c² is finite
         is_far = c > _FAR_RATIO
         near_c = np.minimum(c, _FAR_RATIO)
         log_near_bracket = np.log(_odd_moments(near_c, small_r))
@@ -391,7 +391,7 @@ def _odd_moments(c: FloatArray, r: FloatArray) -> FloatArray:
 def _log_far_bracket(c: FloatArray, r: FloatArray) -> FloatArray:
     """Return the log of ∫ e^{−ct} (2/r) sinh(rt/2) dt = 1/(c² − r²/4) over t > 0.
 
-    It replaces the same integral with a factor e^{−t²/2}, which is negligible for c > 1e7.
+    This integral replaces the same integral with a factor e^{−t²/2}, which is negligible for c > 1e7.
 
     Args:
         c: numbers above r/2.

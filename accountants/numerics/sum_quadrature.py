@@ -25,8 +25,8 @@ class QuadratureRule(NamedTuple):
     """A trapezoidal rule on the frequencies t = 0, Δt, …, N Δt, for the transform of a sum.
 
     Attributes:
-        spacing: Δt.
-        last_index: N.
+        spacing: distance Δt of neighbouring frequencies.
+        last_index: index N of the last frequency.
         smoothing_std: standard deviation τ of the Gaussian ξ that is added to the sum; 0 for none.
     """
 
@@ -90,7 +90,7 @@ class _TiltedPoints(NamedTuple):
         mean_weight_error = float(self.weight_errors @ np.abs(self.points))
         error_of_weights = np.minimum(2.0 * total_weight_error, 2.0 * mean_weight_error * frequencies)
 
-        point_errors = self.point_errors + 4 * UNIT_ROUNDOFF * np.abs(self.points)
+        point_errors = self.point_errors + 4 * UNIT_ROUNDOFF * np.abs(self.points)  # and the rounding of ty
         error_of_points = frequencies * float(self.weights @ point_errors)
         return np.asarray(2.0 * self.omitted_weight + rounding + error_of_weights + error_of_points)
 
@@ -126,7 +126,7 @@ def integrate_transform(
     change = _transform_change(tilted, rule.spacing, rule.last_index)
     real, imaginary = change.real, change.imag
     square_minus_one = 2.0 * real + real * real + imaginary * imaginary  # |φ|² − 1
-    log_modulus = 0.5 * np.log1p(np.maximum(square_minus_one, -1.0 + 1e-15))
+    log_modulus = 0.5 * np.log1p(np.maximum(square_minus_one, -1.0 + 1e-15))  # not log 0
     log_power = count * (log_modulus + 1j * np.arctan2(imaginary, 1.0 + real))
     terms = np.exp(log_power + 0.5 * (rule.smoothing_std * z) ** 2) / z**2
     terms[0] *= 0.5
@@ -163,6 +163,7 @@ def _tilt_points(nodes: WeightedPoints, tilt: float, count: int) -> _TiltedPoint
     growth = np.exp(tilt * points)
     moment = 1.0 + float(weights @ np.expm1(tilt * points))
     tilted_weights, tilted_errors = weights * growth / moment, weight_errors * growth / moment
+    # The points left out have a total weight of at most `_NEGLIGIBLE_WEIGHT` per copy of Y.
     is_used = tilted_weights > _NEGLIGIBLE_WEIGHT / (count * points.size)
     omitted_weight = float(tilted_weights[~is_used].sum() + tilted_errors[~is_used].sum())
     return _TiltedPoints(
@@ -177,7 +178,7 @@ def _tilt_points(nodes: WeightedPoints, tilt: float, count: int) -> _TiltedPoint
 def _transform_change(tilted: _TiltedPoints, spacing: float, last_index: int) -> ComplexArray:
     """Return the characteristic function of a tilted distribution, minus 1, at equally spaced frequencies.
 
-    It is φ(k Δt) − 1 = Σ_y w (e^{iky Δt} − 1) for k = 0, …, N.
+    The result is φ(k Δt) − 1 = Σ_y w (e^{iky Δt} − 1) for k = 0, …, N.
 
     Each k is written as a multiple of about √N plus a remainder. With the angles a and b of both,
 
@@ -193,6 +194,7 @@ def _transform_change(tilted: _TiltedPoints, spacing: float, last_index: int) ->
     Returns:
         One complex number for each k.
     """
+    # A table with one row for each multiple of the stride and one column for each remainder.
     stride = math.isqrt(last_index) + 1
     multiples = last_index // stride + 1
     table = np.zeros((multiples, stride), dtype=np.complex128)
@@ -201,6 +203,7 @@ def _transform_change(tilted: _TiltedPoints, spacing: float, last_index: int) ->
     for start in range(0, tilted.points.size, block_size):
         points = tilted.points[start : start + block_size]
         weights = tilted.weights[start : start + block_size]
+        # The three products and sums of the formula, added up over the points.
         remainder_turns = _turns(points, spacing, stride)
         weighted_multiple_turns = _turns(points, spacing * stride, multiples) * weights
         products = weighted_multiple_turns @ remainder_turns.T
@@ -213,7 +216,7 @@ def _transform_change(tilted: _TiltedPoints, spacing: float, last_index: int) ->
 def _turns(points: FloatArray, step: float, count: int) -> ComplexArray:
     """Return complex rotations minus 1 at equally spaced frequencies, without cancellation.
 
-    They are z_k = e^{iky·step} − 1 for k = 0, …, count − 1 and each point y.
+    The numbers are z_k = e^{iky·step} − 1 for k = 0, …, count − 1 and each point y.
 
     The number of known rows is doubled by z_{j+k} = z_j z_k + z_j + z_k, so that few sines are computed.
 
@@ -229,6 +232,7 @@ def _turns(points: FloatArray, step: float, count: int) -> ComplexArray:
     half_angle = 0.5 * step * points
     first_row = 2.0 * np.sin(half_angle) * (-np.sin(half_angle) + 1j * np.cos(half_angle))
 
+    # Row 0 is z_0 = 0. Each pass adds as many rows as are known, by the formula for z_{j+k}.
     turns = np.zeros((count, points.size), dtype=np.complex128)
     computed = 1
     if count > 1:

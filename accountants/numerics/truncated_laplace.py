@@ -50,7 +50,7 @@ def digits_for(decay_rate: float, levels: int, further: int = 0) -> Iterator[Non
         levels: largest absolute value m of the noise.
         further: number of additional digits.
     """
-    lost = 0.0 if decay_rate == 0.0 else max(0.0, -math.log10(decay_rate))
+    lost = 0.0 if decay_rate == 0.0 else max(0.0, -math.log10(decay_rate))  # zeros of α after the point
     context = decimal.Context(
         prec=math.ceil(DIGITS + further + 4 * lost + len(str(levels))),
         Emax=decimal.MAX_EMAX,
@@ -296,8 +296,8 @@ def _log_escape(decay_rate: float, levels: int, parts: tuple[tuple[int, int], ..
 def least_levels(decay_rate: float, parts: Sequence[tuple[int, int]], log_delta: float) -> int:
     """Return the least level m of truncation at which outputs reveal the neighbour with a probability of at most δ.
 
-    It is the least m for which `log_escape` is at most log δ, exactly; 0 for δ = 1. The probability decreases with m
-    (erratum D-1 of Das et al.).
+    The result is the least m for which `log_escape` is at most log δ, exactly; 0 for δ = 1. The probability decreases
+    with m (erratum D-1 of Das et al.).
 
     Args:
         decay_rate: rate α of the noise.
@@ -308,7 +308,7 @@ def least_levels(decay_rate: float, parts: Sequence[tuple[int, int]], log_delta:
         The level m ≥ 0, an integer.
     """
     target = Decimal(log_delta)
-    guess = math.ceil(min(max(likely_levels(decay_rate, parts, log_delta), 0.0), 1e30))
+    guess = math.ceil(min(max(likely_levels(decay_rate, parts, log_delta), 0.0), 1e30))  # a finite number
     return _least(lambda levels: log_escape(decay_rate, levels, parts).upper <= target, guess)
 
 
@@ -326,11 +326,11 @@ def _least(meets: Callable[[int], bool], guess: int) -> int:
     """
     low, high = guess - 1, guess
     step = 1
-    while not meets(high):
+    while not meets(high):  # upwards to an integer that meets it
         low, high = high, high + step
         step *= 2
     step = 1
-    while low >= 0 and meets(low):
+    while low >= 0 and meets(low):  # downwards to one that does not, or below 0
         low, high = low - step, low
         step *= 2
     return bisect_integers(lambda count: not meets(count), max(low, -1), high) + 1
@@ -355,20 +355,20 @@ def largest_rate(epsilon: float, total: int) -> float:
 def variance(decay_rate: float, levels: int) -> float:
     """Return the variance E Y² of truncated discrete Laplace noise, in squared grid steps.
 
-    It is computed with enough digits for its cancellation. With x = e^−α, w = 1 − x and t = e^{−αm} it is
+    The variance is computed with enough digits for its cancellation. With x = e^−α, w = 1 − x and t = e^{−αm} it is
 
         E Y² = 2x (1 + x − t (mw + 1)² − xt)/(w² (w + 2x(1 − t))).
+
+    Args:
+        decay_rate: rate α of the noise.
+        levels: largest absolute value m of the noise.
 
     Returns:
         The variance, rounded to a double.
 
     Source: the closed form of Das et al., Lemma 1.
-
-    Args:
-        decay_rate: rate α of the noise.
-        levels: largest absolute value m of the noise.
     """
-    if decay_rate == 0.0:
+    if decay_rate == 0.0:  # uniform noise
         return levels * (levels + 1) / 3
     with digits_for(decay_rate, levels):
         decay = Decimal(decay_rate)

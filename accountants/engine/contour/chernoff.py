@@ -48,6 +48,7 @@ class ChernoffBounds(NamedTuple):
         Returns:
             The exponents, and an upper bound on b(μ) at each.
         """
+        # K(μ) of each part, one row per part, and the sum with log C(μ).
         exponents = tilts.tolist()
         cumulants = np.asarray(
             [[transform.upper_cumulant(exponent) for exponent in exponents] for transform in transforms]
@@ -130,8 +131,8 @@ class ChernoffBounds(NamedTuple):
 def log_chernoff_factor(tilt: FloatArray) -> FloatArray:
     """Return the logarithm of the constant C(μ) in the Chernoff bound on δ, for each exponent μ.
 
-    It is log C(μ) = μ log μ − (1 + μ) log(1 + μ), and 0 at μ = 0. C(μ) is the largest value of (1 − v) v^μ on [0, 1].
-    The form −log(1 + μ) − μ log(1 + 1/μ) does not cancel for large μ.
+    The logarithm is log C(μ) = μ log μ − (1 + μ) log(1 + μ), and 0 at μ = 0. C(μ) is the largest value of (1 − v) v^μ
+    on [0, 1]. The form −log(1 + μ) − μ log(1 + 1/μ) does not cancel for large μ.
 
     Args:
         tilt: exponents μ ≥ 0.

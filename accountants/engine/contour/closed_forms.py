@@ -67,7 +67,7 @@ class GaussianSteps(ClosedForm):
     def moments(self, tilt: float) -> tuple[float, float, float]:
         """Return the cumulant K(l) = log E[e^{lS}] of the total Gaussian loss S, and its derivatives.
 
-        They are K(l) = μ² l(l + 1)/2, K′(l) = μ² (l + ½) and K″(l) = μ².
+        These three are K(l) = μ² l(l + 1)/2, K′(l) = μ² (l + ½) and K″(l) = μ².
 
         Args:
             tilt: exponent l.
@@ -84,7 +84,8 @@ class GaussianSteps(ClosedForm):
     def log_decay(self, tilt: float, frequencies: FloatArray) -> FloatArray:  # noqa: ARG002
         """Bound the log modulus of the characteristic function of the total Gaussian loss from above.
 
-        It is log |φ(t)|^T = −μ² t²/2, which decreases in t and does not depend on the exponent l of the weights e^{lL}.
+        The log modulus is log |φ(t)|^T = −μ² t²/2, which decreases in t and does not depend on the exponent l of the
+        weights e^{lL}.
 
         Args:
             tilt: not used.
@@ -98,9 +99,9 @@ class GaussianSteps(ClosedForm):
     def on_line(self, line: Line) -> LineValues:
         """Return the characteristic function of the total Gaussian loss at equally spaced frequencies t.
 
-        It is e^{−μ²t²/2}, centred at the mean c = μ² (l + ½). The distribution of the loss is tilted by l, the line's
-        real part: its density is multiplied by e^{lL} and normalised. A relative error of μ² changes the modulus, and
-        it changes the phase through c.
+        The function is e^{−μ²t²/2}, centred at the mean c = μ² (l + ½). The distribution of the loss is tilted by l,
+        the line's real part: its density is multiplied by e^{lL} and normalised. A relative error of μ² changes the
+        modulus, and it changes the phase through c.
 
         Args:
             line: points l + it of a vertical line, with frequencies t ≥ 0.
@@ -184,7 +185,7 @@ class LaplaceSteps(ClosedForm):
 
         The cumulant is K = T log E[e^{lL}] for the loss L of one step.
 
-        It includes the rounding of x = l + ½, since the derivative of K is at most T s for the shift s.
+        The bound includes the rounding of x = l + ½, since the derivative of K is at most T s for the shift s.
 
         Args:
             tilt: exponent l ≥ 0 of the moment E[e^{lL}] of the loss L.
@@ -237,16 +238,17 @@ class LaplaceSteps(ClosedForm):
         near_bound = np.where(frequencies < quarter_turn, 1.0 - one_minus_rho / (1.0 + f), 0.0)
 
         rounding = 32 * UNIT_ROUNDOFF * (1.0 + s * x)  # relative error of both bounds
+        # Rounded up. A bound above 1 says nothing, so that it counts as 1.
         bound = np.maximum(near_bound, far_bound) * (1.0 + rounding)
         return np.asarray(self.count * np.log(np.minimum(bound, 1.0)))
 
     def on_line(self, line: Line) -> LineValues:
         """Return the characteristic function of the total loss of T Laplace steps at equally spaced frequencies t.
 
-        It is φ(t)^T e^{−itc}. φ(t) is that of one loss, tilted by the line's real part l: its density is multiplied by
-        e^{lL} and normalised. The number c is the mean of the total tilted loss. φ(t) − 1 is computed from terms that
-        are small for small t. With the unit of roundoff u, the noise's shift s and x = l + ½, its error is at most
-        (160 + 4xs) u ts.
+        The function is φ(t)^T e^{−itc}. φ(t) is the characteristic function of one loss, tilted by the line's real part
+        l: its density is multiplied by e^{lL} and normalised. The number c is the mean of the total tilted loss. The
+        change φ(t) − 1 is computed from terms that are small for small t. Its error is at most (160 + 4xs) u ts, with
+        the unit of roundoff u, the noise's shift s and x = l + ½.
 
         Args:
             line: points l + it of a vertical line, with frequencies t ≥ 0.
@@ -279,13 +281,12 @@ class LaplaceSteps(ClosedForm):
         )
 
     def _transform_change(self, x: float, tanh: float, frequencies: FloatArray) -> ComplexArray:
-        """Return the scaled change of a Laplace step's characteristic function φ, without cancellation.
+        """Return (1 + f)(φ(t) − 1) for the characteristic function φ of a Laplace loss, without cancellation.
 
-        The result is (1 + f)(φ(t) − 1) at each frequency t. For small t, φ(t) is near 1, and the plain difference would
-        lose its digits.
+        For small frequencies t, φ(t) is near 1, and the plain difference would lose its digits. φ belongs to one
+        Laplace loss L with shift s after weighting by e^{lL}. The factor has f = tanh(xs)/2x for x = l + ½.
 
-        φ is the characteristic function of one Laplace loss L with shift s after weighting by e^{lL}, and
-        f = tanh(xs)/2x for x = l + ½. With τ = tanh xs and w = x + it the result is
+        With τ = tanh xs and w = x + it the result is
 
             −(1 − cos ts) + iτ sin ts + N/(2wx),   N = −xτ(1 − cos ts) + i(x sin ts − τt).
 
@@ -324,6 +325,7 @@ def _log_cosh(y: float) -> float:
     Returns:
         The logarithm log cosh y, at least 0.
     """
+    # cosh² y = 1 + sinh² y for small y, and cosh y = e^y (1 + e^{−2y})/2 for large y.
     if y < 1.0:
         return 0.5 * math.log1p(math.sinh(y) ** 2)
     return y + math.log1p(math.exp(-2.0 * y)) - math.log(2.0)

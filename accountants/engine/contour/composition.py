@@ -44,7 +44,7 @@ class _Level(NamedTuple):
     """A target value of a decreasing function of ε, such as log δ. A search finds the ε with this value, the root.
 
     Attributes:
-        target: the value minus an estimate of the function by the saddle-point method, whose zero is the first ε.
+        target: function of a saddle point: the value minus the function's estimate there. Its zero gives the first ε.
         evaluate: computes the function from an integrand and an ε near the one that the integrand was made for.
         value: the value of the function at the root.
     """
@@ -76,7 +76,7 @@ def log_delta(laws: Laws, epsilon: float, *, widest: float = WIDEST) -> Interval
     Source: docs/engine-certificate.md, A5.
     """
     _demand_number(epsilon)
-    if epsilon >= supremum(laws):
+    if epsilon >= supremum(laws):  # no total loss exceeds ε, so δ is zero
         return Interval(-math.inf, -math.inf)
     parts = build_parts(laws)
     if not parts:
@@ -86,7 +86,7 @@ def log_delta(laws: Laws, epsilon: float, *, widest: float = WIDEST) -> Interval
         integrand, _ = build_integrand(parts, epsilon, estimate, widest)
         previous_estimate = estimate
         estimate, _ = integrand.estimate(epsilon)
-        if abs(estimate - previous_estimate) <= _LARGEST_CHANGE:
+        if abs(estimate - previous_estimate) <= _LARGEST_CHANGE:  # the estimate is stable
             break
     return _demand_narrow(integrand.enclosure(epsilon), widest)
 
@@ -98,7 +98,7 @@ def _log_delta_of_zero_loss(epsilon: float) -> Interval:
         epsilon: ε < 0, in nats.
     """
     value = log1m_exp_at(epsilon)  # at most 0
-    lower, upper = value * (1.0 + 8 * UNIT_ROUNDOFF), value * (1.0 - 8 * UNIT_ROUNDOFF)
+    lower, upper = value * (1.0 + 8 * UNIT_ROUNDOFF), value * (1.0 - 8 * UNIT_ROUNDOFF)  # rounded outward
     return Interval(math.nextafter(lower, -math.inf), min(math.nextafter(upper, math.inf), 0.0))
 
 
@@ -156,7 +156,7 @@ def epsilon(laws: Laws, log_delta: float, *, slack: float = 0.0, widest: float =
     """
     _demand_number(log_delta)
     parts = build_parts(laws)
-    if not parts or log_delta >= 0.0:
+    if not parts or log_delta >= 0.0:  # ε = 0 meets a δ of 1, and any δ without a loss
         return Interval(0.0, 0.0)
     target = log_delta_target(log_delta)
     may_be_zero = find_saddle(parts, target).epsilon <= 0.0
@@ -253,7 +253,7 @@ def _log_delta_at(integrand: Integrand, epsilon: float) -> float:
 def _log_size_at(integrand: Integrand, epsilon: float) -> float:
     """Return an estimate of log Q(S > ε), the log false positive rate of a test on the total loss S.
 
-    It is log(−dδ/dε) − ε. The derivative is lost in roundings if δ is near 1.
+    The estimate is log(−dδ/dε) − ε. The derivative is lost in roundings if δ is near 1.
 
     Args:
         integrand: values of the integrand of δ on a vertical line.
@@ -285,7 +285,7 @@ def _find_root(parts: list[Part], level: _Level, least: float, widest: float) ->
     """
     log_delta = find_saddle(parts, level.target).log_delta
     first_saddle = find_saddle(trim_parts(parts, log_delta), level.target)
-    root = max(first_saddle.epsilon, least)
+    root = max(first_saddle.epsilon, least)  # estimate by the saddle-point approximation
     for _ in range(_MOST_LINES):
         centre = root
         integrand, saddle = build_integrand(parts, centre, log_delta, widest)
@@ -319,7 +319,7 @@ def _find_root_near(integrand: Integrand, saddle: Saddle, level: _Level, centre:
     low, high = max(centre - saddle.width, least), centre + saddle.width
     if low == least and level.evaluate(integrand, least) <= level.value:
         return least
-    bisections = ITERATIONS if low < high else 0
+    bisections = ITERATIONS if low < high else 0  # none if the bracket is empty
     for _ in range(bisections):
         middle = 0.5 * (low + high)
         if level.evaluate(integrand, middle) > level.value:
@@ -332,7 +332,7 @@ def _find_root_near(integrand: Integrand, saddle: Saddle, level: _Level, centre:
 def _certify_root(integrand: Integrand, root: float, width: float, log_delta: float, slack: float) -> Interval:
     """Move away from an approximate root of log δ(ε) = `log_delta` on both sides until the bounds are certified.
 
-    The k-th distance from the root is 2^k − 1 times the one at which the certificate is expected.
+    The k-th distance from the root is 2^k − 1 times the one at which the bounds are expected to be certified.
 
     Args:
         integrand: encloses log δ near the root.

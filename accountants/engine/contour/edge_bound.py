@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 def edge_bound(ratio: LikelihoodRatio, tilt: float, frequencies: FloatArray, height: float) -> FloatArray:
-    """Bound one of the contour integrals that bound the decay of the characteristic function of a batch's loss.
+    """Bound the contour integral on the path from the edge of a batch's noise into the complex plane.
 
-    The noise of a batch without replacement begins at its edge s/2. The path leads from there to s/2 + iy in the
-    complex plane. It is part of the contour that bounds how fast the transform M(l + it) of one step's loss decays in
-    t. Let φ be the normal density, r the likelihood ratio and q the rate. Let β = q sin(sy)/y,
+    The noise of a batch without replacement begins at its edge s/2, with the shift s. The path leads from there to
+    s/2 + iy. It is part of the contour that bounds how fast the transform M(l + it) = E[e^{(l+it)L}] of one step's loss
+    L decays in t. Let φ be the normal density, r the likelihood ratio and q the rate. Let β = q sin(sy)/y,
     b = −log(|r(s/2 + iy)|/r(s/2)) and t₀ = max(t, 6^{1/3}/(βy)). The integral is for all t′ ≥ t at most
 
         φ(s/2) e^{y²/2} [s min(½y², (tβ)^−2) + q(1 − q) s² e^{2b} (1 + l + t₀ + (l + t₀) e^{lb}) (t₀β)^−3].
@@ -31,7 +31,7 @@ def edge_bound(ratio: LikelihoodRatio, tilt: float, frequencies: FloatArray, hei
         height: imaginary part y of the noise, with s y ≤ π/2.
 
     Returns:
-        One bound for each frequency.
+        One upper bound on the modulus of the integral for each frequency.
 
     Source: docs/engine-certificate.md, A8, Decay.
     """
@@ -40,7 +40,7 @@ def edge_bound(ratio: LikelihoodRatio, tilt: float, frequencies: FloatArray, hei
     # The ratio of the moduli at the edge, whose log is −b.
     _, (log_modulus,) = ratio.turn(np.asarray([0.5 * shift]), height)
     modulus_power = math.exp(min(-tilt * float(log_modulus), 600.0))  # e^{lb}
-    beta = rate * math.sin(shift * height) / height * (1.0 - 1e-12)
+    beta = rate * math.sin(shift * height) / height * (1.0 - 1e-12)  # rounded down
     t0 = np.maximum(frequencies, 1.8171 / (beta * height))  # 6^{1/3}, rounded down
 
     # The two terms of the bracket, and the factor before it.

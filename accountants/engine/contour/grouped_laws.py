@@ -60,6 +60,7 @@ def build_parts(laws: Laws) -> list[Part]:
         else:
             parts.append(_build_subsampled_part(law, count))
 
+    # The total loss of all Gaussian steps is that of one step with the sum of the squared shifts.
     square = math.fsum(gaussian_squares)
     if square > 0.0:
         parts.append(GaussianSteps(square))
@@ -122,6 +123,7 @@ def transform_decays(laws: Laws) -> bool:
         if not isinstance(part, NoiseSteps):
             return True
         atoms.append((part.atom, part.count))
+    # Log of the product of all a^T, below which the modulus of the transform does not fall.
     log_product = math.fsum(count * math.log(max(atom, TINY)) for atom, count in atoms)
     return not atoms or log_product <= -NEGLIGIBLE_NATS
 

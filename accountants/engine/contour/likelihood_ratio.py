@@ -44,7 +44,7 @@ class LikelihoodRatio:
     def exponent(self, x: FloatArray) -> FloatArray:
         """Return the log likelihood ratio of an included record, within two units of roundoff.
 
-        It is y = s (x − s/2) for the shift s and the noise x.
+        The log ratio is y = s (x − s/2) for the shift s and the noise x.
 
         Args:
             x: values of the noise, in standard deviations.
@@ -96,8 +96,8 @@ class LikelihoodRatio:
     def response(self, x: FloatArray) -> FloatArray:
         """Return the probability that the record was included, given the noisy value.
 
-        It is p(x) = q e^y / r(x) for the rate q, the likelihood ratio r and the log likelihood ratio y of an included
-        record.
+        The probability is p(x) = q e^y / r(x) for the rate q, the likelihood ratio r and the log likelihood ratio y of
+        an included record.
 
         Args:
             x: values of the noise, in standard deviations.
@@ -124,7 +124,9 @@ class LikelihoodRatio:
         p = self.response(x)
         angle = self.shift * height
         half_sine_squared = math.sin(0.5 * self.shift * height) ** 2
+        # Real and imaginary part of r(x + iy)/r(x).
         real, imaginary = 1.0 - 2.0 * p * half_sine_squared, p * math.sin(angle)
+        # Half the logarithm of its squared modulus.
         log_modulus = 0.5 * np.log1p(-4.0 * p * (1.0 - p) * half_sine_squared)
         return np.arctan2(imaginary, real), log_modulus
 
@@ -140,10 +142,11 @@ def log_mixture(rate: float, y: FloatArray) -> FloatArray:
         y: exponents.
 
     Returns:
-        The logarithm for each exponent.
+        log(1 − q + q e^y) in nats, for each exponent y.
 
     Source: docs/engine-certificate.md, A4, Errors of L.
     """
+    # Each form is evaluated at a limited y, so that it cannot overflow where the other one is used.
     for_small = np.log1p(rate * np.expm1(np.minimum(y, _LARGE_EXPONENT)))
     inverse_odds = (1.0 - rate) / rate
     for_large = y + math.log(rate) + np.log1p(inverse_odds * np.exp(-np.maximum(y, _LARGE_EXPONENT)))
@@ -151,7 +154,7 @@ def log_mixture(rate: float, y: FloatArray) -> FloatArray:
 
 
 def clip_response(response: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return two factors of bounds on the angle and modulus of a complex likelihood ratio.
+    """Return the factors τ and σ of two bounds: on the angle and on the modulus of a complex likelihood ratio.
 
     Let r be the likelihood ratio of a subsampled Gaussian step and s its shift. For the complex noise x + iy with
     v = s|y| < π,

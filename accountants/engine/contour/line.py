@@ -175,7 +175,7 @@ class Integrand:
         Args:
             epsilon: ε in nats, of any sign.
         """
-        size = abs(self.values.cumulant) + self.line.tilt * abs(epsilon) + 64.0
+        size = abs(self.values.cumulant) + self.line.tilt * abs(epsilon) + 64.0  # with a margin
         return self.values.cumulant_error + 4 * UNIT_ROUNDOFF * size  # with the rounding of the difference
 
     def _alias(self, epsilon: float) -> float:
@@ -342,7 +342,7 @@ def build_integrand_at(
 def _chernoff_tilts(saddle: Saddle) -> FloatArray:
     """Return the tilts at which Chernoff bounds on δ are evaluated, increasing and not negative.
 
-    They are 0, the tilt of the saddle point, and several on either side of it at distances in units of 1/√F″.
+    The tilts are 0, the tilt of the saddle point, and several on either side of it at distances in units of 1/√F″.
 
     Args:
         saddle: the saddle point, with the curvature F″ of the exponent of the integrand.

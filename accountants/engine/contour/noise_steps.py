@@ -80,8 +80,9 @@ class NoiseSteps(TruncatedSteps):
             tilt: exponent l of the moment E[e^{lL}] of the loss L.
 
         Returns:
-            One logarithm for each distance.
+            The log of the integrand at the end at each distance.
         """
+        # For a batch, distances count from s/2, the middle of the two means.
         edge = 0.5 * self.ratio.shift if self.kind == "drawn" else 0.0
         x = side * distances + edge
         log_densities = [piece.log_maximum(tilt, x, x) for piece in self.pieces]
@@ -107,11 +108,13 @@ class NoiseSteps(TruncatedSteps):
         """
         if self.ratio.rate < _LEAST_RATE:
             raise ContourRefused(RefusalReason.BEYOND_BUDGET, f"rate {self.ratio.rate:g}")
+        # A relative error of the moment counts once for each of the T steps.
         nats, tilts = QUADRATURE_NATS + math.log(self.count), [tilt]
         if frequency == 0.0:
             # The nodes serve the decay bound too, and lower tilts.
             nats += NEGLIGIBLE_NATS / self.count
             tilts = [0.0, 0.5 * tilt, tilt]
+        # Start with the widest panels, and halve those with too large an error until none is left.
         panels = [Panels.widest(piece) for piece in self.pieces]
         while True:
             sums = NoiseSums(self, panels)
@@ -137,9 +140,11 @@ def _too_wide_panels(sums: NoiseSums, tilts: list[float], frequency: float, nats
     Returns:
         One mask for each piece; true for the panels with too large an error.
     """
+    # All panels of all pieces have equal shares of the allowed error.
     number_of_panels = sum(panels.widths.size for panels in sums.panels)
     log_share = -nats - math.log(number_of_panels)
     log_allowed = {tilt: sums.log_moment(tilt) + log_share for tilt in tilts}
+    # A panel is too wide if its error is above its share at any of the tilts.
     masks = []
     for panels in sums.panels:
         exceeds_share = [panels.log_errors(tilt, frequency) > log_allowed[tilt] for tilt in tilts]

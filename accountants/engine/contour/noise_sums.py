@@ -36,7 +36,7 @@ class _NoiseNodes(NamedTuple):
     A last node is the atom at the loss 0, if there is one.
 
     Attributes:
-        log_masses: log p_j: log of the quadrature weight times the density of the first distribution.
+        log_masses: log p_j, the log of the quadrature weight times the density of the first distribution.
         mass_errors: bounds on the errors of `log_masses`.
         losses: privacy losses L_j, in nats.
         loss_errors: bounds on the errors of `losses`.
@@ -149,7 +149,7 @@ class NoiseSums:
     def cumulant(self, tilt: float) -> tuple[float, float]:
         """Return log M(l) for the moment M(l) = E[e^{lL}] of one step's privacy loss L, and a bound on its error.
 
-        It is computed as log(1 + c) with the change c = M(l) − 1, which is small for small losses.
+        log M(l) is computed as log(1 + c) with the change c = M(l) − 1, which is small for small losses.
 
         Args:
             tilt: exponent l ≥ 0 of the moment E[e^{lL}] of the loss L.
@@ -174,9 +174,9 @@ class NoiseSums:
     def _moment_change(self, tilt: float, log_unit: float) -> tuple[float, float]:
         """Return the moment M(l) = E[e^{lL}] of one step's loss L minus 1, with a bound on its error.
 
-        It is Σ_j p_j (e^{lL_j} − 1) over the quadrature nodes j of the noise, with masses p_j. The quadrature error of
-        M(l) is not included in the bound. The bound includes the mass of the noise that is left out, and the quadrature
-        error of M(0).
+        The change is Σ_j p_j (e^{lL_j} − 1) over the quadrature nodes j of the noise, with masses p_j. The quadrature
+        error of M(l) is not included in the bound. The bound includes the mass of the noise that is left out, and the
+        quadrature error of M(0).
 
         Args:
             tilt: exponent l ≥ 0 of the moment E[e^{lL}] of the loss L.
@@ -207,7 +207,7 @@ class NoiseSums:
     def upper_cumulant(self, tilt: float) -> float:
         """Return an upper bound on K(l) = T log M(l), the log moment of the total loss of T steps.
 
-        It is exactly 0 at l = 0.
+        The bound is exactly 0 at l = 0.
 
         Args:
             tilt: exponent l ≥ 0 of the moment M(l) = E[e^{lL}] of one step's loss L.
@@ -268,9 +268,9 @@ class NoiseSums:
         return heights
 
     def _contour(self, tilt: float, height: float) -> tuple[FloatArray, FloatArray]:
-        """Return numbers that bound the integrand at complex noise x + iy, for all quadrature nodes x.
+        """Return θ and log G of a bound on the integrand at complex noise x + iy, for all quadrature nodes x.
 
-        They are θ and log G: the integrand decays as G e^{−tθ} in the frequency t (`Piece.turn`).
+        The integrand decays at least as fast as G e^{−tθ} in the frequency t (`Piece.turn`).
 
         Args:
             tilt: real part l of the exponent z in the moment E[e^{zL}] of the loss L.
@@ -352,8 +352,8 @@ class NoiseSums:
     def on_line(self, line: Line) -> LineValues:
         """Return the characteristic function of T steps' total loss on a vertical line, with bounds on its errors.
 
-        It is that of the distribution tilted by l, the line's real part: its density is multiplied by e^{lL} and
-        normalised.
+        The function is that of the distribution tilted by l, the line's real part: its density is multiplied by e^{lL}
+        and normalised.
 
         Args:
             line: points l + it of a vertical line, with frequencies t ≥ 0.

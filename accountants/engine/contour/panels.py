@@ -42,6 +42,7 @@ def _gauss_rule(order: int) -> tuple[FloatArray, FloatArray]:
     with decimal.localcontext(decimal.Context(prec=40)):
         for estimate in estimates.tolist():
             x = decimal.Decimal(estimate)
+            # Newton steps from an accuracy of about 16 digits; each doubles the number of digits.
             for _ in range(3):
                 value, slope = _legendre(order, x)
                 x -= value / slope
@@ -54,7 +55,7 @@ def _gauss_rule(order: int) -> tuple[FloatArray, FloatArray]:
 def _legendre(order: int, x: decimal.Decimal) -> tuple[decimal.Decimal, decimal.Decimal]:
     """Return the Legendre polynomial P_n(x) and its derivative, in decimal arithmetic.
 
-    They follow from the recurrences
+    Both follow from the recurrences
 
         m P_m = (2m − 1) x P_{m−1} − (m − 1) P_{m−2},   (1 − x²) P_n′ = n (P_{n−1} − x P_n).
 
@@ -65,6 +66,7 @@ def _legendre(order: int, x: decimal.Decimal) -> tuple[decimal.Decimal, decimal.
     Returns:
         The polynomial P_n(x), and its derivative P_n′(x).
     """
+    # Start with P_0 = 1 and P_1 = x.
     previous, value = decimal.Decimal(1), x
     for m in range(2, order + 1):
         previous, value = value, ((2 * m - 1) * x * value - (m - 1) * previous) / m
@@ -105,7 +107,9 @@ class Panels(NamedTuple):
             ContourRefused: they have more nodes than a request may take.
         """
         length = piece.high - piece.low
+        # Limits on the width in standard deviations, and on its product with the shift.
         widest = min(_WIDEST_PANEL, _WIDEST_ANGLE / piece.ratio.shift)
+        # The least power of two of panels that are not wider than this.
         halvings = max(0, math.ceil(math.log2(length / widest)))
         count = 1 << halvings
         if count * POINTS.size > 2 * MOST_NODES:
@@ -122,6 +126,7 @@ class Panels(NamedTuple):
         Returns:
             A new division of the same interval.
         """
+        # A halved panel keeps its start. Its upper half is a new panel.
         widths = np.where(chosen, 0.5 * self.widths, self.widths)
         starts_of_upper_halves = (self.starts + widths)[chosen]
         return Panels(

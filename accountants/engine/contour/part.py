@@ -57,9 +57,9 @@ class LineValues(NamedTuple):
     tilted by l: its density is multiplied by e^{lL} and normalised.
 
     Attributes:
-        log_modulus: m(t), the log of the modulus.
-        phase: the phase, in radians.
-        log_growth: g(t). The computed power differs from the exact one by at most e^m (e^g − 1).
+        log_modulus: m(t), the log of the modulus, at each frequency.
+        phase: the phase at each frequency, in radians.
+        log_growth: g(t) ≥ 0. The computed power differs from the exact one by at most e^m (e^g − 1).
         rounding: bound on the relative error of the power that the rounding of m and of the phase causes.
         centre: c, about the mean of the total loss under the tilted distribution, in nats.
         cumulant: K(l) = T log M(l).
@@ -114,13 +114,14 @@ class Transform(Protocol):
             frequencies: frequencies t > 0, per nat of loss.
 
         Returns:
-            One bound for each frequency.
+            One upper bound on T log |φ(t′)| for each frequency.
         """
 
     def on_line(self, line: Line) -> LineValues:
         """Return the characteristic function of the total tilted loss on a vertical line, with bounds on its errors.
 
-        It is φ^T for T copies of the loss, with φ(t) = M(l + it)/M(l) (docs/engine-certificate.md, A2 and A4).
+        The function is φ^T for T copies of the loss, with φ(t) = M(l + it)/M(l) (docs/engine-certificate.md, A2 and
+        A4).
 
         Args:
             line: points l + it of the line, with frequencies t ≥ 0.
@@ -230,10 +231,12 @@ def characteristic_change(weights: FloatArray, deviations: FloatArray, line: Lin
 
     Source: docs/engine-certificate.md, A4.
     """
+    # Divide the frequencies into a coarse and a fine part, of about √nodes values each.
     stride = math.isqrt(line.nodes - 1) + 1
     strides = -(-line.nodes // stride)  # nodes / stride, rounded up
     fine_frequencies = line.spacing * np.arange(float(stride))
     coarse_frequencies = line.spacing * (stride * np.arange(float(strides)))
+    # Add up the sums over blocks of losses, in a table of coarse and fine frequencies.
     total = np.zeros((coarse_frequencies.size, fine_frequencies.size), dtype=np.complex128)
     for start in range(0, weights.size, _BLOCK):
         block = slice(start, start + _BLOCK)
@@ -249,7 +252,7 @@ def characteristic_change(weights: FloatArray, deviations: FloatArray, line: Lin
 def _rotations(frequencies: FloatArray, deviations: FloatArray) -> ComplexArray:
     """Return e^{itd} − 1 for frequencies t and deviations d, without cancellation for small angles.
 
-    It is computed as −2 sin²(td/2) + 2i sin(td/2) cos(td/2).
+    Each number is computed as −2 sin²(td/2) + 2i sin(td/2) cos(td/2).
 
     Args:
         frequencies: t, per nat.
@@ -324,6 +327,7 @@ def join_parts(parts: Iterable[LineValues]) -> LineValues:
     Source: docs/engine-certificate.md, A5, Several parts.
     """
     values = list(parts)
+    # Sums over the parts. `partial_sums` bounds the roundings of the additions.
     log_modulus, phase, log_growth, rounding = np.zeros(1), np.zeros(1), np.zeros(1), np.zeros(1)
     partial_sums = np.zeros(1)
     for part in values:

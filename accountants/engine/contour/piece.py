@@ -53,10 +53,13 @@ class Piece(NamedTuple):
         Returns:
             One pair (±1, c) for each factor: the sign of x, and the power c.
         """
+        # The first density is N(0, 1), and the loss is −log r.
         if self.direction == "add":
             return [(1, -tilt)]
+        # The first density is r N(0, 1), and the loss is log r.
         if self.direction == "remove":
             return [(1, 1.0 + tilt)]
+        # "replace": the loss is log r(x) − log r(−x).
         return [(1, 1.0 + tilt), (-1, -tilt)]
 
     def losses(self, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
@@ -109,6 +112,7 @@ class Piece(NamedTuple):
 
         Source: docs/engine-certificate.md, A3.
         """
+        # Add up the effects of all powers of the likelihood ratio.
         theta, log_growth = np.zeros((2, x.size))
         for sign, power in self.factors(tilt):
             argument, log_ratio_growth = self.ratio.turn(sign * x, height)
@@ -128,7 +132,7 @@ class Piece(NamedTuple):
             high: upper bounds of the intervals of x.
 
         Returns:
-            One bound for each interval.
+            One upper bound on log f_l(x) for each interval.
 
         Source: docs/engine-certificate.md, A2, Panels.
         """
@@ -189,7 +193,7 @@ class Piece(NamedTuple):
                 in the last term. It is 0 for M(z).
 
         Returns:
-            One bound for each interval.
+            One upper bound on log |f_z(x + iy)|/f_l(x) for each interval.
 
         Source: docs/engine-certificate.md, A2, Off the axis; A3.
         """

@@ -8,7 +8,7 @@ from epsilond.accountants.errors import EpsilondError
 
 
 class RefusalReason(Enum):
-    """Reason why the contour engine has no certified bounds on δ. The value is a text for the error message."""
+    """Reason why numerical inversion of the transform has no certified bounds on δ, with a text for the error."""
 
     BEYOND_BUDGET = "more nodes than an answer may take"
     NO_DECAY = "integrand does not decay"
@@ -19,7 +19,9 @@ class RefusalReason(Enum):
 
 
 class ContourRefused(EpsilondError):
-    """The error that numerical inversion of the transform gives no certified bounds on δ. Another engine may have some.
+    """The error raised when numerical inversion of the transform of the total loss gives no certified bounds on δ.
+
+    Another method, such as the lattice of losses, may still have some.
 
     Attributes:
         reason: the kind of obstacle, by which the caller may choose another method.

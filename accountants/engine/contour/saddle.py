@@ -33,9 +33,9 @@ class Saddle(NamedTuple):
     − log l − log(1 + l). Every λ > 0 is the saddle point, the minimum of F, for exactly one ε.
 
     Attributes:
-        tilt: λ > 0.
-        cumulant: K(λ).
-        mean: K′(λ), in nats.
+        tilt: exponent λ > 0 of the weights e^{λS}.
+        cumulant: K(λ), the log moment.
+        mean: K′(λ), the mean of the weighted total loss, in nats.
         curvature: F″(λ), in nats².
     """
 
@@ -90,8 +90,8 @@ The number is zero at the requested saddle.
 def epsilon_target(epsilon: float) -> Target:
     """Return a function that is zero at the saddle point of a given ε, for a search on the tilt.
 
-    It is the ε of a saddle minus the given one. Its derivative in the tilt, the exponent λ of weights e^{λS}, is the
-    curvature F″.
+    The value is the ε of a saddle minus the given one. Its derivative in the tilt, the exponent λ of weights e^{λS}, is
+    the curvature F″.
 
     Args:
         epsilon: ε in nats.
@@ -105,8 +105,8 @@ def epsilon_target(epsilon: float) -> Target:
 def log_delta_target(log_delta: float) -> Target:
     """Return a function that is zero at the saddle with a given estimate of log δ, for a search on the tilt.
 
-    It is the given value minus the estimate at a saddle. The tilt is the exponent λ of weights e^{λS}. The derivative
-    of the estimate is −λ F″ up to a term in F‴.
+    The value is the given log δ minus its estimate at a saddle. The tilt is the exponent λ of weights e^{λS}. The
+    derivative of the estimate is −λ F″ up to a term in F‴.
 
     Args:
         log_delta: the given log δ.
@@ -151,10 +151,12 @@ def measure_saddle(transforms: Sequence[Transform], tilt: float) -> Saddle:
     Returns:
         The saddle, with K(λ), K′(λ) and F″(λ) of the composition.
     """
+    # The losses of the parts are independent, so that their cumulants and derivatives add up.
     moments = [transform.moments(tilt) for transform in transforms]
     cumulant = math.fsum(cumulant for cumulant, _, _ in moments)
     mean = math.fsum(mean for _, mean, _ in moments)
     variance = math.fsum(variance for _, _, variance in moments)
+    # F also contains −log λ − log(1 + λ), which adds the last two terms.
     curvature = variance + tilt**-2.0 + (1.0 + tilt) ** -2.0
     return Saddle(tilt, cumulant, mean, curvature)
 
@@ -182,6 +184,7 @@ def find_saddle(parts: Sequence[Part], target: Target) -> Saddle:
         is_close = abs(value) * saddle.width < _CLOSE * slope
         if is_close:
             break
+        # The target increases with the tilt: its zero is above a tilt with a negative value.
         if value < 0.0:
             low = middle
         else:
@@ -205,6 +208,7 @@ def _bracket_tilt(parts: Sequence[Part], target: Target) -> tuple[float, float, 
     Raises:
         ContourRefused: the upper tilt exceeds 10^15, or a quadrature needs too many nodes.
     """
+    # The target increases with the tilt. Raise the upper tilt until the target is not negative there.
     low, high = 0.0, 1.0
     while True:
         transforms = [part.resolve(high, 0.0) for part in parts]

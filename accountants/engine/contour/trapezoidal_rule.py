@@ -28,8 +28,10 @@ def trapezoidal_terms(line: Line, values: LineValues) -> ComplexArray:
         loss S. The sum of Re a_k e^{it_k(c − ε)} approximates δ(ε).
     """
     z = line.tilt + 1j * line.frequencies
+    # φ^T e^{−itc} from its log modulus and phase.
     power = np.exp(values.log_modulus + 1j * values.phase)
     terms = np.asarray(line.spacing / math.pi * power / (z * (1.0 + z)), dtype=np.complex128)
+    # The frequency 0 is an end of the interval of integration.
     terms[0] *= 0.5
     return terms
 

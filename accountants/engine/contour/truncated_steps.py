@@ -69,7 +69,7 @@ class TruncatedSteps:
     def largest_loss(self) -> float:
         """T times the largest loss of the noise that is not left out, in nats.
 
-        It is at an end of a piece, an interval of the noise, because the loss is monotone on each piece.
+        The largest loss is at an end of a piece, an interval of the noise, because the loss is monotone on each piece.
         """
         losses_at_ends = []
         for piece in self.pieces:
@@ -110,12 +110,15 @@ class TruncatedSteps:
             The logarithm of the bound at each distance.
         """
         rate, shift = self.ratio.rate, self.ratio.shift
+        # Batch: a sum of both tails at points half a shift from the middle.
         if self.kind == "drawn":
             log_centred = math.log1p(1.0 - rate) + log_ndtr(-distances - 0.5 * shift)
             log_shifted = math.log(rate) + log_ndtr(0.5 * shift - distances)
             return np.logaddexp(log_centred, log_shifted)
+        # The first distribution is N(0, 1), or its tail is at most that of N(0, 1).
         if self.kind == "add" or side < 0:
             return np.asarray(log_ndtr(-distances))
+        # The first distribution is the mixture of N(0, 1) and N(s, 1).
         log_excluded = math.log1p(-rate) + log_ndtr(-distances)
         log_included = math.log(rate) + log_ndtr(shift - distances)
         return np.logaddexp(log_excluded, log_included)

@@ -20,14 +20,17 @@ class TransformLimits:
 
 @dataclass(frozen=True)
 class Budget:
-    """Limits on the work of one answer of the lattice engine, as counts that are fixed before the start.
+    """Limits on the work of one composition on a lattice of privacy losses, as counts that are fixed before the start.
+
+    A cell is an interval of losses. Its mass is put on lattice points. Sums over these use the fast Fourier transform
+    (FFT) or direct sums.
 
     Attributes:
-        cells: cells of all loss distributions together. Their masses are computed once for each band of tilts, an
-            interval of the tilt λ of e^{λL}. Each distribution may have at least one 48th of the cells.
-        points: points of one FFT. With more than 16 different distributions there are fewer, but at least 2^12, to
-            bound the total work.
-        terms: terms of all direct sums of one transform, `TransformLimits.terms`.
+        cells: largest number of cells of all loss distributions together. Each distribution may have at least one 48th
+            of them. Their masses are computed once for each interval of the tilt λ of the weights e^{λL}.
+        points: largest number of points of one FFT. With more than 16 different distributions it is less, but at least
+            2^12, to bound the total work.
+        terms: largest number of terms of all direct sums of one transform.
         relative_width: width of the enclosure of δ, relative to δ, below which no more work is done.
         parts: largest number of different pairs in one composition.
     """

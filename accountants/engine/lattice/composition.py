@@ -73,9 +73,11 @@ def compose(parts: Sequence[tuple[Pair, int]], *, budget: Budget = DEFAULT_BUDGE
             f"{len(different_pairs)} different pairs are more than the {budget.parts} that can be composed",
             nearest={"different_mechanisms": budget.parts},
         )
+    # No pair has a loss: δ is zero at every ε.
     if not factors:
         zero = ZeroProfile()
         return Pair(zero, zero)
+    # One pair that is run once needs no composition.
     first_pair, first_count = factors[0]
     if len(factors) == 1 and first_count == 1:
         return first_pair
@@ -91,6 +93,7 @@ def _merge_equal_pairs(parts: Sequence[tuple[Pair, int]]) -> list[tuple[Pair, in
     Returns:
         The different pairs with their total counts.
     """
+    # Pairs with the same key have the same profiles, so that their counts can be added.
     pairs_and_counts: dict[object, tuple[Pair, int]] = {}
     for pair, count in unfold(parts):
         key = _comparison_key(pair)
@@ -109,11 +112,13 @@ def _product(parts: tuple[tuple[Pair, int], ...], budget: Budget) -> Pair:
     Returns:
         The pair. Its profiles compute δ only when they are evaluated.
     """
+    # Direction P against Q.
     forward_parts = tuple(LatticePart(pair.forward, pair.backward, count) for pair, count in parts)
     forward = ComposedProfile(forward_parts, budget)
     is_symmetric = all(pair.symmetric for pair, _ in parts)
     if is_symmetric:
         return Pair(forward, forward, parts=parts, special_search=LatticeSearch((forward,)))
+    # Direction Q against P: the two profiles of each part exchange places.
     backward_parts = tuple(LatticePart(pair.backward, pair.forward, count) for pair, count in parts)
     backward = ComposedProfile(backward_parts, budget)
     return Pair(forward, backward, parts=parts, special_search=LatticeSearch((forward, backward)))
@@ -142,9 +147,12 @@ def _is_lossless(pair: Pair) -> bool:
     """
     if any(profile.lossy for profile in pair.directions()):
         return False
+    # δ(0) > 0 in a direction means that there is a loss.
     zero = np.zeros(1)
     if any(profile.log_delta(zero).upper[0] > -np.inf for profile in pair.directions()):
         return False
+    # An infinite loss must have the probability 0 in both directions.
     if any(profile.log_infinite_mass > -np.inf for profile in pair.directions()):
         return False
+    # The same holds for a positive finite loss: P(L > 0) must be 0 in both directions.
     return all(bool(np.isneginf(profile.log_tails(zero).log_p[0])) for profile in pair.directions())

@@ -236,11 +236,13 @@ class TailSteps:
         Returns:
             The distribution, on the lattice points with positive mass.
         """
+        # Masses of the points on both sides, and the rest at the middle point.
         log_mass_right = difference(self.survival, np.append(self.survival[1:], log_atom))
         log_mass_left = difference(self.distribution, np.append(self.distribution[1:], -np.inf))
         log_in_tails = np.logaddexp(self.survival[:1], self.distribution[:1])
         log_mass_middle = log1m_exp(np.minimum(log_in_tails, 0.0))
 
+        # Order the points by increasing loss, and drop those without mass.
         index = np.concatenate((-self.left[::-1], [middle], self.right))
         log_mass = np.concatenate((log_mass_left[::-1], log_mass_middle, log_mass_right))
         has_mass = np.isfinite(log_mass)
@@ -300,7 +302,7 @@ def _log_probability_at_rate(log_rate: float) -> float:
 def least_log_atom(profile: Profile) -> float:
     """Return a lower bound on log P(L = ∞), the probability of an infinite privacy loss.
 
-    It is the log tail at the largest ε of a pair that the mechanism attains, if there is one. It is at most the
+    The bound is the log tail at the largest ε of a pair that the mechanism attains, if there is one. It is at most the
     infinite mass of the profile. The value is lowered by the error of the tails.
 
     Args:
@@ -309,6 +311,7 @@ def least_log_atom(profile: Profile) -> float:
     Returns:
         The lower bound; −∞ if no infinite loss is known to have a positive probability.
     """
+    # The infinite mass of the profile, or the tail of an attained pair at a huge ε if it is smaller.
     log_mass = profile.log_infinite_mass
     attained_tails = profile.attained_log_tails(np.asarray([LARGEST_EPSILON]))
     if attained_tails is not None:

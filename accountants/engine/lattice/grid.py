@@ -129,6 +129,7 @@ def _weigh_cells(outlines: Sequence[Outline], counts: FloatArray, demand: Demand
     # Two successive sides belong to one distribution.
     owners = np.repeat(np.arange(sizes.size) // 2, sizes)
 
+    # The log mass of every cell at each tilt, normalised for its distribution. The largest counts.
     log_masses = np.concatenate([side.log_masses for side in sides])
     locations = np.concatenate([side.locations for side in sides])
     tilts = [coordinate.tilt for coordinate in demand.coordinates]
@@ -156,6 +157,7 @@ def choose_grid(outlines: Sequence[Outline], counts: FloatArray, demand: Demand)
     Returns:
         The lattice unit, and the bounds of the cells of each distribution.
     """
+    # The widths of the cells, without the lattice.
     cells = _weigh_cells(outlines, counts, demand)
     effort = max(math.fsum(cells.effort.tolist()), _LEAST_EFFORT)
     width = _base_width(effort, demand)
@@ -224,8 +226,8 @@ def _least_width(width: float, effort: float, rounds: float, demand: Demand) -> 
 def _cell_widths(cells: _WeightedCells, demand: Demand, width: float, least: float) -> FloatArray:
     """Return the width that the grid's cells should have within each cell of the coarse tables of the losses.
 
-    It is w ϱ^{−1/3} for the density ϱ of the mass there, weighted by e^{λL} for a loss L, within limits. A cell is an
-    interval of losses.
+    The width is w ϱ^{−1/3} for the density ϱ of the mass there, weighted by e^{λL} for a loss L, within limits. A cell
+    is an interval of losses.
 
     Args:
         cells: the cells of all coarse tables, with their tilted masses.
@@ -264,6 +266,7 @@ def _outer_bounds(outlines: Sequence[Outline], counts: FloatArray, rounds: float
     log_moments = {coordinate.tilt: laws.log_moments(coordinate.tilt) for coordinate in demand.coordinates}
     log_negligible = demand.log_width - 12.0  # e^−12 is 6e-6
 
+    # On the left, the tail beyond each edge is compared at every tilt. The first negligible edge is the end.
     distances = []
     for j, item in enumerate(outlines):
         edges = item.left.edges[1:]

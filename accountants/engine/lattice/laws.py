@@ -57,6 +57,7 @@ class LatticeComposition:
         Returns:
             The composition, with all losses and masses in flat arrays too.
         """
+        # Join the losses of all distributions; `sizes` gives the start of each one.
         index = np.concatenate([law.index for law in laws])
         sizes = np.asarray([law.index.size for law in laws])
         flat = FlatDistributions(
@@ -79,10 +80,12 @@ class LatticeComposition:
         A lattice point and an offset each have a relative error of at most two units of roundoff. Indices of 2^52 and
         more, which mean no real loss, are ignored.
         """
+        # Largest index of a lattice point with a real loss.
         largest_index = 0.0
         for law in self.laws:
             sizes = np.abs(law.index)
             largest_index = max(largest_index, float(sizes[sizes < 2**52].max(initial=0)))
+        # Sum of the offsets of all rounds, in nats.
         offsets = math.fsum(count * abs(law.offset) for law, count in zip(self.laws, self.counts, strict=True))
         rounds = float(sum(self.counts))
         return 4 * UNIT_ROUNDOFF * (largest_index * self.unit * rounds + offsets)
@@ -125,7 +128,7 @@ class GridKey(NamedTuple):
     Attributes:
         direct: whether δ is computed, with tilts λ > 0. Otherwise 1 − δ is computed, with −1 < λ < 0.
         depth: index in `DEPTHS` of a log δ. Finite losses that are too rare to matter at this δ are left out.
-        within: whether ε is within the bulk, the distribution of the total loss without rare rounds.
+        within: whether ε is near the mean of the total loss without its rare large losses (the bulk).
         band: index of the interval of tilts that the lattice is made for. All have the width `BAND` in the
             `TiltCoordinate`.
         coarsening: number of times that the lattice unit is doubled to fit the budget.
@@ -235,11 +238,13 @@ def bound_composition(survey: Survey, key: GridKey, budget: Budget) -> Compositi
     Returns:
         The composition of the dominating distributions, with the tails that the dominated ones need.
     """
+    # The lattice: its unit, and the cells of losses of every distribution.
     demand = _demand(survey, key, budget)
     grid = choose_grid(survey.outlines_to(key.depth), survey.counts, demand)
     middle_tilt = demand.coordinates[1].tilt
     sign = math.copysign(1.0, middle_tilt)
 
+    # For each distribution: the tails at the bounds of its cells, and the dominating distribution.
     upper_laws, cell_tails = [], []
     for part, cells in zip(survey.parts, grid.cells, strict=True):
         right = read_side(part.first, cells.right, grid.unit, mirrored=False)
@@ -258,7 +263,7 @@ def bound_composition(survey: Survey, key: GridKey, budget: Budget) -> Compositi
 def _demand(survey: Survey, key: GridKey, budget: Budget) -> Demand:
     """Return the requirements on the cells of a lattice, that is, on the intervals of losses.
 
-    They are the tilts λ, exponents of weights e^{λL}, and the required width and number of cells.
+    The requirements are the tilts λ, exponents of weights e^{λL}, and the required width and number of cells.
 
     Args:
         survey: facts of the composition that is put on the lattice.
@@ -284,8 +289,8 @@ def _demand(survey: Survey, key: GridKey, budget: Budget) -> Demand:
 def _upper_log_atom(profile: Profile, right: SideTails) -> float:
     """Return an upper bound on the log mass that a dominating lattice distribution puts at infinity.
 
-    It bounds log δ(ε) of one round, at ε = the last point of the tails. δ is P(L > ε) − e^ε Q(L > ε), computed from the
-    tails there and rounded up. If the tail under P is zero there, δ is evaluated by the profile.
+    The result bounds log δ(ε) of one round, at ε = the last point of the tails. δ is P(L > ε) − e^ε Q(L > ε), computed
+    from the tails there and rounded up. If the tail under P is zero there, δ is evaluated by the profile.
 
     Args:
         profile: profile ε ↦ δ(ε) of the distribution.
@@ -298,6 +303,6 @@ def _upper_log_atom(profile: Profile, right: SideTails) -> float:
     if math.isinf(log_p):
         return float(profile.log_delta(right.points[-1:]).upper[0])
     ratio = math.exp(min(epsilon + log_q - log_p, 0.0))  # e^ε Q(L > ε)/P(L > ε)
-    q_error = float(right.error_q[-1]) + 8 * UNIT_ROUNDOFF * (1.0 + epsilon)
+    q_error = float(right.error_q[-1]) + 8 * UNIT_ROUNDOFF * (1.0 + epsilon)  # with that of e^ε
     rounding = float(right.error_p[-1]) + ratio * q_error
     return min(log_p + math.log(max(1.0 - ratio, 0.0) + rounding), 0.0)

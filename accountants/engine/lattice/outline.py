@@ -61,6 +61,7 @@ class Side:
         Returns:
             The larger table, with increasing distances and monotone tails.
         """
+        # Append the new distances and their tails.
         extra_p, extra_q = self.read(extra)
         edges = np.concatenate((self.edges, extra))
         log_p, log_q = np.concatenate((self.log_p, extra_p)), np.concatenate((self.log_q, extra_q))
@@ -119,8 +120,9 @@ class Side:
     def locations(self) -> FloatArray:
         """Loss log(p/q) of each cell with the masses p and q under both distributions, in nats.
 
-        It is moved into the cell if rounding places it outside, and to the middle if both masses are 0.
+        The loss is moved into the cell if rounding places it outside, and to the middle if both masses are 0.
         """
+        # The mass under Q, and from it the size of log(p/q), which is NaN if both masses are 0.
         log_q = difference(self.log_q[:-1], self.log_q[1:])
         with np.errstate(invalid="ignore"):
             distance = self.sign * (self.log_masses - log_q)
@@ -147,8 +149,8 @@ class Edge(NamedTuple):
     """The largest loss on one side of zero, where a distribution of losses ends.
 
     Attributes:
-        distance: its distance from zero, in nats.
-        atom: whether it has a positive probability.
+        distance: distance of this loss from zero, in nats.
+        atom: whether this single loss has a positive probability.
     """
 
     distance: float
@@ -188,10 +190,12 @@ class Outline:
         masses = self.right.log_masses
         if not masses.size:
             return self
+        # Log mass of each cell and all larger losses together.
         log_mass_beyond = np.logaddexp.accumulate(masses[::-1])[::-1]
         negligible = np.flatnonzero(log_mass_beyond <= log_mass)
         if not negligible.size:
             return self
+        # Keep the edges up to the first cell that is negligible with all beyond it, at least two.
         edges = int(negligible[0]) + 1
         if edges >= self.right.edges.size:
             return self
@@ -237,6 +241,7 @@ def join_outlines(outlines: Sequence[Outline], counts: FloatArray) -> FlatDistri
     points = [outline.points for outline in outlines]
     locations = [location for location, _ in points]
     log_masses = [log_mass for _, log_mass in points]
+    # Index of the first loss of each distribution in the joined arrays.
     sizes = np.asarray([location.size for location in locations])
     starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
     return FlatDistributions(np.concatenate(locations), np.concatenate(log_masses), starts.astype(np.int64), counts)
@@ -330,6 +335,7 @@ def _scan(read: Callable[[FloatArray], tuple[FloatArray, FloatArray]], sign: int
     Returns:
         The table of the tails on this side.
     """
+    # A first table with one cell for each octave.
     edges = np.concatenate(([0.0], np.exp2(np.arange(_LEAST, _MOST + 1))))
     log_p, log_q = read(edges)
     octaves = Side(read, sign, log_atom, edges, np.minimum.accumulate(log_p), np.minimum.accumulate(log_q))
@@ -346,5 +352,6 @@ def _scan(read: Callable[[FloatArray], tuple[FloatArray, FloatArray]], sign: int
     chosen = np.concatenate(([0], np.arange(max(first, 1), last + 2)))
     side = octaves.select(chosen)
 
+    # Divide the octaves that remain into cells in equal ratios.
     within_octave = np.exp2(np.arange(_PER_OCTAVE) / _PER_OCTAVE)
     return side.add_edges((side.edges[1:-1, None] * within_octave).ravel())

@@ -117,6 +117,7 @@ class TransformPlan:
             limits.
         """
         line = TiltedLine.of(self.laws, self.coordinate)
+        # A short FFT is cheaper than the selection of frequencies.
         if self.points <= limits.points // 8:
             return self._full_spectrum(line, self.points)
         sparse = self._sparse_spectrum(line, limits)
@@ -124,6 +125,7 @@ class TransformPlan:
             return sparse
         if self.points <= limits.points:
             return self._full_spectrum(line, self.points)
+        # Both ways exceed their limits: a coarser lattice needs fewer points. The cheaper one decides.
         return TooLarge(min(self.points / limits.points, sparse.factor))
 
     def _full_spectrum(self, line: TiltedLine, points: int) -> Spectrum:
@@ -153,13 +155,15 @@ class TransformPlan:
         """
         blocks = next_fast_len(least_blocks, real=True)
         per_block = self.points // blocks + 1
+        # A block has a middle frequency only if its number of frequencies is odd.
         is_even = per_block % 2 == 0
         return blocks, per_block + is_even
 
     def _depth(self, size: int) -> float:
-        """Return minus the log modulus at which the characteristic function of a frequency is negligible.
+        """Return the number d of nats such that a frequency is negligible if |φ^T| is at most e^−d there.
 
-        The moduli of all negligible frequencies sum to at most e^−5 of the required relative width of δ.
+        φ^T is the characteristic function of the composition. The values |φ^T| of all negligible frequencies sum to at
+        most e^−5 of the required relative width of δ.
 
         Args:
             size: number of frequencies.
@@ -347,6 +351,7 @@ def _window(weights: FloatArray, order: IntArray, left_out: float) -> tuple[Bool
     Returns:
         A mask of the outcomes inside, and an upper bound of the mass outside.
     """
+    # Exclude the outermost outcomes as long as their total mass is at most `left_out`.
     mass_beyond = np.cumsum(weights[order])
     excluded = int(np.searchsorted(mass_beyond, left_out, side="right"))
     inside = np.ones(weights.size, dtype=np.bool_)

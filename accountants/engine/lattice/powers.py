@@ -46,7 +46,7 @@ class Power(NamedTuple):
         frequencies: indices of the frequencies.
         log_size: log |φ^T|.
         angle: angle of φ^T, in radians.
-        growth: g, where the error of φ^T is at most e^g − 1 of its size.
+        growth: g, such that the error of φ^T is at most (e^g − 1) |φ^T|.
         skipped: bound on Σ |φ^T| over all other frequencies.
     """
 
@@ -81,9 +81,11 @@ def raise_to_counts(counts: Sequence[int], frequencies: IntArray, factors: Itera
     """
     product = _RunningProduct.of_ones(frequencies.size, skipped)
     for count, factor in zip(counts, factors, strict=True):
+        # Only frequencies at which the product so far is not negligible are continued.
         error_at_each = np.broadcast_to(factor.error, frequencies.shape)
         values, errors = factor.values[product.remaining], error_at_each[product.remaining]
         is_relevant = product.bound(count, values, errors)
+        # Frequencies that this factor makes negligible are dropped before the multiplication.
         if not is_relevant.all():
             product.drop_all_except(is_relevant)
             values, errors = values[is_relevant], errors[is_relevant]
@@ -139,6 +141,7 @@ class _RunningProduct:
         Returns:
             A mask of the frequencies at which the bound is above e^−60.
         """
+        # |φ̂|, with a margin for the rounding of the square root.
         square = values.real * values.real + values.imag * values.imag
         largest_modulus = np.sqrt(square) + errors + _ROUNDING
         self.log_bound += count * np.minimum(np.log(largest_modulus), 0.0)

@@ -115,7 +115,7 @@ class ComposedProfile(PointwiseProfile):
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Return the log tails at each ε of a pair that dominates the product.
 
-        They are the slopes of a convex table of certified upper bounds on δ.
+        The tails are the slopes of a convex table of certified upper bounds on δ.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
@@ -154,8 +154,8 @@ class ComposedProfile(PointwiseProfile):
     def _table(self) -> PiecewiseTails:
         """Certified upper bounds on log δ at increasing ε, from which the tails of a dominating pair are computed.
 
-        They go down to δ = e^−720 at steps of a quarter in log δ, wider for tiny δ. The next ε follows from an estimate
-        of the slope of log δ. The lattice has the coarse budget.
+        The table goes down to δ = e^−720 at steps of a quarter in log δ, wider for tiny δ. The next ε follows from an
+        estimate of the slope of log δ. The lattice has the coarse budget.
         """
         coarse = self._coarse
         least_log_delta = max(self.log_infinite_mass + 1e-3, _DEEPEST_ROW)  # δ does not fall below the infinite mass
@@ -184,7 +184,7 @@ class ComposedProfile(PointwiseProfile):
             The bounds; (−inf, −inf) if δ is zero.
         """
         choice, upper = self.evaluation(epsilon)
-        if math.isinf(upper):
+        if math.isinf(upper):  # δ is zero
             return Interval(-math.inf, -math.inf)
         lower = self.lower_on(choice, epsilon) if upper >= _NO_DOUBLE else -math.inf
         if math.isinf(lower):
@@ -211,8 +211,7 @@ class ComposedProfile(PointwiseProfile):
     def _evaluation(self, epsilon: float) -> TiltedEvaluation:
         """Compute an upper bound on log δ(ε) of the composition with the best tilt and lattice for this ε.
 
-        The tilt is the exponent λ of the weight e^{λL} of a loss L. If the computation leaves the range of doubles,
-        basic composition is used.
+        The tilt is the exponent λ of the weights e^{λL} of losses L. If a double overflows, basic composition is used.
 
         Args:
             epsilon: ε ≥ 0, in nats.
@@ -221,7 +220,7 @@ class ComposedProfile(PointwiseProfile):
             The bound, with the lattice and the tilt. These are None where no lattice was needed or none could be used.
         """
         try:
-            if epsilon >= self._survey.supremum:
+            if epsilon >= self._survey.supremum:  # no loss exceeds ε
                 return TiltedEvaluation(None, -math.inf)
             choice = self._choose_tilt(epsilon)
             upper = self._upper_or_chernoff(choice, epsilon)
@@ -274,7 +273,7 @@ class ComposedProfile(PointwiseProfile):
         Returns:
             The bound; −∞ if `choice` is None, or if the computation leaves the range of doubles.
         """
-        if choice is None:
+        if choice is None:  # no lattice suits this ε
             return -math.inf
         try:
             key, spectrum = self._transforms.spectrum(choice, from_above=False)
@@ -284,7 +283,7 @@ class ComposedProfile(PointwiseProfile):
             return -math.inf
 
     def upper_log_deltas(self, epsilons: Sequence[float]) -> list[float]:
-        """Return upper bounds on log δ at several ε, computed with the transform for the middle one.
+        """Return one upper bound on log δ for each of several ε, computed with the transform for the middle one.
 
         If that transform does not exist or fails, each ε is evaluated separately.
 
@@ -363,8 +362,7 @@ class ComposedProfile(PointwiseProfile):
     def _basic_composition(self, epsilon: float) -> float:
         """Return an upper bound on log δ(ε) by basic composition of all rounds.
 
-        If each round of kind j is (ε/T, δ_j)-private, then the composition of T = Σ T_j rounds is (ε, Σ T_j
-        δ_j)-private.
+        If each round of kind j is (ε/T, δ_j)-private, then T = Σ T_j rounds together are (ε, Σ T_j δ_j)-private.
 
         Args:
             epsilon: ε ≥ 0, in nats. The share ε/T is rounded down, and so δ_j(ε/T) up.

@@ -50,7 +50,7 @@ class LatticeSearch(PairSearch):
 
         Args:
             log_delta: log of the target δ.
-            near: not used.
+            near: not used; the argument belongs to the interface of searches.
 
         Returns:
             The larger lower bound and the larger upper bound of the two directions, in nats.
@@ -59,7 +59,7 @@ class LatticeSearch(PairSearch):
         larger = Interval(0.0, 0.0)
         for profile, guess in self._by_estimate(log_delta):
             meets_target = larger.upper > 0.0 and profile.upper_log_delta(larger.upper) <= log_delta
-            if meets_target:
+            if meets_target:  # this direction needs no larger ε
                 continue
             lower, upper = epsilon_of(profile, log_delta, guess)
             larger = Interval(max(larger.lower, lower), max(larger.upper, upper))
@@ -72,10 +72,10 @@ class LatticeSearch(PairSearch):
 
         Args:
             log_delta: log of the target δ.
-            near: not used.
+            near: not used; the argument belongs to the interface of searches.
         """
         del near
-        larger = 0.0
+        larger = 0.0  # largest bound of the directions so far
         for profile, guess in self._by_estimate(log_delta):
             if larger > 0.0 and profile.upper_log_delta(larger) <= log_delta:
                 continue
@@ -85,12 +85,12 @@ class LatticeSearch(PairSearch):
     def lower_epsilon(self, log_delta: float, near: float) -> float:
         """Return a lower bound on the smallest ε ≥ 0 at which δ is at most the target in both directions.
 
-        It is 0 without a search if a cheap bound on δ at every ε (`coupled_log_delta`) meets the target. The second
-        direction is skipped if its δ at the first one's ε is at most the target.
+        The bound is 0 without a search if a cheap bound on δ at every ε (`coupled_log_delta`) meets the target. The
+        second direction is skipped if its δ at the first one's ε is at most the target.
 
         Args:
             log_delta: log of the target δ.
-            near: not used.
+            near: not used; the argument belongs to the interface of searches.
 
         Returns:
             The lower bound in nats, at least 0.
@@ -98,7 +98,7 @@ class LatticeSearch(PairSearch):
         del near
         if all(profile.coupled_meets(log_delta) for profile in self.profiles):
             return 0.0
-        larger = 0.0
+        larger = 0.0  # largest bound of the directions so far
         for profile, guess in self._by_estimate(log_delta):
             if larger > 0.0 and profile.likely_meets(larger, log_delta):
                 continue
@@ -130,7 +130,7 @@ def epsilon_of(profile: ComposedProfile, log_delta: float, guess: Guess) -> Inte
     upper = upper_epsilon_of(profile, log_delta, guess)
     if profile.least_log_infinite_mass > log_delta:
         return Interval(LARGEST_EPSILON, upper)
-    if upper < _STRIDE * guess.epsilon:
+    if upper < _STRIDE * guess.epsilon:  # start the second search from a better estimate
         guess = guess._replace(epsilon=upper)
     lower = lower_epsilon_of(profile, log_delta, guess) if upper > 0.0 else 0.0
     return Interval(min(lower, upper), upper)
@@ -155,12 +155,12 @@ def upper_epsilon_of(profile: ComposedProfile, log_delta: float, guess: Guess) -
     if profile.coupled_meets(log_delta):
         return 0.0
     upper = _solve(profile, log_delta, guess, from_above=True)
-    if upper is not None:
+    if upper is not None:  # the quick search has succeeded
         return min(upper, profile.supremum)
     if profile.upper_log_delta(0.0) <= log_delta:
         return 0.0
     sides = _bounded_search(profile.upper_log_delta, log_delta, guess)
-    if sides.below < math.inf:
+    if sides.below < math.inf:  # the longer search has succeeded
         return min(sides.below, profile.supremum)
     return _increase_until_met(profile, log_delta, max(sides.above, guess.epsilon))
 
@@ -182,9 +182,9 @@ def lower_epsilon_of(profile: ComposedProfile, log_delta: float, guess: Guess) -
     if profile.least_log_infinite_mass > log_delta:
         return LARGEST_EPSILON
     lower = _solve(profile, log_delta, guess, from_above=False)
-    if lower is not None:
+    if lower is not None:  # the quick search has succeeded
         return lower
-    if profile.log_delta_bounds(0.0).lower <= log_delta:
+    if profile.log_delta_bounds(0.0).lower <= log_delta:  # δ(0) need not exceed the target
         return 0.0
     return _bounded_search(lambda epsilon: profile.log_delta_bounds(epsilon).lower, log_delta, guess).above
 
@@ -360,7 +360,7 @@ def _bounded_search(bound: Callable[[float], float], log_delta: float, guess: Gu
     Returns:
         The largest evaluated ε with a bound above the target, or 0, and the smallest ε with another bound, or inf.
     """
-    values: dict[float, float] = {}
+    values: dict[float, float] = {}  # bound on log δ at each evaluated ε
 
     def sides() -> Crossing:
         """Return the closest evaluated ε on both sides of the crossing."""

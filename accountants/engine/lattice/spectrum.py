@@ -73,7 +73,7 @@ class Kernel(NamedTuple):
             coordinate: the tilt λ, the real part of z.
 
         Returns:
-            The kernel at each frequency.
+            The complex factor of each frequency.
         """
         half_angle = (np.pi / size) * frequencies
         sine, cosine = np.sin(half_angle), np.cos(half_angle)
@@ -95,8 +95,8 @@ class Kernel(NamedTuple):
 def _one_minus_exp(decay: float, sine: FloatArray, cosine: FloatArray) -> ComplexArray:
     """Return 1 − e^{−a−iθ} for a number a ≥ 0 and angles θ, without cancellation.
 
-    It is 1 − e^{−a} + 2 e^{−a} sin²(θ/2) + 2i e^{−a} sin(θ/2) cos(θ/2). With −cos(θ/2) in place of cos(θ/2), the result
-    is 1 − e^{−a+iθ}.
+    The number is 1 − e^{−a} + 2 e^{−a} sin²(θ/2) + 2i e^{−a} sin(θ/2) cos(θ/2). With −cos(θ/2) in place of cos(θ/2),
+    the result is 1 − e^{−a+iθ}.
 
     Args:
         decay: the number a ≥ 0.
@@ -128,7 +128,7 @@ def scaled_steps(gap: float, unit: float, tilt: float) -> tuple[float, float]:
     Returns:
         The weight of the sum at the next lattice point, and that of the sum at the point after it.
     """
-    log_scale = min(tilt * unit, 0.0)
+    log_scale = min(tilt * unit, 0.0)  # 0 for λ > 0
     near_scale = math.exp(log_scale - tilt * gap)
     near = near_scale * -math.expm1(-gap)
     far_scale = math.exp(log_scale - tilt * (gap + unit) - gap)
@@ -142,8 +142,8 @@ class Weights(NamedTuple):
     The terms of that sum are κ φ^T, with the kernel κ and the characteristic function φ^T of the tilted total loss.
 
     Attributes:
-        sizes: Σ |κ| |φ^T|.
-        charges: Σ |κ| e, with the bound e on the error of φ^T at each frequency.
+        sizes: Σ |κ| |φ^T|, the sum of the sizes of all terms. Relative roundings are multiplied by it.
+        charges: Σ |κ| e, with the bound e on the error of φ^T at each frequency: the effect of these errors.
     """
 
     sizes: float
@@ -346,7 +346,7 @@ class Chernoff:
             """Return the log of the bound at one tilt μ with b(μ) = `value`."""
             return value - tilt * epsilon - log_unit - log_expm1(abs(tilt - self.tilt) * period)
 
-        total = -math.inf
+        total = -math.inf  # the log of 0
         for side in (self.above, self.below):
             least_on_side = min(log_bound(tilt, value) for tilt, value in side)
             total = float(np.logaddexp(total, least_on_side))
@@ -392,7 +392,7 @@ def estimate_period(
         The period of the lattice sum, in nats.
     """
     bounds = Chernoff.around(laws, coordinate) if chernoff is None else chernoff
-    log_two_percent = -4.0
+    log_two_percent = -4.0  # e^−4 is about 0.02
     best_epsilon = laws.centre(coordinate)
     log_target = laws.estimate(coordinate) + log_width + log_two_percent
     period = bounds.period(best_epsilon, log_target)

@@ -125,7 +125,7 @@ class Survey:
             depth: index in `DEPTHS`.
 
         Returns:
-            The table of each distribution.
+            One coarse table of tail probabilities for each distribution.
         """
         log_mass = DEPTHS[depth] + self.log_width - _LEFT_OUT - math.log(math.fsum(self.counts))
         return [item.without_largest(log_mass) for item in self.outlines]
@@ -158,9 +158,11 @@ class Survey:
         Returns:
             The depth, an index in `DEPTHS`, the decreasing list of values of log δ.
         """
+        # Least and largest depth that are possible, by the two estimates.
         low = self.depth_of(self._estimate(self.all_losses, epsilon, direct))
         estimate_at_low = self._estimate(self.losses_to(low), epsilon, direct)
         high = max(self.depth_of(estimate_at_low), low)
+        # Bisect for the first depth that is not above the estimate from the losses to it.
         while low < high:
             middle = (low + high) // 2
             estimate = self._estimate(self.losses_to(middle), epsilon, direct)

@@ -138,6 +138,7 @@ class TangentLines:
         keep_left = ~np.isin(-self.left, dropped)
         # The outermost threshold on each side always remains.
         keep_right[-1] = keep_left[-1] = True
+        # Each line is given by its tails at one threshold, so that the others are dropped with their thresholds.
         return TangentLines(
             right=self.right[keep_right],
             left=self.left[keep_left],
@@ -155,9 +156,11 @@ class TangentLines:
         A cell is an interval of losses. Its mass is the difference of the tails at its two thresholds. The middle cell,
         around zero, has the mass that both tails leave.
         """
+        # Masses under P and Q of the middle cell, of the cells below it, and of those above it.
         middle_p, middle_q = _log_rest(self.p, self.below_p), _log_rest(self.q, self.below_q)
         left_p, left_q = _cell_masses(self.below_p, -np.inf)[::-1], _cell_masses(self.below_q, -np.inf)[::-1]
         right_p, right_q = _cell_masses(self.p, self.log_atom), _cell_masses(self.q, -np.inf)
+        # The first and the last cell are unbounded, with the ends ±`NOWHERE`.
         return LoweredCells(
             low=np.concatenate(([NOWHERE], -self.left[::-1], self.right)),
             high=np.concatenate((-self.left[::-1], self.right, [-NOWHERE])),

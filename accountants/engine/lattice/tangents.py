@@ -90,7 +90,9 @@ def _offsets(cells: LoweredCells, unit: float, tilt: float) -> list[float]:
     """
     filled = np.flatnonzero(cells.has_mass)
     if not filled.size:
+        # The signed distance of each loss from the nearest even multiple of the unit.
         return []
+    # The losses of both outermost cells and of the heaviest one.
     losses = cells.own[filled]
     smallest, largest = float(losses[0]), float(losses[-1])
     heaviest = float(losses[np.argmax(cells.log_p[filled] + tilt * losses)])
@@ -101,10 +103,10 @@ def _offsets(cells: LoweredCells, unit: float, tilt: float) -> list[float]:
 def _dominated_distribution(lines: TangentLines, unit: float, tilt: float, offset: float) -> LatticeDistribution:
     """Return a dominated lattice distribution, with one lattice point near the loss of each interval of losses.
 
-    The profile of the distribution joins lines below the profile of the loss (`_join_lines`). A point slightly above
-    its interval's loss, by a rounding, is corrected by lowering all points by the largest such distance. If this is not
-    enough, because other points are too high, all are lowered by the largest distance of any point. If this fails too,
-    only the infinite loss is kept.
+    The profile of the distribution joins lines below the profile of the loss (`_join_lines`). A point may be
+    slightly above its interval's loss, by a rounding. Then all points are lowered by the largest such distance. This
+    may not be enough, because other points are too high. Then all are lowered by the largest distance of any point. If
+    this fails too, only the infinite loss is kept.
 
     Args:
         lines: lines below the profile, with the cells between their thresholds.
@@ -113,10 +115,12 @@ def _dominated_distribution(lines: TangentLines, unit: float, tilt: float, offse
         offset: offset of the lattice, in nats.
 
     Returns:
-        The dominated distribution.
+        The distribution, whose δ is at most that of the loss at every ε.
     """
+    # Merge cells at both ends, and choose a lattice point for each remaining cell.
     lines = lines.without(end_thresholds(lines.cells, unit, tilt, offset))
     points = choose_points(lines.cells, unit, offset)
+    # Lower all points just enough, and then by more. The first distribution that is dominated is taken.
     for lowering in (points.slip, points.fall):
         distribution = _join_lines(lines, points.multiples, unit, offset - lowering)
         if distribution is not None:
@@ -132,7 +136,7 @@ class _RelativeGains(NamedTuple):
 
     Attributes:
         gain: relative increase of the mass above the threshold; negative where the mass decreases.
-        lost: the part of the increase that is a decrease, ≥ 0 and up to a positive factor. Only its sign is used.
+        lost: above 0 where the cell below the threshold decreases this mass, and 0 elsewhere. Only its sign is used.
         error: bound on the error of `gain`.
     """
 
@@ -156,7 +160,7 @@ def _relative_gains(lines: TangentLines, multiples: IntArray, unit: float, offse
         offset: offset of the lattice, in nats.
 
     Returns:
-        The increase at each threshold, the part of it that is a decrease, and a bound on its error.
+        The increase at each threshold with a bound on its error, and whether the cell below causes a decrease.
     """
     cells = lines.cells
     location = np.asarray(multiples * unit, dtype=np.float64) + offset
@@ -229,7 +233,7 @@ def _falls_below_infinite_loss(lines: TangentLines, gain: FloatArray, lost: Floa
     Args:
         lines: lines below the profile, with their tails.
         gain: relative change of the tail at each threshold, from the most negative threshold on.
-        lost: its decreasing part, ≥ 0. Only the sign is used.
+        lost: above 0 at thresholds where the cell below decreases the mass, and 0 elsewhere.
 
     Returns:
         True if any tail is too low.
@@ -269,6 +273,7 @@ def _moments(cells: LoweredCells, location: FloatArray) -> tuple[FloatArray, Flo
     with np.errstate(invalid="ignore"):
         gap = log_scaled_q - cells.log_p
     gap = np.where(np.isnan(gap), 0.0, gap)  # both masses are 0
+    # p − e^g q divided by the larger of the two: 1 − e^gap or e^{−gap} − 1.
     moment_if_positive = -np.expm1(np.minimum(gap, 0.0))
     moment_if_negative = np.expm1(-np.maximum(gap, 0.0))
     return np.where(gap <= 0.0, moment_if_positive, moment_if_negative), scale
@@ -302,6 +307,7 @@ def _gap_thresholds(cells: LoweredCells) -> IntArray:
     Returns:
         The thresholds, as multiples of the lattice unit.
     """
+    # Drop the upper threshold of an empty cell, and the lower one of a cell with mass under Q only.
     massless = np.isneginf(cells.log_p)
     empty = massless & np.isneginf(cells.log_q)
     only_q = massless & ~empty

@@ -101,6 +101,9 @@ class TiltCoordinate(NamedTuple):
 
         Args:
             step: distance of neighbouring points of the grid in the coordinate y.
+
+        Returns:
+            The largest coordinate of the grid that is at most this one.
         """
         return TiltCoordinate(step * math.floor(self.y / step), self.direct)
 
@@ -174,10 +177,10 @@ class FlatDistributions:
             tilt: exponent λ of the weights e^{λL} of losses L.
 
         Returns:
-            K_j(λ) for each distribution j.
+            The log moment K_j(λ) for each distribution j.
         """
         exponents = self.log_mass + tilt * self.location
-        largest = self.largest(exponents)
+        largest = self.largest(exponents)  # taken out, so that nothing overflows
         sums_of_weights = self.sums(np.exp(exponents - self.expand(largest)))
         return largest + np.log(sums_of_weights)
 
@@ -219,6 +222,7 @@ class FlatDistributions:
         # The largest weight of each distribution is taken out, so that nothing overflows.
         largest = self.largest(exponents)
         weights = np.exp(exponents - self.expand(largest))
+        # Moments of each distribution, weighted by e^{λL}. Those of all rounds add up.
         totals = self.sums(weights)
         means = self.sums(weights * self.location) / totals
         deviations = self.location - self.expand(means)
@@ -255,7 +259,7 @@ class FlatDistributions:
             The lower end of the last bracket, as a coordinate of λ.
         """
         lowest, highest = _CHART_LIMITS[direct]
-        low, high = lowest, highest
+        low, high = lowest, highest  # bracket of the root
         y = min(max(start, lowest), highest)
         for attempt in range(1, _MOST_STEPS):
             step, is_above_root = self._newton_step(epsilon, TiltCoordinate(y, direct))
@@ -377,19 +381,19 @@ class FlatDistributions:
     def coordinate_of(self, log_delta: float) -> TiltCoordinate:
         """Find the tilt λ > 0, the exponent of weights e^{λL}, that suits a given log δ.
 
-        It is found by bisection up to `_TOLERANCE` in its coordinate. At the ε for which λ is the best tilt, the
+        The tilt is found by bisection up to `_TOLERANCE` in its coordinate. At the ε for which λ is the best tilt, the
         saddle-point estimate of log δ is then `log_delta`.
 
         Args:
             log_delta: log δ, natural logarithm.
 
         Returns:
-            The coordinate of the tilt.
+            The tilt λ, as a real coordinate y.
         """
         low, high = _CHART_LIMITS[True]
         while high - low > _TOLERANCE:
             middle = 0.5 * (low + high)
-            if self.estimate(TiltCoordinate(middle, direct=True)) > log_delta:
+            if self.estimate(TiltCoordinate(middle, direct=True)) > log_delta:  # δ falls with λ
                 low = middle
             else:
                 high = middle

@@ -59,7 +59,7 @@ class TiltedLine:
 
     Attributes:
         laws: the distributions before the tilt, with their numbers of rounds.
-        coordinate: λ as a coordinate on the real line.
+        coordinate: the tilt λ, as a real coordinate y that covers all valid tilts.
         log_moments: log moment K_j(λ) of each distribution j.
         moment_errors: bounds on the absolute errors of the log moments.
         weights: tilted masses of all distributions in one array, each of sum 1.
@@ -118,7 +118,7 @@ class TiltedLine:
 def _log_moments(laws: LatticeComposition, tilt: float) -> tuple[FloatArray, FloatArray]:
     """Return the log moment of each lattice distribution at a tilt λ, and a bound on its error.
 
-    It is K_j(λ) = log Σ m e^{λL} over the losses L of distribution j with masses m.
+    The log moment is K_j(λ) = log Σ m e^{λL} over the losses L of distribution j with masses m.
 
     With masses m of the finite losses L, mass a of the infinite loss and total mass 1 + x, the moment is 1 + c with
 
@@ -156,7 +156,7 @@ def _log_moments(laws: LatticeComposition, tilt: float) -> tuple[FloatArray, Flo
     # The direct logarithm of the sum, for the other distributions.
     direct_value = flat.log_moments(tilt)
     direct_error = UNIT_ROUNDOFF * flat.largest(term_units) * 2.0  # the error of the largest exponent, twice
-    errors = 16 * UNIT_ROUNDOFF + np.where(is_moderate, error, direct_error)
+    errors = 16 * UNIT_ROUNDOFF + np.where(is_moderate, error, direct_error)  # with the rounding of the logarithm
     return np.where(is_moderate, value, direct_value), errors
 
 
@@ -245,7 +245,7 @@ def _power_errors(power: Power, sizes: FloatArray) -> FloatArray:
         sizes: |φ^T| at each frequency.
 
     Returns:
-        One bound for each frequency.
+        One absolute error bound on φ^T for each frequency.
     """
     growth = power.growth
     errors = sizes * growth * (1.0 + growth)
@@ -312,7 +312,7 @@ def _direct_sum_error(law: TiltedDistribution, size: int, frequencies: IntArray)
         frequencies: indices k.
 
     Returns:
-        One bound for each frequency.
+        One absolute error bound on φ for each frequency.
 
     Source: docs/engine-certificate.md, A4.
     """

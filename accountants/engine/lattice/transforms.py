@@ -83,6 +83,7 @@ class Transforms:
 
     def _forget_large(self) -> None:
         """Drop the oldest transforms until the rest take at most `_KEPT_BYTES`; the latest two always remain."""
+        # Bytes of the stored transforms, the oldest first, and the bytes to be freed.
         sizes = [spectrum.nbytes for _, spectrum in self.spectra.values()]
         excess = sum(sizes) - _KEPT_BYTES
         for size in sizes[:-2]:
@@ -126,7 +127,7 @@ class Transforms:
     def laws(self, key: GridKey) -> CompositionBounds:
         """Return the lattice distributions for a lattice and its interval of tilts, from above and from below.
 
-        They are computed at the first call and stored; the oldest ones are dropped.
+        The distributions are computed at the first call and stored; the oldest ones are dropped.
 
         Args:
             key: the choices that determine the lattice.

@@ -32,10 +32,10 @@ class TradeOffSearch:
     """Settings of the search for the most powerful test on a table's lattice of losses. All give valid bounds.
 
     Attributes:
-        reaches: numbers of lattice points on either side of the estimated best one that are evaluated.
-        stride: increase of log γ between further points, in nats.
+        reaches: a small and a large number of lattice points that are evaluated on either side of the estimated best.
+        stride: distance in nats, in the log likelihood ratio log γ, of further points beyond these.
         strides: largest number of further points.
-        widest: relative width of a true positive rate above which the tables do not answer.
+        widest: largest relative distance of the bounds on a true positive rate that is returned.
     """
 
     reaches: tuple[int, int] = (3, 40)
@@ -106,6 +106,7 @@ class _LatticeTradeOff(NamedTuple):
         """
         log_gamma = self.log_gamma(place)
         gamma = math.exp(min(max(log_gamma, -700.0), 700.0))
+        # Far more than the roundings of the logarithm, relative to the sizes of its terms.
         error = 64 * UNIT_ROUNDOFF * (1.0 + abs(self.table.first) + abs(log_gamma))
         return Interval(gamma * (1.0 - error), gamma * (1.0 + error))
 
@@ -206,7 +207,7 @@ class _LatticeTradeOff(NamedTuple):
             inner: number of the next point, with a larger γ.
 
         Returns:
-            The lower bound, or math.inf.
+            The lower bound on the true positive rate, or math.inf.
         """
         if outer == 0:
             return math.inf
@@ -230,7 +231,7 @@ class _LatticeTradeOff(NamedTuple):
             inner: number of the next point, with a smaller γ.
 
         Returns:
-            The lower bound, or −math.inf.
+            The lower bound on the true positive rate, or −math.inf.
         """
         least = math.inf
         stride = math.ceil(TRADE_OFF_SEARCH.stride / self.table.plan.spacing)
@@ -281,7 +282,7 @@ class _LatticeTradeOff(NamedTuple):
             second: number of the second lattice point.
 
         Returns:
-            The lower bound, rounded down.
+            The lower bound on the distance of the two likelihood ratios, rounded down.
         """
         start, end = self.gamma(first), self.gamma(second)
         return max(start.lower - end.upper, end.lower - start.upper, 0.0) * (1.0 - 4 * UNIT_ROUNDOFF)  # rounded
@@ -309,16 +310,19 @@ def best_tests(laws: Laws, rates: Sequence[float], rounding: float) -> BestTests
         rounding: share of 1 + |log δ| by which bounds of log δ are moved outward.
 
     Returns:
-        The tests, with bounds on log δ(0); None if the tables do not apply. They are for steps with little noise only.
+        For each rate, bounds on the true positive rate of the best test, with bounds on log δ(0). None if the tables do
+        not apply. They are for steps with little noise only.
     """
     steps = steps_to_remove(laws)
     if steps is None:
         return None
+    # The tables are made for the direction that removes a contribution, and also serve the reverse.
     to_add = is_to_add(laws)
     bounds = delta_bounds(steps, 0.0, to_add, for_tests=True)
     if bounds is None:
         return None
     tests = {rate: _best_test(steps, rate, to_add, rounding) for rate in rates}
+    # At a width of infinity any bounds are accepted.
     log_delta_at_zero = bounds.log_delta(0.0, math.inf) or Interval(-math.inf, 0.0)
     return BestTests(tests, log_delta_at_zero)
 
@@ -358,6 +362,7 @@ def _best_test(steps: Steps, rate: float, to_add: bool, rounding: float) -> Best
     lower = max(_LatticeTradeOff(lower_table, rate, to_add).lower_bound(), rate)
     if not lower * (1.0 + TRADE_OFF_SEARCH.widest) >= upper:
         return None
+    # Move both bounds outward by `rounding` (1 + |log of the bound|).
     lower *= 1.0 - rounding * (1.0 - math.log(lower))
     upper *= 1.0 + rounding * (1.0 - math.log(upper))
     return BestTest(Interval(lower, min(max(upper, lower), 1.0)), log_gamma)

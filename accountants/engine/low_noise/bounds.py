@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 def has_low_noise(steps: Steps, depth: float, *, for_tests: bool = False) -> bool:
     """Return whether tables of the total loss suit these steps better than numerical inversion.
 
-    They are if δ depends on total losses near the least one. This is so if all steps together have about their least
-    loss with a large enough probability, after weighting by the tilt that suits δ. The decision affects no bound.
+    Tables are better if δ depends on total losses near the least one. This is so if all steps together have about their
+    least loss with a large enough probability, after weighting by the tilt that suits δ. The decision affects no bound.
 
     Args:
         steps: loss distribution of each kind of step, in the direction that removes a contribution, with its count.
@@ -42,10 +42,13 @@ def has_low_noise(steps: Steps, depth: float, *, for_tests: bool = False) -> boo
     """
     if depth > REGION.deepest:
         return False
+    # Log probability that every step has about its least loss.
     log_probability = math.fsum(count * _log_probability_near_least(law) for law, count in steps)
+    # Tests have a wider limit if few contributions are expected to be included.
     expected_included = math.fsum(count * law.rate for law, count in steps)
     uses_limit_of_tests = for_tests and expected_included <= REGION.few_included
     least_log_probability = REGION.least_likely_of_tests if uses_limit_of_tests else REGION.least_likely
+    # Weighting by the tilt divides the probability by the moment of the total loss.
     return log_probability - estimate_log_moment(steps, depth) >= least_log_probability
 
 
@@ -79,6 +82,7 @@ def steps_to_remove(laws: Laws) -> Steps | None:
         `REGION`, or if a count is not positive. None also if the directions differ, or if there are too many different
         steps.
     """
+    # Turn every step into the direction that removes a contribution, and add up the counts of equal steps.
     counts: Counter[SampledGaussianLaw] = Counter()
     directions = set()
     for law, count in laws:
@@ -123,10 +127,12 @@ def log_delta(laws: Laws, epsilon: float, widest: float) -> Interval | None:
     if epsilon < 0.0 or steps is None:
         return None
     to_add = is_to_add(laws)
+    # The estimate of −log δ decides where the tables are accurate.
     depth = 0.0 if to_add else _likely_depth(steps, epsilon)
     bounds = delta_bounds(steps, depth, to_add)
     if bounds is None:
         return None
+    # Bounds that are too wide get closer with more lattice points.
     finer = bounds.finer(epsilon, widest)
     if finer > 1.0:
         bounds = delta_bounds(steps, depth, to_add, finer) or bounds
@@ -194,8 +200,9 @@ def _likely_depth(steps: Steps, epsilon: float) -> float:
         epsilon: ε in nats.
 
     Returns:
-        The estimate of −log δ(ε).
+        The estimate of −log δ(ε), natural logarithm.
     """
+    # The Chernoff bound is the first estimate. A table near it gives a better one.
     chernoff_depth = estimate_depth(steps, epsilon)
     if not has_low_noise(steps, chernoff_depth):
         return chernoff_depth
@@ -209,7 +216,8 @@ def _likely_depth(steps: Steps, epsilon: float) -> float:
 def _log_delta_at_zero(steps: Steps) -> float:
     """Return an upper bound on log δ(0): the log probability that any contribution is included.
 
-    It is log(1 − Π (1 − q_j)^{T_j}), because the outputs have the same distribution if nothing is included.
+    The log probability is log(1 − Π (1 − q_j)^{T_j}), because the outputs have the same distribution if nothing is
+    included.
 
     Args:
         steps: subsampled steps with the inclusion probabilities q_j, and their numbers T_j.
@@ -266,8 +274,8 @@ class DeltaBounds(NamedTuple):
     def finer(self, epsilon: float, widest: float) -> float:
         """Return the factor by which tables need more points so that their bounds are likely to be close enough.
 
-        It is 1 if these tables are close enough, or if no factor that is tried is enough. The distance of the bounds
-        decreases with the square of the spacing, or more slowly.
+        The factor is 1 if these tables are close enough, or if no factor that is tried is enough. The distance of the
+        bounds decreases with the square of the spacing, or more slowly.
 
         Args:
             epsilon: ε in nats.
@@ -310,6 +318,7 @@ def delta_bounds(
     if tables is None:
         return None
     lower_table, upper_table = tables
+    # The reverse direction follows from the same tables.
     if to_add:
         return DeltaBounds(reverse_bound(lower_table), reverse_bound(upper_table))
     return DeltaBounds(lower_table.delta, upper_table.delta)

@@ -13,19 +13,19 @@ class Region:
     noise. The least loss of a step is log(1 − q). The limits follow from measurements (docs/low-noise.md, Range).
 
     Attributes:
-        least_shift: below it, the compiled kernel has narrower bounds within milliseconds.
-        largest_shift: above it, the lattice is too coarse.
-        least_rate: below it, few steps have any loss, and other bounds are close.
-        near_least: loss above the least one, in nats, that counts as equal to it.
-        least_likely: log of the probability, after weighting by e^{λS}, that all steps have about the least loss. Above
-            it, the contour integral needs ten thousands of frequencies, or does not converge.
+        least_shift: smallest shift. Below it, the compiled kernel has narrower bounds within milliseconds.
+        largest_shift: largest shift. Above it, the lattice is too coarse.
+        least_rate: smallest rate q. Below it, few steps have any loss, and other bounds are close.
+        near_least: distance in nats from the least loss up to which a loss counts as equal to it.
+        least_likely: smallest log of the probability, after weighting by e^{λS}, that all steps have about the least
+            loss. Above it, the contour integral needs ten thousands of frequencies, or does not converge.
         least_likely_of_tests: the same limit for tests, for which the contour integral takes longer.
         few_included: expected number of included contributions up to which the limit for tests applies.
-        deepest: −log δ up to which the tables are used; the width of their bounds grows with it.
-        most_laws: largest number of different steps, which take two transforms each.
+        deepest: largest −log δ for which the tables are used; the width of their bounds grows with it.
+        most_laws: largest number of different kinds of steps, which take two transforms each.
         finer: factors of the number of points for a second table, if the bounds of the first one are too wide.
-        steep: change of the logarithm of a bound over a bracket of its root, above which the bracket is halved.
-        close: relative distance of the upper and the lower bound on ε at which the search for the lower one starts.
+        steep: if the logarithm of a bound changes by more than this over a bracket of its root, the bracket is halved.
+        close: the search for the lower bound on ε starts at this relative distance below the upper bound.
     """
 
     least_shift: float = 2.0

@@ -25,12 +25,12 @@ class Resolution:
     Attributes:
         points: least number of lattice points, a power of two. A transform of 2^16 points takes about a millisecond.
         most_points: largest number of lattice points. Two tables take 20 ms then.
-        coarse: factor of the number of points in a table for estimates.
-        sharpest: width of log δ, estimated, above which a table has more points than the least number.
+        coarse: factor of the number of points in a table for mere estimates, a sixteenth.
+        sharpest: estimated width of the bounds on log δ, above which a table has more points than the least number.
         left_out: nats by which log probabilities of losses beyond a table are below log δ; e^−26 is below roundings.
         shallow: −log δ up to which a table has no weights e^{λS}; its rounding is then 1e-8 of δ.
         prefactor: approximate number of nats by which log δ is below its best Chernoff bound.
-        margin: ratio of the −log δ that one table serves.
+        margin: ratio of the largest and the least −log δ that one table serves.
     """
 
     points: int = 2**16
@@ -116,6 +116,7 @@ def _round_up_to_seven_bits(value: float) -> float:
     Returns:
         The least float with seven significant bits that is at least `value`.
     """
+    # Scale the number to between 64 and 128, round it up to an integer, and scale back.
     _, binary_exponent = math.frexp(value)
     exponent = binary_exponent - 7
     return math.ldexp(math.ceil(math.ldexp(value, -exponent)), exponent)
@@ -189,6 +190,7 @@ def estimate_depth(steps: Steps, epsilon: float) -> float:
         The estimate, or 0 if no bound is below 1.
     """
     tilts, log_means = _log_means(steps)
+    # The Chernoff bounds on log δ at several tilts; the least of them is the estimate.
     least_loss = math.fsum(count * math.log1p(-law.rate) for law, count in steps)
     log_bounds = log_means - tilts * (epsilon - least_loss)
     exponent = -float(np.min(log_bounds))
@@ -198,7 +200,7 @@ def estimate_depth(steps: Steps, epsilon: float) -> float:
 def estimate_log_moment(steps: Steps, depth: float) -> float:
     """Estimate the log moment of the total loss at the tilt λ that suits a depth −log δ.
 
-    It is log E[e^{λ (S − S₀)}] for the total loss S with the least value S₀.
+    The log moment is log E[e^{λ (S − S₀)}] for the total loss S with the least value S₀.
 
     Args:
         steps: distribution of the privacy loss of each kind of step, with its number of steps.
@@ -279,6 +281,7 @@ def _log_means(steps: Steps) -> tuple[FloatArray, FloatArray]:
     Returns:
         64 tilts, per nat of loss, increasing in equal ratios, and the estimate at each.
     """
+    # Tilts relative to a typical loss of an included contribution.
     means = [_largest_excess(law, 0.0) for law, _ in steps]
     scale = max(mean + law.shift for mean, (law, _) in zip(means, steps, strict=True))
     tilts = np.geomspace(0.003, 30.0, 64) / scale

@@ -54,7 +54,7 @@ class StepTails(NamedTuple):
 def noise_at(rate: float, shift: float, excess: FloatArray) -> FloatArray:
     """Return the noise x at which the loss of a subsampled Gaussian step is t above its least value log(1 − q).
 
-    It solves log(1 − q + q e^{sx − s²/2}) = t + log(1 − q) for x.
+    The noise solves log(1 − q + q e^{sx − s²/2}) = t + log(1 − q) for x.
 
     Args:
         rate: inclusion probability q.
@@ -84,10 +84,12 @@ def tails_at(rate: float, shift: float, excess: FloatArray) -> StepTails:
     Returns:
         The two tails, the profile δ, and a bound on their relative errors, one entry of each for each t.
     """
+    # P(L > L₀ + t): the noise exceeds x without the contribution, or x − s with it.
     x = noise_at(rate, shift, excess)
     mills_ratio = 0.5 * erfcx(x / math.sqrt(2.0))
     p_excluded = (1.0 - rate) * np.exp(-0.5 * x * x) * mills_ratio
     p = p_excluded + rate * ndtr(shift - x)
+    # e^{L₀ + t} Φ(−x), where the density ratio at x is (1 − q) + q e^{sx − s²/2}.
     q_included = rate * np.exp(-0.5 * (x - shift) ** 2) * mills_ratio
     scaled_q = np.minimum(p_excluded + q_included, p)
     # Φ and erfcx are within 2e-13 of their values, two thousand units in the last place (tested against mpmath).

@@ -106,8 +106,7 @@ class LossTable:
         """Return the sum Σ p (1 − e^{ε − S}) over the losses S > ε of the table with probabilities p, and its error.
 
         ε is S₀ + `index` · h − `excess`, with the least loss S₀ and the spacing h. The sum is P(S > ε) minus a sum of
-        discounted probabilities, both from the table. It has the bounds 0 and 1 if a number is beyond the range of
-        doubles.
+        discounted probabilities, both from the table. Its bounds are 0 and 1 if a number overflows.
 
         Args:
             index: index of the first lattice point above ε.
@@ -143,15 +142,14 @@ class LossTable:
     def first_distribution(self) -> FloatArray:
         """Estimates of P(S ≤ S₀ + k h) under the first distribution, for k = 0, 1, …; they never fall."""
         losses = self.plan.spacing * np.arange(self.plan.points)
-        weights = np.exp(np.maximum(self.log_scale - self.plan.tilt * losses, -700.0))
+        weights = np.exp(np.maximum(self.log_scale - self.plan.tilt * losses, -700.0))  # no denormal numbers
         probabilities = np.maximum(self.masses, 0.0) * weights
         return np.asarray(np.cumsum(probabilities))
 
     def lattice_delta(self, place: int) -> Interval:
         """Enclose δ of the table's lattice distribution at a lattice point, ε = S₀ + `place` · h.
 
-        S₀ is the least loss, and h the spacing. The method `delta` bounds the same on one side, also between the
-        points.
+        S₀ is the least loss, and h the spacing. `delta` bounds the same on one side, also between the points.
 
         Args:
             place: number of the lattice point, at least 0.
@@ -174,6 +172,9 @@ class LossTable:
 
         Args:
             offset: distance of ε from the least total loss, in nats.
+
+        Returns:
+            The bound on the effect, at least 0.
         """
         if self.sign > 0:
             return math.exp(min(self.alias.log_beyond(self.plan.length), 0.0)) + self.infinite
@@ -182,8 +183,8 @@ class LossTable:
     def _alias_bound(self, offset: float) -> float:
         """Return a bound on the excess of the table's sum for δ, from losses that the table counts as smaller ones.
 
-        It is the sum of a geometric series with the ratio e^{−(μ − λ) A}, for the length A of the table and its tilt λ.
-        The Chernoff bound e^{K − μx} on losses above x gives its first term.
+        The bound is the sum of a geometric series with the ratio e^{−(μ − λ) A}, for the length A of the table and its
+        tilt λ. The Chernoff bound e^{K − μx} on losses above x gives its first term.
 
         Args:
             offset: distance of ε from the least total loss, in nats.
@@ -206,7 +207,7 @@ def loss_tables(steps: Steps, depth: float, finer: float = 1.0) -> tuple[LossTab
         The tables; None if the losses do not fit into a table.
     """
     plan = choose_plan(steps, depth, finer)
-    if plan.cells < 2:
+    if plan.cells < 2:  # the least loss and at least one more
         return None
     lower_steps: list[tuple[LatticeStep, int]] = []
     for law, count in steps:
@@ -248,8 +249,7 @@ def _least_loss(steps: Steps) -> float:
 def _compose(steps: Sequence[tuple[LatticeStep, int]], plan: Plan, least: float, sign: int) -> LossTable:
     """Return the table of the total loss of independent steps, by one convolution of their tilted distributions.
 
-    Each step's masses are multiplied by e^{λL} and normalised before the convolution. The compiled kernel computes it
-    if it is built.
+    Each step's masses are multiplied by e^{λL} and normalised before. The compiled kernel is used if it is built.
 
     Args:
         steps: lattice distributions with their counts.
@@ -314,14 +314,14 @@ def _convolution_error(shares: Sequence[tuple[FloatArray, int]], plan: Plan, exp
     Source: docs/low-noise.md.
     """
     points, stages = plan.points, math.log2(plan.points) + 1.0
-    units = 24.0 * stages + (16.0 + exponent)
+    units = 24.0 * stages + (16.0 + exponent)  # units of roundoff per mass beyond the first one
     error = 0.0
     for share, count in shares:
         mass_after_first = float(share[1:].sum())
-        error += count * UNIT_ROUNDOFF * (16.0 + units * mass_after_first)
-    error *= 2.0 + math.log(points)
-    error += UNIT_ROUNDOFF * (24.0 * stages * math.sqrt(points) + 4.0 * points)
-    error += UNIT_ROUNDOFF * math.fsum(8.0 * count for _, count in shares)
+        error += count * UNIT_ROUNDOFF * (16.0 + units * mass_after_first)  # masses and transforms
+    error *= 2.0 + math.log(points)  # in a sum with such weights
+    error += UNIT_ROUNDOFF * (24.0 * stages * math.sqrt(points) + 4.0 * points)  # the inverse transform and the sum
+    error += UNIT_ROUNDOFF * math.fsum(8.0 * count for _, count in shares)  # the powers
     return error
 
 
@@ -342,7 +342,7 @@ def _decay(plan: Plan) -> FloatArray:
     Returns:
         One factor for each lattice point, in (0, 1].
     """
-    rows = 2 ** (round(math.log2(plan.points)) // 2)
+    rows = 2 ** (round(math.log2(plan.points)) // 2)  # about √points
     columns = plan.points // rows
     log_step = -plan.tilt * plan.spacing
     coarse_factors = np.exp(log_step * columns * np.arange(rows))

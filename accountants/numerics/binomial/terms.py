@@ -28,6 +28,7 @@ def stirling_remainder(n: FloatArray) -> FloatArray:
         One error for each number. It is positive for n ≥ 1.
     """
     is_small = n < 16.0
+    # Stirling's series in 1/n, with 16 in place of small numbers.
     x = 1.0 / np.where(is_small, 16.0, n)
     y = x * x
     series = x * (1 / 12 - y * (1 / 360 - y * (1 / 1260 - y * (1 / 1680 - y * (1 / 1188)))))
@@ -48,16 +49,18 @@ def deviance(x: FloatArray, mean: FloatArray) -> FloatArray:
         mean: its mean m, above 0.
 
     Returns:
-        One deviance for each element.
+        The deviance x log(x/m) + m − x ≥ 0, for each element.
     """
     v = (x - mean) / (x + mean)
     is_near = np.abs(v) < 0.1
+    # Near the mean: the series by Horner's method. For |v| < 0.1, ten terms reach the accuracy of doubles.
     near_v = np.where(is_near, v, 0.0)
     square = near_v * near_v
     tail = np.zeros_like(square)
     for j in range(10, 0, -1):
         tail = square * (1.0 / (2 * j + 1) + tail)
     series = (x - mean) * near_v + 2.0 * x * near_v * tail
+    # Elsewhere: the plain formula, which has no cancellation there.
     with np.errstate(divide="ignore", invalid="ignore"):
         direct = x * np.log(x / mean) + mean - x
     return np.asarray(np.where(is_near, series, direct))
@@ -72,6 +75,7 @@ def _log1p_gap(x: FloatArray) -> FloatArray:
     Returns:
         One number, at least 0, for each x.
     """
+    # Horner's method for Σ_{j≥2} (−1)^j x^j/j, without one factor x. At x ≤ 1/8, 20 terms are enough.
     small_x = np.where(x < 0.125, x, 0.0)
     series = np.zeros_like(small_x)
     for j in range(20, 1, -1):
@@ -88,6 +92,7 @@ def _exp_gap(v: FloatArray) -> FloatArray:
     Returns:
         One number, at least 0, for each v.
     """
+    # Horner's method for Σ_{j≥2} (−1)^j v^j/j!, without one factor v. At v ≤ 1/8, 12 terms are enough.
     small_v = np.where(v < 0.125, v, 0.0)
     series = np.zeros_like(small_v)
     for j in range(12, 1, -1):
@@ -96,9 +101,10 @@ def _exp_gap(v: FloatArray) -> FloatArray:
 
 
 def exponent_gap(v: FloatArray, odds: float) -> FloatArray:
-    """Return a part of the exponent in the integral for a binomial tail, with relative accuracy.
+    """Return h(v) = o v − log(1 + o (1 − e^{−v})) for odds o, with relative accuracy.
 
-    It is h(v) = o v − log(1 + o (1 − e^{−v})), computed as the sum of two positive terms (`_TailQuadrature`).
+    This is a part of the exponent in the integral for a binomial tail (`_TailQuadrature`). It is computed as the sum of
+    two positive terms, so that no digits cancel for small v.
 
     Args:
         v: numbers, at least 0.
@@ -107,13 +113,15 @@ def exponent_gap(v: FloatArray, odds: float) -> FloatArray:
     Returns:
         The number h(v), at least 0, for each v.
     """
+    # o (e^{−v} − 1 + v), and y − log(1 + y) for y = o (1 − e^{−v}).
     return odds * _exp_gap(v) + _log1p_gap(-odds * np.expm1(-v))
 
 
 def quick_exponent_gap(v: FloatArray, odds: float) -> FloatArray:
-    """Return a part of the exponent in the integral for a binomial tail, by its plain formula.
+    """Return h(v) = o v − log(1 + o (1 − e^{−v})) for odds o, by this plain formula.
 
-    It is h(v) of `exponent_gap`, up to a few units in the last place of o v.
+    This is a part of the exponent in the integral for a binomial tail. The error is a few units in the last place of
+    o v. `exponent_gap` is more accurate for small v.
 
     Args:
         v: numbers, at least 0.

@@ -52,8 +52,10 @@ def _log_expected_escapes(log_delta: float) -> float:
     Returns:
         The log of the expected number, ln(−ln(1 − δ)).
     """
+    # For δ < e^−40, −ln(1 − δ) is δ to all digits.
     if log_delta < -40.0:
         return log_delta
+    # For δ above about one half, 1 − δ is computed with `expm1`.
     if log_delta > -0.7:
         return math.log(-math.log(-math.expm1(log_delta)))
     return math.log(-math.log1p(-math.exp(log_delta)))

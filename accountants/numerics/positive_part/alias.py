@@ -26,8 +26,8 @@ class _AliasTerm(NamedTuple):
         e^{b + K(λ)}/(e^{dA} − 1).
 
     Attributes:
-        distance: d = |μ − λ|.
-        log_level: b = K(μ) − K(λ) − 1 − log μ.
+        distance: distance d = |μ − λ| of the two tilts.
+        log_level: b = K(μ) − K(λ) − 1 − log μ, the log of the bound's factor relative to e^{K(λ)}.
     """
 
     distance: float
@@ -115,6 +115,7 @@ def _alias_terms(saddle: TiltedSum, tilts: Sequence[float], log_transforms: Sequ
     Returns:
         One bound for each tilt μ.
     """
+    # b = K(μ) − K(λ) − 1 − log μ for each tilt μ (`_AliasTerm`).
     terms = []
     for mu, log_transform in zip(tilts, log_transforms, strict=True):
         log_level = log_transform - saddle.log_transform - 1.0 - math.log(mu)
@@ -134,6 +135,7 @@ def _needed_period(saddle: TiltedSum, side: Sequence[_AliasTerm], negligible: fl
         The period in the unit of S. It may be negative if no period is needed.
     """
     log_target = saddle.log_saddle_factor
+    # Each period A solves b − dA = target − negligible. A level b far below the target counts as 20 nats below it.
     periods = [(max(term.log_level - log_target, -20.0) + negligible) / term.distance for term in side]
     return min(periods, default=40.0 * saddle.deviation)
 
@@ -148,6 +150,7 @@ def _log_alias(side: Sequence[_AliasTerm], period: float) -> float:
     Returns:
         The log of the bound, in units of e^{K(λ)}; inf if no exponent μ is usable.
     """
+    # b − log(e^{dA} − 1) for each tilt μ; the exponent is limited to the range of doubles.
     log_bounds = []
     for term in side:
         exponent = min(term.distance * period, OVERFLOW_EXPONENT)

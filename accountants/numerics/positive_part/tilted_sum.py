@@ -12,7 +12,7 @@ class TiltedSum:
 
     Attributes:
         tilt: λ > 0.
-        log_transform: K(λ) = log E e^{λS}.
+        log_transform: cumulant K(λ) = log E e^{λS}.
         error: bound on the error of K(λ).
         mean: K′(λ), the mean of S under the tilted distribution.
         variance: K″(λ), its variance.

@@ -30,12 +30,14 @@ def log_excess(order: float | FloatArray, log_ratio: FloatArray) -> FloatArray:
     Returns:
         One logarithm for each order and ratio; −inf where r = 1.
     """
+    # The form for large ratios suits bL > 1. Often it is the only one that is needed.
     power = (order - 1.0) * log_ratio
     log_of_large = _log_excess_of_large(order, log_ratio)
     is_large = power > 1.0
     if is_large.all():
         return np.asarray(log_of_large)
 
+    # The series has L = 0 where it is not used, so that its powers stay small.
     is_series = np.abs(order * log_ratio) < 0.25
     log_of_series = _log_excess_series(order, np.where(is_series, log_ratio, 0.0))
     log_between = _log_excess_between(order, log_ratio)
@@ -59,6 +61,7 @@ def _log_excess_of_large(order: float | FloatArray, log_ratio: FloatArray) -> Fl
         One logarithm for each order and ratio.
     """
     b = order - 1.0
+    # e^{−bL}, limited to at most e^−1 where the form is not used, and the bracket of the formula.
     decay = np.exp(-np.maximum(b * log_ratio, 1.0))
     bracket = 1.0 - decay + b * np.expm1(-np.maximum(log_ratio, 0.0)) * decay
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -109,6 +112,7 @@ def _log_excess_series(order: float | FloatArray, log_ratio: FloatArray) -> Floa
         One logarithm for each order and ratio; −inf where L = 0.
     """
     log_order = np.log(order)
+    # Horner's method for Σ (a^(k−1) − 1) L^(k−2)/k!, from the last term to k = 2.
     total = np.zeros_like(log_ratio)
     for k in range(_EXCESS_TERMS, 1, -1):
         coefficient = np.expm1((k - 1) * log_order) / math.factorial(k)

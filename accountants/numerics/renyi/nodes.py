@@ -35,6 +35,7 @@ def group_orders(orders: Sequence[float], shift: float, step: float) -> list[lis
     Returns:
         The groups, each with its orders in increasing order.
     """
+    # Add each order to the last group if its orders can share the nodes; otherwise start a new group.
     groups: list[list[float]] = []
     for order in orders:
         if groups and _share_nodes(order, groups[-1], shift, step):
@@ -64,7 +65,8 @@ def node_count(order: float, shift: float, step: float) -> int:
 def _share_nodes(order: float, group: Sequence[float], shift: float, step: float) -> bool:
     """Return whether the divergence of an order is integrated together with those of a group of smaller orders.
 
-    It is if it needs few more quadrature nodes than the smallest one, and if all terms together fit into the memory.
+    An order joins the group if it needs few more quadrature nodes than the smallest one, and if all terms together fit
+    into the memory.
 
     Args:
         order: the order.
@@ -75,6 +77,7 @@ def _share_nodes(order: float, group: Sequence[float], shift: float, step: float
     Returns:
         True if the order belongs to the group.
     """
+    # The number of nodes grows with the order.
     count, least_count = node_count(order, shift, step), node_count(group[0], shift, step)
     is_near = count <= least_count + BEYOND / step or count <= least_count + _FEW_NODES
     return is_near and count * (len(group) + 1) <= _MOST_TERMS
@@ -157,6 +160,7 @@ def sampled_log_ratio(exponent: FloatArray, rate: float) -> FloatArray:
     Returns:
         One log ratio in nats for each exponent.
     """
+    # For t ≥ 30 the factor e^t is taken out, so that nothing overflows.
     for_small = np.log1p(rate * np.expm1(np.minimum(exponent, 30.0)))
     for_large = exponent + np.log(rate + (1.0 - rate) * np.exp(-np.maximum(exponent, 30.0)))
     return np.asarray(np.where(exponent < 30.0, for_small, for_large))

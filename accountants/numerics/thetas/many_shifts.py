@@ -50,6 +50,7 @@ def theta_with_error(epsilon: float | FloatArray, shift: FloatArray) -> tuple[Fl
     Returns:
         log θ of each shift, and a bound on its absolute error.
     """
+    # For θ near 1, log θ = log(1 − (1 − θ)); otherwise the directly computed log θ.
     direct_value, log_complement = _log_theta_pair(epsilon, shift)
     is_near_one = log_complement < _LOG_HALF
     value = np.log1p(-np.exp(np.where(is_near_one, log_complement, -1.0)))
@@ -79,6 +80,7 @@ def _log_theta_pair(epsilon: float | FloatArray, shift: FloatArray) -> tuple[Flo
     """
     if not isinstance(epsilon, float) or not _all_large(epsilon, shift):
         return log_theta_and_complement(epsilon, shift)
+    # All shifts are large: 1 − θ is cheap, and log θ is needed only where θ is not near 1.
     log_complement = log_rest(epsilon, shift)
     is_near_one = log_complement < _LOG_HALF
     if is_near_one.all():
@@ -108,6 +110,7 @@ def log_rest(epsilon: float, shift: FloatArray) -> FloatArray:
     """
     if not _all_large(epsilon, shift):
         return log_theta_complement(epsilon, shift)
+    # Plain doubles: the rounding of a and of Mills' ratios is within `ROUNDING`.
     with np.errstate(divide="ignore", over="ignore"):
         a = epsilon / shift - 0.5 * shift
         mills_sum = mills(-a) + mills(a + shift)
@@ -129,6 +132,7 @@ def _all_large(epsilon: float, shift: FloatArray) -> bool:
     """
     if not shift.size or not shift.max() <= FARTHEST:
         return False
+    # r (r − 2) increases for r ≥ 1, so that the least shift decides.
     least = shift.min()
     return bool(2.0 * epsilon < least * (least - 2.0))
 
@@ -151,7 +155,9 @@ def theta_of_many(epsilon: float, shift: FloatArray) -> tuple[FloatArray, FloatA
         (value,), (error,) = theta_with_error(epsilon, shift[:1])
         return np.full(shift.shape, value), np.full(shift.shape, error)
 
+    # a = ε/r − r/2 < −1 for all r if it is so for the least one.
     is_direct_quick = 2.0 * epsilon < least * (least - 2.0)
+    # Pieces of the table: each spans a share `PIECE` of the least shift.
     pieces = max(LEAST_PIECES, math.ceil(min((largest / least - 1.0) / PIECE, 1e9)))
     has_few_shifts = shift.size < SAVING * pieces
     if is_direct_quick or has_few_shifts:

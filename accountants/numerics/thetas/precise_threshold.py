@@ -29,9 +29,11 @@ def _two_product(x: Numbers, y: Numbers) -> tuple[Numbers, Numbers]:
         The rounded product, and the rest that rounding leaves out.
     """
     product = x * y
+    # Veltkamp's splitting gives the upper 26 bits of each factor.
     high_x = _SPLITTER * x - (_SPLITTER * x - x)
     high_y = _SPLITTER * y - (_SPLITTER * y - y)
     low_x, low_y = x - high_x, y - high_y
+    # The products of the halves are exact, and so is the difference to the rounded product.
     rest = ((high_x * high_y - product) + high_x * low_y + low_x * high_y) + low_x * low_y
     return product, rest
 
@@ -56,6 +58,7 @@ def precise_threshold(epsilon: Numbers, shift: Numbers) -> tuple[Numbers, Number
     numerator = epsilon - half_square
     subtracted = numerator - epsilon
     numerator_low = (epsilon - (numerator - subtracted)) - (half_square + subtracted) - half_square_low
+    # The remainder of the division, from the exact product, gives a correction of the quotient.
     quotient = numerator / shift
     product, product_low = _two_product(quotient, shift)
     correction = ((numerator - product) - product_low + numerator_low) / shift

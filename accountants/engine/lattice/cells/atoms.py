@@ -41,6 +41,7 @@ def locate_atoms(coarse: Outline, profile: Profile) -> Outline:
     Returns:
         The table with edges at the atoms and with their span; `coarse` unchanged if there are many atoms, or none.
     """
+    # A span that the profile states is used, unless the lattice would have too many points.
     if profile.span is not None:
         largest_loss = max(coarse.right.end, coarse.left.end)
         if largest_loss > _MOST_CELLS * profile.span:
@@ -74,8 +75,10 @@ def _divide(side: Side, cells: IntArray) -> Side:
     Returns:
         The table with the edges of the smaller cells, and the tails there.
     """
+    # Keep the edges of the chosen cells, and both ends of the table.
     first_and_last = [0, side.edges.size - 1]
     reduced = side.select(np.union1d(np.concatenate((cells, cells + 1)), first_and_last))
+    # Add edges inside each chosen cell, at equal steps.
     inner_edges = side.edges[cells, None] + side.widths[cells, None] * _STEPS
     return reduced.add_edges(inner_edges.ravel())
 
@@ -120,6 +123,7 @@ def _float_gcd(first: float, second: float, tolerance: float) -> float:
         The divisor: the last remainder above the tolerance. `second` counts as a remainder; if it is not above the
         tolerance either, the result is `first`.
     """
+    # Replace the larger number by the remainder nearest to 0, until the remainder counts as 0.
     while second > tolerance:
         first, second = second, abs(math.remainder(first, second))
     return first

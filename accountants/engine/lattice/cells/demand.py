@@ -21,8 +21,8 @@ class Demand:
         coordinates: the least, the middle and the largest tilt of the band.
         relative_width: width of the enclosure of δ that the cells may cause, relative to δ.
         cells: limit on the number of cells.
-        bulk_variance: variance of the total loss without rare rounds, in nats², if ε is within their range; math.inf
-            otherwise.
+        bulk_variance: variance of the total loss without its rare large losses, in nats², if ε is in the bulk of
+            this distribution; math.inf otherwise.
         coarsening: number of times that the unit and the widths of cells are doubled to fit the transform into the
             budget.
     """

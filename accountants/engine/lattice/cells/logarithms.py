@@ -72,7 +72,7 @@ def rounding(*terms: FloatArray) -> FloatArray:
         terms: arrays of the terms, of equal shape.
 
     Returns:
-        One bound for each element.
+        One bound on the relative error of e^x for each element.
     """
     sizes = [np.where(np.isfinite(term), np.abs(term), 0.0) for term in terms]
     return np.asarray(16 * UNIT_ROUNDOFF * (1.0 + np.sum(sizes, axis=0)))

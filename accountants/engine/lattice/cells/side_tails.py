@@ -45,6 +45,9 @@ class SideTails:
 
         Args:
             chosen: the points, as a slice or as a mask with one entry for each point.
+
+        Returns:
+            The table of tails at the chosen points.
         """
         return SideTails(*(getattr(self, name)[chosen] for name in self.__dataclass_fields__))
 
@@ -131,7 +134,7 @@ def _consistent_tails(profile: Profile, points: FloatArray) -> tuple[FloatArray,
 def lower_side(profile: Profile, side: SideTails, *, mirrored: bool) -> SideTails:
     """Return tails of the loss from which lower bounds on δ are computed, at the points of given tails.
 
-    These are the tails that the mechanism attains, if the profile has them, and otherwise the given ones.
+    The result is the tails that the mechanism attains, if the profile has them, and otherwise the given ones.
 
     Args:
         profile: profile of (P, Q), or of (Q, P) if `mirrored`.
@@ -142,9 +145,11 @@ def lower_side(profile: Profile, side: SideTails, *, mirrored: bool) -> SideTail
         The tails at the same points, with their errors.
     """
     attained_tails = profile.attained_log_tails(side.points)
+    # Without separate tails for lower bounds, the given ones serve.
     if attained_tails is None:
         return side
     log_p, log_q = attained_tails
+    # Exchanging P and Q turns the tail of positive losses into that of negative ones.
     if mirrored:
         log_p, log_q = log_q, log_p
     return SideTails(side.index, side.points, log_p, log_q, _error(log_p, profile), _error(log_q, profile))

@@ -77,12 +77,14 @@ def _unit_for_atoms(outlines: Sequence[Outline], counts: FloatArray, demand: Dem
     Returns:
         The distance of neighbouring lattice points, in nats.
     """
+    # Each coarsening of the lattice doubles the unit.
     doubling = 2.0**demand.coarsening
     span = common_span([item.span for item in outlines])
     if span is not None and all(item.span is not None for item in outlines):
         return 0.5 * span * doubling
 
     rounds = math.fsum(counts)
+    # The unit at which the shift of the mean of all rounds costs about half the tolerated error of log δ.
     unit_for_mean = 0.5 * doubling * demand.relative_width / (demand.steepness * rounds)
     is_in_reach = unit_for_mean > _FINER * least_unit
     unit = min(least_unit, unit_for_mean) if is_in_reach else least_unit
@@ -120,6 +122,7 @@ def _unit_near_atoms(laws: FlatDistributions, unit: float, demand: Demand) -> fl
         distance_from_lattice = np.abs(double_units - np.rint(double_units))
         mean_error += count * (weight @ distance_from_lattice)
 
+    # Error of log δ: the shift of the mean is linear in the unit, and the added variance is quadratic.
     rounds = float(laws.counts.sum())
     variance_error = 0.125 * demand.curvature * rounds * units
     error = (2.0 * abs(tilt) * mean_error + variance_error) * units

@@ -33,6 +33,7 @@ def end_thresholds(cells: LoweredCells, unit: float, tilt: float, offset: float)
     Returns:
         The thresholds, as multiples of the lattice unit; none if fewer than three cells have a relevant mass.
     """
+    # Consider only cells with mass that matters at the tilt.
     finite_losses = np.where(np.isfinite(cells.own), cells.own, 0.0)
     log_weights = cells.log_p + tilt * finite_losses
     is_relevant = log_weights > np.max(log_weights) + _NEGLIGIBLE
@@ -40,6 +41,7 @@ def end_thresholds(cells: LoweredCells, unit: float, tilt: float, offset: float)
     if filled.size < 3:
         return np.zeros(0, dtype=np.int64)
 
+    # Each cell's share of the tilted mass. Both ends are treated in the same way, the upper one in reverse order.
     shares = np.exp(log_weights - np.logaddexp.reduce(log_weights))
     stiffness = 0.5 * (1.0 + abs(tilt))
     left = _thresholds_at_end(cells, filled, shares, unit, offset, stiffness=stiffness, step=1)
@@ -59,10 +61,10 @@ def _thresholds_at_end(
 ) -> list[int]:
     """Return the thresholds to drop at one end of the range of losses, so that its outermost cells are merged.
 
-    A cell is an interval of losses. The inner point is the lattice point next to the outermost cell's loss, on the
-    inner side. Cells are merged from the end as long as their joint loss, log(p/q) of their summed masses, does not
-    reach it. The next cell makes up the difference. None is merged if the added variance costs more than a move of the
-    outermost cell to the lattice point on its outer side.
+    A cell is an interval of losses with its mass, at one loss. Let g be the lattice point next to the outermost cell's
+    loss, on the side of the other cells. Cells are merged from the end as long as their joint loss, log(p/q) of their
+    summed masses, does not reach g. The next cell makes up the difference. None is merged if the added variance costs
+    more than a move of the outermost cell to the lattice point on its outer side.
 
     Args:
         cells: cells of loss with their masses p under P and q under Q.
@@ -84,9 +86,9 @@ def _thresholds_at_end(
     point_below, point_above = 2.0 * unit * math.floor(position), 2.0 * unit * math.ceil(position)
     outer, inner = (point_below, point_above) if step > 0 else (point_above, point_below)
 
-    # Moments p − e^g q of the first 1, 2, … cells together, at the inner point g.
+    # Moments p − e^g q of the first 1, 2, … cells together, at g = `inner`. The sign changes where the joint loss is g.
     masses = np.exp(log_p - np.max(log_p))
-    moments = np.cumsum(masses * -np.expm1(np.minimum(inner - losses, 700.0)))  # no overflow
+    moments = np.cumsum(masses * -np.expm1(np.minimum(inner - losses, 700.0)))  # e^700 is a finite double
     reaches_inner_point = np.flatnonzero(step * moments > 0)
     if not reaches_inner_point.size or reaches_inner_point[0] < 2:
         return []

@@ -99,12 +99,14 @@ def _find_compensated(
     mass_before, mass_after = np.append(-np.inf, log_masses[:-1]), np.append(log_masses[1:], -np.inf)
     loss_before, loss_after = np.append(-np.inf, losses[:-1]), np.append(losses[1:], np.inf)
 
+    # Moments that the neighbours offer at the lattice points, and those that the cell needs, all divided by p.
     with np.errstate(over="ignore"):
         offered_by_lower = ratio(mass_before, cells.log_p) * _excess_ratio(down, loss_before)
         offered_by_upper = ratio(mass_after, cells.log_p) * -np.expm1(np.minimum(up - loss_after, 0.0))
     needed_below = -np.expm1(np.minimum(down - losses, 0.0))
     needed_above = _excess_ratio(up, losses)
 
+    # A cell may move if there is a neighbour on that side that offers enough.
     can_fall = (mass_before > -np.inf) & (offered_by_lower >= needed_below)
     can_rise = (mass_after > -np.inf) & (offered_by_upper >= needed_above)
     return can_fall, can_rise

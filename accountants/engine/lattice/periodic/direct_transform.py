@@ -53,15 +53,17 @@ class SplitFrequencies:
         Returns:
             The coarse frequencies r a, and for each k its two parts.
         """
+        # About √n values of both parts make the sums over them cheapest.
         length = min(math.isqrt(frequencies.size) + 1, _LONGEST_RUN)
         column = frequencies % length
+        # Each different coarse frequency is one row; `row` and `column` locate k in the table.
         starts, row = np.unique(frequencies - column, return_inverse=True)
         return cls(length, starts, row, column)
 
     def transform_less_one(self, index: IntArray, weights: FloatArray, size: int) -> ComplexArray:
         """Return the characteristic function φ of a lattice distribution, minus 1, at each frequency.
 
-        It is φ − 1 = Σ_n w_n (e^{−iθ} − 1), with the angle θ = 2πkn/N at frequency k and lattice index n.
+        The result is φ − 1 = Σ_n w_n (e^{−iθ} − 1), with the angle θ = 2πkn/N at frequency k and lattice index n.
 
         φ − 1 is small at small angles, so it is summed without the 1, which would cost digits. The coarse frequencies
         are taken in blocks whose tables fit into the cache.
@@ -106,9 +108,11 @@ class SplitFrequencies:
         for first in range(0, index.size, _BLOCK):
             block_index = index[first : first + _BLOCK]
             block_weights = weights[first : first + _BLOCK]
+            # Terms w_n (y − 1), which are the same in each row.
             fine = _rotate(block_index, fine_frequencies, size)  # y − 1
             table += block_weights @ fine
             for row in range(0, starts.size, _LONGEST_RUN):
+                # Terms with x − 1, for a block of rows.
                 weighted_coarse = _rotate(block_index, starts[row : row + _LONGEST_RUN], size)  # x − 1
                 weighted_coarse *= block_weights[:, None]
                 products = weighted_coarse.T @ fine
@@ -120,7 +124,7 @@ class SplitFrequencies:
 def _rotate(index: IntArray, frequencies: IntArray, size: int) -> ComplexArray:
     """Return complex rotations minus 1, without cancellation at small angles.
 
-    They are e^{−iθ} − 1 for the angles θ = 2πkn/N of lattice indices n and frequencies k.
+    The numbers are e^{−iθ} − 1 for the angles θ = 2πkn/N of lattice indices n and frequencies k.
 
     It is computed as −2 sin²(θ/2) − 2i sin(θ/2) cos(θ/2), without cancellation at small angles. Products k n below 2^53
     are reduced modulo N exactly.
@@ -134,6 +138,7 @@ def _rotate(index: IntArray, frequencies: IntArray, size: int) -> ComplexArray:
         A complex matrix with one row for each index n and one column for each frequency k.
     """
     half_angle = np.multiply.outer(index.astype(np.float64), frequencies.astype(np.float64))
+    # Subtract the nearest multiple of N from k n, and turn the rest into the half angle θ/2 = πkn/N.
     half_angle -= size * np.rint(half_angle / size)
     half_angle *= np.pi / size
     sine = np.sin(half_angle)

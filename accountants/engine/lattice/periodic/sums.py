@@ -91,6 +91,7 @@ class DirectSums:
         """
         if self.size < 2**31:
             return ((self.frequencies * offset) % self.size).astype(np.float64)
+        # Horner's method for the hexadecimal digits of n: (16 · previous + digit · k) modulo N.
         turns = np.zeros_like(self.frequencies)
         for hexadecimal_digit in format(offset, "x"):
             digit = int(hexadecimal_digit, 16)
