@@ -75,11 +75,12 @@ class Cell:
 
     Attributes:
         place: its value on each axis of the grid, by the axis's name.
-        simulation: a request of another kind of simulation.
-        claimed: the claim of a paper about the noise of this simulation. The certified ε of the noise is computed for
+        simulation: request of the simulation: a measurement of risk, an audit, an attack on models, or repeated
+            trainings.
+        claimed: the (ε, δ) that a paper claims for the noise of this simulation. The certified ε is computed for
             comparison.
-        log10_deltas: log₁₀ δ of formulas at the ε of this place, by the interpretation of the formula, such as
-            `printed`.
+        log10_deltas: log₁₀ δ of a paper's formula at the ε of this place. Keys say how the formula is taken, such as
+            `printed` or `corrected`.
         published: scores that the paper prints at this place, by run: `private`, or the name of a run compared with it.
     """
 

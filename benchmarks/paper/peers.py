@@ -20,7 +20,15 @@ COLOURS = {accountant.name: colour for accountant, colour in zip(ACCOUNTANTS, (0
 
 
 def measure(short: bool) -> Measured:
-    """Return for each accountant its answers: CPU seconds, and the error or, for ours, the relative width."""
+    """Collect the stored answers of all accountants.
+
+    Args:
+        short: not used, because nothing is computed.
+
+    Returns:
+        The counts, mean ratios and answers of each accountant. Then the numbers of certified and of all questions, the
+        dates of the rows, and the number of peers that forget a repetition.
+    """
     del short
     rows = read_csv(CSV)
     return {
@@ -33,7 +41,16 @@ def measure(short: bool) -> Measured:
 
 
 def _measure_accountant(rows: Sequence[Row], name: str) -> Measured:
-    """Return the counts, mean ratios and points of an accountant."""
+    """Summarise the answers of one accountant.
+
+    Args:
+        rows: stored answers of all accountants.
+        name: name of the accountant.
+
+    Returns:
+        Its version, numbers of questions and answers, and mean CPU time over that of ours. `below` counts values below
+        our lower bound. `points` has group, CPU seconds and relative error of each answer; for ours the relative width.
+    """
     own = [row for row in rows if row.accountant == name and row.outcome != "absent"]
     pairs = pair_rows(rows, name)
     errors = [(row, row.width if name in OURS else relative_error(row, ours)) for row, ours in pairs]
@@ -50,7 +67,14 @@ def _measure_accountant(rows: Sequence[Row], name: str) -> Measured:
 
 
 def words(measured: Measured) -> Words:
-    """Return a table, and the width of our intervals."""
+    """Write the texts for the paper on the comparison of accountants.
+
+    Args:
+        measured: the numbers that `measure` returns.
+
+    Returns:
+        Texts by name: a table of the accountants, the width of our intervals, and counts of low values.
+    """
     accountants = measured["accountants"]
     lines = [_line(name, figures) for name, figures in accountants.items() if figures["measured"]]
     below = f"values below our lower bound by over {MATERIAL:g}"
@@ -78,7 +102,14 @@ def _line(name: str, figures: Measured) -> tuple[str, ...]:
 
 
 def figures(measured: Measured) -> Mapping[str, Plot]:
-    """Draw every answer: its CPU, and its error."""
+    """Draw the relative error of every answer over its CPU time.
+
+    Args:
+        measured: the numbers that `measure` returns.
+
+    Returns:
+        The figure by its name. Values that are too low have a cross.
+    """
     plot = Plot(
         "What an answer costs and how exact it is, by accountant",
         "Relative error over CPU time for each answered question; ours show the width of the certified interval. "

@@ -44,12 +44,12 @@ Setting = tuple[float | int | str, float]
 
 @dataclass(frozen=True, kw_only=True)
 class SilosClaims:
-    """Statement of the paper on private mini-batch SGD compared with local SGD without noise.
+    """A claim of Lowy and Razaviyayn that private mini-batch SGD competes with local SGD without noise.
 
     Attributes:
-        claim_on_local: the statement in words.
-        least_epsilon: smallest ε of the statement.
-        as_well: True for a statement that private mini-batch SGD is as good, False for one that it is better.
+        claim_on_local: the claim in words.
+        least_epsilon: smallest ε for which the paper makes the claim.
+        as_well: True if private mini-batch SGD is said to be as good, False if it is said to be better.
     """
 
     claim_on_local: str

@@ -84,6 +84,7 @@ def plan(request: MembershipSimulation) -> SimulationPlan:
     runs = request.runs + request.references
     block_size = block_runs(request)
     blocks = math.ceil(runs / block_size)
+    # The random numbers take most of the time. Each round of a block and of a run adds a fixed time.
     seconds = (
         LEAST_SECONDS
         + request.work / NUMBERS_A_SECOND

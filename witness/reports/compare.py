@@ -243,8 +243,11 @@ def _bound(value: object) -> float:
 def _near(first: float, second: float, pointer: str, tolerance: float) -> bool:
     """Decide whether two numbers at a JSON pointer agree within a relative tolerance.
 
-    There are three exceptions. Relative widths of enclosures consist of rounding errors: they agree if both are at most
-    the tolerance. A δ is compared by its logarithm. Fields of `ABSOLUTE` have an additional absolute tolerance.
+    Three kinds of numbers are compared in another way:
+
+    - A relative width of an interval consists of rounding errors. Two widths agree if both are at most the tolerance.
+    - A δ is compared by its logarithm.
+    - A field of `ABSOLUTE` has an additional absolute tolerance.
 
     Args:
         first: a number; it may be infinite or NaN.

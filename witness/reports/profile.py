@@ -181,6 +181,7 @@ class _Axes:
             The ranges, from ε = 0 to the last point.
         """
         least, most = min(band.upper for band in bands), max(band.upper for band in bands)
+        # The margin is a part of the height, or of the level if the profile is nearly level.
         margin = max((most - least) / MARGIN_DIVISOR, MARGIN_OF_LEVEL * abs(least), LEAST_MARGIN)
         return cls(largest_epsilon=bands[-1].epsilon, floor=least - margin, top=most)
 

@@ -278,6 +278,7 @@ def deal_images(images: ImageName, folder: Path, seed: int) -> ImageFederation:
         Training images with the assignment to clients, and the test images.
     """
     data = read_images(images, folder)
+    # A generator of its own, so that other random numbers of the trial do not change the assignment.
     generator = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0,)))
     clients = deal_shards(
         data.training.labels, clients=CLIENTS, shards_per_client=SHARDS_PER_CLIENT, generator=generator
