@@ -31,8 +31,7 @@ RUNS: tuple[tuple[float, float, int, Relation, float], ...] = (
 def compare_engines(rate: float, noise: float, rounds: int, relation: Relation, epsilon: float) -> Measured:
     """Bound δ at an ε by two independent methods of composition, for a Poisson-subsampled Gaussian mechanism.
 
-    The contour engine integrates the characteristic function of the privacy loss. The lattice engine convolves its
-    distribution on a grid.
+    The contour engine uses the known transform of the privacy loss, and the lattice engine only its tail probabilities.
 
     Args:
         rate: rate of Poisson sampling.

@@ -38,7 +38,7 @@ def measure(short: bool) -> Measured:
         short: whether only runs of at most `SHOWN` rounds are computed, for tests.
 
     Returns:
-        `natural`: a stop at the target by the exact accountant, as arguments and the factor;
+        `natural`: a rule that admits runs while their exact composition meets the target, as arguments and the factor;
         `orders`: examples with budgets at several Rényi orders, and the factor;
         `stops`: numbers of rounds, each with the factor at a stop of the analyst's choice.
     """
