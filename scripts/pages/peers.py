@@ -27,7 +27,15 @@ def table() -> str:
 
 
 def lines(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
-    """Yield name, answers, mean CPU over ours where both answered, and the values that promise more than holds."""
+    """Yield a line on each accountant: its answers, its CPU time over ours, and values that promise too much privacy.
+
+    Args:
+        rows: measured answers of all accountants.
+
+    Yields:
+        Name and version, answers of all questions, mean ratios of the CPU time, number of low values, and the worst
+        error.
+    """
     for name in dict.fromkeys(row.accountant for row in rows):
         own = [row for row in rows if row.accountant == name]
         answers = [row for row in own if row.outcome == "answered"]
