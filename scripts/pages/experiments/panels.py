@@ -92,7 +92,7 @@ def with_best_steps(answer: Stored) -> Stored:
         answer: the stored answer of an experiment.
 
     Returns:
-        The reduced answer; the given one if its horizontal axis is not the step size.
+        The reduced answer; the given one if its horizontal axis is not the step size, or if it has no lines or panels.
     """
     preset = answer.preset
     if preset.across.name != "step_size" or preset.lines is None or preset.panels is None:
