@@ -92,6 +92,7 @@ def interpreter(accountant: Accountant, cache: Path) -> Path:
         return Path(sys.executable)
     home = cache / "environments" / accountant.name
     python = home / "bin" / "python"
+    # The file `installed` names the packages of a complete environment.
     stamp = home / "installed"
     wanted = " ".join(accountant.packages + accountant.bare)
     if stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
@@ -158,6 +159,7 @@ class Runner:
             self._process = subprocess.Popen(
                 command, cwd=ROOT, env=environ, stdin=pipe, stdout=pipe, stderr=errors, text=True
             )
+        # The first line of the process states its version; without it the process has failed.
         hello = self._answer()
         if hello is None:
             self.close()

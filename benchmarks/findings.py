@@ -98,6 +98,7 @@ def twins(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
         exact, once = exact_epsilon(part), exact_epsilon(replace(part, times=1))
         for accountant in dict.fromkeys(row.accountant for row in rows):
             as_power, as_list = (values.get((accountant, case)) for case in cases)
+            # Both ways must have an answer.
             if as_power and as_list:
                 figures = map(number, (as_power, as_list, exact, once))
                 yield accountant, release, *figures, _verdict(as_power, exact, once)

@@ -260,6 +260,7 @@ def _measure(question: Callable[[], Any]) -> dict[str, Any]:
         if "rejected" in answer:
             return answer
         times.append(time.perf_counter() - started)
+        # A long question is not repeated as often.
         if sum(times[1:]) > LONG:
             break
     return {**answer, "milliseconds": round(1000.0 * median(times[1:]), 2)}

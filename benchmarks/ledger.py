@@ -210,6 +210,7 @@ def new_database(url: str) -> Iterator[str]:
     """
     name = f"epsilond_{secrets.token_hex(8)}"
     server = make_url(url)
+    # Databases are made from another database, outside of transactions.
     maintenance = create_engine(server.set(database="postgres"), isolation_level="AUTOCOMMIT")
     with maintenance.connect() as connection:
         connection.execute(text(f"CREATE DATABASE {name} TEMPLATE template0"))

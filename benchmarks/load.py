@@ -304,6 +304,7 @@ def sort_line(process: int, port: int, sort: str, places: Iterator[int], many: i
         Cells of a row: sort, connections, requests per second, median and 99th percentile, CPU time of a request in the
         main process and in the workers, and the number of answers.
     """
+    # CPU times of the main process and of the workers are differences of two readings.
     workers = descendants(process)
     main_before = cpu_seconds([process])
     workers_before = cpu_seconds(workers)

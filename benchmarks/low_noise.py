@@ -78,12 +78,15 @@ def question_rows() -> Iterator[tuple[str, ...]]:
             def ask(
                 place: int, noise: float = noise, question: Callable[..., tuple[float, float]] = question
             ) -> object:
-                """Answer the question for a noise that no call had before.
+                """Answer the question for a noise that no earlier call had, so that nothing comes from a cache.
 
                 Args:
                     place: number of the call.
                     noise: noise multiplier of the first call.
                     question: the question about a noise multiplier.
+
+                Returns:
+                    The answer, which is not read.
                 """
                 return question(noise * (1.0 + place * CHANGE))
 

@@ -67,6 +67,7 @@ def measure_rows(
                 stack.callback(runner.close)
             except Unavailable as error:
                 runners[accountant.name] = str(error)
+        # An accountant without a process has the reason in place of answers.
         for case in questions:
             for name, runner_or_reason in runners.items():
                 labels = {"case": case.id, "group": case.group, "accountant": name, "date": date}
@@ -108,6 +109,7 @@ def summary(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
         Cells of the line: accountant, table, counts, CPU times, memory and errors.
     """
     groups = {group: (group,) for group in dict.fromkeys(row.group for row in rows)}
+    # The two tables of the grid are also summarised together.
     if groups.keys() >= {*FORWARD}:
         groups["epsilon and delta"] = FORWARD
     for group, names in groups.items():

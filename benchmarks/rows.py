@@ -154,6 +154,7 @@ def write_csv(rows: Sequence[Row], path: Path) -> None:
         for row in rows:
             cells = asdict(row)
             for name, value in cells.items():
+                # Only values and bounds need all digits.
                 if isinstance(value, float) and name not in ("value", "lower", "upper"):
                     cells[name] = f"{value:.4g}"
             writer.writerow(cells)
@@ -175,6 +176,7 @@ def read_csv(path: Path) -> list[Row]:
         for cells in csv.DictReader(file):
             members: dict[str, Any] = {}
             for name, cell in cells.items():
+                # An empty cell stands for a missing value.
                 if cell:
                     members[name] = cell if name in WORDS else float(cell)
             rows.append(Row(**members))

@@ -200,6 +200,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = tables.parser("shares", __doc__)
     parser.add_argument("--every", type=int, default=1, help="ask every so many questions")
     every = parser.parse_args(arguments).every
+    # Start again with the variables that limit numerical libraries to one thread.
     if THREADS.items() - os.environ.items():
         command = [sys.executable, "-m", "benchmarks.shares", "--every", str(every)]
         os.execve(sys.executable, command, os.environ | THREADS)

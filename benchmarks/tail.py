@@ -141,6 +141,7 @@ def _redraw_number(generator: random.Random, value: float, wide: bool, name: str
         factor = FACTOR if wide else NEAR
         low, high = value / factor, value * factor
     number = log_uniform(generator, low, high) if low > 0.0 else value
+    # Some counts, such as rounds, are given as doubles.
     is_whole = isinstance(value, int) or name in WHOLE
     return max(1, round(number)) if is_whole else number
 
@@ -303,11 +304,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.grow:
         costs.write(options.rows)
         return 0
+    # Start again with the variables that limit numerical libraries to one thread.
     if THREADS.items() - os.environ.items():
         os.execve(sys.executable, [sys.executable, "-m", "benchmarks.tail", *sys.argv[1:]], os.environ | THREADS)
     import_everything()
     signal.signal(signal.SIGPROF, stop)
     for group in options.only:
+        # Every row is stored at once, so that an interrupted run keeps its rows.
         with options.rows.open("a", encoding="utf-8", buffering=1) as file:
             for question, seconds, ending in measure_all(group, options.questions, options.seed):
                 file.write(json.dumps({**question._asdict(), "seconds": seconds, "ending": ending}) + "\n")

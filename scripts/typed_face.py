@@ -78,6 +78,7 @@ class Stub:
                 self.imports["epsilond.accountants.quantities"].add(ALIASES[annotation])
                 return ALIASES[annotation]
             return f"Literal[{', '.join(map(repr, members))}]"
+        # Nested unions are flattened, and repetitions removed.
         if origin in (Union, UnionType):
             parts = " | ".join(map(self.type, members)).split(" | ")
             return " | ".join(dict.fromkeys(parts))

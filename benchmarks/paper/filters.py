@@ -50,6 +50,7 @@ def measure(short: bool) -> Measured:
         factor = NATURAL_FILTER.evaluate(request).outputs["factor"]
         natural.append([target_epsilon, target_delta, first_mu, options, factor])
     examples = list(map(dict, REFUTED.examples))
+    # The examples are those of the refuted theorem.
     orders = [[example, REFUTED.evaluate(REFUTED.request(**example)).outputs["factor"]] for example in examples]
     stops = []
     for rounds in ROUNDS:

@@ -64,6 +64,7 @@ def count_in_ledger(target: float) -> Measured:
         ledger = books.open(name="models", dataset="people", **setting, **budget)
         count = 0
         try:
+            # Reserve and commit one model after another, until the ledger refuses.
             while True:
                 with ledger.reserve(f"model {count + 1}", spec=MODEL, slot="gdp") as run:
                     run.commit(STEPS)

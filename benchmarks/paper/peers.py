@@ -121,6 +121,7 @@ def figures(measured: Measured) -> Mapping[str, Plot]:
     for name, colour in COLOURS.items():
         for _, cpu, off in measured["accountants"][name]["points"]:
             if off is not None:
+                # A value below our lower bound promises too much privacy.
                 low = name not in OURS and off < -MATERIAL
                 plot.dot((cpu, max(abs(off), LOWEST)), 1 if low else colour, "cross" if low else "dot")
         plot.key(name, colour)

@@ -73,6 +73,7 @@ def measure(connections: int, ledgers: int, seconds: float) -> tuple[str, ...]:
         processes = [process, *descendants(process)]
         before = cpu_seconds(processes)
         load = asyncio.run(run(port, commits(reservations), connections, seconds))
+        # CPU time of all processes of the service, for each commit.
         cpu = (cpu_seconds(processes) - before) / max(len(load.latencies), 1)
     times = map(tables.seconds, (load.percentile(0.5), load.percentile(0.99), cpu))
     return f"{len(load.latencies) / load.wall:.0f}", *times, load.answered
@@ -89,6 +90,7 @@ def main() -> None:
     for connections, ledgers in itertools.product(chosen.connections, LEDGERS):
         with ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            # The service reads its keys and its store from the environment.
             os.environ["EPSILOND_LEDGER_KEYS"] = str(folder / "keys")
             os.environ["EPSILOND_LEDGER_ORIGIN"] = "benchmark.example/ledgers"
             if chosen.postgresql:

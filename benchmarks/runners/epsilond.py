@@ -97,6 +97,7 @@ def _noise(question: Question) -> Answer:
             curve = epsilond.account(_part_spec(part, noise * (1.0 - slack)), **_setting(question)).guarantee.curve
             if curve.delta(epsilon=question.epsilon).lower > question.delta:
                 return noise * (1.0 - slack), noise
+        # No noise was certified to miss the target: the lower bound is trivial.
         return 0.0, noise
 
     return Answer(noise, interval=interval)

@@ -44,7 +44,14 @@ def dp_accounting() -> Accountant:
         return runs[0] if len(runs) == 1 else dp.ComposedDpEvent(runs)
 
     def answer(question: Question) -> Answer:
-        """Answer a question by dp-accounting: ε, δ, or the calibrated noise multiplier."""
+        """Answer a question by dp-accounting: ε, δ, or the calibrated noise multiplier.
+
+        Args:
+            question: the composition of mechanisms, and the requested quantity.
+
+        Returns:
+            The value, without bounds.
+        """
         replaced = question.relation == "replace-one"
         relation = dp.NeighboringRelation.REPLACE_ONE if replaced else dp.NeighboringRelation.ADD_OR_REMOVE_ONE
         fresh = partial(PLDAccountant, neighboring_relation=relation)
@@ -79,7 +86,14 @@ def prv_accountant() -> Accountant:
         return prv.PoissonSubsampledGaussianMechanism(sampling_probability=part.rate, noise_multiplier=part.noise)
 
     def answer(question: Question) -> Answer:
-        """Answer a question by prv_accountant: bounds on ε or δ, or the calibrated noise multiplier."""
+        """Answer a question by prv_accountant: bounds on ε or δ, or the calibrated noise multiplier.
+
+        Args:
+            question: the composition of mechanisms, and the requested quantity.
+
+        Returns:
+            The upper bound as the value, with both bounds; only the value for noise.
+        """
         if question.wanted == "noise_multiplier":
             (part,) = question.parts
             return Answer(find_noise_multiplier(part.rate, part.times, question.epsilon, question.delta))
@@ -115,7 +129,17 @@ def opacus() -> Accountant:
     from opacus.accountants.utils import get_noise_multiplier
 
     def answer(question: Question) -> Answer:
-        """Answer a question by Opacus: ε, or the calibrated noise multiplier."""
+        """Answer a question by Opacus: ε, or the calibrated noise multiplier.
+
+        Args:
+            question: the composition of mechanisms, and the requested quantity.
+
+        Returns:
+            The value, without bounds.
+
+        Raises:
+            NotOffered: the question is about another mechanism, or asks for δ.
+        """
         if any(part.mechanism != "gaussian" for part in question.parts):
             raise NotOffered("subsampled Gaussians only")
         if question.wanted == "delta":

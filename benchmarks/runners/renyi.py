@@ -90,14 +90,17 @@ def main() -> None:
                 orders: list[float] = orders,
                 epsilon: bool = kind == "ε",
             ) -> Any:
-                """Ask for a noise that no call had before.
+                """Ask for a noise that no earlier call had, so that nothing comes from a cache.
 
                 Args:
                     place: number of the call.
                     noise: noise multiplier of the first call.
-                    rate: inclusion probability.
+                    rate: inclusion probability of a record.
                     orders: Rényi orders.
-                    epsilon: whether ε is requested.
+                    epsilon: whether ε is requested, and not the divergences.
+
+                Returns:
+                    The answer, which is not read.
                 """
                 return answer(noise * (1.0 + place * CHANGE), rate, orders, epsilon=epsilon)
 

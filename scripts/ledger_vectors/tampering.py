@@ -76,6 +76,7 @@ def cases(log: Log, bundle: Bundle, cosigned: str, keys: Any) -> Iterator[Case]:
     for name, change in (ENTRIES | CHECKPOINTS | RECEIPTS | PROOFS).items():
         yield case(name, _tamper(good, change), FALSE)
     yield from _signed_cases(log, good)
+    # Texts of another form are no evidence at all.
     for name, change in FORMS.items():
         yield case(name, _tamper(good, change), *NO_EVIDENCE)
     yield from _texts(bundle.to_bytes().decode())
@@ -108,6 +109,7 @@ def _incomplete_cases(log: Log, good: Any) -> Iterator[Case]:
     Yields:
         The cases; a verifier must say that nothing is shown.
     """
+    # Bundles with only some of their members.
     alone = {"format": good["format"]}
     signed = {name: good[name] for name in ("receipts", "proofs")}
     yield case("an empty bundle", json.dumps(alone), NOT_SHOWN)
@@ -140,6 +142,7 @@ def _fork_cases(log: Log, good: Any) -> Iterator[Case]:
     Yields:
         The cases; most of them prove that the operator showed two different logs.
     """
+    # The other branch: the third entry is rewritten, and one more entry follows.
     rewritten_entries = [*log.entries]
     rewritten_entries[2] = log.entries[2] | {"tenant": "clinic"}
     rewritten = type(log)(log.key, rewritten_entries)
@@ -364,6 +367,7 @@ def _keys(whole: bytes, keys: Any) -> Iterator[Case]:
     stranger = SigningKey(keys["keys"][0]["name"], Ed25519PrivateKey.from_private_bytes(bytes(32))).public
     published = keys["keys"][0] | stranger.jwk | {"note_key": stranger.note_key}
     yield case("another key of the same name", whole, FALSE, keys={"keys": [published]})
+    # A published key must have the id that follows from its name and its bytes.
     renamed = keys["keys"][0] | {"name": "other.example/log"}
     renamed["note_key"] = renamed["note_key"].replace("ledger.example", "other.example")
     yield case("the id of a key under another name", whole, NOT_SHOWN, keys={"keys": [renamed]})

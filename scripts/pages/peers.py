@@ -42,6 +42,7 @@ def lines(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
         over = ["" if name == ours else times(geometric_mean(ratios(rows, name, ours))) for ours in OURS]
         pairs = () if name in OURS else pair_rows(rows, name)
         errors = [relative_error(row, ours) for row, ours in pairs]
+        # Values that are too low by more than rounding.
         below = [value for value in errors if value is not None and value < -MATERIAL]
         version = next((row.version for row in answers), "")
         shortfalls = (str(len(below)), error(min(below))) if below else ("", "")

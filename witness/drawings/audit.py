@@ -171,6 +171,7 @@ def _largest_drawn(lower: float, upper: float, lower_bounds: tuple[float, ...]) 
     certified_bounds = [bound for bound in (lower, upper) if 0.0 < bound < math.inf]
     if largest == 0.0:
         return min(certified_bounds, default=1.0)
+    # A certified bound that is far larger would hide the others.
     near_bounds = [bound for bound in certified_bounds if bound <= FAR * largest]
     return max([largest, *near_bounds])
 

@@ -188,6 +188,7 @@ class Silos:
         """
         shape: Fields = {"rounds": self.rounds, "participants": participants}
         if arm == LOCAL:
+            # The records of a round are divided evenly among the local steps, and so is the step size.
             steps = min(LOCAL_STEPS, batch)
             return LocalSgdRun(**shape, local_steps=steps, batch_size=batch // steps, step_size=step_size / steps)
         if arm == SHUFFLED:
@@ -268,6 +269,7 @@ class Silos:
         measurements = {}
         for cell in cells:
             score = read(cell)
+            # The key is the value of the panel, and ε.
             if cell.place["arm"] == arm and score is not None:
                 measurements[cell.place[self.panel.name], float(cell.place["epsilon"])] = score
         return measurements

@@ -164,6 +164,7 @@ def bound_clients(
         participation: tuple[ParticipationCount, ...] = (fixed_number,)
     else:
         participation = participation_counts(count_distribution)
+    # The weight of a group scales the losses of its clients.
     scaled_groups = zip(groups, loss_scales(groups), strict=True)
     group_runs = [_group_run(problem, run, group, scale) for group, scale in scaled_groups]
     return {"client_groups": tuple(group_runs), "participation": participation}

@@ -132,6 +132,7 @@ def run_block(prepared: PreparedMembership, index: int) -> TrainedRuns:
     request = prepared.request
     first = index * prepared.block
     last = min(first + prepared.block, request.runs + request.references)
+    # Runs are numbered through all blocks, so that a run does not depend on the size of the blocks.
     numbers = range(first, last)
     streams = generators(request.seed, numbers)
     inclusions = draw_inclusions(request, numbers, streams)

@@ -41,6 +41,7 @@ def profile(curve: Curve, epsilon: float) -> list[object]:
     if 0.0 < epsilon < math.inf:
         largest_epsilon = REACH * epsilon
     points: list[object] = []
+    # `STEPS` equal steps from ε = 0.
     for step in range(STEPS + 1):
         point_epsilon = largest_epsilon * step / STEPS
         log10_delta = _outward_log10(curve.log_delta(point_epsilon))

@@ -71,6 +71,7 @@ def at_the_edge(answer: Stored) -> str:
     largest = chosen.count(max(values))
     choices = ", ".join(f"{value:g}" for value in sorted(values))
     sentence = f" {axis.title[0].upper()}{axis.title[1:]}: the best of {choices}"
+    # The largest value is a concern only if it is the best.
     if not largest:
         return f"{sentence}."
     return f"{sentence}; the largest of them in {largest} of {len(chosen)} runs, where a larger one may be better."

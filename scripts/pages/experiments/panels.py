@@ -278,6 +278,7 @@ def _formulas(answer: Stored, title: str, cells: Cells) -> Panel:
     for place, reading in enumerate(cells[0].log10_deltas or {}):
         figures = {cell.place[across]: float((cell.log10_deltas or {})[reading]) for cell in cells}
         lines.append(_curve(f"{reading} δ", figures, place, "dashes" if place == 1 else "line"))
+    # Lower bounds of 0 have no logarithm.
     proved = {
         cell.place[across]: math.log10(cell.claim.delta_lower)
         for cell in cells

@@ -148,6 +148,7 @@ def measure(folder: Path, choice: SeveralPassesChoice) -> npt.NDArray[np.float64
         the theorem's step.
     """
     training, test = table.read_features(folder)
+    # Index of the theorem's own step size in the grid.
     own = int(np.flatnonzero(table.FACTORS == 1.0)[0])
     rows = []
     for trial in range(choice.trials):

@@ -257,6 +257,7 @@ def _scores(qualities: Sequence[ModelQuality]) -> dict[str, float]:
         if quality.rounds in CURVE_ROUNDS:
             scores[name_at(TEST_ERROR, quality.rounds)] = quality.test_error
             scores[name_at(TRAINING_LOSS, quality.rounds)] = quality.training_loss
+    # The paper states the mean error of the last rounds.
     last_errors = [quality.test_error for quality in qualities[-LAST:]]
     scores[LAST_ERROR] = float(np.mean(last_errors))
     return scores

@@ -319,6 +319,7 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
         _, mixed = PANELS[panel]
         return TrialSimulation(arm=MnistArm(settings, mixed), repetitions=repetitions, seed=seed)
 
+    # Numbers of participants and of training records, by panel.
     participants = {panel: count for panel, (count, _) in PANELS.items()}
     records = {panel: int(MNIST["samples_per_client"]) for panel in PANELS}
     return arm_cells(participants, MNIST["epsilons"], records=records, simulate=simulate)
