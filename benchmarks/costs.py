@@ -169,8 +169,10 @@ def estimate_lines(
         estimated_by: an estimate in CPU seconds for each row, by trees that have not seen it.
 
     Yields:
-        Cells of the table `ESTIMATES`: group, questions, share of good estimates, expensive questions, those of them
-        with a good estimate, those of them announced, and other questions announced.
+        The cells of a line:
+        - the group, its number of questions, and the share of good estimates;
+        - the number of expensive questions, and how many of them have a good estimate;
+        - the number of expensive questions that are announced, and of others that are.
     """
     pairs = {
         group: [(row.seconds, estimate) for row, estimate in zip(measured, estimated_by[group], strict=True)]

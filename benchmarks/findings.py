@@ -45,8 +45,10 @@ def below(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
         rows: answers of all accountants, with certified intervals of ours.
 
     Yields:
-        Cells: accountant, table, number of low values, number of those low by more than `MATERIAL`, the worst relative
-        error, its question, its value, and the certified interval.
+        The cells of a line:
+        - the accountant and the table;
+        - the number of low values, and of those low by more than `MATERIAL`, relatively;
+        - the worst relative error, its question and its value, and the certified interval.
     """
     for accountant in others(rows):
         pairs = pair_rows(rows, accountant)
@@ -89,8 +91,11 @@ def twins(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
         rows: answers of all accountants.
 
     Yields:
-        Cells: accountant, release, ε of the repeated form, ε of the list, exact ε, exact ε of one run, and a verdict on
-        the repeated form.
+        The cells of a line:
+        - the accountant and the release;
+        - its ε of the repeated form, and of the list;
+        - the exact ε, and the exact ε of a single run;
+        - a verdict on the ε of the repeated form.
     """
     values = {(row.accountant, row.case): row.value for row in rows if row.outcome == "answered"}
     for cases, part in TWINS.items():
@@ -156,9 +161,9 @@ def exact_epsilon(part: Part, target: float = DELTA) -> float:
 def loss_distribution(part: Part) -> list[tuple[float, float]]:
     """Return privacy loss and probability of each outcome of a repeated randomised response under replace-one.
 
-    An outcome is the number a of answers in the record's own category, and the number b of answers in the category of
-    the record that replaces it. Its loss is (a − b) log(p/p′). Here p is the probability of the true category in one
-    answer, and p′ that of each other category.
+    One record replaces another. An outcome is (a, b): a answers are the category of the first record, and b that of the
+    second. Its privacy loss is (a − b) log(p/p′). Here p is the probability of the true category in one answer, and p′
+    that of each other category.
 
     Args:
         part: the randomised responses, with the probability of a random answer, the categories and the number of runs.

@@ -272,8 +272,10 @@ async def next_to_hostile(port: int, places: Iterator[int], hostile: int, second
         seconds: duration, in seconds.
 
     Returns:
-        Cells of a row: number of hostile connections; median, 99th percentile and maximum of the durations; and the
-        numbers of answers to both kinds of connections.
+        The cells of a row:
+        - number of hostile connections;
+        - median, 99th percentile and maximum of the durations of the new accounts;
+        - number of answers to them, and to the hostile connections.
     """
     hostile_load = Load()
     sent = requests(EXPENSIVE, places)
@@ -301,8 +303,11 @@ def sort_line(process: int, port: int, sort: str, places: Iterator[int], many: i
         seconds: duration, in seconds.
 
     Returns:
-        Cells of a row: sort, connections, requests per second, median and 99th percentile, CPU time of a request in the
-        main process and in the workers, and the number of answers.
+        The cells of a row:
+        - sort, number of connections, and requests per second;
+        - median and 99th percentile of their durations;
+        - CPU time of a request in the main process, and in the workers;
+        - number of answers.
     """
     # CPU times of the main process and of the workers are differences of two readings.
     workers = descendants(process)

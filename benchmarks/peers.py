@@ -129,9 +129,11 @@ def _summary(rows: Sequence[Row], own: Sequence[Row], accountant: str) -> Iterat
         accountant: name of the accountant.
 
     Yields:
-        Answers of all questions, questions over the limits, mean CPU time, its mean and least ratio to each of ours,
-        mean CPU time of the first question, and peak memory. The last cells are the largest error and the number of
-        values that are too low; for ours the largest width.
+        The cells:
+        - answers of all questions, and questions over the limits;
+        - mean CPU time, and its mean and least ratio to each of our accountants;
+        - mean CPU time of the first question, and peak memory;
+        - largest relative error and number of values that are too low; for ours the largest relative width.
     """
     answers = [row for row in own if row.outcome == "answered"]
     yield f"{len(answers)} of {len(own)}"

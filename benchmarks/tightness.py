@@ -229,8 +229,8 @@ def one_pass(row: tuple[float, float]) -> Iterator[str]:
         row: δ and ε.
 
     Yields:
-        δ, ε, the printed σ and the least σ at sensitivity 1, their ratio, and the true ε at the printed noise and at
-        half of it.
+        δ and ε; the printed and the least σ at sensitivity 1, and their ratio; the true ε at the printed σ and at half
+        of it.
     """
     delta, epsilon = row
     inputs = classical.BUN_STEINKE_GAUSSIAN.request(epsilon=epsilon, delta=delta, sensitivity=1.0)

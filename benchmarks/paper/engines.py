@@ -104,16 +104,18 @@ def sampled_delta(rate: float, noise: float, epsilon: float) -> mpmath.mpf:
     """Return the exact δ(ε) of a Gaussian release on a Poisson sample, the larger one of both directions.
 
     Let q be the rate and σ the noise multiplier. The outputs have the distributions P = (1 − q) N(0, 1) + q N(1/σ, 1)
-    and Q = N(0, 1). With s = 1/σ and the normal distribution function Φ, the loss log(dP/dQ)(x) = log(1 − q + q e^{s x
-    − s²/2}) grows with x. It equals ε at x = log((e^ε − 1 + q)/q)/s + s/2, so that
+    and Q = N(0, 1). Let s = 1/σ, and Φ the normal distribution function. The loss log(dP/dQ)(x) = log(1 − q + q e^{s x
+    − s²/2}) grows with x.
+
+    The loss equals ε at x = log((e^ε − 1 + q)/q)/s + s/2. Therefore
 
         δ(P‖Q) = q Φ(s − x) + (1 − q − e^ε) Φ(−x).
 
-    It equals −ε at y = log((e^{−ε} − 1 + q)/q)/s + s/2, so that
+    The loss equals −ε at y = log((e^{−ε} − 1 + q)/q)/s + s/2. Therefore
 
-        δ(Q‖P) = Φ(y) − e^ε ((1 − q) Φ(y) + q Φ(y − s)),
+        δ(Q‖P) = Φ(y) − e^ε ((1 − q) Φ(y) + q Φ(y − s)).
 
-    or 0 if e^{−ε} ≤ 1 − q, because the loss then exceeds −ε everywhere.
+    There is no such y if e^{−ε} ≤ 1 − q, because the loss exceeds −ε everywhere. Then δ(Q‖P) = 0.
 
     Args:
         rate: q, in (0, 1].
@@ -128,6 +130,7 @@ def sampled_delta(rate: float, noise: float, epsilon: float) -> mpmath.mpf:
     e = mpmath.exp(mpmath.mpf(epsilon))
     x = mpmath.log((e - 1 + q) / q) / shift + shift / 2
     delta_removed = q * mpmath.ncdf(shift - x) + (1 - q - e) * mpmath.ncdf(-x)
+    # e^{s y − s²/2}, the likelihood ratio of both normal distributions at y.
     likelihood_ratio = (1 / e - 1 + q) / q
     if likelihood_ratio <= 0:
         return delta_removed

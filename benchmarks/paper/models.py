@@ -55,7 +55,7 @@ def count_in_ledger(target: float) -> Measured:
 
     Returns:
         `models`: their number;
-        `capacity`, `used`: budget and use of the Gaussian slot, in units of μ²;
+        `capacity`, `used`: budget and use of Gaussian differential privacy, in units of μ²;
         `nearest`: smallest noise multiplier with which one more model would fit.
     """
     setting = {"unit": "record", "relation": "add-or-remove-one", "observer": "server"}

@@ -48,8 +48,11 @@ def _measure_accountant(rows: Sequence[Row], name: str) -> Measured:
         name: name of the accountant.
 
     Returns:
-        Its version, numbers of questions and answers, and mean CPU time over that of ours. `below` counts values below
-        our lower bound. `points` has group, CPU seconds and relative error of each answer; for ours the relative width.
+        `version`: version of the accountant;
+        `measured`, `answered`: numbers of questions and of answers that ours can be compared with;
+        `over_kernel`, `over_reference`: mean CPU time over that of each of ours;
+        `below`: number of values below our lower bound;
+        `points`: group, CPU seconds and relative error of each answer, or the relative width for ours.
     """
     own = [row for row in rows if row.accountant == name and row.outcome != "absent"]
     pairs = pair_rows(rows, name)
