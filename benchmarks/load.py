@@ -98,7 +98,7 @@ class Load:
 def start_service(*program: str) -> Iterator[tuple[int, int]]:
     """Start a program that serves HTTP on a free port, wait until it is ready, and stop it at the end of the context.
 
-    The service has a new folder for its store, and no limit on the CPU time of a caller.
+    Unless the environment says otherwise, its store is in a new folder, and callers have no limit on their CPU time.
 
     Args:
         *program: module and arguments; the port comes last.

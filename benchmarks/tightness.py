@@ -136,7 +136,7 @@ def run_spec(run: Run, noise_multiplier: float, sampling: Sampling) -> Spec:
 
 
 def true_epsilon(run: Run, noise_multiplier: float, sampling: Sampling) -> Interval:
-    """Return the enclosure of ε at the run's δ, for a record that is replaced.
+    """Return certified bounds on the true ε of a run at its δ, if one record is replaced.
 
     Args:
         run: the run.
@@ -233,6 +233,7 @@ def one_pass(row: tuple[float, float]) -> Iterator[str]:
         of it.
     """
     delta, epsilon = row
+    # ε depends only on noise over sensitivity, so that the sensitivity is 1.
     inputs = classical.BUN_STEINKE_GAUSSIAN.request(epsilon=epsilon, delta=delta, sensitivity=1.0)
     outputs = classical.BUN_STEINKE_GAUSSIAN.evaluate(inputs).outputs
     printed, exact = outputs["noise_std"], outputs["upper_exact_noise_std"]
@@ -249,15 +250,16 @@ def shuffle_row(row: tuple[int, int, float, float]) -> Iterator[str]:
         row: number of clients, records of each, ε of a local report, and δ.
 
     Yields:
-        The row, ε as printed, by clones, by randomised responses, the lower bound, and the printed ε over that by
-        clones.
+        The row; ε as printed, by clones, and by randomised responses; the lower bound; printed ε over that by clones.
     """
     clients, samples, local, delta = row
     log_delta = math.log(delta)
     theorem = ShuffledRound(clients=clients, samples_per_client=samples, local_epsilon=local, local_log_delta=-math.inf)
     printed = theorem.epsilon(log_delta)
+    # Clones: another client's report looks like the victim's with probability e^{−nε₀}, for n records.
     clones = scaled_pair(ClonesBound(clients, math.exp(-samples * local), local)).epsilon(log_delta).upper
     yield from (f"{clients}", f"{samples}", f"{local:g}", f"{delta:g}", f"{printed:.4g}", f"{clones:.4g}")
+    # Randomised responses: only for one record of each client.
     if samples == 1:
         yield f"{scaled_pair(response_bound(clients, local, 2)).epsilon(log_delta).upper:.4g}"
         yield f"{response_instance(clients, local, 2).epsilon(log_delta).lower:.4g}"
@@ -301,6 +303,7 @@ def published_epsilon(case: Batches) -> float:
         The bound at δ = 10⁻⁵, in nats.
     """
     release = Gaussian(noise_multiplier=case.noise_multiplier)
+    # With replacement a record is drawn a random number of times.
     drawn = multiplicities(case.batch, case.population)
     if case.sampling == "without-replacement" or drawn is None:
         batch = Subsampled(sampling=case.sampling, batch_size=case.batch, population=case.population, mechanism=release)

@@ -37,10 +37,12 @@ class Axis:
 
 @dataclass(frozen=True, kw_only=True)
 class Claimed:
-    """A claimed ε at δ for one record, against an observer that sees every message.
+    """The privacy guarantee (ε, δ) that a paper claims for the noise of an experiment.
+
+    The certified ε of that noise is computed at the same δ, and decides whether the claim is right.
 
     Attributes:
-        epsilon: the ε that a paper states for its noise.
+        epsilon: the ε that the paper states, in nats.
         delta: the δ of that statement, in (0, 1).
     """
 
