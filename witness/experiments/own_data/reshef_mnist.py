@@ -274,9 +274,10 @@ def theorem_step(rho: float, participants: int, rounds: int) -> float:
 
 
 def sgd_step(noise_std: float, participants: int, rounds: int) -> float:
-    """Return the step size of projected SGD with noisy gradients of mean squared norm at most G² + dσ²/m.
+    """Return the step size D/√(B²T) of projected SGD with noisy gradients, where B² bounds their mean squared norm.
 
-    D is the diameter of the ball, G the Lipschitz constant, and d the dimension: `DIAMETER`, `LIPSCHITZ` and `WEIGHTS`.
+    For m machines B² = G² + dσ²/m. D is the diameter of the ball, G the Lipschitz constant, and d the number of
+    weights.
 
     Args:
         noise_std: standard deviation σ of each coordinate of a report's noise.
@@ -284,7 +285,7 @@ def sgd_step(noise_std: float, participants: int, rounds: int) -> float:
         rounds: number T of rounds.
 
     Returns:
-        D/√((G² + dσ²/m)T).
+        The step size, for a gradient with respect to all weights.
     """
     squared_norm = LIPSCHITZ**2 + WEIGHTS * noise_std**2 / participants
     return DIAMETER / math.sqrt(squared_norm * rounds)
