@@ -276,8 +276,7 @@ def theorem_step(rho: float, participants: int, rounds: int) -> float:
 def sgd_step(noise_std: float, participants: int, rounds: int) -> float:
     """Return the step size D/√(B²T) of projected SGD with noisy gradients, where B² bounds their mean squared norm.
 
-    For m machines B² = G² + dσ²/m. D is the diameter of the ball, G the Lipschitz constant, and d the number of
-    weights.
+    For m machines B² = G² + dσ²/m. G is the Lipschitz constant, d the number of weights, and D the ball's diameter.
 
     Args:
         noise_std: standard deviation σ of each coordinate of a report's noise.
