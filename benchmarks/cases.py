@@ -16,10 +16,16 @@ DELTA = 1e-6
 
 @dataclass(frozen=True)
 class Part:
-    """A mechanism run `times` times, on each record with probability `rate`; noise is None where it is requested.
+    """A mechanism that is run several times on Poisson samples of the records, as a part of a question.
 
-    The noise of a Gaussian is its standard deviation over the sensitivity, and that of a Laplace its scale over the
-    sensitivity. For a randomised response it is the probability that the answer is drawn at random from `categories`.
+    Attributes:
+        rate: probability with which each record enters a run, in (0, 1].
+        noise: amount of noise; None if the question asks for it. For a Gaussian it is the standard deviation over the
+            sensitivity, and for Laplace noise the scale over the sensitivity. For a randomised response it is the
+            probability that the answer is drawn at random from `categories`.
+        times: number of runs.
+        mechanism: kind of the mechanism.
+        categories: number of possible answers of a randomised response.
     """
 
     rate: float
@@ -31,7 +37,17 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """One question. `group` is the table that it is in."""
+    """One question to all accountants: ε, δ or the noise multiplier of a composition of mechanisms.
+
+    Attributes:
+        id: name of the question.
+        group: name of the table that the question belongs to.
+        question: the requested quantity.
+        parts: the mechanisms that are composed.
+        epsilon: given ε, in nats; None if ε is requested.
+        delta: given δ; None if δ is requested.
+        relation: neighbouring relation.
+    """
 
     id: str
     group: str
@@ -42,7 +58,11 @@ class Case:
     relation: Relation = "add-or-remove-one"
 
     def body(self) -> dict[str, Any]:
-        """Return the question as a runner gets it."""
+        """Return the question as the JSON object that the process of an accountant reads.
+
+        Returns:
+            The requested quantity, the given ε and δ, the relation, and each part as a list of its fields in order.
+        """
         return {
             "question": self.question,
             "epsilon": self.epsilon,
@@ -110,7 +130,14 @@ def _noise(id: str, group: str, epsilon: float, delta: float, rate: float, times
 
 
 def mixture(n: int) -> tuple[Part, ...]:
-    """Return n different parts: rates from 0.005 to 0.015, noise multipliers from 0.8 to 1.6, 1000 steps in all."""
+    """Return n different subsampled Gaussian mechanisms, for a composition of about 1000 steps in all.
+
+    Args:
+        n: number of mechanisms, at least 2. Each has 1000 // n steps.
+
+    Returns:
+        The mechanisms, with rates from 0.005 to 0.015 and noise multipliers from 0.8 to 1.6, evenly spaced.
+    """
     shares = [i / (n - 1) for i in range(n)]
     return tuple(Part(round(0.005 + 0.01 * share, 9), round(0.8 + 0.8 * share, 9), 1000 // n) for share in shares)
 
@@ -145,12 +172,19 @@ def plain() -> list[Case]:
 
 
 def everything() -> list[Case]:
-    """Return all questions, the quick groups first."""
+    """Return all questions of the benchmark, the quick groups first.
+
+    Returns:
+        Calibrations, small δ, runs with few steps, runs without sampling, compositions of different steps, and the
+        grid.
+    """
     cases = calibrations()
+    # Very small δ, and ε at which δ is as small.
     b1 = Part(0.01, 1.0, 1000)
     for delta, epsilon in SMALL:
         cases.append(_epsilon(f"ε at δ={delta:.0e}", "small", b1, delta=delta))
         cases.append(_delta(f"δ at ε={epsilon:g}", "small", epsilon, b1))
+    # Few steps, or rare steps with a large privacy loss.
     for rate, noise, times, delta in CORNERS:
         name = f"ε q={rate:g} z={noise:g} T={times} δ={delta:.0e}"
         cases.append(_epsilon(name, "corner", Part(rate, noise, times), delta=delta))

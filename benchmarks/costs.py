@@ -44,7 +44,13 @@ Floats = npt.NDArray[np.float64]
 
 
 class Row(NamedTuple):
-    """A measured question: its features, its CPU seconds, and whether its numbers had the widest ranges."""
+    """A measured question.
+
+    Attributes:
+        features: numbers that describe the question, by name.
+        seconds: CPU time, in seconds.
+        wide: whether its numbers were drawn over their widest ranges.
+    """
 
     features: Mapping[str, float]
     seconds: float
@@ -60,7 +66,14 @@ class Table(NamedTuple):
 
 
 def read_rows(path: Path) -> Mapping[str, list[Row]]:
-    """Return the rows of a file by group."""
+    """Read measured questions from a file, and compute the features of each question.
+
+    Args:
+        path: file with one JSON object in each line.
+
+    Returns:
+        The questions by group, such as the algorithm. Times below `LEAST_SECONDS` are raised to it.
+    """
     rows: dict[str, list[Row]] = defaultdict(list)
     for line in path.read_text(encoding="utf-8").splitlines():
         row: dict[str, Any] = json.loads(line)
@@ -70,17 +83,31 @@ def read_rows(path: Path) -> Mapping[str, list[Row]]:
 
 
 def table_of(rows: Sequence[Row]) -> Table:
-    """Return rows as arrays."""
+    """Convert measured questions to arrays for scikit-learn.
+
+    Args:
+        rows: the questions, with features by name.
+
+    Returns:
+        Names of all features in alphabetical order, one line of features per question, and log10 of the CPU seconds. A
+        missing feature has the value `ABSENT`.
+    """
     names = sorted({name for row in rows for name in row.features})
     features = np.asarray([[row.features.get(name, ABSENT) for name in names] for row in rows])
     return Table(names, features, np.log10([row.seconds for row in rows]))
 
 
 def grow(rows: Sequence[Row]) -> list[Tree]:
-    """Return the trees of some rows. Their mean estimates log10 of the CPU seconds.
+    """Grow trees that predict log10 of the CPU seconds of a question from its features.
 
     The trees are extremely randomized (Geurts, Ernst and Wehenkel 2006): each is grown from all rows, with random
-    thresholds.
+    thresholds. The mean of their predictions is the estimate.
+
+    Args:
+        rows: measured questions.
+
+    Returns:
+        The trees. An inner node is (feature, threshold, tree below, tree above), and a leaf is a number.
     """
     from sklearn.ensemble import ExtraTreesRegressor
 
@@ -90,17 +117,23 @@ def grow(rows: Sequence[Row]) -> list[Tree]:
 
 
 def branch(nodes: Any, node: int, names: Sequence[str]) -> Tree:
-    """Return the tree below a node.
+    """Convert the part of a scikit-learn tree below a node to nested tuples.
 
     Args:
         nodes: the nodes of a tree of scikit-learn.
         node: index of the node.
-        names: names of the features.
+        names: names of the features, in the order of their columns.
+
+    Returns:
+        A number for a leaf, log10 of CPU seconds with two decimals. Otherwise (feature, threshold, tree below, tree
+        above).
     """
+    # A leaf has no children: their index is −1.
     if nodes.children_left[node] < 0:
         return round(float(nodes.value[node, 0, 0]), 2)
     below = branch(nodes, nodes.children_left[node], names)
     above = branch(nodes, nodes.children_right[node], names)
+    # Four digits keep the file small. A split of equal parts is left out.
     threshold = float(f"{nodes.threshold[node]:.4g}")
     return below if below == above else (names[nodes.feature[node]], threshold, below, above)
 
@@ -128,9 +161,18 @@ def estimate_lines(
 ) -> Iterable[Sequence[str]]:
     """Yield a line for each group, and one for all: the share of good estimates, and counts of expensive questions.
 
+    An estimate is good if it is within the factor `WITHIN` of the measured time. A question is announced as expensive
+    if its estimate exceeds `ANNOUNCED_SECONDS`.
+
     Args:
         rows: measured questions, by group.
-        estimated_by: an estimate for each row, by trees that have not seen it.
+        estimated_by: an estimate in CPU seconds for each row, by trees that have not seen it.
+
+    Yields:
+        The cells of a line:
+        - the group, its number of questions, and the share of good estimates;
+        - the number of expensive questions, and how many of them have a good estimate;
+        - the number of expensive questions that are announced, and of others that are.
     """
     pairs = {
         group: [(row.seconds, estimate) for row, estimate in zip(measured, estimated_by[group], strict=True)]
@@ -141,6 +183,7 @@ def estimate_lines(
         seconds, estimated = np.asarray(measured).T
         is_long = seconds > EXPENSIVE_SECONDS
         is_announced = estimated > ANNOUNCED_SECONDS
+        # The ratio of both times is compared on a logarithmic scale, so that both directions count equally.
         is_good = np.abs(np.log(estimated / seconds)) <= math.log(WITHIN)
         counts = (
             is_long.sum(),
@@ -152,7 +195,16 @@ def estimate_lines(
 
 
 def expensive_lines(rows: Mapping[str, Sequence[Row]]) -> Iterable[Sequence[str]]:
-    """Yield for each group the regions in which most questions take more than `EXPENSIVE_SECONDS`."""
+    """Yield the regions of each group in which most questions are expensive.
+
+    A region is a leaf of a decision tree that separates questions above `EXPENSIVE_SECONDS` from the others.
+
+    Args:
+        rows: measured questions, by group. Groups with fewer than `LEAST_REGION` expensive questions are left out.
+
+    Yields:
+        Cells of the table `EXPENSIVE`: group, conditions of the region, its questions, and the share that is expensive.
+    """
     from sklearn.tree import DecisionTreeClassifier
 
     for group, measured in rows.items():
@@ -164,26 +216,32 @@ def expensive_lines(rows: Mapping[str, Sequence[Row]]) -> Iterable[Sequence[str]
         leaves = fitted.fit(features, long).apply(features)
         for leaf, conditions in conditions_of(fitted.tree_, 0, names):
             inside = leaves == leaf
+            # Only regions in which more than half of the questions are expensive.
             if long[inside].mean() > 0.5:
                 yield group, conditions, str(inside.sum()), f"{long[inside].mean():.0%}"
 
 
 def conditions_of(nodes: Any, node: int, names: Sequence[str], before: Sequence[str] = ()) -> Iterable[tuple[int, str]]:
-    """Yield the leaves below a node, each with the conditions that lead to it.
+    """Yield the leaves below a node of a decision tree, each with the conditions that lead to it.
 
     Args:
         nodes: the nodes of a tree of scikit-learn.
         node: index of the node.
-        names: names of the features.
+        names: names of the features, in the order of their columns.
         before: the conditions that lead to the node.
+
+    Yields:
+        Index of the leaf, and its conditions in words, separated by commas.
     """
     if nodes.children_left[node] < 0:
         yield node, ", ".join(before)
         return
     name, threshold = names[nodes.feature[node]], float(nodes.threshold[node])
+    # A missing feature has a very small value, so that such a threshold separates missing from present ones.
     if threshold < -EXTREME:
         below, above = f"no `{name}`", f"`{name}`"
     else:
+        # Most features are decimal logarithms; the words show the numbers themselves.
         is_logarithm = "=" not in name and name not in COUNTS
         bound = f"{10.0**threshold:.2g}" if is_logarithm else f"{threshold:.2g}"
         below, above = f"`{name}` ≤ {bound}", f"`{name}` > {bound}"
@@ -192,7 +250,11 @@ def conditions_of(nodes: Any, node: int, names: Sequence[str], before: Sequence[
 
 
 def write(path: Path) -> None:
-    """Write the trees of the service, and the section of docs/benchmarks.md."""
+    """Grow the trees that the service uses from measured questions, and write the section of docs/benchmarks.md.
+
+    Args:
+        path: file of the measured questions, one JSON object in each line.
+    """
     rows = read_rows(path)
     trees = {group: grow(measured) for group, measured in rows.items()}
     TREES.write_text(json.dumps(trees, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")

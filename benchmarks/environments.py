@@ -25,9 +25,15 @@ ARITHMETIC = ("numpy==2.4.6", "scipy==1.17.1")
 
 @dataclass(frozen=True)
 class Accountant:
-    """One way to compute: the command of its runner, its environment variables, and its packages.
+    """An accountant that is measured, with the command and the environment of its process.
 
-    `bare` packages are installed without their dependencies. Without packages the interpreter is this one.
+    Attributes:
+        name: name in tables.
+        computes: its method in words.
+        runner: module that answers questions, and its arguments.
+        packages: packages to install in its virtual environment. Without packages the present interpreter is used.
+        bare: packages that are installed without their dependencies.
+        variables: additional environment variables of the process.
     """
 
     name: str
@@ -70,11 +76,14 @@ class Unavailable(Exception):
 def interpreter(accountant: Accountant, cache: Path) -> Path:
     """Return the Python interpreter of an accountant's virtual environment, which is made once in a cache folder.
 
-    An accountant without packages uses the present interpreter.
+    A file in the environment names the installed packages. If they differ from the requested ones, it is made again.
 
     Args:
-        accountant: the accountant.
+        accountant: the accountant. Without packages, the present interpreter is used.
         cache: folder of the environments.
+
+    Returns:
+        Path of the interpreter.
 
     Raises:
         Unavailable: the environment cannot be made.
@@ -83,6 +92,7 @@ def interpreter(accountant: Accountant, cache: Path) -> Path:
         return Path(sys.executable)
     home = cache / "environments" / accountant.name
     python = home / "bin" / "python"
+    # The file `installed` names the packages of a complete environment.
     stamp = home / "installed"
     wanted = " ".join(accountant.packages + accountant.bare)
     if stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
@@ -97,10 +107,14 @@ def interpreter(accountant: Accountant, cache: Path) -> Path:
 
 
 def _run(what: str, command: list[str]) -> None:
-    """Run a command; `what` says in the error what its failure means.
+    """Run a command that must succeed.
+
+    Args:
+        what: meaning of a failure, for the error.
+        command: program and arguments.
 
     Raises:
-        Unavailable: the command cannot be run, takes too long, or fails.
+        Unavailable: the command cannot be run, takes longer than `INSTALL_SECONDS`, or fails.
     """
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=INSTALL_SECONDS, check=False)
@@ -118,9 +132,24 @@ def shorten(output: str) -> str:
 
 
 class Runner:
-    """The process of an accountant, which answers a question at a time on one thread; or it is Unavailable."""
+    """The process of an accountant, which answers one question at a time on one thread.
+
+    Questions and answers are lines of JSON on its standard input and output. Its first line states its version.
+
+    Attributes:
+        version: version of the accountant.
+    """
 
     def __init__(self, accountant: Accountant, cache: Path) -> None:
+        """Start the process, and wait for its version.
+
+        Args:
+            accountant: the accountant.
+            cache: folder of the environments and of the log of errors.
+
+        Raises:
+            Unavailable: the environment cannot be made, or the process does not start.
+        """
         cache.mkdir(parents=True, exist_ok=True)
         log = cache / f"{accountant.name}.log"
         command = [str(interpreter(accountant, cache)), "-m", *accountant.runner]
@@ -130,6 +159,7 @@ class Runner:
             self._process = subprocess.Popen(
                 command, cwd=ROOT, env=environ, stdin=pipe, stdout=pipe, stderr=errors, text=True
             )
+        # The first line of the process states its version; without it the process has failed.
         hello = self._answer()
         if hello is None:
             self.close()
@@ -137,12 +167,15 @@ class Runner:
         self.version: str = hello["version"]
 
     def ask(self, case: Case, *, seconds: int, megabytes: int) -> dict[str, Any]:
-        """Return the measured answer, or one member with the reason why there is none.
+        """Ask a question, and return the measured answer.
 
         Args:
             case: the question.
-            seconds: limit of CPU time [s].
-            megabytes: limit of the address space [MB].
+            seconds: limit of CPU time, in seconds.
+            megabytes: limit of the address space, in MB.
+
+        Returns:
+            Value, bounds, CPU seconds and memory by name, or one member with the reason why there is no answer.
         """
         assert self._process.stdin is not None
         with contextlib.suppress(BrokenPipeError):

@@ -41,12 +41,17 @@ Key = tuple[str, str]
 
 
 def scale_body(body: Any, place: int, *, within: bool = False) -> Any:
-    """Return a body with its ε, δ and noise multiplied by 1 + `CHANGE` · place.
+    """Return a request with its ε, δ and noise multiplied by 1 + `CHANGE` · place.
+
+    Such a question is new, so that no part of its answer comes from a cache.
 
     Args:
-        body: the body, or a part of it.
-        place: number of the question.
-        within: whether the part is in a member of `MOVED`.
+        body: the body of the request, or a part of it.
+        place: number of the question, from 0 for the unchanged request.
+        within: whether the part is in a member of `MOVED`, the members with an ε, a δ or a noise.
+
+    Returns:
+        The changed copy, of the same structure.
     """
     if isinstance(body, Mapping):
         return {name: scale_body(value, place, within=within or name in MOVED) for name, value in body.items()}
@@ -56,14 +61,20 @@ def scale_body(body: Any, place: int, *, within: bool = False) -> Any:
 
 
 def picture(algorithm: str, body: Body) -> Ask:
-    """Return the call that calibrates at `DRAWN` values of ε, as for a plot.
+    """Return a function that calibrates at `DRAWN` values of ε, as for a plot.
 
-    The values span a factor of 100 around the ε of the body. The true ε at printed noise is not computed.
+    The values span a factor of 100 around the ε of the request, evenly on a logarithmic scale. The true ε at printed
+    noise is not computed.
 
     Args:
         algorithm: name of the algorithm.
         body: request of the algorithm.
+
+    Returns:
+        A function of the number of the question, with the answer of the sweep. It raises RuntimeError if no value has
+        one.
     """
+    # From a tenth of ε to ten times ε.
     values = [body["epsilon"] * 10.0 ** (2.0 * index / (DRAWN - 1) - 1.0) for index in range(DRAWN)]
 
     def ask(place: int) -> object:
@@ -78,11 +89,14 @@ def picture(algorithm: str, body: Body) -> Ask:
 
 
 def account(setting: Setting, *, whole: bool) -> Ask:
-    """Return the call that computes ε of a spec at `DELTA`, or its whole account.
+    """Return a function that computes the ε of a mechanism at `DELTA`, or its whole account.
 
     Args:
-        setting: the spec, the neighbouring relation and the observer.
-        whole: whether to compute the whole account.
+        setting: specification of the mechanism, the neighbouring relation and the observer.
+        whole: whether to compute the whole answer at δ, and not only the bounds on ε.
+
+    Returns:
+        A function of the number of the question, with bounds on ε or the account.
     """
 
     def ask(place: int) -> object:
@@ -97,7 +111,12 @@ def account(setting: Setting, *, whole: bool) -> Ask:
 
 
 def questions() -> dict[Key, Ask]:
-    """Return all questions."""
+    """Return the calls to measure, by group and name.
+
+    Returns:
+        Functions of the number of the question. The groups are a plan, the example of each algorithm, a picture of it,
+        and ε and the whole account of each kind of mechanism.
+    """
     asks: dict[Key, Ask] = {("plan", "plan"): lambda place: epsilond.plan(**scale_body(PLAN, place))}
     for name, body in EXAMPLES.items():
         asks["example", name] = lambda place, name=name, body=body: epsilond.calibrate(name, **scale_body(body, place))  # type: ignore[misc]
@@ -143,8 +162,16 @@ def _memory(*rows: Row | None) -> str:
 
 
 def section(rows: Mapping[Key, Row]) -> str:
-    """Return the section of the document."""
+    """Return the section of docs/benchmarks.md as Markdown.
+
+    Args:
+        rows: measured calls by group and name. Calls that were not measured are listed in the text.
+
+    Returns:
+        The text with both tables. It names the calls that take over `LONG` CPU seconds per answer or have no time.
+    """
     absent = ", ".join(f"{group} of {name}" for group, name in questions() if (group, name) not in rows)
+    # A picture has `DRAWN` answers, and every other call has one.
     answers_of = {"picture": DRAWN}
     long = [row for row in rows.values() if row.cpu is None or row.cpu / answers_of.get(row.group, 1) > LONG]
     above = ", ".join(f"{row.group} of {row.case} ({_cpu(row)})" for row in long) or "none"
@@ -165,11 +192,19 @@ def known_rows() -> dict[Key, Row]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print, and write the section."""
+    """Measure everyday questions, print the tables, and write the section of docs/benchmarks.md.
+
+    Args:
+        arguments: arguments of the command line; those of the process if None.
+
+    Returns:
+        The exit code 0.
+    """
     parser = tables.parser("everyday", __doc__)
     groups = list(dict.fromkeys(group for group, _ in questions()))
     parser.add_argument("--only", nargs="*", choices=groups, default=groups, help="measure these groups only")
     chosen = parser.parse_args(arguments)
+    # Start again with the variables that limit numerical libraries to one thread.
     if not chosen.short and THREADS.items() - os.environ.items():
         os.execve(sys.executable, [sys.executable, "-m", "benchmarks.everyday", *sys.argv[1:]], os.environ | THREADS)
     rows = {} if chosen.short else known_rows()

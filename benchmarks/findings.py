@@ -37,7 +37,19 @@ def others(rows: Sequence[Row]) -> list[str]:
 
 
 def below(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
-    """Yield a line for each accountant and table with values below the certified interval."""
+    """Yield a line for each accountant and table with values below the certified interval.
+
+    Such a value promises more privacy than there is.
+
+    Args:
+        rows: answers of all accountants, with certified intervals of ours.
+
+    Yields:
+        The cells of a line:
+        - the accountant and the table;
+        - the number of low values, and of those low by more than `MATERIAL`, relatively;
+        - the worst relative error, its question and its value, and the certified interval.
+    """
     for accountant in others(rows):
         pairs = pair_rows(rows, accountant)
         for group in dict.fromkeys(row.group for row, _ in pairs):
@@ -48,6 +60,7 @@ def below(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
                 if value is not None and _is_below(value, 0.0):
                     shortfalls.append((value, row, ours))
             if shortfalls:
+                # NaN counts as the worst error, and then the lowest one.
                 worst, row, ours = min(shortfalls, key=lambda entry: (not math.isnan(entry[0]), entry[0]))
                 material = sum(_is_below(value, -MATERIAL) for value, _, _ in shortfalls)
                 counts = (f"{len(shortfalls)} of {len(in_group)}", str(material))
@@ -70,25 +83,43 @@ def apart(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
 
 
 def twins(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
-    """Yield a line for each release and accountant that answered both ways to write it."""
+    """Yield a line for each accountant that answered the same release written in two ways: repeated, and as a list.
+
+    The releases are randomised responses, small enough that their exact ε follows from all outcomes.
+
+    Args:
+        rows: answers of all accountants.
+
+    Yields:
+        The cells of a line:
+        - the accountant and the release;
+        - its ε of the repeated form, and of the list;
+        - the exact ε, and the exact ε of a single run;
+        - a verdict on the ε of the repeated form.
+    """
     values = {(row.accountant, row.case): row.value for row in rows if row.outcome == "answered"}
     for cases, part in TWINS.items():
         release = f"{part.times} randomised responses, {part.categories} answers, p = {part.noise:g}"
         exact, once = exact_epsilon(part), exact_epsilon(replace(part, times=1))
         for accountant in dict.fromkeys(row.accountant for row in rows):
             as_power, as_list = (values.get((accountant, case)) for case in cases)
+            # Both ways must have an answer.
             if as_power and as_list:
                 figures = map(number, (as_power, as_list, exact, once))
                 yield accountant, release, *figures, _verdict(as_power, exact, once)
 
 
 def _verdict(value: float, exact: float, once: float) -> str:
-    """Judge the ε of a peer for a repeated mechanism.
+    """Judge the ε of another library's accountant for a repeated mechanism.
 
     Args:
-        value: the ε of the peer.
+        value: the ε of the accountant.
         exact: the exact ε of all runs.
         once: the exact ε of a single run.
+
+    Returns:
+        Words: it covers the exact ε, it is that of a single run, or it is too little. `MATERIAL` and `COARSE` are the
+        relative tolerances.
     """
     if value >= exact * (1.0 - MATERIAL):
         return "covers it"
@@ -98,11 +129,14 @@ def _verdict(value: float, exact: float, once: float) -> str:
 
 
 def exact_epsilon(part: Part, target: float = DELTA) -> float:
-    """Return ε at a δ of a repeated randomised response under replace-one, by enumeration of all outcomes.
+    """Return the exact ε at a δ of a repeated randomised response under replace-one, by enumeration of all outcomes.
 
     Args:
         part: the randomised responses.
-        target: δ.
+        target: δ, in (0, 1).
+
+    Returns:
+        The smallest double ε, found by bisection, for which the computed δ(ε) is at most the target.
     """
     distribution = loss_distribution(part)
 
@@ -127,11 +161,18 @@ def exact_epsilon(part: Part, target: float = DELTA) -> float:
 def loss_distribution(part: Part) -> list[tuple[float, float]]:
     """Return privacy loss and probability of each outcome of a repeated randomised response under replace-one.
 
-    An outcome is the number a of answers in the record's own category, and the number b of answers in the category of
-    the record that replaces it. Its loss is (a − b) log(p/p′), with the probabilities p of the true category and p′ of
-    each other category in one answer.
+    One record replaces another. An outcome is (a, b): a answers are the category of the first record, and b that of the
+    second. Its privacy loss is (a − b) log(p/p′). Here p is the probability of the true category in one answer, and p′
+    that of each other category.
+
+    Args:
+        part: the randomised responses, with the probability of a random answer, the categories and the number of runs.
+
+    Returns:
+        Pairs of the loss, in nats, and the probability of the outcome.
     """
     assert part.noise is not None  # only questions for the noise have none
+    # A random answer is uniform over all categories, the true one included.
     other_probability = part.noise / part.categories
     true_probability = 1.0 - part.noise + other_probability
     neither_probability = (part.categories - 2) * other_probability

@@ -44,7 +44,11 @@ LONG = 5.0
 
 
 def main() -> None:
-    """Measure all rows, and store them."""
+    """Measure the selected events and samplers, and store the figures in benchmarks/hosts.json.
+
+    Words on the command line select rows by their names. The option `--relations` leaves out times.
+    """
+    # The other libraries are imported from their source trees.
     for folder in TREES:
         sys.path.insert(0, str(Path(os.environ["EPSILOND_PEERS"], folder)))
     options, words = (
@@ -52,6 +56,7 @@ def main() -> None:
     )
     measured = [*event_rows(words, timed=not options), *sampler_rows(words, timed=not options)]
     rows = measured
+    # A partial run replaces only its own rows in the stored file.
     if words or options:
         again = {(row["name"], row["relation"]): row for row in measured}
         stored = json.loads(STORED.read_text(encoding="utf-8"))["rows"]
@@ -69,7 +74,15 @@ def is_selected(name: str, words: list[str]) -> bool:
 
 
 def event_rows(words: list[str], *, timed: bool) -> list[dict[str, Any]]:
-    """Measure one example of each selected class of event, with dp-accounting's figure next to ours."""
+    """Measure one example of each selected class of event, by dp-accounting and by our accountant.
+
+    Args:
+        words: parts of names of events; all events if empty.
+        timed: whether to measure times and dp-accounting's figures, and not only our bounds.
+
+    Returns:
+        One row for each event, as a JSON object.
+    """
     events = import_module("dp_accounting.dp_event")
     relations = import_module("dp_accounting").NeighboringRelation
     gaussian, laplace = events.GaussianDpEvent(1.0), events.LaplaceDpEvent(5.0)
@@ -109,8 +122,12 @@ def _event_row(event: Any, relation: Any, *, timed: bool) -> dict[str, Any]:
 
     Args:
         event: the event.
-        relation: the relation of the figures.
+        relation: the neighbouring relation of the figures.
         timed: whether these figures are measured; if not, only our bounds under each relation.
+
+    Returns:
+        The row as a JSON object: names, our bounds under each relation, and if timed the figures and times of all
+        accountants.
     """
     theirs = import_module("dp_accounting")
     ours = import_module("epsilond.integrations.dp_accounting")
@@ -135,7 +152,18 @@ def _event_row(event: Any, relation: Any, *, timed: bool) -> dict[str, Any]:
 
 
 def sampler_rows(words: list[str], *, timed: bool) -> list[dict[str, Any]]:
-    """Measure one example of each selected sampler. jax_privacy has no accountant; its events go to dp-accounting."""
+    """Measure one example of each selected sampler of jax_privacy by our accountant.
+
+    jax_privacy has no accountant of its own. If it describes a sampler as an event, dp-accounting's accountants measure
+    this event.
+
+    Args:
+        words: parts of names of samplers; all samplers if empty.
+        timed: whether to measure times and the other figures, and not only our bounds.
+
+    Returns:
+        One row for each sampler, as a JSON object.
+    """
     selection, accounting = import_module("jax_privacy.batch_selection"), import_module("jax_privacy.accounting")
     cyclic, fixed = selection.CyclicPoissonSampling, selection.FixedBatchSampling
     truncated = {"sampling_prob": 0.01, "num_examples": 100_000, "truncated_batch_size": 1300}
@@ -175,12 +203,16 @@ def _several_owners(selection: Any) -> Any:
 
 
 def _sampler_row(sampler: Any, event: Any, *, timed: bool) -> dict[str, Any]:
-    """Measure a sampler by our spec, and its event by dp-accounting's accountants.
+    """Measure a sampler by our accountant, and its event by dp-accounting's accountants.
 
     Args:
         sampler: the sampler.
-        event: its event; None if it has none.
+        event: the event that describes it; None if there is none.
         timed: whether the figures of one relation are measured; if not, only our bounds under each relation.
+
+    Returns:
+        The row as a JSON object: names, our bounds under each relation, and if timed the figures and times of all
+        accountants.
     """
     theirs, epsilond = import_module("dp_accounting"), import_module("epsilond")
     plans = import_module("epsilond.integrations.jax_privacy")
@@ -211,7 +243,16 @@ def _sampler_row(sampler: Any, event: Any, *, timed: bool) -> dict[str, Any]:
 
 
 def _measure(question: Callable[[], Any]) -> dict[str, Any]:
-    """Ask a question several times; return its figure and the median time, or the reason of a rejection."""
+    """Ask a question several times, and return its figure with the median time.
+
+    The time of the first call is left out, because it includes imports. Calls end early after `LONG` seconds.
+
+    Args:
+        question: function that computes the figure.
+
+    Returns:
+        The answer with its time in `milliseconds`, or the reason of a rejection.
+    """
     times = []
     for _ in range(RUNS):
         started = time.perf_counter()
@@ -219,6 +260,7 @@ def _measure(question: Callable[[], Any]) -> dict[str, Any]:
         if "rejected" in answer:
             return answer
         times.append(time.perf_counter() - started)
+        # A long question is not repeated as often.
         if sum(times[1:]) > LONG:
             break
     return {**answer, "milliseconds": round(1000.0 * median(times[1:]), 2)}

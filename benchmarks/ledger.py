@@ -54,13 +54,13 @@ HEAD = ("store", "writers", "processes", "ledgers", "commits/s", "p50", "p99", "
 
 @dataclass(frozen=True)
 class Load:
-    """Writers that commit in the ledgers of one database.
+    """The writers of one process, which commit in the ledgers of one database.
 
     Attributes:
         place: path or URL of the database.
-        seed: private bytes of the key that signs the log.
-        reservations: one for each writer.
-        seconds: duration of the measurement [s].
+        seed: 32 private bytes of the key that signs the log.
+        reservations: id of a reservation for each writer.
+        seconds: duration of the measurement, in seconds.
     """
 
     place: str
@@ -79,7 +79,14 @@ def open_book(place: str, seed: bytes) -> Iterator[Book]:
 
 
 def commit_runs(load: Load) -> tuple[list[float], float]:
-    """Return the durations of the commits of all writers of one process, and its CPU in seconds."""
+    """Let all writers of one process commit runs for some time, each in a thread of its own.
+
+    Args:
+        load: the database, the reservations of the writers, and the duration.
+
+    Returns:
+        Durations of all commits in seconds, and the CPU seconds of the process.
+    """
     stop = threading.Event()
     cpu_start = time.process_time()
     with open_book(load.place, load.seed) as book, ThreadPoolExecutor(len(load.reservations)) as pool:
@@ -101,23 +108,28 @@ def _commit_until(stop: threading.Event, book: Book, reservation: str) -> list[f
 
 
 def measure(place: str, *, writers: int, processes: int, ledgers: int, seconds: float) -> Sequence[object]:
-    """Measure commits, and return the cells of one row: commits per second, p50, p99 and CPU of a commit.
+    """Measure the commits of several writers in one database.
 
     Args:
         place: path or URL of the database.
         writers: number of writers.
         processes: number of processes that share the writers.
         ledgers: number of ledgers over which the writers are spread.
-        seconds: duration of the measurement [s].
+        seconds: duration of the measurement, in seconds.
+
+    Returns:
+        Cells of a row: commits per second, median and 99th percentile of their durations, and CPU time of a commit.
     """
     seed = secrets.token_bytes(32)
     with open_book(place, seed) as book:
         reservations = _reserve_runs(book, writers, ledgers)
+    # Every process gets an equal share of the writers.
     shares = [Load(place, seed, tuple(reservations[first::processes]), seconds) for first in range(processes)]
     with multiprocessing.get_context("spawn").Pool(processes) as pool:
         results = pool.map(commit_runs, shares)
     durations = sorted(chain.from_iterable(durations_of_process for durations_of_process, _ in results))
     cpu_seconds = sum(cpu_of_process for _, cpu_of_process in results)
+    # Quantiles of the sorted durations, in milliseconds.
     p50, p99 = (1e3 * durations[int(share * (len(durations) - 1))] for share in (0.5, 0.99))
     rate = len(durations) / seconds
     cpu_of_commit = 1e3 * cpu_seconds / len(durations)
@@ -125,7 +137,16 @@ def measure(place: str, *, writers: int, processes: int, ledgers: int, seconds: 
 
 
 def _reserve_runs(book: Book, writers: int, ledgers: int) -> list[str]:
-    """Open ledgers, reserve runs for each writer in one of them, and return the ids of the reservations."""
+    """Open new ledgers, and reserve runs for each writer in one of them.
+
+    Args:
+        book: the book of ledgers.
+        writers: number of writers.
+        ledgers: number of ledgers, which the writers use in turn.
+
+    Returns:
+        Ids of the reservations, one for each writer.
+    """
     ledger_ids = []
     for _ in range(ledgers):
         request = read(OpenLedger, LEDGER | {"dataset": secrets.token_hex(8)})
@@ -138,7 +159,7 @@ def _reserve_runs(book: Book, writers: int, ledgers: int) -> list[str]:
 
 
 def main() -> None:
-    """Print the table."""
+    """Measure commits with each number of writers and ledgers, print the table, and with --write store it."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--seconds", type=float, default=10.0)
     options.add_argument("--postgresql", help="URL of a server, without a database: a new one is made and dropped")
@@ -179,9 +200,17 @@ def _on_server(chosen: argparse.Namespace, writers: int, processes: int, ledgers
 
 @contextmanager
 def new_database(url: str) -> Iterator[str]:
-    """Make a database on a server, yield its URL, and drop the database at the end."""
+    """Make a database on a server for the time of the context, and drop it at the end.
+
+    Args:
+        url: URL of a PostgreSQL server, with user and password.
+
+    Yields:
+        URL of the new database, with the password.
+    """
     name = f"epsilond_{secrets.token_hex(8)}"
     server = make_url(url)
+    # Databases are made from another database, outside of transactions.
     maintenance = create_engine(server.set(database="postgres"), isolation_level="AUTOCOMMIT")
     with maintenance.connect() as connection:
         connection.execute(text(f"CREATE DATABASE {name} TEMPLATE template0"))

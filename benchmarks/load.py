@@ -62,7 +62,13 @@ HOSTILE_HEAD = ("hostile connections", "p50", "p99", "slowest", "answered", "hos
 
 @dataclass
 class Load:
-    """Durations [s] of requests with status 200 or 201, the duration of all together, and counts of other statuses."""
+    """The answers to the requests of some connections.
+
+    Attributes:
+        latencies: durations of the requests with status 200 or 201, in seconds.
+        wall: duration of all requests together, in seconds.
+        statuses: number of answers with each other status.
+    """
 
     latencies: list[float] = field(default_factory=list)
     wall: float = math.inf
@@ -75,7 +81,14 @@ class Load:
         return f"{len(self.latencies)}{failures}"
 
     def percentile(self, share: float) -> float:
-        """Return the nearest-rank percentile of the latencies."""
+        """Return a percentile of the durations of requests, by the nearest rank.
+
+        Args:
+            share: share of the requests that are at most as long, in (0, 1].
+
+        Returns:
+            A duration in seconds; NaN without answers.
+        """
         ranked = sorted(self.latencies)
         return ranked[max(math.ceil(share * len(ranked)), 1) - 1] if ranked else math.nan
 
@@ -83,14 +96,20 @@ class Load:
 # The service ----------------------------------------------------------------------------------------------------------
 @contextmanager
 def start_service(*program: str) -> Iterator[tuple[int, int]]:
-    """Run a program, and yield its process and its port.
+    """Start a program that serves HTTP on a free port, wait until it is ready, and stop it at the end of the context.
+
+    Unless the environment says otherwise, its store is in a new folder, and callers have no limit on their CPU time.
 
     Args:
         *program: module and arguments; the port comes last.
 
+    Yields:
+        Id of the process, and the port.
+
     Raises:
-        RuntimeError: the program is not ready within ten minutes.
+        RuntimeError: the program ends, or is not ready within `START_SECONDS`.
     """
+    # The system chooses a free port, which the service then takes.
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port: int = free.getsockname()[1]
@@ -174,9 +193,18 @@ def vary(spec: Any, more: float) -> Any:
 
 
 def requests(sort: str, places: Iterator[int]) -> Iterator[bytes]:
-    """Yield requests of a sort; each new one has an ε, or rates and noise, of its own, by the next place."""
+    """Yield requests of one sort without end. For sorts of new questions every request differs from all earlier ones.
+
+    Args:
+        sort: a key of `SORTS`.
+        places: numbers of the questions; each new question takes the next one.
+
+    Yields:
+        The bytes of a request.
+    """
     path, body = SORTS[sort]
     while True:
+        # A new question has numbers that are larger by a tiny factor.
         more = 1.0 + (next(places) * 1e-7 if sort.endswith("new") else 0.0)
         if body is None:
             yield request(path)
@@ -187,13 +215,16 @@ def requests(sort: str, places: Iterator[int]) -> Iterator[bytes]:
 
 
 async def run(port: int, sent: Iterator[bytes], connections: int, seconds: float = math.inf) -> Load:
-    """Send requests for some time; each connection takes the next one as soon as it is free.
+    """Send requests over several connections for some time; each connection takes the next one as soon as it is free.
 
     Args:
         port: port of the service.
         sent: the requests.
         connections: number of connections.
-        seconds: duration [s].
+        seconds: duration, in seconds; without it all requests are sent.
+
+    Returns:
+        Durations of the answers, and counts of failures.
     """
     load, start = Load(), time.perf_counter()
     timely = takewhile(lambda _: time.perf_counter() < start + seconds, sent)
@@ -210,7 +241,7 @@ async def _connection(port: int, sent: Iterator[bytes], load: Load, address: str
     Args:
         port: port of the service.
         sent: the requests, which connections may share.
-        load: the load, which is changed in place.
+        load: the measured answers, to which those of this connection are added.
         address: address of the client.
     """
     reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(address, 0))
@@ -218,6 +249,7 @@ async def _connection(port: int, sent: Iterator[bytes], load: Load, address: str
         for content in sent:
             start = time.perf_counter()
             writer.write(content)
+            # The answer is its head, and then as many bytes as the head says.
             head = (await reader.readuntil(b"\r\n\r\n")).lower()
             length = next(line for line in head.split(b"\r\n") if line.startswith(b"content-length:"))
             await reader.readexactly(int(length.partition(b":")[2]))
@@ -231,17 +263,24 @@ async def _connection(port: int, sent: Iterator[bytes], load: Load, address: str
 
 
 async def next_to_hostile(port: int, places: Iterator[int], hostile: int, seconds: float) -> tuple[str, ...]:
-    """Send new accounts over one connection next to hostile ones, and return the line of the table.
+    """Measure new accounts over one connection while other connections send expensive questions.
 
     Args:
         port: port of the service.
         places: numbers by which new questions differ.
-        hostile: number of hostile connections, which are cut off at the end.
-        seconds: duration [s].
+        hostile: number of the other, hostile connections, which are cut off at the end.
+        seconds: duration, in seconds.
+
+    Returns:
+        The cells of a row:
+        - number of hostile connections;
+        - median, 99th percentile and maximum of the durations of the new accounts;
+        - number of answers to them, and to the hostile connections.
     """
     hostile_load = Load()
     sent = requests(EXPENSIVE, places)
     tasks = [asyncio.create_task(_connection(port, sent, hostile_load, HOSTILE_ADDRESS)) for _ in range(hostile)]
+    # The hostile connections get a second to fill the queue.
     await asyncio.sleep(min(1.0, seconds) if hostile else 0.0)
     load = await run(port, requests(POLITE, places), 1, seconds)
     for task in tasks:
@@ -253,7 +292,7 @@ async def next_to_hostile(port: int, places: Iterator[int], hostile: int, second
 
 # The command ----------------------------------------------------------------------------------------------------------
 def sort_line(process: int, port: int, sort: str, places: Iterator[int], many: int, seconds: float) -> tuple[str, ...]:
-    """Measure a sort of question, and return its line of the table.
+    """Measure one sort of question over several connections.
 
     Args:
         process: main process of the service.
@@ -261,8 +300,16 @@ def sort_line(process: int, port: int, sort: str, places: Iterator[int], many: i
         sort: a key of `SORTS`.
         places: numbers by which new questions differ.
         many: number of connections.
-        seconds: duration [s].
+        seconds: duration, in seconds.
+
+    Returns:
+        The cells of a row:
+        - sort, number of connections, and requests per second;
+        - median and 99th percentile of their durations;
+        - CPU time of a request in the main process, and in the workers;
+        - number of answers.
     """
+    # CPU times of the main process and of the workers are differences of two readings.
     workers = descendants(process)
     main_before = cpu_seconds([process])
     workers_before = cpu_seconds(workers)
@@ -275,7 +322,14 @@ def sort_line(process: int, port: int, sort: str, places: Iterator[int], many: i
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print, and write the section."""
+    """Measure the service under load, print the tables, and write the section of docs/benchmarks.md.
+
+    Args:
+        arguments: arguments of the command line; those of the process if None.
+
+    Returns:
+        The exit code 0.
+    """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the service must not outlive this
     parser = tables.parser("load", __doc__)
     parser.add_argument("--seconds", type=float, default=3.0, help="how long each line is measured")

@@ -61,7 +61,12 @@ def width_of(lower: float, upper: float) -> str:
 
 
 def question_rows() -> Iterator[tuple[str, ...]]:
-    """Yield the rows of the first table."""
+    """Measure each question at each noise, with the tables for low noise and without them.
+
+    Yields:
+        Cells of a row: noise multiplier, question, CPU time and relative width of the interval with the tables, and
+        both without them.
+    """
     for noise in NOISES:
         questions: list[tuple[str, Account]] = [
             *((f"ε at δ = {delta:g}", lambda z, delta=delta: curve_of(z).epsilon(delta=delta)) for delta in DELTAS),
@@ -73,24 +78,29 @@ def question_rows() -> Iterator[tuple[str, ...]]:
             def ask(
                 place: int, noise: float = noise, question: Callable[..., tuple[float, float]] = question
             ) -> object:
-                """Answer the question for a noise that no call had before.
+                """Answer the question for a noise that no earlier call had, so that nothing comes from a cache.
 
                 Args:
                     place: number of the call.
                     noise: noise multiplier of the first call.
                     question: the question about a noise multiplier.
+
+                Returns:
+                    The answer, which is not read.
                 """
                 return question(noise * (1.0 + place * CHANGE))
 
             cells = [tables.seconds(measure(ask)["cpu"]), width_of(*question(noise))]
+            # The same question with another noise, answered without the tables.
             with without_tables():
                 cells += [tables.seconds(measure(ask)["cpu"]), width_of(*question(noise * (1.0 + CHANGE)))]
             yield f"{noise:g}", name, *cells
 
 
 def main() -> None:
-    """Measure, print and write Markdown."""
+    """Measure accounts with little noise, print the table, and write it to docs/benchmarks.md."""
     chosen = tables.parser("low_noise", __doc__).parse_args()
+    # The first answers of both kinds pay for imports, so that they are not measured.
     curve_of(0.11).epsilon(delta=0.5)
     with without_tables():
         curve_of(0.11).epsilon(delta=0.5)

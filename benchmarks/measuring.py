@@ -37,15 +37,21 @@ class NotOffered(Exception):
 
 
 def measure(ask: Ask, finish: Finish | None = None) -> Result:
-    """Measure a call, and return its figures by name.
+    """Measure the CPU time and the memory of a call that answers a new question each time.
 
-    The figures are the CPU seconds of a call (`cpu`) and of the first call (`first`), the number of calls (`calls`),
-    and the peak memory in MB (`megabytes`). `cpu` is the mean over the fastest run of calls that takes `RUN_SECONDS`.
-    A first call of `ENOUGH_SECONDS` is not repeated.
+    Runs of several calls are timed, twice as many while a run takes less than `RUN_SECONDS`. A first call of
+    `ENOUGH_SECONDS` is not repeated.
 
     Args:
         ask: the call; it takes the number of the question.
         finish: makes further members from the first answer; its work is not measured.
+
+    Returns:
+        The figures by name:
+        `cpu`: CPU seconds of a call, the least mean over a run of calls;
+        `first`: CPU seconds of the first call;
+        `calls`: number of calls;
+        `megabytes`: peak memory of the process, in MB.
     """
     start = time.process_time()
     answer = ask(0)
@@ -65,6 +71,7 @@ def measure(ask: Ask, finish: Finish | None = None) -> Result:
             best_seconds = min(best_seconds, run_seconds / run_length)
         else:
             run_length *= 2
+    # The system states the peak in units of 1024 bytes.
     megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     result: Result = {"cpu": best_seconds, "first": first_seconds, "calls": calls, "megabytes": megabytes}
     if finish is not None:
@@ -73,16 +80,16 @@ def measure(ask: Ask, finish: Finish | None = None) -> Result:
 
 
 def measure_isolated(ask: Ask, finish: Finish | None = None, *, seconds: int, megabytes: int) -> Result:
-    """Measure in a fork with limits of CPU and address space.
+    """Measure a call in a child process with limits of CPU time and address space.
 
     Args:
-        ask: the call; it takes a place.
-        finish: makes members of the first answer; its work is not measured.
-        seconds: limit of CPU time [s].
-        megabytes: limit of the address space [MB].
+        ask: the call; it takes the number of the question.
+        finish: makes further members from the first answer; its work is not measured.
+        seconds: limit of CPU time, in seconds.
+        megabytes: limit of the address space, in MB.
 
     Returns:
-        The result of `measure`, or one member `absent`, `over` or `refused` with the reason.
+        The figures of `measure`, or one member `absent`, `over` or `refused` with the reason.
     """
     reading, writing = os.pipe()
     child = os.fork()
@@ -94,11 +101,13 @@ def measure_isolated(ask: Ask, finish: Finish | None = None, *, seconds: int, me
         finally:
             os._exit(0)  # the child must not go on as a second measuring process
     os.close(writing)
+    # Wait for the result, much longer than the CPU limit. A child that hangs is ended.
     ready, _, _ = select.select([reading], [], [], PATIENCE * seconds)
     if not ready:
         os.kill(child, signal.SIGKILL)
     with os.fdopen(reading, "rb") as channel:
         result = channel.read()
+    # Without a result, the way in which the child ended tells the reason.
     _, status = os.waitpid(child, 0)
     if result:
         return dict(json.loads(result))
@@ -115,7 +124,16 @@ def _limit(seconds: int, megabytes: int) -> None:
 
 
 def _result(ask: Ask, finish: Finish | None) -> Result:
-    """Return the result of `measure`, or a member with the reason of its failure."""
+    """Measure a call, and turn its failure into a result.
+
+    Args:
+        ask: the call; it takes the number of the question.
+        finish: makes further members from the first answer.
+
+    Returns:
+        The figures of `measure`, or one member with the reason: `absent` for a missing query, `over` for too much
+        memory, and `refused` for any other error.
+    """
     try:
         return measure(ask, finish)
     except NotOffered as error:

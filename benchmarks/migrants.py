@@ -28,14 +28,17 @@ SEARCH_HEAD = ("accountant", "CPU", "questions", "noise multiplier")
 
 
 def run(accountant: Accountant, *arguments: str) -> dict[str, Any]:
-    """Run a runner in the environment of an accountant, and return the last line of its output.
+    """Run a module in the environment of an accountant, and read the JSON object that it prints last.
 
     Args:
         accountant: the accountant.
-        arguments: name of the runner, and its arguments.
+        *arguments: name of the module, and its arguments.
+
+    Returns:
+        The JSON object in the last line of the output.
 
     Raises:
-        RuntimeError: the runner fails.
+        RuntimeError: the module fails.
     """
     command = [str(interpreter(accountant, CACHE)), "-m", *arguments]
     environ = {**os.environ, **THREADS, "PYTHONDONTWRITEBYTECODE": "1"}
@@ -67,7 +70,7 @@ def search_rows(*, own: bool) -> Iterator[tuple[str, ...]]:
 
 
 def main() -> None:
-    """Measure, print and write Markdown."""
+    """Measure questions of users of other libraries, print the tables, and write the section of the document."""
     parser = tables.parser("migrants", __doc__)
     parser.add_argument("--own", action="store_true", help="also search with riskcal's own accountant")
     chosen = parser.parse_args()

@@ -46,15 +46,18 @@ SUMMARY_HEAD = (
 def measure_rows(
     questions: Sequence[Case], accountants: Sequence[Accountant], date: str, cache: Path = CACHE
 ) -> Iterator[Row]:
-    """Yield a row for each case and accountant, case by case.
+    """Yield the measured answer of each accountant to each question, question by question.
 
-    All accountants answer a case in turn, so that changes of the machine's speed affect all of them.
+    All accountants answer a question in turn, so that changes of the machine's speed affect all of them.
 
     Args:
-        questions: the cases.
+        questions: the questions.
         accountants: the accountants.
-        date: date of the rows.
+        date: date of the measurement.
         cache: folder of the accountants' environments.
+
+    Yields:
+        One row for each question and accountant. An accountant that cannot be installed has rows with the reason.
     """
     runners: dict[str, Runner | str] = {}
     with ExitStack() as stack:
@@ -64,6 +67,7 @@ def measure_rows(
                 stack.callback(runner.close)
             except Unavailable as error:
                 runners[accountant.name] = str(error)
+        # An accountant without a process has the reason in place of answers.
         for case in questions:
             for name, runner_or_reason in runners.items():
                 labels = {"case": case.id, "group": case.group, "accountant": name, "date": date}
@@ -75,7 +79,15 @@ def measure_rows(
 
 
 def merge_rows(earlier: Sequence[Row], new: Sequence[Row]) -> list[Row]:
-    """Return the rows of an earlier run with new ones in their place, in the order of questions and accountants."""
+    """Replace the rows of an earlier run by new ones with the same question and accountant.
+
+    Args:
+        earlier: rows of the earlier run.
+        new: new rows.
+
+    Returns:
+        The remaining earlier rows and the new ones, in the order of questions and accountants.
+    """
     by_key = {(row.case, row.accountant): row for row in (*earlier, *new)}
     merged = []
     for case in cases.everything() + cases.short():
@@ -88,8 +100,16 @@ def merge_rows(earlier: Sequence[Row], new: Sequence[Row]) -> list[Row]:
 
 # Tables -------------------------------------------------------------------------------------------------------------
 def summary(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
-    """Yield a line for each accountant and table, and one for the forward grid."""
+    """Yield a line of the summary for each accountant and table, and for both tables of the grid together.
+
+    Args:
+        rows: answers of all accountants.
+
+    Yields:
+        Cells of the line: accountant, table, counts, CPU times, memory and errors.
+    """
     groups = {group: (group,) for group in dict.fromkeys(row.group for row in rows)}
+    # The two tables of the grid are also summarised together.
     if groups.keys() >= {*FORWARD}:
         groups["epsilon and delta"] = FORWARD
     for group, names in groups.items():
@@ -101,7 +121,20 @@ def summary(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
 
 
 def _summary(rows: Sequence[Row], own: Sequence[Row], accountant: str) -> Iterator[str]:
-    """Yield the cells of an accountant's line: `rows` are those of its table, `own` those of the accountant."""
+    """Yield the cells of one line of the summary after the names of accountant and table.
+
+    Args:
+        rows: answers of all accountants in the table.
+        own: answers of the accountant in the table.
+        accountant: name of the accountant.
+
+    Yields:
+        The cells:
+        - answers of all questions, and questions over the limits;
+        - mean CPU time, and its mean and least ratio to each of our accountants;
+        - mean CPU time of the first question, and peak memory;
+        - largest relative error and number of values that are too low; for ours the largest relative width.
+    """
     answers = [row for row in own if row.outcome == "answered"]
     yield f"{len(answers)} of {len(own)}"
     yield str(sum(row.outcome == "over" for row in own))
@@ -123,7 +156,14 @@ def _summary(rows: Sequence[Row], own: Sequence[Row], accountant: str) -> Iterat
 
 
 def markdown(rows: Sequence[Row]) -> str:
-    """Return the section of the document."""
+    """Return the section of docs/benchmarks.md on accountants as Markdown.
+
+    Args:
+        rows: answers of all accountants.
+
+    Returns:
+        The text: versions, the summary, and the tables of faults.
+    """
     versions = {row.accountant: row.version or row.reason for row in rows}
     accountants = [
         (accountant.name, versions.get(accountant.name, ""), accountant.computes) for accountant in ACCOUNTANTS
@@ -151,7 +191,14 @@ def cpu_ratios(rows: Sequence[Row], ours: Accountant, groups: Sequence[str]) -> 
 
 
 def headline(rows: Sequence[Row]) -> Iterator[str]:
-    """Yield CPU of dp-accounting over ours: geometric mean, least, and number of questions."""
+    """Yield sentences on the CPU time of dp-accounting over ours, for both kinds of questions.
+
+    Args:
+        rows: answers of all accountants.
+
+    Yields:
+        A sentence with the geometric mean, the least ratio, and the number of questions.
+    """
     for what, groups in (("forward", FORWARD), ("calibration", CALIBRATION)):
         for ours in (KERNEL, REFERENCE):
             cpu_over_ours = cpu_ratios(rows, ours, groups)
@@ -184,7 +231,14 @@ def _progress(row: Row, ours: Row | None) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print, and write the document."""
+    """Measure all accountants, print the summary, and write the section of docs/benchmarks.md.
+
+    Args:
+        arguments: arguments of the command line; those of the process if None.
+
+    Returns:
+        The exit code 0.
+    """
     parser = tables.parser("peers", __doc__)
     parser.add_argument("--missing", action="store_true", help="measure only questions that lack a row")
     names = [accountant.name for accountant in ACCOUNTANTS]
@@ -200,6 +254,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         questions = [case for case in questions if any((case.id, peer.name) not in present for peer in accountants)]
     if not chosen.again:
         ours = certified_rows(rows)
+        # Every row is stored at once, so that an interrupted run keeps its answers.
         for row in measure_rows(questions, accountants, chosen.date):
             ours |= certified_rows([row])
             print(_progress(row, ours.get(row.case)), flush=True)

@@ -18,15 +18,25 @@ WORDS = ("case", "group", "accountant", "outcome", "reason", "version", "date")
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """Answer of one accountant to one question.
+    """The measured answer of one accountant to one question.
 
     Attributes:
+        case: id of the question.
+        group: table of the question.
+        accountant: name of the accountant.
         outcome: `answered`; `over` the limit of time or memory; `refused` with an error; `absent` if the accountant has
             no such query, or is not installed.
-        cpu: CPU time [s] of a new question.
-        first: CPU time [s] of the first question.
-        megabytes: peak memory of the process [MB].
+        value: the answer that a user would rely on.
+        lower: lower bound on the true value, if the accountant has one.
+        upper: upper bound on the true value.
+        cpu: CPU time of a new question, in seconds.
+        first: CPU time of the first question, in seconds.
+        calls: number of calls.
+        megabytes: peak memory of the process, in MB.
         reason: reason why there is no value.
+        version: version of the accountant.
+        date: date of the measurement.
+        load: load average of the machine.
     """
 
     case: str
@@ -47,7 +57,15 @@ class Row:
 
     @classmethod
     def of(cls, result: dict[str, Any], **known: Any) -> Row:
-        """Make a row from the result of a runner."""
+        """Make a row from the result of a runner.
+
+        Args:
+            result: the measured figures by name, or one member `over`, `refused` or `absent` with its reason.
+            **known: fields of the row that are known before, such as the question.
+
+        Returns:
+            The row with its outcome.
+        """
         outcomes: tuple[Outcome, ...] = ("over", "refused", "absent")
         for name in outcomes:
             if name in result:
@@ -63,7 +81,16 @@ class Row:
 
 
 def relative_error(row: Row, ours: Row) -> float | None:
-    """Return the error of a value relative to the nearer bound of our interval: 0 inside, negative below."""
+    """Return the error of a value relative to the nearer bound of our certified interval.
+
+    Args:
+        row: answer of another accountant.
+        ours: our answer to the same question, with both bounds.
+
+    Returns:
+        0 inside the interval, positive above it and negative below. NaN for a value that is none, and None without
+        value or bounds.
+    """
     if row.value is None or ours.lower is None or ours.upper is None:
         return None
     if math.isnan(row.value):
@@ -82,12 +109,15 @@ def certified_rows(rows: Sequence[Row]) -> dict[str, Row]:
 
 
 def pair_rows(rows: Sequence[Row], accountant: str, ours: str | None = None) -> list[tuple[Row, Row]]:
-    """Return the answered rows of an accountant, each with ours of the same case.
+    """Pair each answer of an accountant with our answer to the same question.
 
     Args:
         rows: all rows.
         accountant: name of the accountant.
-        ours: name of our accountant; the kernel, then the reference if absent.
+        ours: name of our accountant; without it the kernel's answer is used, or the reference's if there is none.
+
+    Returns:
+        Pairs of the accountant's row and ours. Questions without our answer are left out.
     """
     by_case = certified_rows([row for row in rows if ours is None or row.accountant == ours])
     answers = [row for row in rows if row.accountant == accountant and row.outcome == "answered"]
@@ -112,20 +142,33 @@ def geometric_mean(values: Iterable[float]) -> float | None:
 
 
 def write_csv(rows: Sequence[Row], path: Path) -> None:
-    """Write all rows, values and bounds in full, other numbers to four digits."""
+    """Write measured answers to a CSV file: values and bounds in full, other numbers to four digits.
+
+    Args:
+        rows: the answers.
+        path: the file, which is replaced.
+    """
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, [field.name for field in fields(Row)], lineterminator="\n")
         writer.writeheader()
         for row in rows:
             cells = asdict(row)
             for name, value in cells.items():
+                # Only values and bounds need all digits.
                 if isinstance(value, float) and name not in ("value", "lower", "upper"):
                     cells[name] = f"{value:.4g}"
             writer.writerow(cells)
 
 
 def read_csv(path: Path) -> list[Row]:
-    """Return the rows that `write_csv` wrote; none if there is no file."""
+    """Read the measured answers that `write_csv` wrote. Empty cells get the default of their field.
+
+    Args:
+        path: the file.
+
+    Returns:
+        The answers in the order of the file; an empty list if there is no file.
+    """
     if not path.exists():
         return []
     rows = []
@@ -133,6 +176,7 @@ def read_csv(path: Path) -> list[Row]:
         for cells in csv.DictReader(file):
             members: dict[str, Any] = {}
             for name, cell in cells.items():
+                # An empty cell stands for a missing value.
                 if cell:
                     members[name] = cell if name in WORDS else float(cell)
             rows.append(Row(**members))

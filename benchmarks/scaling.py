@@ -61,7 +61,15 @@ PARTS_HEAD = ("simulation", "blocks", "a block, mean", "largest", "sent", "answe
 
 @dataclass(frozen=True)
 class Costs:
-    """CPU seconds before the blocks, of each block and after them, and the bytes of a block, sent and answered."""
+    """The measured costs of a simulation, which is split into blocks.
+
+    Attributes:
+        before: CPU seconds before the blocks.
+        blocks: CPU seconds of each block.
+        after: CPU seconds after the blocks.
+        sent: bytes that are sent to a worker for a block.
+        answered: bytes of the answer of a block, on average.
+    """
 
     before: float
     blocks: Sequence[float]
@@ -70,7 +78,7 @@ class Costs:
     answered: float
 
     def speed_up(self, workers: int, overhead: float) -> float:
-        """Return the time on one core over the simulated time on several workers.
+        """Return the time on one core divided by the simulated time on several workers.
 
         One process hands out blocks and takes back answers, one at a time. Half of the overhead is spent on each. An
         answer is taken back before the next block is handed out, since that frees a worker.
@@ -78,7 +86,11 @@ class Costs:
         Args:
             workers: number of workers.
             overhead: CPU seconds that the process spends on a block.
+
+        Returns:
+            The speed-up, a ratio of two times.
         """
+        # Blocks are handed out in a fixed random order.
         waiting = list(self.blocks)
         random.Random(1).shuffle(waiting)
         give_seconds = overhead / 2 + self.sent / BYTES_A_SECOND
@@ -87,6 +99,7 @@ class Costs:
         end_times: list[float] = []
         """Times at which the running blocks end, as a heap."""
         while waiting or end_times:
+            # Take back an answer if all workers are busy, if no block is left, or if a block has ended by now.
             must_wait = not waiting or len(end_times) == workers
             if end_times and (must_wait or end_times[0] <= clock):
                 clock = max(clock, heapq.heappop(end_times)) + take_seconds
@@ -142,16 +155,19 @@ def _cpu_clock_of(process: int) -> int:
 
 
 def losses(workers: int, local: Mapping[str, Any]) -> list[Sequence[str]]:
-    """Measure the work in one process, in a pool and on a cluster, each after a first run that imports.
+    """Measure the work in one process, in a pool and on a Dask cluster, and return the loss on the cluster.
 
-    The loss is 1 − here/(workers · time). This machine has fewer cores than workers, so that the time is modelled: it
-    is the time of the client's thread, plus the CPU time of one batch for each round of batches. The CPU time of idle
-    threads of Dask is not counted in a batch. The last column scales the batch by here/pool, without the cost of
-    sharing cores.
+    Each is measured after a first run that imports. The loss is 1 − here/(workers · time). This machine has fewer cores
+    than workers, so that the time is modelled. It is the time of the client's thread, plus the CPU time of one batch
+    for each round of batches. The CPU time of idle threads of Dask is not counted in a batch. The last column scales
+    the batch by here/pool, without the cost of sharing cores.
 
     Args:
         workers: number of workers.
         local: arguments of the local cluster.
+
+    Returns:
+        Cells of the table `LOSS_HEAD`, one row for each kind of work.
     """
     from distributed import Client, LocalCluster
 
@@ -175,6 +191,7 @@ def losses(workers: int, local: Mapping[str, Any]) -> list[Sequence[str]]:
             client_seconds, own, remote, duration = measure_seconds(processes, partial(work, executor))
             messages = states["memory"] - messages_before
         idle_rate = idle_remote / idle_duration
+        # CPU time of one batch, without the time that idle workers would have spent anyway.
         batch_seconds = (remote - idle_rate * duration) / messages
         rounds = math.ceil(messages / workers)
         idle_seconds = (idle_own + idle_remote) / idle_duration * duration
@@ -189,7 +206,7 @@ def losses(workers: int, local: Mapping[str, Any]) -> list[Sequence[str]]:
 
 
 def main() -> None:
-    """Measure, simulate, and print Markdown."""
+    """Measure the costs of simulations, simulate their speed-up on more workers, and print Markdown tables."""
     from distributed import LocalCluster
 
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
@@ -206,6 +223,7 @@ def main() -> None:
         sizes = (f"{cost.sent / 1e3:.1f} kB", f"{cost.answered / 1e3:.1f} kB")
         ends = (f"{cost.before:.2f} s", f"{cost.after:.2f} s")
         parts.append((name, str(len(cost.blocks)), *block_seconds, *sizes, *ends))
+        # The same simulation, and one with ten times as many blocks.
         for times in (1, 10):
             larger = replace(cost, blocks=list(cost.blocks) * times, after=cost.after * times)
             gains = [f"{larger.speed_up(workers, overhead):.1f}" for workers in WORKERS]

@@ -59,7 +59,11 @@ def code_of(path: str) -> str | None:
 
 
 class Sampler:
-    """Attributes CPU time to code while it is entered."""
+    """A context in which CPU time is attributed to parts of the code, by a timer that looks at the running function.
+
+    Attributes:
+        seconds: CPU seconds of each part of the code.
+    """
 
     def __init__(self) -> None:
         self.seconds: Counter[str] = Counter()
@@ -77,9 +81,17 @@ class Sampler:
         self._look(0, None)
 
     def _look(self, _: int, frame: FrameType | None) -> None:
-        """Add the CPU time since the last look to the code of the innermost frame in a file of ours."""
+        """Add the CPU time since the last look to the part of the code that is running, when the timer signals.
+
+        The innermost frame in a file of ours counts.
+
+        Args:
+            _: number of the signal.
+            frame: the running frame; None at the end.
+        """
         code = None
         while frame is not None and code is None:
+            # Parts are looked up once for each file.
             path = frame.f_code.co_filename
             if path not in self._known:
                 self._known[path] = code_of(path)
@@ -90,11 +102,19 @@ class Sampler:
 
 
 def kernel_seconds(ask: Callable[[], object]) -> Counter[str]:
-    """Return the CPU seconds of the kernel's functions, by the code that calls them."""
+    """Measure the CPU time of the kernel's C functions in a call.
+
+    Args:
+        ask: the call.
+
+    Returns:
+        CPU seconds by the part of the code that calls the kernel.
+    """
     profile = cProfile.Profile(time.process_time)
     profile.runcall(ask)
     spent: Counter[str] = Counter()
     for function, figures in pstats.Stats(profile).stats.items():  # type: ignore[attr-defined]
+        # The profiler has the file `~` for functions in C, and the callers in the fifth figure.
         if function[0] == "~" and "_kernel" in function[2]:
             for caller, (_, _, own, _) in figures[4].items():
                 spent[code_of(caller[0]) or ELSEWHERE] += own
@@ -113,7 +133,15 @@ def shares(ask: Callable[[], object]) -> Counter[str]:
 
 
 def question(path: str, body: Mapping[str, Any]) -> Callable[[], object]:
-    """Return a function that answers a request as a worker does; an error ends it early."""
+    """Return a function that answers a request as a worker of the service does; an error ends it early.
+
+    Args:
+        path: path of the request, for an account or a calibration.
+        body: body of the request.
+
+    Returns:
+        The function, which returns the answer in JSON form or None.
+    """
 
     def ask() -> object:
         """Answer the request."""
@@ -128,7 +156,15 @@ def question(path: str, body: Mapping[str, Any]) -> Callable[[], object]:
 
 
 def kind_of(path: str, body: Mapping[str, Any]) -> str:
-    """Return the algorithm, or the kinds within a spec."""
+    """Name the kind of a question: its algorithm, or the kinds of mechanisms in it.
+
+    Args:
+        path: path of the request.
+        body: body of the request.
+
+    Returns:
+        Words such as `account of poisson gaussian`.
+    """
 
     def words(spec: Any) -> str:
         """Return the kinds within a spec."""
@@ -153,10 +189,18 @@ def mix(every: int) -> list[tuple[str, Mapping[str, Any]]]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure and print."""
+    """Measure the shares of the code in the CPU time of all questions, and print two tables.
+
+    Args:
+        arguments: arguments of the command line; those of the process if None.
+
+    Returns:
+        The exit code 0.
+    """
     parser = tables.parser("shares", __doc__)
     parser.add_argument("--every", type=int, default=1, help="ask every so many questions")
     every = parser.parse_args(arguments).every
+    # Start again with the variables that limit numerical libraries to one thread.
     if THREADS.items() - os.environ.items():
         command = [sys.executable, "-m", "benchmarks.shares", "--every", str(every)]
         os.execve(sys.executable, command, os.environ | THREADS)

@@ -44,7 +44,14 @@ def times(value: float | None) -> str:
 
 
 def error(value: float | None) -> str:
-    """Return a relative error: inside our interval, in parts or in per cent."""
+    """Write a relative error for a table.
+
+    Args:
+        value: the error; 0 means inside our interval, and None that there is none.
+
+    Returns:
+        `inside`; a percentage if its size is from 0.1 % to 1000 %, and otherwise a decimal power; empty for None.
+    """
     if value is None:
         return ""
     if value == 0:
@@ -64,7 +71,7 @@ def as_markdown(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
 
 
 def show(title: str, head: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
-    """Print a table on a terminal.
+    """Print a table on the terminal.
 
     Args:
         title: title of the table.
@@ -78,7 +85,7 @@ def show(title: str, head: Sequence[str], lines: Iterable[Sequence[str]]) -> Non
 
 
 def write_section(name: str, text: str, path: Path = DOCUMENT) -> None:
-    """Write a text between the markers of a section.
+    """Replace the text between the two markers of a section of a document.
 
     Args:
         name: name of the section in its markers.

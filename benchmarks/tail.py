@@ -58,7 +58,13 @@ LEAST_LOG10_DELTA = -300.0
 
 
 class Question(NamedTuple):
-    """A group, the body of a request, and whether its numbers have the widest ranges."""
+    """A random question to the accountant or to a calibrator.
+
+    Attributes:
+        group: kind of the question: accounts, lists of mechanisms, or the name of a calibrator.
+        body: body of the request.
+        wide: whether its numbers are drawn over their widest ranges.
+    """
 
     group: str
     body: Mapping[str, Any]
@@ -89,17 +95,21 @@ def log_uniform(generator: random.Random, low: float, high: float) -> float:
 
 
 def redraw(generator: random.Random, value: Any, wide: bool, name: str = "") -> Any:
-    """Return a part of a body with every number and choice in it drawn anew.
+    """Return a part of a request with every number and choice in it drawn anew.
 
     Args:
         generator: source of randomness.
         value: the part.
         wide: whether numbers are drawn over their widest ranges, and words too.
         name: member that holds the part.
+
+    Returns:
+        The new part, of the same structure.
     """
     if isinstance(value, Mapping):
         body = {key: redraw(generator, each, wide, key) for key, each in value.items()}
         if wide and "population" in body:
+            # A batch is not larger than the population.
             body["population"] = round(log_uniform(generator, 1.0, 1e12))
             body["batch_size"] = round(log_uniform(generator, 1.0, body["population"]))
         return body
@@ -111,7 +121,17 @@ def redraw(generator: random.Random, value: Any, wide: bool, name: str = "") -> 
 
 
 def _redraw_number(generator: random.Random, value: float, wide: bool, name: str) -> float:
-    """Return a number that is drawn anew; `redraw` describes the arguments."""
+    """Draw a number anew, on a logarithmic scale.
+
+    Args:
+        generator: source of randomness.
+        value: the number.
+        wide: whether it is drawn over its range in `RANGES`, and not near the present value.
+        name: member that holds the number.
+
+    Returns:
+        The new number. δ is from 10⁻¹² to 10⁻³, or if wide from 10^`LEAST_LOG10_DELTA` to 0.1. Counts are at least 1.
+    """
     if name in ("delta", "log10_delta"):
         exponent = generator.uniform(LEAST_LOG10_DELTA, -1.0) if wide else generator.uniform(-12.0, -3.0)
         return 10.0**exponent if name == "delta" else exponent
@@ -121,22 +141,27 @@ def _redraw_number(generator: random.Random, value: float, wide: bool, name: str
         factor = FACTOR if wide else NEAR
         low, high = value / factor, value * factor
     number = log_uniform(generator, low, high) if low > 0.0 else value
+    # Some counts, such as rounds, are given as doubles.
     is_whole = isinstance(value, int) or name in WHOLE
     return max(1, round(number)) if is_whole else number
 
 
 def draw_account(generator: random.Random, group: str, wide: bool) -> Mapping[str, Any]:
-    """Return the body of a random account, of one kind of mechanism or of a list of up to eight.
+    """Draw the request of an account, of one kind of mechanism or of a list of two to eight.
 
     Args:
         generator: source of randomness.
-        group: `ACCOUNTS` or `LISTS`.
-        wide: as in `redraw`.
+        group: `ACCOUNTS` for one mechanism, or `LISTS`.
+        wide: whether numbers are drawn over their widest ranges.
+
+    Returns:
+        The body of the request.
     """
     settings = [each for name, each in SPECS.items() if "composed" not in name]
     setting = generator.choice(settings)
     spec = redraw(generator, setting.spec, wide)
     if group == LISTS:
+        # All mechanisms of a list have the same relation and observer.
         same = [
             candidate
             for candidate in settings
@@ -144,16 +169,20 @@ def draw_account(generator: random.Random, group: str, wide: bool) -> Mapping[st
         ]
         parts = [redraw(generator, generator.choice(same).spec, wide) for _ in range(generator.randint(2, 8))]
         spec = {"kind": "composed", "mechanisms": parts}
+    # Most questions are for ε at a δ.
     query = redraw(generator, {"log10_delta": -6.0} if generator.random() < 0.7 else {"epsilon": 1.0}, wide)
     return {"spec": spec, "relation": setting.relation, "observer": setting.observer, "unit": "record", "query": query}
 
 
 def draw_gaussian(generator: random.Random, wide: bool) -> Mapping[str, Any]:
-    """Return the body of a random calibration of Gaussian noise, for any of its unknowns.
+    """Draw the request of a calibration of Gaussian noise, for any of its unknowns.
 
     Args:
         generator: source of randomness.
-        wide: as in `redraw`.
+        wide: whether numbers are drawn over their widest ranges.
+
+    Returns:
+        The body of the request, without the unknown.
     """
     body = redraw(generator, {**EXAMPLES["gaussian"], "noise_multiplier": 1.0}, wide)
     unknown = generator.choice(CHOICES["solve_for"])
@@ -169,12 +198,15 @@ def draw_gaussian(generator: random.Random, wide: bool) -> Mapping[str, Any]:
 
 
 def draw(generator: random.Random, group: str, wide: bool) -> Question:
-    """Return a random question of a group.
+    """Draw a random question of a group.
 
     Args:
         generator: source of randomness.
         group: one of `GROUPS`.
-        wide: as in `redraw`.
+        wide: whether numbers are drawn over their widest ranges.
+
+    Returns:
+        The question. Its request may be one that is not accepted.
     """
     if group in (ACCOUNTS, LISTS):
         return Question(group, draw_account(generator, group, wide), wide)
@@ -195,11 +227,18 @@ def ask(question: Question) -> object:
 
 
 def measure(question: Question) -> Measured | None:
-    """Return the CPU seconds of a question; None if it is not accepted.
+    """Measure the CPU time of one question.
 
     The clock of the thread is read: while a timer is set, the clock of the process advances in steps of 4 ms.
+
+    Args:
+        question: the question.
+
+    Returns:
+        CPU seconds and the way in which it ended; None if the request is not accepted.
     """
     begun = time.thread_time()
+    # The timer raises `Stopped` after `LIMIT` seconds of CPU.
     signal.setitimer(signal.ITIMER_PROF, LIMIT)
     try:
         ask(question)
@@ -224,12 +263,15 @@ def stop(_: int, __: FrameType | None) -> None:
 
 
 def measure_all(group: str, count: int, seed: int) -> Iterator[Measured]:
-    """Measure accepted questions of a group, half of them wide.
+    """Measure accepted questions of a group, half of them with numbers over the widest ranges.
 
     Args:
         group: one of `GROUPS`.
         count: number of questions.
         seed: number that distinguishes runs.
+
+    Yields:
+        Each question with its CPU seconds and the way in which it ended.
     """
     generator = random.Random(f"{group} {seed}")
     for place in range(count):
@@ -240,7 +282,14 @@ def measure_all(group: str, count: int, seed: int) -> Iterator[Measured]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, or write the results."""
+    """Measure random questions, or write or compare the trees that estimate CPU times.
+
+    Args:
+        arguments: arguments of the command line; those of the process if None.
+
+    Returns:
+        The exit code 0.
+    """
     parser = argparse.ArgumentParser(prog="python -m benchmarks.tail", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("rows", type=Path, help="file with a line of JSON for each question")
     parser.add_argument("--questions", type=int, default=2000, help="number of accepted questions of each group")
@@ -255,11 +304,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.grow:
         costs.write(options.rows)
         return 0
+    # Start again with the variables that limit numerical libraries to one thread.
     if THREADS.items() - os.environ.items():
         os.execve(sys.executable, [sys.executable, "-m", "benchmarks.tail", *sys.argv[1:]], os.environ | THREADS)
     import_everything()
     signal.signal(signal.SIGPROF, stop)
     for group in options.only:
+        # Every row is stored at once, so that an interrupted run keeps its rows.
         with options.rows.open("a", encoding="utf-8", buffering=1) as file:
             for question, seconds, ending in measure_all(group, options.questions, options.seed):
                 file.write(json.dumps({**question._asdict(), "seconds": seconds, "ending": ending}) + "\n")

@@ -41,10 +41,17 @@ SHORT = 2
 
 
 class Run(NamedTuple):
-    """A run of Algorithm 1 and its target.
+    """A run of Algorithm 1 of Lowy and Razaviyayn, noisy mini-batch SGD, with its target.
 
-    `margin` is the constant L of the noise over the largest norm of a gradient. Appendix H takes L = 2 max‖x‖ for the
-    logistic loss, which is twice that norm, and the clipping threshold for the squared loss.
+    Attributes:
+        name: name in tables.
+        samples: number n of records of a client.
+        batch: number K of records in a batch.
+        rounds: number R of rounds.
+        epsilon: target ε, in nats.
+        delta: target δ.
+        margin: the constant L of the noise over the largest norm of a gradient. Appendix H takes L = 2 max‖x‖ for the
+            logistic loss, which is twice that norm, and the clipping threshold for the squared loss.
     """
 
     name: str
@@ -113,12 +120,15 @@ SHUFFLED = (
 
 # Figures ------------------------------------------------------------------------------------------------------------
 def run_spec(run: Run, noise_multiplier: float, sampling: Sampling) -> Spec:
-    """Return the spec of the releases of one client.
+    """Return the specification of all releases of one client: Gaussian noise on random batches, once in each round.
 
     Args:
         run: the run.
-        noise_multiplier: standard deviation of the noise over the sensitivity.
+        noise_multiplier: standard deviation of the noise of a sum over the bound on one gradient.
         sampling: sampling of the batches.
+
+    Returns:
+        The specification, which the accountant takes.
     """
     release = Gaussian(noise_multiplier=noise_multiplier)
     batch = Subsampled(sampling=sampling, batch_size=run.batch, population=run.samples, mechanism=release)
@@ -126,24 +136,30 @@ def run_spec(run: Run, noise_multiplier: float, sampling: Sampling) -> Spec:
 
 
 def true_epsilon(run: Run, noise_multiplier: float, sampling: Sampling) -> Interval:
-    """Return the enclosure of ε at the run's δ, for a record that is replaced.
+    """Return certified bounds on the true ε of a run at its δ, if one record is replaced.
 
     Args:
         run: the run.
-        noise_multiplier: standard deviation of the noise over the sensitivity.
+        noise_multiplier: standard deviation of the noise of a sum over the bound on one gradient.
         sampling: sampling of the batches.
+
+    Returns:
+        A lower and an upper bound on ε, in nats.
     """
     spec = run_spec(run, noise_multiplier, sampling)
     return account(spec, relation="replace-one").guarantee.curve.epsilon(math.log(run.delta))
 
 
 def least_noise_multiplier(run: Run, sampling: Sampling, guess: float) -> float:
-    """Return the smallest certified noise multiplier; the lower end of the search if the subsampling suffices.
+    """Return the smallest noise multiplier that is certified for the target of a run.
 
     Args:
         run: the run.
         sampling: sampling of the batches.
         guess: initial estimate of the noise multiplier.
+
+    Returns:
+        The noise multiplier, or the lower end of the search if the subsampling alone suffices.
     """
 
     @functools.cache
@@ -181,7 +197,12 @@ def both_samplings(run: Run, noise: float) -> Iterator[str]:
 def algorithm_1(run: Run) -> Iterator[str]:
     """Yield the cells of a row of the first table: a run at the printed noise of Theorem 2.1.
 
-    The last cell is the printed noise over the smallest certified noise for sampling without replacement.
+    Args:
+        run: the run.
+
+    Yields:
+        Name, n, K, least K of the theorem, R, ε, δ, printed noise multiplier, and the true ε without and with
+        replacement. The last cell is the printed noise over the smallest certified noise without replacement.
     """
     printed = printed_noise_multiplier(run)
     yield from (run.name, f"{run.samples}", f"{run.batch}", f"{minimal_batch_size(**run.target)}", f"{run.rounds}")
@@ -206,8 +227,13 @@ def one_pass(row: tuple[float, float]) -> Iterator[str]:
 
     Args:
         row: δ and ε.
+
+    Yields:
+        δ and ε; the printed and the least σ at sensitivity 1, and their ratio; the true ε at the printed σ and at half
+        of it.
     """
     delta, epsilon = row
+    # ε depends only on noise over sensitivity, so that the sensitivity is 1.
     inputs = classical.BUN_STEINKE_GAUSSIAN.request(epsilon=epsilon, delta=delta, sensitivity=1.0)
     outputs = classical.BUN_STEINKE_GAUSSIAN.evaluate(inputs).outputs
     printed, exact = outputs["noise_std"], outputs["upper_exact_noise_std"]
@@ -222,13 +248,18 @@ def shuffle_row(row: tuple[int, int, float, float]) -> Iterator[str]:
 
     Args:
         row: number of clients, records of each, ε of a local report, and δ.
+
+    Yields:
+        The row; ε as printed, by clones, and by randomised responses; the lower bound; printed ε over that by clones.
     """
     clients, samples, local, delta = row
     log_delta = math.log(delta)
     theorem = ShuffledRound(clients=clients, samples_per_client=samples, local_epsilon=local, local_log_delta=-math.inf)
     printed = theorem.epsilon(log_delta)
+    # Clones: another client's report looks like the victim's with probability e^{−nε₀}, for n records.
     clones = scaled_pair(ClonesBound(clients, math.exp(-samples * local), local)).epsilon(log_delta).upper
     yield from (f"{clients}", f"{samples}", f"{local:g}", f"{delta:g}", f"{printed:.4g}", f"{clones:.4g}")
+    # Randomised responses: only for one record of each client.
     if samples == 1:
         yield f"{scaled_pair(response_bound(clients, local, 2)).epsilon(log_delta).upper:.4g}"
         yield f"{response_instance(clients, local, 2).epsilon(log_delta).lower:.4g}"
@@ -267,8 +298,12 @@ def published_epsilon(case: Batches) -> float:
 
     Args:
         case: the releases.
+
+    Returns:
+        The bound at δ = 10⁻⁵, in nats.
     """
     release = Gaussian(noise_multiplier=case.noise_multiplier)
+    # With replacement a record is drawn a random number of times.
     drawn = multiplicities(case.batch, case.population)
     if case.sampling == "without-replacement" or drawn is None:
         batch = Subsampled(sampling=case.sampling, batch_size=case.batch, population=case.population, mechanism=release)
@@ -279,7 +314,15 @@ def published_epsilon(case: Batches) -> float:
 
 
 def batch_row(case: Batches) -> Iterator[str]:
-    """Yield the cells of a row of the last table: the certified ε, and the gap by the published bound and by ours."""
+    """Yield the cells of a row of the last table: the certified ε, and the gap by the published bound and by ours.
+
+    Args:
+        case: the releases.
+
+    Yields:
+        Sampling, relation, batch size, noise multiplier, rounds, published ε, certified ε, and the relative distance of
+        both upper bounds from the certified lower bound.
+    """
     release = Gaussian(noise_multiplier=case.noise_multiplier)
     batch = Subsampled(sampling=case.sampling, batch_size=case.batch, population=case.population, mechanism=release)
     spec = batch if case.rounds == 1 else Repeated(times=case.rounds, mechanism=batch)
@@ -304,7 +347,13 @@ def _round(value: float, direction: str) -> str:
 
 # Tables -------------------------------------------------------------------------------------------------------------
 class Table(NamedTuple):
-    """A table of the document: its rows are computed one by one."""
+    """A table of the document, with rows that are computed one by one.
+
+    Attributes:
+        columns: titles of the columns.
+        rows: arguments of each row.
+        figures: function from the arguments of a row to its cells.
+    """
 
     columns: tuple[str, ...]
     rows: Sequence[tuple[object, ...]]
@@ -335,7 +384,7 @@ TABLES = {
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Write the tables into the document, or print their first rows."""
+    """Write the tables into the document, or print their first rows with --short; return the exit code 0."""
     chosen = parser("tightness", __doc__).parse_args(arguments)
     for name, table in TABLES.items():
         if chosen.short:

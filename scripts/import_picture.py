@@ -54,15 +54,22 @@ def packages_imported(graph: grimp.ImportGraph) -> Imports:
 
 
 def arrange_rows(imports: Imports) -> Sequence[Sequence[str]]:
-    """Return the packages in rows, so that every import points to a lower row.
+    """Arrange the packages in rows, so that every import points to a lower row.
 
     Within a row, packages are sorted by the mean horizontal place of the packages that import them.
+
+    Args:
+        imports: the packages that each package imports.
+
+    Returns:
+        Names of packages, row by row from the top.
 
     Raises:
         graphlib.CycleError: packages import each other.
     """
     importers = {name: [importer for importer, targets in imports.items() if name in targets] for name in imports}
     row_numbers: dict[str, int] = {}
+    # A package is one row below the lowest package that imports it.
     for name in reversed(list(TopologicalSorter(imports).static_order())):
         row_numbers[name] = max((row_numbers[importer] for importer in importers[name]), default=-1) + 1
     rows = [
@@ -70,6 +77,7 @@ def arrange_rows(imports: Imports) -> Sequence[Sequence[str]]:
         for row in range(max(row_numbers.values()) + 1)
     ]
     places = {name: place for row in rows for name, place in _places_in_row(row).items()}
+    # Sorting one row moves the places in the next, so that several passes are made.
     for _ in range(PASSES):
         for row in rows[1:]:
             row.sort(key=lambda name: fmean(places[importer] for importer in importers[name]))
@@ -83,8 +91,16 @@ def _places_in_row(row: Sequence[str]) -> dict[str, float]:
 
 
 def drop_implied(imports: Imports) -> Imports:
-    """Return the imports without those that a chain of other imports implies."""
+    """Remove the imports that a chain of other imports implies, to keep the picture readable.
+
+    Args:
+        imports: the packages that each package imports.
+
+    Returns:
+        The remaining imports of each package.
+    """
     reachable: dict[str, frozenset[str]] = {}
+    # Packages that each package reaches by any chain of imports. Imported packages come first.
     for name in TopologicalSorter(imports).static_order():
         reachable[name] = imports[name].union(*(reachable[target] for target in imports[name]))
     direct: dict[str, frozenset[str]] = {}
@@ -97,11 +113,14 @@ def drop_implied(imports: Imports) -> Imports:
 
 
 def draw(imports: Imports, rows: Sequence[Sequence[str]]) -> str:
-    """Return the picture as SVG.
+    """Draw packages as boxes and imports as arrows.
 
     Args:
         imports: the arrows to draw.
         rows: the packages from top to bottom.
+
+    Returns:
+        The picture as SVG. Equal arguments give equal texts.
     """
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(WIDTH, ROW * len(rows)))
@@ -137,7 +156,14 @@ def render() -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write the picture, or with --check compare it with the file; return 1 where they differ."""
+    """Write the picture, or with --check compare it with the file.
+
+    Args:
+        arguments: arguments of the command line.
+
+    Returns:
+        The exit code: 1 if the file differs, and otherwise 0.
+    """
     picture = render()
     if "--check" not in arguments:
         PICTURE.write_text(picture, encoding="utf-8")

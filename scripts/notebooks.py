@@ -21,7 +21,14 @@ FOLDER = Path(__file__).resolve().parent.parent / "examples" / "notebooks"
 
 
 def execute(notebook: dict[str, Any]) -> dict[str, Any]:
-    """Run the cells of a notebook in one namespace, and return the notebook with their outputs."""
+    """Run the code cells of a notebook in one namespace.
+
+    Args:
+        notebook: JSON form of the notebook.
+
+    Returns:
+        A copy with the outputs and the numbers of the cells.
+    """
     names: dict[str, Any] = {"__name__": "__main__"}
     cells, count = [], 0
     for cell in notebook["cells"]:
@@ -39,10 +46,14 @@ def _outputs(source: str, names: dict[str, Any]) -> list[dict[str, Any]]:
     Args:
         source: code of the cell.
         names: namespace of the notebook, which the cell changes.
+
+    Returns:
+        The outputs in the format of notebooks, at most two.
     """
     statements = ast.parse(source).body
     last_expression: ast.expr | None = None
     last = statements[-1] if statements else None
+    # The value of a last expression is an output, as in an interactive session.
     if isinstance(last, ast.Expr):
         last_expression = last.value
         statements.pop()
@@ -82,7 +93,14 @@ def without_pictures(notebook: dict[str, Any]) -> dict[str, Any]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run every notebook. With --check return 1 if the outputs of one differ from its file."""
+    """Run every notebook and store the outputs, or with --check compare them with the stored ones.
+
+    Args:
+        arguments: arguments of the command line.
+
+    Returns:
+        The exit code: 1 if outputs differ, and otherwise 0.
+    """
     differences = 0
     for path in sorted(FOLDER.glob("*.ipynb")):
         stored = json.loads(path.read_text(encoding="utf-8"))

@@ -50,7 +50,13 @@ TABLES: Mapping[str, Callable[[], str]] = {
 
 
 def render(text: str) -> str:
-    """Return a text with every table written anew.
+    """Replace every generated table of a document by its present text.
+
+    Args:
+        text: the document, with markers around each table.
+
+    Returns:
+        The document with the new tables.
 
     Raises:
         ValueError: a table's markers are missing.

@@ -23,7 +23,11 @@ PLACE = re.compile(r"<!-- generated: ([\w-]+) -->")
 
 
 def pages() -> Iterator[tuple[str, str]]:
-    """Yield path below docs/ and text of each generated page."""
+    """Yield all generated pages of the site.
+
+    Yields:
+        Path below docs/, and the text in Markdown.
+    """
     yield from algorithms.pages()
     yield from theorems.pages()
     yield from reference.pages()
@@ -38,7 +42,14 @@ def pages() -> Iterator[tuple[str, str]]:
 
 
 def section(document: str, title: str) -> str:
-    """Return the text of a document below a heading.
+    """Return the text of a document below a heading of the second level.
+
+    Args:
+        document: path of the document in the repository.
+        title: the heading.
+
+    Returns:
+        The text up to the next such heading.
 
     Raises:
         ValueError: the document has no such heading.
@@ -140,12 +151,15 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
 
 
 def on_template_context(context: Any, template_name: str, config: MkDocsConfig) -> Any:
-    """Set the base of the links of the page for unknown paths, which is served below any path.
+    """Set the base of the links on the page for unknown paths, which is served at any path.
 
     Args:
         context: values of the template.
         template_name: name of the template.
         config: configuration; `extra.below` is the path of the site, `DOCS_BELOW`.
+
+    Returns:
+        The changed values.
     """
     if template_name == "404.html":
         context["base_url"] = config.extra["below"]

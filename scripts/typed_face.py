@@ -42,7 +42,11 @@ WRITTEN = "Written by scripts/typed_face.py."
 
 
 class Stub:
-    """A stub file under construction, with its imports."""
+    """A stub file under construction, with type annotations for editors and type checkers.
+
+    Attributes:
+        imports: names to import, by module.
+    """
 
     def __init__(self) -> None:
         self.imports: dict[str, set[str]] = defaultdict(set)
@@ -53,7 +57,16 @@ class Stub:
         return str(cls.__name__)
 
     def type(self, annotation: Any) -> str:
-        """Return an annotation as text, which admits mappings for structures and sequences for tuples."""
+        """Return an annotation as text, and import the names in it.
+
+        The text admits mappings in place of data classes, and sequences in place of tuples.
+
+        Args:
+            annotation: the annotation.
+
+        Returns:
+            Python source text.
+        """
         if isinstance(annotation, TypeAliasType):
             return self.type(annotation.__value__)
         origin = get_origin(annotation)
@@ -65,6 +78,7 @@ class Stub:
                 self.imports["epsilond.accountants.quantities"].add(ALIASES[annotation])
                 return ALIASES[annotation]
             return f"Literal[{', '.join(map(repr, members))}]"
+        # Nested unions are flattened, and repetitions removed.
         if origin in (Union, UnionType):
             parts = " | ".join(map(self.type, members)).split(" | ")
             return " | ".join(dict.fromkeys(parts))
@@ -85,6 +99,9 @@ class Stub:
         Args:
             about: first line of the file.
             parts: definitions in their order.
+
+        Returns:
+            Formatted Python source text: a comment, the imports and the definitions.
         """
         imports = [f"from {module} import {', '.join(sorted(names))}" for module, names in self.imports.items()]
         names = "Any, Literal, TypeAlias, overload"
@@ -102,10 +119,15 @@ def _default(field: Field[Any]) -> str:
 
 
 def overloads() -> str:
-    """Return the text of typed.pyi."""
+    """Return the text of typed.pyi, the signatures of all questions with the fields of each algorithm.
+
+    Returns:
+        Python source text.
+    """
     stub = Stub()
     parts: list[str] = []
     calibration = stub.name(Calibration)
+    # One overload for each algorithm, and one for any other name.
     for calibrator in CALIBRATORS:
         answer = f"{calibration}[{stub.name(calibrator.parameters_type)}]"
         parts += _overloads("calibrate", calibrator.name, calibrator.problem, answer, stub)
@@ -114,6 +136,7 @@ def overloads() -> str:
     for bounder in RISK_BOUNDS:
         parts += _overloads("bound_risk", bounder.name, bounder.problem, bounds, stub)
     parts.append(f"@overload\ndef bound_risk(algorithm: str, /, **fields: object) -> {bounds}: ...")
+    # A plan is for a problem, or within a ledger.
     execution = "executor: Executor | None = ..., progress: Callable[[int, int], None] = ..."
     stub.imports["concurrent.futures"].add("Executor")
     plan_answer = stub.name(PlanAnswer)
@@ -122,6 +145,7 @@ def overloads() -> str:
     parts.append(f"@overload\ndef plan(*, {within}) -> {plan_answer}: ...")
     stub.imports["epsilond.ledgers.client.ledgers"].add("Ledger")
     stub.imports["epsilond.accountants.theorem"].add("Reading")
+    # Evaluations of theorems that have a formula.
     ids = ", ".join(repr(theorem.id) for theorem in THEOREMS if theorem.formula is not None)
     parts.append(f"TheoremId: TypeAlias = Literal[{ids}]")
     arguments = 'theorem_id: TheoremId | str, /, reading: Reading = "printed", **inputs: object'
@@ -157,13 +181,16 @@ def command_options() -> str:
 
 
 def _list_command(name: str, title: str, summary: str, problem: type) -> dict[str, Any]:
-    """Return a command with the fields of its request class as options, as JSON.
+    """Return a command with the fields of its request class as options.
 
     Args:
         name: name of the command.
         title: one line about it.
         summary: description.
         problem: request class.
+
+    Returns:
+        The command as a JSON object.
     """
     options = tuple(describe_options(problem))
     return ListedCommand(name=name, title=title, summary=summary, options=options).as_json()

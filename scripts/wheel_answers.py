@@ -14,7 +14,14 @@ KNOWN = 2.12451517112012
 
 
 def main(engine: str) -> None:
-    """Compare the answering engine and its answers with the expected ones."""
+    """Check that an installed wheel answers by the expected engine, and that its ε is right.
+
+    Args:
+        engine: expected suffix of the engine's version.
+
+    Raises:
+        SystemExit: the engine or ε is another one.
+    """
     step = epsilond.Subsampled(sampling="poisson", rate=0.01, mechanism=epsilond.Gaussian(noise_multiplier=1.0))
     steps = epsilond.Repeated(times=1000, mechanism=step)
     answer = epsilond.account(steps, relation="add-or-remove-one", unit="record", observer="server")
@@ -22,6 +29,7 @@ def main(engine: str) -> None:
     print(f"{answer.engine_version}: {lower} <= epsilon <= {upper}")
     if not answer.engine_version.endswith(f"+{engine}"):
         sys.exit(f"the engine is not {engine}")
+    # Rounding may move both bounds slightly.
     if not lower * (1.0 - 1e-12) <= KNOWN <= upper * (1.0 + 1e-12):
         sys.exit("epsilon is another one")
 

@@ -71,15 +71,17 @@ def table_cells(preset: Preset, answers: Sequence[tuple[Cell, Any]]) -> tuple[Ce
         answers: each simulation of the experiment's grid with its answer.
 
     Returns:
-        One cell for each simulation. If each simulation has a curve, one cell for each place on it. If the experiment
-        tunes a value, one cell for each group of simulations that differ only in that value.
+        Usually one cell for each simulation. A simulation that measures a curve has one cell for each point of the
+        curve. Simulations that differ only in a tuned value, such as the step size, share one cell with the best value.
     """
     cells = [CELL_MAKERS[answer.kind](cell, answer) for cell, answer in answers]
+    # A curve becomes one cell for each of its points.
     if preset.curve:
         curves = [_split_curve(cell, preset.across.name) for cell in cells]
         return tuple(itertools.chain.from_iterable(curves))
     if preset.tuned is None:
         return tuple(cells)
+    # Of the tuned values only the best one of each run is kept.
     groups = _group_cells(cells, without=preset.tuned.name)
     return tuple(_merge_tuned(group, preset.tuned.name) for group in groups)
 

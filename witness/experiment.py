@@ -37,10 +37,12 @@ class Axis:
 
 @dataclass(frozen=True, kw_only=True)
 class Claimed:
-    """A claimed ε at δ for one record, against an observer that sees every message.
+    """The privacy guarantee (ε, δ) that a paper claims for the noise of an experiment.
+
+    The certified ε of that noise is computed at the same δ, and decides whether the claim is right.
 
     Attributes:
-        epsilon: the ε that a paper states for its noise.
+        epsilon: the ε that the paper states, in nats.
         delta: the δ of that statement, in (0, 1).
     """
 
@@ -75,11 +77,12 @@ class Cell:
 
     Attributes:
         place: its value on each axis of the grid, by the axis's name.
-        simulation: a request of another kind of simulation.
-        claimed: the claim of a paper about the noise of this simulation. The certified ε of the noise is computed for
+        simulation: request of the simulation: a measurement of risk, an audit, an attack on models, or repeated
+            trainings.
+        claimed: the (ε, δ) that a paper claims for the noise of this simulation. The certified ε is computed for
             comparison.
-        log10_deltas: log₁₀ δ of formulas at the ε of this place, by the interpretation of the formula, such as
-            `printed`.
+        log10_deltas: log₁₀ δ of a paper's formula at the ε of this place. Keys say how the formula is taken, such as
+            `printed` or `corrected`.
         published: scores that the paper prints at this place, by run: `private`, or the name of a run compared with it.
     """
 

@@ -227,7 +227,7 @@ def format_bound(bound: float, rounding: str) -> str:
 def judge_trend(
     claim: str, lines: Sequence[Sequence[Measured]], *, quantity: str, lower_is_better: bool = True
 ) -> Finding:
-    """Judge the claim that each line is better at its last value than at its first.
+    """Judge the claim that a quantity is better at the largest ε than at the smallest, on each line of a figure.
 
     Args:
         claim: the paper's claim in words.

@@ -28,10 +28,12 @@ def end_warnings(
     """
     if preset.tuned is None:
         return
+    # A grid of one value has no ends.
     grid = {float(cell.place[preset.tuned.name]) for cell, _ in simulations}
     if len(grid) < 2:
         return
     for run, best_values in _best_values(cells).items():
+        # One warning for the smallest and one for the largest value, with the number of settings.
         for extreme in (min(grid), max(grid)):
             if extreme not in best_values:
                 continue

@@ -65,15 +65,15 @@ class Join:
 
     Attributes:
         algorithm: name of the algorithm in the list of algorithms.
-        noise: fields of the run that state its noise. All are absent from a run with a target.
-        calibrate: takes a problem, a run without noise, and a target (ε, δ). It returns the run with the least
+        noise: names of the run's fields that state its noise. They are None in a run whose noise is to be calibrated.
+        calibrate: function of a problem, a run without noise, and a target (ε, δ). It returns the run with the least
             certified noise, and the calibrator's answer. It raises `InvalidInput` or `NoCertificate` as the calibrator
             does.
         allowance: expected time of `calibrate`, for the plan of a simulation.
-        account: takes a problem, a run with noise, and log δ (natural logarithm), and returns certified bounds on the
-            run's ε at δ. It certifies the same guarantee as `calibrate`, for given noise. None means that only
-            calibrated noise is certified.
-        bounds: takes a problem and a run with noise, and returns every known bound on a measured quantity of the run.
+        account: function of a problem, a run with noise, and log δ (natural logarithm). It returns certified bounds on
+            the run's ε at δ, in nats. None if only calibrated noise is certified.
+        bounds: function of a problem and a run with noise. It returns every known bound on a measured quantity of the
+            run.
     """
 
     algorithm: str

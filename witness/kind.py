@@ -42,7 +42,7 @@ class Prepared:
     Attributes:
         request: the request as the caller sent it.
         plan: estimated cost, with the number of blocks.
-        resolved: the prepared form of the request. Only the blocks of its own kind read it.
+        resolved: the data that the blocks of this kind of simulation read, such as the runs with their noise.
     """
 
     request: object

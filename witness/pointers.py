@@ -52,6 +52,7 @@ def _pointer(request: Any, pointer: str) -> str:
     field_name, *_ = pointer.removeprefix("/").split("/")
     if field_name in OWN_FIELDS:
         return pointer
+    # A field that the run does not have belongs to the problem.
     run_fields = {field.name for field in fields(request.run)}
     if field_name in run_fields:
         return f"/run{pointer}"

@@ -49,6 +49,7 @@ def cell_warnings(answers: Sequence[tuple[Cell, object]]) -> Iterator[Caution]:
             cells_by_warning.setdefault((warning.code, warning.message), []).append(cell)
 
     for (code, message), cells in cells_by_warning.items():
+        # A warning of many simulations would hide the others.
         if len(cells) > MOST_NAMED:
             yield Caution(code=code, message=f"{len(cells)} cells: {message}")
             continue

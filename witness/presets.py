@@ -295,6 +295,7 @@ def run_block(resolved: Sequence[Prepared], index: int) -> object:
     """
     first_block = 0
     for cell in resolved:
+        # Blocks are numbered through all simulations: find the one with this block.
         next_first_block = first_block + cell.plan.blocks
         if index < next_first_block:
             kind = kind_of(cell.request, CELL_KINDS)

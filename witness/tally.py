@@ -44,7 +44,11 @@ class Tally:
 
     @property
     def verdict(self) -> FindingVerdict:
-        """Verdict on the claim, from the numbers of settings in which it holds and fails."""
+        """The verdict on the claim, from the numbers of settings in which it holds and fails.
+
+        A failure makes it `refuted` if the claim is about every setting. Otherwise it is `mixed`, or `not reproduced`
+        if the claim holds nowhere. Without a failure it is `undecided`, `confirmed` or `confirmed in part`.
+        """
         if self.fails and self.universal:
             return "refuted"
         if self.fails and self.holds:

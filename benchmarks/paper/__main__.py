@@ -15,7 +15,14 @@ from benchmarks.paper.exhibits import EXHIBITS, files, read_stored, store
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Compute, print, write; returns the exit code."""
+    """Compute the exhibits of the paper, print their texts, and write them to docs/paper if requested.
+
+    Args:
+        arguments: arguments of the command line; those of the process if None.
+
+    Returns:
+        The exit code 0.
+    """
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.paper", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -26,6 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--render", action="store_true", help="write docs/paper without computing anything")
     chosen = parser.parse_args(arguments)
     measured = read_stored()
+    # With --render the stored numbers are used, and nothing is computed.
     for exhibit in () if chosen.render else EXHIBITS:
         if not chosen.names or exhibit.name in chosen.names:
             measured[exhibit.name] = exhibit.measure(chosen.short)

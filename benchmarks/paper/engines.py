@@ -29,14 +29,19 @@ RUNS: tuple[tuple[float, float, int, Relation, float], ...] = (
 
 
 def compare_engines(rate: float, noise: float, rounds: int, relation: Relation, epsilon: float) -> Measured:
-    """Return the enclosures of log δ(ε) by the contour engine and by the lattice engine.
+    """Bound δ at an ε by two independent methods of composition, for a Poisson-subsampled Gaussian mechanism.
+
+    The contour engine uses the known transform of the privacy loss, and the lattice engine only its tail probabilities.
 
     Args:
         rate: rate of Poisson sampling.
         noise: noise multiplier.
         rounds: number of steps.
         relation: neighbouring relation.
-        epsilon: ε [nat].
+        epsilon: ε, in nats.
+
+    Returns:
+        The arguments as `run`, and lower and upper bounds on log δ as `contour` and `lattice`.
     """
     step = Subsampled(sampling="poisson", rate=rate, mechanism=Gaussian(noise_multiplier=noise))
     contour = account(Repeated(times=rounds, mechanism=step), relation=relation).guarantee.curve
@@ -49,7 +54,11 @@ def compare_engines(rate: float, noise: float, rounds: int, relation: Relation, 
 
 
 def truths() -> Iterator[tuple[Spec, Relation, float, mpmath.mpf]]:
-    """Yield questions with a formula for δ, and the value of the formula."""
+    """Yield mechanisms whose δ at an ε is known by a formula: randomised responses, and single Gaussian releases.
+
+    Yields:
+        Specification, neighbouring relation, ε in nats, and the exact δ.
+    """
     for rounds in (1, 10, 100, 1000):
         responses = Repeated(times=rounds, mechanism=RandomizedResponse(epsilon=LEVEL, categories=2))
         for share in (0.2, 0.6):
@@ -66,12 +75,16 @@ def truths() -> Iterator[tuple[Spec, Relation, float, mpmath.mpf]]:
 def response_delta(rounds: int, epsilon: float) -> mpmath.mpf:
     """Return the exact δ(ε) of T binary randomised responses, each with pure ε₀ = `LEVEL`.
 
-    δ(ε) = Σ_j P(j) (1 − e^{ε − L_j})₊, where j is the number of true answers, P(j) = C(T, j) p^j (1 − p)^{T − j} with
-    p = 1/(1 + e^{−ε₀}), and L_j = ε₀ (2j − T) is the privacy loss.
+    δ(ε) is the sum of P(j) (1 − e^{ε − L_j})₊ over the number j of true answers, from 0 to T. Here P(j) = C(T, j) p^j
+    (1 − p)^{T − j} is the probability of j true answers, with p = 1/(1 + e^{−ε₀}). L_j = ε₀ (2j − T) is the privacy
+    loss.
 
     Args:
         rounds: number of responses T.
-        epsilon: ε [nat].
+        epsilon: ε, in nats.
+
+    Returns:
+        δ, with the digits of the present precision of mpmath.
     """
     level = mpmath.mpf(LEVEL)
     true_probability = 1 / (1 + mpmath.exp(-level))
@@ -88,29 +101,36 @@ def response_delta(rounds: int, epsilon: float) -> mpmath.mpf:
 
 
 def sampled_delta(rate: float, noise: float, epsilon: float) -> mpmath.mpf:
-    """Return the larger δ(ε) of both directions of the pair P = (1 − q) N(0, 1) + q N(1/σ, 1) and Q = N(0, 1).
+    """Return the exact δ(ε) of a Gaussian release on a Poisson sample, the larger one of both directions.
 
-    With s = 1/σ and the normal distribution function Φ, the loss log(dP/dQ)(x) = log(1 − q + q e^{s x − s²/2}) grows
-    with x. It equals ε at x = log((e^ε − 1 + q)/q)/s + s/2, so that
+    Let q be the rate and σ the noise multiplier. The outputs have the distributions P = (1 − q) N(0, 1) + q N(1/σ, 1)
+    and Q = N(0, 1). Let s = 1/σ, and Φ the normal distribution function. The loss log(dP/dQ)(x) = log(1 − q + q e^{s x
+    − s²/2}) grows with x.
+
+    The loss equals ε at x = log((e^ε − 1 + q)/q)/s + s/2. Therefore
 
         δ(P‖Q) = q Φ(s − x) + (1 − q − e^ε) Φ(−x).
 
-    It equals −ε at y = log((e^{−ε} − 1 + q)/q)/s + s/2, so that
+    The loss equals −ε at y = log((e^{−ε} − 1 + q)/q)/s + s/2. Therefore
 
-        δ(Q‖P) = Φ(y) − e^ε ((1 − q) Φ(y) + q Φ(y − s)),
+        δ(Q‖P) = Φ(y) − e^ε ((1 − q) Φ(y) + q Φ(y − s)).
 
-    or 0 if e^{−ε} ≤ 1 − q, because the loss then exceeds −ε everywhere.
+    There is no such y if e^{−ε} ≤ 1 − q, because the loss exceeds −ε everywhere. Then δ(Q‖P) = 0.
 
     Args:
-        rate: q.
+        rate: q, in (0, 1].
         noise: σ, the noise multiplier.
-        epsilon: ε [nat].
+        epsilon: ε, in nats.
+
+    Returns:
+        δ, with the digits of the present precision of mpmath.
     """
     q = mpmath.mpf(rate)
     shift = 1 / mpmath.mpf(noise)
     e = mpmath.exp(mpmath.mpf(epsilon))
     x = mpmath.log((e - 1 + q) / q) / shift + shift / 2
     delta_removed = q * mpmath.ncdf(shift - x) + (1 - q - e) * mpmath.ncdf(-x)
+    # e^{s y − s²/2}, the likelihood ratio of both normal distributions at y.
     likelihood_ratio = (1 / e - 1 + q) / q
     if likelihood_ratio <= 0:
         return delta_removed
@@ -121,7 +141,17 @@ def sampled_delta(rate: float, noise: float, epsilon: float) -> mpmath.mpf:
 
 
 def measure(short: bool) -> Measured:
-    """Compute every run by both engines, and compare every enclosure with its truth."""
+    """Bound δ of each run by both engines, and check bounds against values that are known by formulas.
+
+    Args:
+        short: whether only the first two runs are computed, for tests.
+
+    Returns:
+        `runs`: bounds by both engines;
+        `points`: number of known values;
+        `inside`: number of those within our bounds;
+        `widest`: largest relative width of the bounds.
+    """
     contains_truth: list[bool] = []
     widths: list[float] = []
     with mpmath.workdps(DIGITS):
@@ -135,7 +165,15 @@ def measure(short: bool) -> Measured:
 
 
 def words(measured: Measured) -> Words:
-    """Return the texts for the paper: a table of the runs, the counts, and the extreme relative widths of δ."""
+    """Write the texts for the paper on the two engines.
+
+    Args:
+        measured: the numbers that `measure` returns.
+
+    Returns:
+        Texts by name: a table of the runs, how many intervals overlap and how many contain the truth, and extreme
+        widths.
+    """
     rows = []
     overlaps = 0
     widths: dict[str, list[float]] = {"contour": [], "lattice": []}
@@ -143,6 +181,7 @@ def words(measured: Measured) -> Words:
         rate, noise, rounds, relation, epsilon = entry["run"]
         contour = entry["contour"]
         lattice = entry["lattice"]
+        # Two intervals overlap if the larger lower end is at most the smaller upper end.
         overlaps += max(contour[0], lattice[0]) <= min(contour[1], lattice[1])
         widths["contour"].append(math.expm1(contour[1] - contour[0]))
         widths["lattice"].append(math.expm1(lattice[1] - lattice[0]))

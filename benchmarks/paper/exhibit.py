@@ -16,14 +16,14 @@ Words = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Exhibit:
-    """An exhibit.
+    """An exhibit of the paper: a table or figure with the numbers that the text states.
 
     Attributes:
         name: name in the template.
         about: subject.
-        measure: computes the numbers; with `short=True` only some of the rows, for tests.
-        words: makes the texts from the numbers.
-        figures: makes the figures from the numbers.
+        measure: function that computes the numbers; with True only some of the rows, for tests.
+        words: function from the numbers to texts by name.
+        figures: function from the numbers to figures by name.
     """
 
     name: str

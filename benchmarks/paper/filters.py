@@ -32,7 +32,16 @@ REFUTED = next(theorem for theorem in ANY_ORDER if theorem.examples)
 
 
 def measure(short: bool) -> Measured:
-    """Compute δ over the promised δ: of the natural filter, of budgets at several orders, and at a chosen stop."""
+    """Compute by how much the true δ of adaptive compositions exceeds the δ that a stopping rule promises.
+
+    Args:
+        short: whether only runs of at most `SHOWN` rounds are computed, for tests.
+
+    Returns:
+        `natural`: a rule that admits runs while their exact composition meets the target, as arguments and the factor;
+        `orders`: examples with budgets at several Rényi orders, and the factor;
+        `stops`: numbers of rounds, each with the factor at a stop of the analyst's choice.
+    """
     natural = []
     for target_epsilon, target_delta, first_mu, options in NATURAL:
         request = NATURAL_FILTER.request(
@@ -41,6 +50,7 @@ def measure(short: bool) -> Measured:
         factor = NATURAL_FILTER.evaluate(request).outputs["factor"]
         natural.append([target_epsilon, target_delta, first_mu, options, factor])
     examples = list(map(dict, REFUTED.examples))
+    # The examples are those of the refuted theorem.
     orders = [[example, REFUTED.evaluate(REFUTED.request(**example)).outputs["factor"]] for example in examples]
     stops = []
     for rounds in ROUNDS:
@@ -51,7 +61,14 @@ def measure(short: bool) -> Measured:
 
 
 def words(measured: Measured) -> Words:
-    """Return a table, and the extremes."""
+    """Write the texts for the paper on stopping rules.
+
+    Args:
+        measured: the numbers that `measure` returns.
+
+    Returns:
+        Texts by name: a table, and the largest factors of true over promised δ.
+    """
     rows = [
         (f"({target:g}, {delta:g})", f"Gaussian, μ = {first:g}", OPTIONS[options], f"{factor:.3f}")
         for target, delta, first, options, factor in measured["natural"]
@@ -73,7 +90,14 @@ def words(measured: Measured) -> Words:
 
 
 def figures(measured: Measured) -> Mapping[str, Plot]:
-    """Draw the factor at the worst stop, over the rounds that are allowed."""
+    """Draw the factor of true over reported δ at the worst stop, over the number of rounds that are allowed.
+
+    Args:
+        measured: the numbers that `measure` returns.
+
+    Returns:
+        The figure by its name.
+    """
     plot = Plot(
         "What a spend that is shown at a chosen stop is worth",
         "The true δ at the worst stopping time over the reported δ rises with the number of rounds, from one to more "

@@ -48,13 +48,23 @@ def count_by_sum(target: float) -> int:
 
 
 def count_in_ledger(target: float) -> Measured:
-    """Count the models of a ledger with one Gaussian slot, each committed before the next is chosen."""
+    """Count the models that a ledger admits for a target ε, each committed before the next one is chosen.
+
+    Args:
+        target: ε of the ledger, in nats, at `DELTA`.
+
+    Returns:
+        `models`: their number;
+        `capacity`, `used`: budget and use of Gaussian differential privacy, in units of μ²;
+        `nearest`: smallest noise multiplier with which one more model would fit.
+    """
     setting = {"unit": "record", "relation": "add-or-remove-one", "observer": "server"}
     budget = {"epsilon": target, "delta": DELTA, "slots": ["gdp"], "sealed": True}
     with tempfile.TemporaryDirectory() as folder, epsilond.ledger(Path(folder) / "ledger.db") as books:
         ledger = books.open(name="models", dataset="people", **setting, **budget)
         count = 0
         try:
+            # Reserve and commit one model after another, until the ledger refuses.
             while True:
                 with ledger.reserve(f"model {count + 1}", spec=MODEL, slot="gdp") as run:
                     run.commit(STEPS)
@@ -67,7 +77,16 @@ def count_in_ledger(target: float) -> Measured:
 
 
 def measure(short: bool) -> Measured:
-    """Count at each target, and compute ε of the fixed plan around the last."""
+    """Count the models of a budget by a sum of ε, by a ledger, and by a plan that is fixed beforehand.
+
+    Args:
+        short: whether only a few targets are used, for tests.
+
+    Returns:
+        `targets`: the counts at each target ε;
+        `one`: ε of one model;
+        `plan`: at the last target, the largest number that fits and one more, each with its ε.
+    """
     targets = SHORT if short else TARGETS
     rows = []
     for target in targets:
@@ -79,7 +98,14 @@ def measure(short: bool) -> Measured:
 
 
 def words(measured: Measured) -> Words:
-    """Return a table, and the largest target's figures."""
+    """Write the texts for the paper on the number of models.
+
+    Args:
+        measured: the numbers that `measure` returns.
+
+    Returns:
+        Texts by name: a table of all targets, and the figures of the largest target.
+    """
     rows = measured["targets"]
     last = rows[-1]
     lost = [row["fixed"] - row["models"] for row in rows]
@@ -106,7 +132,14 @@ def words(measured: Measured) -> Words:
 
 
 def figures(measured: Measured) -> Mapping[str, Plot]:
-    """Draw models over the target."""
+    """Draw the number of models over the target ε: by a fixed plan, by a ledger, and by a sum of ε.
+
+    Args:
+        measured: the numbers that `measure` returns.
+
+    Returns:
+        The figure by its name.
+    """
     rows = measured["targets"]
     top = max(row["fixed"] for row in rows)
     plot = Plot(

@@ -20,7 +20,15 @@ COLOURS = {accountant.name: colour for accountant, colour in zip(ACCOUNTANTS, (0
 
 
 def measure(short: bool) -> Measured:
-    """Return for each accountant its answers: CPU seconds, and the error or, for ours, the relative width."""
+    """Collect the stored answers of all accountants.
+
+    Args:
+        short: not used, because nothing is computed.
+
+    Returns:
+        The counts, mean ratios and answers of each accountant. Then the numbers of certified and of all questions, the
+        dates of the rows, and the number of peers that forget a repetition.
+    """
     del short
     rows = read_csv(CSV)
     return {
@@ -33,7 +41,19 @@ def measure(short: bool) -> Measured:
 
 
 def _measure_accountant(rows: Sequence[Row], name: str) -> Measured:
-    """Return the counts, mean ratios and points of an accountant."""
+    """Summarise the answers of one accountant.
+
+    Args:
+        rows: stored answers of all accountants.
+        name: name of the accountant.
+
+    Returns:
+        `version`: version of the accountant;
+        `measured`, `answered`: numbers of questions and of answers that ours can be compared with;
+        `over_kernel`, `over_reference`: mean CPU time over that of each of ours;
+        `below`: number of values below our lower bound;
+        `points`: group, CPU seconds and relative error of each answer, or the relative width for ours.
+    """
     own = [row for row in rows if row.accountant == name and row.outcome != "absent"]
     pairs = pair_rows(rows, name)
     errors = [(row, row.width if name in OURS else relative_error(row, ours)) for row, ours in pairs]
@@ -50,7 +70,14 @@ def _measure_accountant(rows: Sequence[Row], name: str) -> Measured:
 
 
 def words(measured: Measured) -> Words:
-    """Return a table, and the width of our intervals."""
+    """Write the texts for the paper on the comparison of accountants.
+
+    Args:
+        measured: the numbers that `measure` returns.
+
+    Returns:
+        Texts by name: a table of the accountants, the width of our intervals, and counts of low values.
+    """
     accountants = measured["accountants"]
     lines = [_line(name, figures) for name, figures in accountants.items() if figures["measured"]]
     below = f"values below our lower bound by over {MATERIAL:g}"
@@ -78,7 +105,14 @@ def _line(name: str, figures: Measured) -> tuple[str, ...]:
 
 
 def figures(measured: Measured) -> Mapping[str, Plot]:
-    """Draw every answer: its CPU, and its error."""
+    """Draw the relative error of every answer over its CPU time.
+
+    Args:
+        measured: the numbers that `measure` returns.
+
+    Returns:
+        The figure by its name. Values that are too low have a cross.
+    """
     plot = Plot(
         "What an answer costs and how exact it is, by accountant",
         "Relative error over CPU time for each answered question; ours show the width of the certified interval. "
@@ -90,6 +124,7 @@ def figures(measured: Measured) -> Mapping[str, Plot]:
     for name, colour in COLOURS.items():
         for _, cpu, off in measured["accountants"][name]["points"]:
             if off is not None:
+                # A value below our lower bound promises too much privacy.
                 low = name not in OURS and off < -MATERIAL
                 plot.dot((cpu, max(abs(off), LOWEST)), 1 if low else colour, "cross" if low else "dot")
         plot.key(name, colour)

@@ -52,7 +52,14 @@ def measure(short: bool) -> Measured:
 
 
 def words(measured: Measured) -> Words:
-    """Return the texts for the paper: a table of the experiments, and the extremes of both tables."""
+    """Write the texts for the paper on the noise that Lowy and Razaviyayn print: a table, and extreme figures.
+
+    Args:
+        measured: for the theorem and for the experiments, the runs with their claimed ε and bounds on the true ε.
+
+    Returns:
+        Texts by name.
+    """
     theorem = measured["theorem"]
     experiments = measured["experiments"]
     ratios = [row["over_least"] for row in theorem]
@@ -81,7 +88,14 @@ def _line(row: Measured, *, above: bool) -> tuple[str, ...]:
 
 
 def figures(measured: Measured) -> Mapping[str, Plot]:
-    """Draw a row for each run: the ε that is claimed, and the true one."""
+    """Draw a row for each run: the claimed ε as a diamond, and the certified interval of the true ε as a bar.
+
+    Args:
+        measured: for the theorem and for the experiments, the runs with their claimed ε and bounds on the true ε.
+
+    Returns:
+        The figure by its name. Its height grows with the number of runs.
+    """
     rows = [*measured["theorem"], *measured["experiments"]]
     count = len(rows)
     plot = Plot(
@@ -100,6 +114,7 @@ def figures(measured: Measured) -> Mapping[str, Plot]:
         low, high = row["true"]
         plot.thin((high, level), (target, level))
         plot.dot((target, level), 5, "diamond")
+        # A run with more than the claimed ε has another colour.
         plot.bar((low, level), (high, level), 1 if low > target else 0)
     plot.key("claimed", 5, "diamond")
     plot.key("true, within the claim", 0)

@@ -39,7 +39,14 @@ def measure(short: bool) -> Measured:
 
 
 def words(measured: Measured) -> Words:
-    """Return a table, and the attack's figures."""
+    """Write the texts for the paper on truncated discrete Laplace noise: a table, and the figures of an attack.
+
+    Args:
+        measured: claimed and true δ for each dimension, and lower bounds on δ by attacks.
+
+    Returns:
+        Texts by name.
+    """
     shown = [row for row in measured["dimensions"] if row["dimension"] in SHOWN]
     rows = (
         (str(row["dimension"]), str(row["noise_levels"]), _power(row["log10_claimed_delta"], 2), _delta(row))
@@ -64,7 +71,14 @@ def _power(exponent: float, digits: int) -> str:
 
 
 def figures(measured: Measured) -> Mapping[str, Plot]:
-    """Draw claim and truth over the dimension."""
+    """Draw the claimed and the true δ of truncated discrete Laplace noise over the dimension.
+
+    Args:
+        measured: claimed and true log₁₀ δ for each dimension.
+
+    Returns:
+        The figure by its name.
+    """
     plot = Plot(
         "Truncated discrete Laplace noise: claimed and true δ over the dimension",
         "The claimed δ falls exponentially in the dimension, the true δ rises to one.",

@@ -27,12 +27,15 @@ HEAD = ("store", "connections", "ledgers", "commits/s", "p50", "p99", "CPU a com
 
 
 def post(port: int, path: str, body: Mapping[str, Any]) -> Any:
-    """Send a request with its own idempotency key until the status is not 503, and return the answer's JSON value.
+    """Send a JSON request with its own idempotency key, and return the JSON value of the answer.
 
     Args:
         port: port of the service.
         path: path of the request.
         body: JSON body.
+
+    Returns:
+        The parsed answer.
     """
     headers = {"content-type": "application/json", "idempotency-key": secrets.token_urlsafe(12)}
     request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", json.dumps(body).encode(), headers)
@@ -49,12 +52,16 @@ def commits(reservations: list[str]) -> Iterator[bytes]:
 
 
 def measure(connections: int, ledgers: int, seconds: float) -> tuple[str, ...]:
-    """Return the figures of one row; the service gets its store from the environment.
+    """Measure commits over HTTP in a new service, which gets its store from the environment.
 
     Args:
-        connections: number of connections.
+        connections: number of connections, each with a reservation of its own.
         ledgers: number of ledgers over which the commits are spread.
-        seconds: duration of the measurement [s].
+        seconds: duration of the measurement, in seconds.
+
+    Returns:
+        Cells of a row: commits per second, median and 99th percentile of their durations, CPU time of a commit, and the
+        number of answers.
     """
     with start_service("epsilond", "serve", "--port") as (process, port):
         ids = [post(port, "/v1/ledgers", LEDGER | {"dataset": secrets.token_hex(8)})["id"] for _ in range(ledgers)]
@@ -66,13 +73,14 @@ def measure(connections: int, ledgers: int, seconds: float) -> tuple[str, ...]:
         processes = [process, *descendants(process)]
         before = cpu_seconds(processes)
         load = asyncio.run(run(port, commits(reservations), connections, seconds))
+        # CPU time of all processes of the service, for each commit.
         cpu = (cpu_seconds(processes) - before) / max(len(load.latencies), 1)
     times = map(tables.seconds, (load.percentile(0.5), load.percentile(0.99), cpu))
     return f"{len(load.latencies) / load.wall:.0f}", *times, load.answered
 
 
 def main() -> None:
-    """Print the table."""
+    """Measure commits over HTTP with each number of connections and ledgers, and print the table."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--seconds", type=float, default=10.0)
     options.add_argument("--postgresql", help="URL of a server, without a database: a new one is made and dropped")
@@ -82,6 +90,7 @@ def main() -> None:
     for connections, ledgers in itertools.product(chosen.connections, LEDGERS):
         with ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            # The service reads its keys and its store from the environment.
             os.environ["EPSILOND_LEDGER_KEYS"] = str(folder / "keys")
             os.environ["EPSILOND_LEDGER_ORIGIN"] = "benchmark.example/ledgers"
             if chosen.postgresql:

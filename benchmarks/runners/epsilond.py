@@ -20,7 +20,14 @@ WARM_UP = Question("epsilon", [Run(0.01, 1.0, 1000)], None, 1e-5)
 
 
 def answer(question: Question) -> Answer:
-    """Return the enclosure of ε, of δ or of the smallest noise multiplier."""
+    """Answer a question by our accountant.
+
+    Args:
+        question: the composition of mechanisms, and the requested quantity.
+
+    Returns:
+        Certified bounds on ε, on δ or on the smallest noise multiplier. The value is the upper bound.
+    """
     if question.wanted == "noise_multiplier":
         return _noise(question)
     curve = epsilond.account(spec_of(question.parts), **_setting(question)).guarantee.curve
@@ -47,7 +54,15 @@ def spec_of(parts: list[Run]) -> Spec:
 
 
 def _part_spec(part: Run, noise: float) -> Spec:
-    """Return the spec of a part with this noise multiplier or scale multiplier; randomised response has none."""
+    """Return the specification of one part of a question, that is, of repeated runs on Poisson samples.
+
+    Args:
+        part: the mechanism with its rate and its number of runs.
+        noise: noise multiplier of a Gaussian, or scale multiplier of Laplace noise. A randomised response uses its own.
+
+    Returns:
+        The specification, without sampling for rate 1.
+    """
     release: Spec
     if part.mechanism == "randomised response":
         release = RandomizedResponse(epsilon=pure_epsilon(part), categories=part.categories)
@@ -60,9 +75,16 @@ def _part_spec(part: Run, noise: float) -> Spec:
 
 
 def _noise(question: Question) -> Answer:
-    """Return the calibrated noise multiplier, as the upper bound.
+    """Calibrate the noise multiplier of a subsampled Gaussian mechanism to a target (ε, δ).
 
-    The lower bound is the largest noise below it, by a slack of `SLACKS`, that is certified to miss the target.
+    The lower bound is the largest noise below the answer, by a relative distance in `SLACKS`, that is certified to miss
+    the target.
+
+    Args:
+        question: the mechanism without its noise, and the target.
+
+    Returns:
+        The calibrated noise as the value, and a function that computes both bounds later, outside the measured time.
     """
     (part,) = question.parts
     target = {"epsilon": question.epsilon, "delta": question.delta, "rate": part.rate, "rounds": part.times}
@@ -75,6 +97,7 @@ def _noise(question: Question) -> Answer:
             curve = epsilond.account(_part_spec(part, noise * (1.0 - slack)), **_setting(question)).guarantee.curve
             if curve.delta(epsilon=question.epsilon).lower > question.delta:
                 return noise * (1.0 - slack), noise
+        # No noise was certified to miss the target: the lower bound is trivial.
         return 0.0, noise
 
     return Answer(noise, interval=interval)

@@ -20,7 +20,11 @@ EPSILON_ERROR, DELTA_ERROR = 0.1, 1e-9
 
 
 def dp_accounting() -> Accountant:
-    """Use privacy loss distributions on the default grid of 1e-4."""
+    """Return the accountant of dp-accounting, which uses privacy loss distributions on its default grid of 1e-4.
+
+    Returns:
+        A function from a question to the library's answer, without bounds.
+    """
     import dp_accounting as dp
     from dp_accounting.pld import PLDAccountant
 
@@ -40,7 +44,14 @@ def dp_accounting() -> Accountant:
         return runs[0] if len(runs) == 1 else dp.ComposedDpEvent(runs)
 
     def answer(question: Question) -> Answer:
-        """Answer a question by this accountant."""
+        """Answer a question by dp-accounting: ε, δ, or the calibrated noise multiplier.
+
+        Args:
+            question: the composition of mechanisms, and the requested quantity.
+
+        Returns:
+            The value, without bounds.
+        """
         replaced = question.relation == "replace-one"
         relation = dp.NeighboringRelation.REPLACE_ONE if replaced else dp.NeighboringRelation.ADD_OR_REMOVE_ONE
         fresh = partial(PLDAccountant, neighboring_relation=relation)
@@ -56,7 +67,13 @@ def dp_accounting() -> Accountant:
 
 
 def prv_accountant() -> Accountant:
-    """Use FFT with bounds: ε within its default of 0.1 and δ within δ/1000, as its documentation advises."""
+    """Return the accountant of prv_accountant, which composes by Fourier transforms and has bounds on its error.
+
+    ε is within its default of 0.1, and δ within δ/1000, as its documentation advises.
+
+    Returns:
+        A function from a question to the library's answer, with both bounds.
+    """
     import prv_accountant as prv
     from prv_accountant.dpsgd import find_noise_multiplier
 
@@ -69,7 +86,14 @@ def prv_accountant() -> Accountant:
         return prv.PoissonSubsampledGaussianMechanism(sampling_probability=part.rate, noise_multiplier=part.noise)
 
     def answer(question: Question) -> Answer:
-        """Answer a question by this accountant."""
+        """Answer a question by prv_accountant: bounds on ε or δ, or the calibrated noise multiplier.
+
+        Args:
+            question: the composition of mechanisms, and the requested quantity.
+
+        Returns:
+            The upper bound as the value, with both bounds; only the value for noise.
+        """
         if question.wanted == "noise_multiplier":
             (part,) = question.parts
             return Answer(find_noise_multiplier(part.rate, part.times, question.epsilon, question.delta))
@@ -86,10 +110,14 @@ def prv_accountant() -> Accountant:
 
 
 def opacus() -> Accountant:
-    """Use Opacus' PRV accountant: ε within 0.01 and δ within δ/1000, its defaults.
+    """Return the accountant of Opacus that uses privacy random variables, with its default errors.
 
-    Torch is not installed: stand-ins replace the package's `__init__` and the optimizer class, which the accountants
-    need for an annotation.
+    ε is within 0.01 and δ within δ/1000. Torch is not installed: stand-ins replace the package's `__init__` and the
+    optimizer class, which the accountants need for an annotation.
+
+    Returns:
+        A function from a question to the library's answer. It raises `NotOffered` for questions that Opacus cannot
+        answer.
     """
     specification = importlib.util.find_spec("opacus")
     assert specification is not None
@@ -101,7 +129,17 @@ def opacus() -> Accountant:
     from opacus.accountants.utils import get_noise_multiplier
 
     def answer(question: Question) -> Answer:
-        """Answer a question by this accountant."""
+        """Answer a question by Opacus: ε, or the calibrated noise multiplier.
+
+        Args:
+            question: the composition of mechanisms, and the requested quantity.
+
+        Returns:
+            The value, without bounds.
+
+        Raises:
+            NotOffered: the question is about another mechanism, or asks for δ.
+        """
         if any(part.mechanism != "gaussian" for part in question.parts):
             raise NotOffered("subsampled Gaussians only")
         if question.wanted == "delta":

@@ -29,13 +29,16 @@ KINDS = {
 
 
 def ask_dp_accounting(noise: float, rate: float, orders: list[float], *, epsilon: bool) -> Any:
-    """Ask dp-accounting.
+    """Compute Rényi divergences of a run of subsampled Gaussian mechanisms, or ε from them, by dp-accounting.
 
     Args:
         noise: noise multiplier.
-        rate: inclusion probability.
+        rate: inclusion probability of a record, in (0, 1].
         orders: Rényi orders.
         epsilon: whether ε is requested, and not the divergences.
+
+    Returns:
+        ε at `DELTA`, or the accountant with the divergences.
     """
     import dp_accounting as dp
     from dp_accounting.rdp import RdpAccountant
@@ -47,13 +50,18 @@ def ask_dp_accounting(noise: float, rate: float, orders: list[float], *, epsilon
 
 
 def ask_epsilond(noise: float, rate: float, orders: list[float], *, epsilon: bool) -> Any:
-    """Ask epsilond. Its ε does not come from the divergences.
+    """Compute Rényi divergences of a run of subsampled Gaussian mechanisms, or ε, by epsilond.
+
+    Its ε does not come from the divergences.
 
     Args:
         noise: noise multiplier.
-        rate: inclusion probability.
+        rate: inclusion probability of a record, in (0, 1].
         orders: Rényi orders.
         epsilon: whether ε is requested, and not the divergences.
+
+    Returns:
+        Bounds on ε at `DELTA`, or the divergences.
     """
     import epsilond
     from epsilond.accountants.attackers.renyi import renyi_divergences
@@ -67,8 +75,9 @@ def ask_epsilond(noise: float, rate: float, orders: list[float], *, epsilon: boo
 
 
 def main() -> None:
-    """Measure each question, and print the results."""
+    """Measure the CPU time of each question by the library that the command line names, and print it as JSON."""
     answer: Callable[..., Any] = {"epsilond": ask_epsilond, "dp_accounting": ask_dp_accounting}[sys.argv[1]]
+    # The first answer pays for imports, so that it is not measured.
     answer(1.1, 0.02, [2.0, 2.5], epsilon=True)
     results = {}
     for run, (noise, rate) in RUNS.items():
@@ -81,14 +90,17 @@ def main() -> None:
                 orders: list[float] = orders,
                 epsilon: bool = kind == "ε",
             ) -> Any:
-                """Ask for a noise that no call had before.
+                """Ask for a noise that no earlier call had, so that nothing comes from a cache.
 
                 Args:
                     place: number of the call.
                     noise: noise multiplier of the first call.
-                    rate: inclusion probability.
+                    rate: inclusion probability of a record.
                     orders: Rényi orders.
-                    epsilon: whether ε is requested.
+                    epsilon: whether ε is requested, and not the divergences.
+
+                Returns:
+                    The answer, which is not read.
                 """
                 return answer(noise * (1.0 + place * CHANGE), rate, orders, epsilon=epsilon)
 

@@ -19,7 +19,11 @@ SETTING = {"relation": "add-or-remove-one", "unit": "record", "observer": "relea
 
 
 class Epsilond:
-    """Our accountant with the methods that riskcal calls, which are those of Opacus."""
+    """Our accountant with the methods of an accountant of Opacus, which riskcal calls.
+
+    Attributes:
+        questions: number of calls of `get_epsilon` by all objects.
+    """
 
     questions = 0
 
@@ -37,7 +41,14 @@ class Epsilond:
         self._times[noise_multiplier, sample_rate] += 1
 
     def get_epsilon(self, *, delta: float) -> float:
-        """Return the upper bound on ε at a δ."""
+        """Return a certified upper bound on the ε of all added steps at a δ.
+
+        Args:
+            delta: δ, in (0, 1).
+
+        Returns:
+            The bound, in nats.
+        """
         Epsilond.questions += 1
         runs = []
         for (noise, rate), times in self._times.items():
@@ -49,7 +60,7 @@ class Epsilond:
 
 
 def main() -> None:
-    """Search once with the named accountant, and print the result."""
+    """Measure one search for the noise by riskcal, with the accountant that the command line names; print JSON."""
     from riskcal.accountants import CTDAccountant
     from riskcal.calibration.blackbox import find_noise_multiplier_for_err_rates
 

@@ -23,7 +23,15 @@ class Run(NamedTuple):
 
 
 class Question(NamedTuple):
-    """A question: `wanted` is epsilon, delta or noise_multiplier; ε and δ are None if they are not given."""
+    """A question to an accountant.
+
+    Attributes:
+        wanted: the requested quantity: `epsilon`, `delta` or `noise_multiplier`.
+        parts: the mechanisms that are composed.
+        epsilon: given ε, in nats; None if it is not given.
+        delta: given δ; None if it is not given.
+        relation: neighbouring relation.
+    """
 
     wanted: str
     parts: list[Run]
@@ -32,7 +40,16 @@ class Question(NamedTuple):
     relation: str = "add-or-remove-one"
 
     def at_place(self, place: int) -> Question:
-        """Return the question with noise, ε and δ multiplied by 1 + `CHANGE` · place."""
+        """Return the question with noise, ε and δ multiplied by 1 + `CHANGE` · place.
+
+        Such a question is new, so that no part of its answer comes from a cache.
+
+        Args:
+            place: number of the question.
+
+        Returns:
+            The changed question.
+        """
         factor = 1.0 + CHANGE * place
         parts = [part if part.noise is None else part._replace(noise=part.noise * factor) for part in self.parts]
         epsilon = None if self.epsilon is None else self.epsilon * factor
@@ -41,9 +58,13 @@ class Question(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """The value that a user would rely on, and the interval if there is one.
+    """The answer of an accountant to a question.
 
-    `interval` computes an interval; its cost is not measured.
+    Attributes:
+        value: the value that a user would rely on.
+        lower: lower bound on the true value; None if the accountant has none.
+        upper: upper bound on the true value.
+        interval: function that computes both bounds; its cost is not measured.
     """
 
     value: float
@@ -62,13 +83,16 @@ def pure_epsilon(part: Run) -> float:
 
 
 def measure_answer(accountant: Accountant, question: Question, *, seconds: int, megabytes: int) -> Result:
-    """Measure an accountant's answer; the result has its value and interval.
+    """Measure an accountant's answer in a child process with limits.
 
     Args:
         accountant: the accountant.
         question: the question.
-        seconds: limit of CPU time [s].
-        megabytes: limit of the address space [MB].
+        seconds: limit of CPU time, in seconds.
+        megabytes: limit of the address space, in MB.
+
+    Returns:
+        CPU seconds, memory, value and bounds by name, or one member with the reason why there is no answer.
     """
 
     def finish(answer: Answer) -> Result:
@@ -83,7 +107,15 @@ def measure_answer(accountant: Accountant, question: Question, *, seconds: int, 
 
 
 def serve(accountant: Accountant, version: str) -> None:
-    """Answer questions until standard input ends. The output of an accountant is dropped."""
+    """Answer questions, which are lines of JSON on standard input, until it ends.
+
+    Other output of an accountant is dropped, so that only answers are on standard output.
+
+    Args:
+        accountant: the accountant.
+        version: version of the accountant, which is written first.
+    """
+    # A copy of standard output gets the answers; standard output itself leads nowhere.
     channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 

@@ -33,7 +33,11 @@ def page() -> str:
 
 
 def summary() -> str:
-    """Write the numbers of served statements of each paper."""
+    """Write a table of the number of statements of each paper that are served, used, in part served, or not.
+
+    Returns:
+        The table in Markdown, with a last line for all papers.
+    """
     rows = []
     total: Counter[str] = Counter()
     for entry in PAPERS:
@@ -61,7 +65,15 @@ def _section(entry: Paper) -> Iterator[str]:
 
 
 def _row(row: Served, first: str) -> tuple[str, ...]:
-    """Write the row of a statement; a reason that an earlier statement has is replaced by its number, `first`."""
+    """Write the row of a statement of a paper.
+
+    Args:
+        row: the statement with the theorems, calibrators and experiments that serve it.
+        first: number of the first statement with the same reason. If it is another statement, it replaces the reason.
+
+    Returns:
+        Number, subject, links to theorems, other services, and the extent of the service, as Markdown cells.
+    """
     own = row.statement
     reason = row.reason if first == own.number else f"as {first}"
     groups = {

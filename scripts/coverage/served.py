@@ -18,7 +18,14 @@ PAPERS: tuple[Paper, ...] = (lowy.PAPER, das.PAPER, asoodeh.PAPER, bietti.PAPER,
 
 @dataclass(frozen=True, kw_only=True)
 class Served:
-    """A statement, with the theorems, calibrators and experiments that serve it; all empty if nothing does."""
+    """A statement of a paper, with the parts of the project that serve it; all are empty if nothing does.
+
+    Attributes:
+        statement: the statement.
+        theorems: ids of theorems.
+        calibrators: names of calibrators that are built on these theorems.
+        experiments: names of experiments.
+    """
 
     statement: Statement
     theorems: tuple[str, ...]
@@ -44,7 +51,16 @@ class Served:
 
 
 def serve(paper: Paper) -> Iterator[Served]:
-    """Yield each statement of a paper with the entries of the lists that serve it."""
+    """Yield each statement of a paper with the theorems, calibrators and experiments that serve it.
+
+    Theorems and experiments are found by their sources, which name the statement.
+
+    Args:
+        paper: the paper with its statements.
+
+    Yields:
+        The statements in the order of the paper, each without repetitions of what serves it.
+    """
     for statement in paper.statements:
         theorems = list(statement.theorems)
         if not statement.alone:
@@ -73,6 +89,13 @@ def _experiments_naming(paper: Paper, name: str) -> Iterator[str]:
     """Yield the experiments with a source that names a figure or table of a paper.
 
     Other names in a source are those of the algorithms of an experiment.
+
+    Args:
+        paper: the paper, with a word that names it in sources.
+        name: name of the statement; nothing is yielded unless it is a figure or table.
+
+    Yields:
+        Names of experiments.
     """
     if not name.startswith(("Figure", "Table")):
         return

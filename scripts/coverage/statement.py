@@ -18,14 +18,14 @@ EQUATIONS = re.compile(r"\((\d+)\)(?:(?: to |–)\((\d+)\))?")
 
 @dataclass(frozen=True, kw_only=True)
 class Statement:
-    """A statement of a paper.
+    """A numbered statement of a paper, such as a theorem or a figure, with what serves it.
 
     Attributes:
         number: name in the paper, with a part of it after a comma.
         says: subject.
-        theorems: theorems that serve it in addition to those with a source that names `number`.
+        theorems: ids of theorems that serve it, in addition to those with a source that names `number`.
         alone: whether only `theorems` serve it.
-        experiments: experiments that serve it in addition to those with a source that names `number`.
+        experiments: experiments that serve it, in addition to those with a source that names `number`.
         runs: algorithms that `epsilond simulate` runs.
         functions: functions that can be imported.
         used: place where the meaning of a definition or an assumption without a formula is used.
@@ -67,9 +67,17 @@ class Paper:
 
 
 def names(item: str) -> set[str]:
-    """Return the statements that a source names, with ranges expanded: `Lemmas 2.1 to 2.3` names three."""
+    """Return the statements that a source names, with ranges expanded: `Lemmas 2.1 to 2.3` names three.
+
+    Args:
+        item: the source in words.
+
+    Returns:
+        Names such as `Theorem 2.1`, and equations such as `(22)`.
+    """
     statements = set()
     for kind in KINDS:
+        # The singular or plural, followed by numbers.
         plural = "Appendices" if kind == "Appendix" else f"{kind}s"
         for numbers in re.findall(rf"\b(?:{plural}|{kind}) ({LIST})(?![\w])", item):
             statements |= {f"{kind} {number}" for number in _numbers(numbers)}

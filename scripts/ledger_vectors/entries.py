@@ -76,7 +76,11 @@ class Clock:
 
 
 class Writer:
-    """Calls of a book, each with an idempotency key of its own."""
+    """A writer of a fixed log: it calls a book of ledgers, with an idempotency key of its own for each call.
+
+    Attributes:
+        book: the book, which records every call in its log.
+    """
 
     def __init__(self, book: Book) -> None:
         self.book = book
@@ -95,13 +99,13 @@ class Writer:
         self.book.commit(ORGANISATION, held.id, read(CommitAsked, asked), next(self._keys), by=ANALYST)
 
     def change(self, move: str, ledger: LedgerRow, *asked: object, by: str = OWNER) -> None:
-        """Make a move of a whole ledger.
+        """Change the state of a whole ledger, for example seal or close it.
 
         Args:
             move: name of the method of the book.
             ledger: the ledger.
             *asked: further arguments of the method.
-            by: name of the person who makes the move.
+            by: name of the person who makes the change.
         """
         getattr(self.book, move)(ORGANISATION, ledger.id, *asked, next(self._keys), by=by)
 
@@ -130,9 +134,16 @@ def short(keys: SigningKeys) -> list[JsonRecord]:
 
 
 def _write_log(keys: SigningKeys, write: Callable[[Writer], None]) -> list[JsonRecord]:
-    """Return the entries that calls of a new book write.
+    """Return the log entries that calls of a new book write.
 
-    Identifiers are numbered in the order in which they are made, in place of random ones.
+    Identifiers are numbered in the order in which they are made, in place of random ones, and the clock is a fixed one.
+
+    Args:
+        keys: keys that sign the log.
+        write: function that makes the calls.
+
+    Returns:
+        The entries in order, with rounded figures.
     """
     numbers = itertools.count(1)
     numbered = mock.patch.object(secrets, "token_urlsafe", side_effect=lambda _: str(next(numbers)))
@@ -147,10 +158,13 @@ def _write_log(keys: SigningKeys, write: Callable[[Writer], None]) -> list[JsonR
 
 
 def _round_certified(written: JsonRecord) -> JsonRecord:
-    """Return an entry with its certified figures rounded up to 12 digits, so that every machine gives the same text.
+    """Round the certified figures of a log entry up to 12 digits, so that every machine gives the same text.
 
     Args:
         written: entry of a log, which is not changed.
+
+    Returns:
+        A copy with rounded figures, or the entry itself if it has none.
     """
     certified = written.get("certified")
     if certified is None:
@@ -172,7 +186,11 @@ def _write_every_kind(writer: Writer) -> None:
     """Write a log with every kind of entry.
 
     There are four ledgers: an adaptive one, a sealed one, one with approval, and one that protects a client's day.
+
+    Args:
+        writer: the writer, with an empty book.
     """
+    # The adaptive ledger: planned items, free slots, an expired reservation, an amendment, and a voided run.
     people = writer.open(LEDGER)
     writer.change("amend", people, read(AmendAsked, {"add": [{"name": "extra", "spec": QUERY}]}))
     writer.change("seal", people)
@@ -189,16 +207,19 @@ def _write_every_kind(writer: Writer) -> None:
     writer.change("amend", people, read(AmendAsked, lower))
     void = {"reservation": query.id, "count": 1, "declared": "no-output-observed"}
     writer.change("void", people, read(VoidAsked, void), by=APPROVER)
+    # The sealed ledger, and observations that contradict runs of the first one.
     doctors = writer.open(OTHER_LEDGER)
     writer.commit(writer.reserve(doctors, item="count"))
     contradiction = {"observations": [OBSERVATION], "reservations": [train.id]}
     writer.change("contradict", people, read(ContradictAsked, contradiction), by=ANALYST)
     writer.change("contradict", people, read(ContradictAsked, {"observations": [UNCOUNTED]}), by=ANALYST)
     writer.change("close", doctors)
+    # The ledger in which a second person approves each change.
     nurses = writer.open(GATED_LEDGER)
     writer.change("amend", nurses, read(AmendAsked, {"add": [{"name": "extra", "spec": QUERY}]}))
     writer.approve(nurses)
     writer.book.request_reconciliations(OPERATOR, "The log lacks an entry.")
     writer.approve(nurses)
+    # The ledger that protects what a client contributes in a day.
     visitors = writer.open(DAILY_LEDGER)
     writer.commit(writer.reserve(visitors, item="count", count=2))

@@ -30,7 +30,7 @@ Change = Callable[[Any], object]
 
 
 def case(name: str, evidence: bytes | str, *exits: int, keys: object = None, old: tuple[str, ...] = ()) -> Case:
-    """Return one case of the file.
+    """Return one test case for verifiers of a ledger's log.
 
     Args:
         name: name of the case.
@@ -38,6 +38,9 @@ def case(name: str, evidence: bytes | str, *exits: int, keys: object = None, old
         *exits: admissible exit codes of a verifier.
         keys: published keys; left out if there are none.
         old: earlier checkpoints; left out if there are none.
+
+    Returns:
+        The case as a JSON object.
     """
     text = evidence if isinstance(evidence, str) else evidence.decode()
     members: Case = {"name": name, "exits": list(exits), "evidence": text}
@@ -49,13 +52,16 @@ def case(name: str, evidence: bytes | str, *exits: int, keys: object = None, old
 
 
 def cases(log: Log, bundle: Bundle, cosigned: str, keys: Any) -> Iterator[Case]:
-    """Yield every case.
+    """Yield every test case: true, incomplete, forged and malformed evidence.
 
     Args:
         log: the fixed log.
         bundle: a bundle of all of it that holds.
         cosigned: its newest checkpoint with the cosignature of a witness that no verifier here knows.
         keys: the published keys.
+
+    Yields:
+        The cases, each with the admissible exit codes of a verifier.
     """
     good = json.loads(bundle.to_bytes())
     yield case("a whole bundle", bundle.to_bytes(), SHOWN)
@@ -70,6 +76,7 @@ def cases(log: Log, bundle: Bundle, cosigned: str, keys: Any) -> Iterator[Case]:
     for name, change in (ENTRIES | CHECKPOINTS | RECEIPTS | PROOFS).items():
         yield case(name, _tamper(good, change), FALSE)
     yield from _signed_cases(log, good)
+    # Texts of another form are no evidence at all.
     for name, change in FORMS.items():
         yield case(name, _tamper(good, change), *NO_EVIDENCE)
     yield from _texts(bundle.to_bytes().decode())
@@ -93,7 +100,16 @@ def _accepted_cases(log: Log, good: Any, cosigned: str) -> Iterator[Case]:
 
 
 def _incomplete_cases(log: Log, good: Any) -> Iterator[Case]:
-    """Yield evidence that is true but shows nothing, because a part of it is missing."""
+    """Yield evidence that is true but shows nothing, because a part of it is missing.
+
+    Args:
+        log: the fixed log.
+        good: JSON form of a bundle of all of it that holds.
+
+    Yields:
+        The cases; a verifier must say that nothing is shown.
+    """
+    # Bundles with only some of their members.
     alone = {"format": good["format"]}
     signed = {name: good[name] for name in ("receipts", "proofs")}
     yield case("an empty bundle", json.dumps(alone), NOT_SHOWN)
@@ -117,7 +133,16 @@ def _without_newest(good: Any) -> str:
 
 
 def _fork_cases(log: Log, good: Any) -> Iterator[Case]:
-    """Yield evidence of two branches: the log itself, and a log with the same key and a rewritten third entry."""
+    """Yield evidence of two branches: the log itself, and a log with the same key and a rewritten third entry.
+
+    Args:
+        log: the fixed log.
+        good: JSON form of a bundle of all of it that holds.
+
+    Yields:
+        The cases; most of them prove that the operator showed two different logs.
+    """
+    # The other branch: the third entry is rewritten, and one more entry follows.
     rewritten_entries = [*log.entries]
     rewritten_entries[2] = log.entries[2] | {"tenant": "clinic"}
     rewritten = type(log)(log.key, rewritten_entries)
@@ -149,7 +174,14 @@ def _swap(items: list[Any], first: int, second: int) -> None:
 
 
 def _note(change: Callable[[list[str]], object]) -> Change:
-    """Return a change of the lines of the newest checkpoint: origin, size, root, an empty one, signature."""
+    """Return a change of a bundle that alters the lines of its newest checkpoint.
+
+    Args:
+        change: function that alters the lines in place: origin, size, root, an empty one, signature.
+
+    Returns:
+        A function that changes a bundle in place.
+    """
 
     def alter(bundle: Any) -> None:
         """Change the lines of the newest checkpoint."""
@@ -261,7 +293,15 @@ def _with_payload(receipt: Any) -> str:
 
 
 def _signed_cases(log: Log, good: Any) -> Iterator[Case]:
-    """Yield false evidence that is signed by the log's key, or by another key of the same name."""
+    """Yield false evidence that is signed by the log's key, or by another key of the same name.
+
+    Args:
+        log: the fixed log.
+        good: JSON form of a bundle of all of it that holds.
+
+    Yields:
+        The cases; a verifier must reject each.
+    """
     size = len(log.entries)
     stranger_key = SigningKey(log.key.name, Ed25519PrivateKey.from_private_bytes(bytes(32)))
     stranger = checkpoints.sign(checkpoints.of_tree(log.at(size), log.key.name), stranger_key)
@@ -275,6 +315,7 @@ def _signed_cases(log: Log, good: Any) -> Iterator[Case]:
     )
     kind = _tamper(good, _first("receipts", lambda r: r.update(signature=_of_kind(log, r))))
     yield case("a signature of a report for a receipt", kind, FALSE)
+    # Entries with numbers that are one too large, but with valid signatures.
     renumbered = [entry | {"seq": entry["seq"] + 1} for entry in log.entries]
     moved = type(log)(log.key, renumbered)
     bundle = Bundle(renumbered, [moved.note(size)])
@@ -285,12 +326,15 @@ def _signed_cases(log: Log, good: Any) -> Iterator[Case]:
 
 
 def stranger_note(log: Log, key: SigningKey, size: int) -> str:
-    """Return the checkpoint of the first entries, signed with another key.
+    """Return the checkpoint of the first entries of a log, signed with another key.
 
     Args:
         log: the log.
         key: the other key.
         size: number of entries.
+
+    Returns:
+        The signed checkpoint as text.
     """
     tree: Tree = log.at(size)
     return checkpoints.sign(checkpoints.of_tree(tree, key.name), key)
@@ -311,10 +355,19 @@ def _texts(whole: str) -> Iterator[Case]:
 
 
 def _keys(whole: bytes, keys: Any) -> Iterator[Case]:
-    """Yield a whole bundle with published keys that are not those of its log."""
+    """Yield a whole bundle with published keys that are not those of its log.
+
+    Args:
+        whole: the bundle.
+        keys: the published keys of the log.
+
+    Yields:
+        The cases.
+    """
     stranger = SigningKey(keys["keys"][0]["name"], Ed25519PrivateKey.from_private_bytes(bytes(32))).public
     published = keys["keys"][0] | stranger.jwk | {"note_key": stranger.note_key}
     yield case("another key of the same name", whole, FALSE, keys={"keys": [published]})
+    # A published key must have the id that follows from its name and its bytes.
     renamed = keys["keys"][0] | {"name": "other.example/log"}
     renamed["note_key"] = renamed["note_key"].replace("ledger.example", "other.example")
     yield case("the id of a key under another name", whole, NOT_SHOWN, keys={"keys": [renamed]})

@@ -55,7 +55,12 @@ ANSWER = b'{"epsilon": 1.5, "delta": 1e-06}'
 
 
 class Log:
-    """A log in memory, with its keys and signatures."""
+    """A log in memory, which makes checkpoints, receipts and proofs of any of its states.
+
+    Attributes:
+        key: key that signs checkpoints and receipts.
+        entries: the entries in order.
+    """
 
     def __init__(self, key: SigningKey, entries: Sequence[JsonRecord]) -> None:
         self.key = key
@@ -110,7 +115,12 @@ def short_log() -> tuple[Log, JsonRecord]:
 
 
 def vectors() -> dict[str, Any]:
-    """Return the document of the test vectors."""
+    """Return the test vectors of the log's format, for implementations of verifiers.
+
+    Returns:
+        A JSON object: keys, canonical texts, entries, tree roots, proofs, checkpoints, receipts, a statement and test
+        cases.
+    """
     key = signing_key(ORIGIN)
     witness = signing_key(WITNESS)
     log = Log(key, every_kind(SigningKeys.new(key, SINCE)))
@@ -118,6 +128,7 @@ def vectors() -> dict[str, Any]:
     small, keys = short_log()
     inclusion: list[JsonRecord] = []
     consistency: list[JsonRecord] = []
+    # Proofs for a single entry, for a tree that is not full, and for the whole log.
     for tree_size in (1, 7, size):
         inclusion += [Inclusion.of(log.at(tree_size), place).record for place in range(tree_size)]
         consistency += [log.consistency(first, tree_size).record for first in range(tree_size + 1)]

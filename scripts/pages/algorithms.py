@@ -37,7 +37,14 @@ def index() -> str:
 
 
 def page(calibrator: Calibrator) -> str:
-    """Write the page of an algorithm: its request, an example, its answer, and its theorems."""
+    """Write the page of an algorithm: its request, an example, its answer, and its theorems.
+
+    Args:
+        calibrator: the calibrator of the algorithm.
+
+    Returns:
+        The page in Markdown.
+    """
     name = calibrator.name
     path = f"/v1/calibrations/{name}"
     operation = schemas.operation(path)

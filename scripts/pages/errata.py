@@ -56,7 +56,12 @@ COLUMNS = ("erratum", "place and statements", "the text states", "we find", "the
 
 @dataclass(frozen=True)
 class Finding:
-    """An erratum with the theorems that it concerns."""
+    """An erratum of a paper with the theorems that it concerns.
+
+    Attributes:
+        erratum: the erratum, with its grade and its test.
+        theorems: the theorems, at least one.
+    """
 
     erratum: Erratum
     theorems: tuple[Theorem, ...]
@@ -94,7 +99,11 @@ def _number(erratum: Erratum) -> int:
 
 
 def page() -> str:
-    """Write the page."""
+    """Write the page of all errata: a table for each paper, and one of withdrawn errata.
+
+    Returns:
+        The page in Markdown.
+    """
     all_findings = findings()
     parts = [HEAD, grades(), "", counts(all_findings), "", second_grading(all_findings)]
     for letters, title in SUBJECTS.items():
@@ -122,7 +131,14 @@ def counts(all_findings: Sequence[Finding]) -> str:
 
 
 def second_grading(all_findings: Sequence[Finding]) -> str:
-    """Write how many errata were graded a second time, and those with another grade."""
+    """Write how many errata were graded a second time by other readers, and list those with another grade.
+
+    Args:
+        all_findings: all errata, with the theorems that they concern.
+
+    Returns:
+        A paragraph and a table in Markdown.
+    """
     graded = [each for each in all_findings if each.key in SECOND_GRADES]
     differing = [each for each in graded if SECOND_GRADES[each.key] is not each.erratum.grade]
     rows = [
@@ -151,7 +167,15 @@ def _section(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) 
 
 
 def _row(finding: Finding) -> tuple[str, ...]:
-    """Return the cells of a finding."""
+    """Return the cells of an erratum for the table of its paper.
+
+    Args:
+        finding: the erratum with its theorems.
+
+    Returns:
+        Code and grade, place and theorems, the printed text, the correct one, the most charitable reading, and the
+        test.
+    """
     erratum = finding.erratum
     statements = "<br>".join(map(_link, finding.theorems))
     return (

@@ -53,7 +53,11 @@ Each assertion that fails is matched by one of these entries; the test fails for
 
 
 def page() -> str:
-    """Return the whole page."""
+    """Write the page on other libraries' events and samplers, from stored measurements.
+
+    Returns:
+        The page in Markdown.
+    """
     measured = json.loads(FIGURES.read_text(encoding="utf-8"))
     events = _EVENTS.format(delta=measured["delta"], commits=", ".join(measured["commits"].values()))
     suites = json.loads(SUITES.read_text(encoding="utf-8"))
@@ -78,7 +82,14 @@ def page() -> str:
 
 
 def _rows(rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, ...]]:
-    """Yield a line for each event and sampler."""
+    """Yield a line of the table for each event and sampler.
+
+    Args:
+        rows: stored measurements.
+
+    Yields:
+        Name, relation, our status, our bounds, our time in ms, the other accountants' ε, and their times in ms.
+    """
     for row in rows:
         ours = row["ours"]
         theirs = {name: each for name, each in row["theirs"].items() if "values" in each}

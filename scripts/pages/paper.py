@@ -45,7 +45,11 @@ def _ids(theorems: Sequence[Theorem], grade: Grade) -> set[str]:
 
 
 def refuted_statements() -> str:
-    """Write a table of the papers' statements that are false as printed, with their errata."""
+    """Write a table of the papers' statements that are false as printed, with their errors.
+
+    Returns:
+        The table in Markdown: statement, printed text, and the correct one.
+    """
     rows = []
     for theorem in _statements():
         if theorem.status is Status.REFUTED:

@@ -27,13 +27,22 @@ def table() -> str:
 
 
 def lines(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
-    """Yield name, answers, mean CPU over ours where both answered, and the values that promise more than holds."""
+    """Yield a line on each accountant: its answers, its CPU time over ours, and values that promise too much privacy.
+
+    Args:
+        rows: measured answers of all accountants.
+
+    Yields:
+        Name and version, answers of all questions, mean ratios of the CPU time, number of low values, and the worst
+        error.
+    """
     for name in dict.fromkeys(row.accountant for row in rows):
         own = [row for row in rows if row.accountant == name]
         answers = [row for row in own if row.outcome == "answered"]
         over = ["" if name == ours else times(geometric_mean(ratios(rows, name, ours))) for ours in OURS]
         pairs = () if name in OURS else pair_rows(rows, name)
         errors = [relative_error(row, ours) for row, ours in pairs]
+        # Values that are too low by more than rounding.
         below = [value for value in errors if value is not None and value < -MATERIAL]
         version = next((row.version for row in answers), "")
         shortfalls = (str(len(below)), error(min(below))) if below else ("", "")

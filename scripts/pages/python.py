@@ -41,7 +41,11 @@ def pages() -> Iterator[tuple[str, str]]:
 
 
 def page() -> str:
-    """Write the reference of all public names."""
+    """Write the reference of all public names of the Python package, from their docstrings.
+
+    Returns:
+        The page in Markdown.
+    """
     parts = [
         "# Python reference\n",
         "Everything that `import epsilond` offers, from the docstrings. Fields of the algorithms stand on the pages of",
@@ -70,7 +74,15 @@ def groups() -> Iterator[tuple[str, list[str]]]:
 
 
 def entry(name: str, value: Any) -> str:
-    """Write the entry of a public name: its signature, its docstring, and the members of a class."""
+    """Write the entry of a public name: its signature, its docstring, and the members of a class.
+
+    Args:
+        name: the name.
+        value: the class, function or other object that it names.
+
+    Returns:
+        The entry in Markdown.
+    """
     if not (inspect.isclass(value) or inspect.isroutine(value)):
         text = f"The version of the engine, {code(value)}." if isinstance(value, str) else _describe_value(value)
         return f"### {code(name)}\n\n{text}\n"
@@ -91,7 +103,15 @@ def _describe_value(value: Any) -> str:
 
 
 def signature(name: str, value: Any) -> str:
-    """Return the signature of a function or class, with a line per argument if it is too long for one line."""
+    """Return the signature of a function or class, with a line for each argument if one line is too short.
+
+    Args:
+        name: name to begin with.
+        value: the function or class.
+
+    Returns:
+        The signature as text; only the name if Python knows no signature.
+    """
     try:
         call = inspect.signature(value)
     except (TypeError, ValueError):
@@ -101,6 +121,7 @@ def signature(name: str, value: Any) -> str:
         return name + text
     lines = []
     for parameter in call.parameters.values():
+        # A single star separates the arguments that are given by name.
         if parameter.kind is parameter.KEYWORD_ONLY and "*" not in lines:
             lines.append("*")
         lines.append(_without_modules(parameter))
@@ -124,7 +145,14 @@ def docstring(value: Any) -> str:
 
 
 def of_docstring(text: str) -> str:
-    """Return a docstring as Markdown: paragraphs, indented text as code, sections such as `Raises:` in bold."""
+    """Convert a docstring to Markdown: paragraphs, indented text as code, sections such as `Raises:` in bold.
+
+    Args:
+        text: the docstring without indentation.
+
+    Returns:
+        The Markdown text.
+    """
     parts = []
     for block in re.split(r"\n\s*\n", text):
         lines = block.splitlines()
@@ -140,11 +168,19 @@ def of_docstring(text: str) -> str:
 
 
 def _section(lines: list[str]) -> str:
-    """Return a section of a docstring: its heading, and an item for each entry."""
+    """Convert a section of a docstring to Markdown: its heading, and an item for each entry.
+
+    Args:
+        lines: lines of the section, the heading first.
+
+    Returns:
+        The Markdown text.
+    """
     heading = SECTION.match(lines[0])
     assert heading is not None
     items: list[str] = []
     for line in lines[1:]:
+        # A line with an indentation of four begins an entry; deeper ones continue it.
         if re.match(r"^    \S", line) or not items:
             items.append(line.strip())
         else:
@@ -155,7 +191,14 @@ def _section(lines: list[str]) -> str:
 
 
 def _fields(cls: type) -> list[str]:
-    """Return the table of a data class's public fields."""
+    """Write the table of a data class's public fields.
+
+    Args:
+        cls: the class.
+
+    Returns:
+        The table as the only entry; no entry for other classes, or without public fields.
+    """
     if not dataclasses.is_dataclass(cls) or issubclass(cls, Enum):
         return []
     rows = [
@@ -184,7 +227,16 @@ def _description(cls: type, name: str) -> str:
 
 
 def _member(owner: str, name: str, value: Any) -> Iterator[str]:
-    """Yield the entry of a public method or property of a class."""
+    """Yield the entry of a public method or property of a class.
+
+    Args:
+        owner: name of the class.
+        name: name of the member.
+        value: the member.
+
+    Yields:
+        The entry in Markdown; nothing for private members and for other values.
+    """
     function = _function_of(value)
     if name.startswith("_") or not inspect.isfunction(function):
         return

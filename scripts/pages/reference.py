@@ -26,7 +26,11 @@ def pages() -> Iterator[tuple[str, str]]:
 
 
 def http() -> str:
-    """Write the page of all operations; the inputs of each theorem are on its own page."""
+    """Write the page of all HTTP operations; the inputs of each theorem are on its own page.
+
+    Returns:
+        The page in Markdown.
+    """
     info = schemas.document()["info"]
     parts = [f"# HTTP reference\n\n{plain(info['description'])} [openapi.json](openapi.json) is the whole contract.\n"]
     groups: dict[str, list[str]] = {}
@@ -40,7 +44,16 @@ def http() -> str:
 
 
 def _operation(method: str, path: str, operation: Mapping[str, Any]) -> str:
-    """Write an operation: its description, parameters, body, an example, and its statuses."""
+    """Write an HTTP operation: its description, parameters, body, an example, and its statuses.
+
+    Args:
+        method: HTTP method.
+        path: path of the operation.
+        operation: description of the operation in the OpenAPI document.
+
+    Returns:
+        The section in Markdown.
+    """
     summary = operation.get("summary", "")
     description = operation.get("description", "")
     parts = [f"### `{method} {path}`\n", plain(summary), ""]
@@ -54,6 +67,7 @@ def _operation(method: str, path: str, operation: Mapping[str, Any]) -> str:
     body = schemas.body(operation)
     if body:
         name = path.rpartition("/")[2]
+        # Fields of a calibration are on the page of its algorithm.
         if path == f"/v1/calibrations/{name}":
             parts += [f"The fields stand on the page of [{code(name)}](algorithms/{name}.md).\n"]
         elif body.get("properties"):
@@ -72,7 +86,11 @@ def _statuses(operation: Mapping[str, Any]) -> str:
 
 
 def errors() -> str:
-    """Write the page of the kinds of problem, with their remedies."""
+    """Write the page of the kinds of errors, with their remedies.
+
+    Returns:
+        The page in Markdown.
+    """
     rows = ((code(kind.slug), str(kind.status), plain(kind.title), plain(kind.explanation)) for kind in KINDS.values())
     return (
         "# Errors\n\nEvery refusal is `application/problem+json` (RFC 9457): `type` is `/problems/` and the slug,"
@@ -84,7 +102,11 @@ def errors() -> str:
 
 
 def glossary() -> str:
-    """Write the page of all quantities with symbols, units and ranges, from their declarations."""
+    """Write the page of all quantities with symbols, units and ranges, from their declarations.
+
+    Returns:
+        The page in Markdown.
+    """
     constants = {**vars(quantities), **vars(algorithms)}
     rows = [
         (code(name.lower()), *_quantity(value))
@@ -105,7 +127,11 @@ def _quantity(quantity: Quantity) -> Sequence[str]:
 
 
 def settings_table() -> str:
-    """Write the table of the operator's settings: variable, default, and description."""
+    """Write the table of the operator's settings: variable, default, and description.
+
+    Returns:
+        The table in Markdown.
+    """
     rows = []
     for name, field in settings.Settings.model_fields.items():
         if field.default_factory:

@@ -67,7 +67,14 @@ def _name_of(reference: Mapping[str, Any]) -> str:
 
 
 def inline(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a schema in which the members of `$defs` replace the references to them."""
+    """Return a JSON schema in which the definitions themselves replace the references to them.
+
+    Args:
+        schema: the schema, with its definitions in `$defs`.
+
+    Returns:
+        A copy without `$ref` and `$defs`.
+    """
     definitions = schema.get("$defs", {})
 
     def replace(node: Any) -> Any:
@@ -76,6 +83,7 @@ def inline(schema: Mapping[str, Any]) -> Mapping[str, Any]:
             return [replace(item) for item in node]
         if not isinstance(node, dict):
             return node
+        # Members next to a reference replace those of the definition.
         target = definitions[_name_of(node)] if "$ref" in node else {}
         return {key: replace(item) for key, item in {**target, **node}.items() if key not in ("$ref", "$defs")}
 
@@ -114,7 +122,14 @@ def _row(name: str, member: Mapping[str, Any], is_required: bool) -> tuple[str, 
 
 
 def admissible(schema: Mapping[str, Any]) -> str:
-    """Return the range or the choices of a schema in words."""
+    """Describe the values that a JSON schema admits: a range or a list of choices.
+
+    Args:
+        schema: the schema.
+
+    Returns:
+        Words such as `whole ≥ 1`; empty if nothing is stated.
+    """
     values = schema.get("x-values") or schema.get("enum") or ([schema["const"]] if "const" in schema else [])
     if values:
         return ", ".join(map(str, values))

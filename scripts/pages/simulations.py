@@ -31,7 +31,11 @@ def result_schema(kind: SimulationKind) -> Schema:
 
 
 def results() -> str:
-    """Write a table of the result's fields for each kind, then one table for each object inside them."""
+    """Write a table of the result's fields for each kind of simulation, then one table for each object inside them.
+
+    Returns:
+        The tables in Markdown.
+    """
     parts, nested = [], {}
     for kind in KINDS:
         schema = result_schema(kind)
@@ -59,7 +63,15 @@ def _rows(schema: Schema) -> Iterator[tuple[str, str, str]]:
 
 
 def _form(schema: Schema) -> str:
-    """Describe the admissible values: a type, a list, the name of an object, or the values of an enumeration."""
+    """Describe the values that a JSON schema admits.
+
+    Args:
+        schema: the schema.
+
+    Returns:
+        A type, a list, the name of an object, or the values of an enumeration, in Markdown. Null is left out of
+        alternatives.
+    """
     if "$ref" in schema:
         return code(schema["$ref"].rpartition("/")[2])
     if "const" in schema or "enum" in schema:

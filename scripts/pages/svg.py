@@ -38,7 +38,15 @@ path[class], .hollow { fill: none } }
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis: its title, its smallest and largest values, its labelled ticks, and its scale."""
+    """An axis of a plot.
+
+    Attributes:
+        title: title with the unit.
+        low: smallest value on the axis.
+        high: largest value on the axis.
+        ticks: values with their labels.
+        scale: linear or logarithmic scale.
+    """
 
     title: str
     low: float
@@ -53,6 +61,9 @@ class Axis:
             value: the value.
             start: pixel of the smallest value.
             end: pixel of the largest value.
+
+        Returns:
+            The position in pixels, between both ends.
         """
         low = self.low
         high = self.high
@@ -126,7 +137,7 @@ class Plot:
         self.elements.append(f'<path class="s{series}{" dashed" if dashed else ""}" d="M{path}"/>')
 
     def bar(self, first: Point, last: Point, series: int) -> None:
-        """Draw a thick segment; a dot if both points are equal.
+        """Draw a thick segment between two points; a dot if both points are equal.
 
         Args:
             first: left end.
@@ -134,6 +145,7 @@ class Plot:
             series: number of the colour.
         """
         (x, y), (u, v) = self.at(first), self.at(last)
+        # A segment needs some length to be drawn.
         u = max(u, x + 0.1)
         self.elements.append(f'<line class="bar s{series}" x1="{x:.1f}" y1="{y:.1f}" x2="{u:.1f}" y2="{v:.1f}"/>')
 
@@ -159,7 +171,7 @@ class Plot:
             point: the point.
             text: the words.
             anchor: side of the text at the point: `start`, `middle` or `end`.
-            up: distance of the text below the point [pixels].
+            up: distance of the text below the point in pixels; a negative one is above.
         """
         x, y = self.at(point)
         self.elements.append(f'<text x="{x:.1f}" y="{y + up:.1f}" text-anchor="{anchor}">{escape(text)}</text>')
@@ -175,7 +187,11 @@ class Plot:
         self.keys.append((text, series, mark))
 
     def render(self) -> str:
-        """Return the text of the SVG file."""
+        """Return the text of the SVG file: the frame, all elements that were drawn, and the legend.
+
+        Returns:
+            The file as text, with a title and a description for readers who cannot see it.
+        """
         parts = [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width:g} {self.height:g}" role="img">',
             f"<title>{escape(self.title)}</title><desc>{escape(self.description)}</desc>",
@@ -188,7 +204,11 @@ class Plot:
         return "\n".join(parts) + "\n</svg>\n"
 
     def _frame(self) -> Iterable[str]:
-        """Yield the grid, the labels of the ticks, the horizontal axis and the titles of both axes."""
+        """Yield the grid, the labels of the ticks, the horizontal axis and the titles of both axes.
+
+        Yields:
+            SVG elements.
+        """
         for value, label in self.x.ticks:
             x, _ = self.at((value, self.y.low))
             yield f'<line class="grid" x1="{x:.1f}" y1="{self.top:g}" x2="{x:.1f}" y2="{self.bottom:.1f}"/>'
@@ -214,13 +234,16 @@ class Plot:
 
 
 def draw_mark(x: float, y: float, series: int, mark: str) -> str:
-    """Return a mark at a pixel as SVG.
+    """Draw a mark at a pixel.
 
     Args:
         x: horizontal pixel.
         y: vertical pixel.
         series: number of the colour.
         mark: `dot`, `diamond`, `cross`, `line` or `dashes`.
+
+    Returns:
+        The SVG element, centred at the pixel.
     """
     if mark == "diamond":
         corners = f"{x:.1f},{y - 6:.1f} {x + 6:.1f},{y:.1f} {x:.1f},{y + 6:.1f} {x - 6:.1f},{y:.1f}"

@@ -32,7 +32,11 @@ def pages() -> Iterator[tuple[str, str]]:
 
 
 def index() -> str:
-    """Write the list of all theorems, by work."""
+    """Write the list of all theorems, by the work that they are from.
+
+    Returns:
+        The page in Markdown.
+    """
     parts = [
         "# Theorems\n",
         "Every number of an answer rests on theorems of this list; its `derivation` names them. **Refuted** means that",
@@ -98,7 +102,14 @@ def row(theorem: Theorem) -> tuple[str, ...]:
 
 
 def page(theorem: Theorem) -> str:
-    """Write statement, source, conditions, status, errata and tests of a theorem."""
+    """Write the page of a theorem: statement, source, conditions, status, errata and tests.
+
+    Args:
+        theorem: the theorem.
+
+    Returns:
+        The page in Markdown.
+    """
     parts = [
         f"# {plain(theorem.title)}\n",
         f"{code(theorem.id)} · **{theorem.status.value}**: {MEANING[theorem.status]}\n",
@@ -118,7 +129,14 @@ def page(theorem: Theorem) -> str:
 
 
 def _source(theorem: Theorem) -> str:
-    """Return the source of a theorem, with a link to a document of this project."""
+    """Write the source of a theorem: a place in a paper, or in a document of this project with a link.
+
+    Args:
+        theorem: the theorem.
+
+    Returns:
+        The text in Markdown.
+    """
     source = theorem.source
     if source.key != "epsilond":
         return f"{plain(source.item)} of: {plain(WORKS[source.key].citation)}"
@@ -141,7 +159,14 @@ def _condition(condition: Condition) -> tuple[str, str, str]:
 
 
 def _errata(theorem: Theorem) -> list[str]:
-    """Write the errata and remarks on a theorem, each with its grade and its test."""
+    """Write the errata and remarks on a theorem, each with its grade and its test.
+
+    Args:
+        theorem: the theorem.
+
+    Returns:
+        Parts of the page in Markdown; none if there are no errata.
+    """
     parts = ["\n## Errata and remarks\n"] if theorem.errata else []
     for erratum in theorem.errata:
         parts += [
@@ -154,7 +179,14 @@ def _errata(theorem: Theorem) -> list[str]:
 
 
 def _formula(theorem: Theorem) -> list[str]:
-    """Write the inputs of a theorem's formula, an example, and the place for evaluations."""
+    """Write the inputs of a theorem's formula, an example, and the place for evaluations.
+
+    Args:
+        theorem: the theorem.
+
+    Returns:
+        Parts of the page in Markdown.
+    """
     if theorem.formula is None or theorem.inputs is None:
         return ["\n## Formula\n", "A rule between guarantees: there are no numbers to put into it."]
     readings = f", as {' or '.join(theorem.readings)} (`reading`)" if len(theorem.readings) > 1 else ""
@@ -169,7 +201,14 @@ def _formula(theorem: Theorem) -> list[str]:
 
 
 def _evaluation_place(theorem: Theorem) -> str:
-    """Return the place in which docs/evaluate.js evaluates the formula, on pages of the service."""
+    """Return the HTML element in which docs/evaluate.js evaluates the formula, on pages of the service.
+
+    Args:
+        theorem: the theorem, with its examples and the ways to take its formula.
+
+    Returns:
+        The element, with the data that the script reads.
+    """
     example = json.dumps(dict(theorem.examples[0]) if theorem.examples else {}, ensure_ascii=False)
     data = {
         "theorem": theorem.id,

@@ -36,13 +36,13 @@ CELLS_AT_ONCE = 500_000
 
 @dataclass(frozen=True)
 class PreparedAudit:
-    """An audit with its target, the sizes of its blocks, and its certificate.
+    """An audit that is ready to run: its attack, the sizes of its blocks of samples, and the certified ε.
 
     Attributes:
         target: the attack, which draws outputs on two neighbouring data sets.
-        sizes: number of samples of each block on each data set.
+        sizes: number of samples of each block on each data set. Blocks can run in parallel.
         seed: seed of all samples.
-        certified: certified bounds on ε at the audit's δ.
+        certified: certified lower and upper bound on ε at the audit's δ, in nats.
     """
 
     target: AuditTarget
@@ -53,7 +53,9 @@ class PreparedAudit:
 
 @dataclass(frozen=True)
 class Losses:
-    """One block: the attacker's statistic on each of both data sets.
+    """The attacker's statistics of one block of samples, on both of the two neighbouring data sets.
+
+    The attacker computes one number from each output of the mechanism, to guess which data set it came from.
 
     Attributes:
         first: one value for each run on the first data set.
@@ -76,6 +78,7 @@ def block_sizes(samples: int, work: float) -> tuple[int, ...]:
     Returns:
         The sizes; only the last one may be smaller than the others.
     """
+    # A block draws at most `BLOCK_NUMBERS` random numbers, and at least one sample.
     most_in_time = int(BLOCK_NUMBERS / max(work, 1.0))
     size = max(1, min(BLOCK_SAMPLES, most_in_time))
     full_blocks, remainder = divmod(samples, size)

@@ -126,6 +126,7 @@ class AuditSimulation(SettingFields):
         assert self.spec is not None
         unit = base_unit(self.unit)
         setting = AttackSetting(relation=self.relation, unit=unit, observer=self.observer, attack=self.attack)
+        # A fault of the attack names a field of the spec; the caller needs a field of this request.
         try:
             return target(self.spec, setting)
         except InvalidInput as rejected:

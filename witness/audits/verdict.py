@@ -202,10 +202,12 @@ def _claim(claimed: float, lower: float, certified: Ends, halves: SplitStatistic
         The verdict, the lower bound on δ at the claimed ε, and the ratio of the lower bound and the claim.
     """
     violated = Verdict.UNDECIDABLE
+    # Neither bound decides if the claim lies between them.
     if lower > claimed:
         violated = Verdict.YES
     elif certified.upper <= claimed:
         violated = Verdict.NO
+    # A mechanism with the claimed ε has at least this δ.
     delta_bound = best(halves, delta_score(claimed), error)
     return ClaimChecked(
         epsilon=claimed,
@@ -231,6 +233,7 @@ def _meaning(request: AuditSimulation, lower: float, certified: Ends, verdict: C
     """
     log10_delta = request.log_delta / math.log(10.0)
     disproved = "no ε at all holds"
+    # A finite bound disproves only smaller values of ε.
     if math.isfinite(lower):
         disproved = f"no ε below {lower:.4g} holds"
     sentences = [

@@ -121,7 +121,7 @@ def _draw_interval(axes: Axes, answer: JsonObject) -> None:
         axes.text(0.02 * right_limit, 0.72, words, color=style.MEASURED, fontsize=9, va="center", bbox=box)
 
     # Row 2: the estimate by Gaussian noise. Row 3: the claim.
-    _draw_lower_bound(axes, 2, gaussian_estimate, right_limit, "#56B4E9")
+    _draw_lower_bound(axes, 2, gaussian_estimate, right_limit, "#56B4E9")  # sky blue
     if claim is not None:
         rows.append("claimed")
         _draw_claim(axes, 3, claim, right_limit)
@@ -149,6 +149,7 @@ def _draw_claim(axes: Axes, row: float, claim: JsonObject, right_limit: float) -
     # The rows are at the heights 0 to 3, and the line extends beyond them.
     axes.plot((epsilon, epsilon), (-0.4, 3.4), color=style.BOUND, linewidth=1.5, linestyle="-.")
     words = f"at most {_format_bound(epsilon)}; violated: {claim['violated']}"
+    # The text begins slightly to the right of the line.
     axes.text(epsilon + 0.012 * right_limit, row, words, color=style.BOUND, fontsize=9, va="center")
 
 
@@ -170,6 +171,7 @@ def _largest_drawn(lower: float, upper: float, lower_bounds: tuple[float, ...]) 
     certified_bounds = [bound for bound in (lower, upper) if 0.0 < bound < math.inf]
     if largest == 0.0:
         return min(certified_bounds, default=1.0)
+    # A certified bound that is far larger would hide the others.
     near_bounds = [bound for bound in certified_bounds if bound <= FAR * largest]
     return max([largest, *near_bounds])
 

@@ -86,6 +86,7 @@ def _draw_bounds(axes: Axes, answer: JsonObject) -> None:
         colour = style.COLOURS[row % len(style.COLOURS)]
         lower_bound = attack["epsilon_lower"]
         axes.barh(row, lower_bound, height=0.35, color=colour)
+        # The text begins slightly to the right of the bar.
         words = f"at least {lower_bound:.3g}" if lower_bound > 0.0 else "proves nothing"
         axes.text(lower_bound + 0.01 * right_limit, row, words, color=colour, va="center", fontsize=9)
 
@@ -118,6 +119,7 @@ def _draw_certificate(axes: Axes, certified: JsonObject, right_limit: float, *, 
         if not is_visible:
             words += ", off scale →"
     right_end = min(upper, right_limit) if is_visible else right_limit
+    # The text ends slightly to the left of the bound.
     axes.text(right_end * 0.985, -0.45, words, color=style.CERTIFIED, ha="right", va="center", fontsize=9)
 
 

@@ -84,6 +84,7 @@ def draw_attacks(line: GridLine) -> Labels:
 
     # The certified upper bound, which no proved lower bound should exceed.
     upper = style.numbers(cell["epsilon"]["upper"] for cell in line.cells)
+    # Long dashes: 9 points of line and 2.5 of gap.
     dash = line.look(CERTIFIED, (0, (9, 2.5)))
     line.axes.plot(line.positions, upper, color=style.CERTIFIED, linewidth=1.3, linestyle=dash)
 

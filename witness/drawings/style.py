@@ -166,6 +166,7 @@ def label_ends(axes: Axes, labels: Sequence[tuple[float, str, str]], *, heading:
     # Heights are in units of the axes' height, and horizontal positions in units of their width.
     for (_, words, colour), line_height, label_height in zip(drawable, line_heights, label_heights, strict=True):
         was_moved = abs(label_height - line_height) > 0.005  # half a percent of the axes' height
+        # Labels begin at 1.022, slightly to the right of the axes, so that a connecting line fits between.
         if was_moved:
             ends = (line_height, label_height)
             axes.plot((1.0, 1.018), ends, color=colour, linewidth=0.8, transform=axes.transAxes, clip_on=False)

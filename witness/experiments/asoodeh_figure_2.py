@@ -210,7 +210,7 @@ def _falls(points: Sequence[Point], epsilon: object, reading: str) -> bool:
     Args:
         points: a result for each ε and batch size, by ascending batch size. Each has log₁₀ δ in three ways, by name.
         epsilon: value of ε, in nats.
-        reading: the way in which δ is computed: `PRINTED`, `CORRECTED` or `CERTIFIED`.
+        reading: name of one of these ways: `PRINTED` for the paper's formula as it stands, `CORRECTED`, or `CERTIFIED`.
 
     Returns:
         Whether every δ is smaller than that of the next smaller batch.

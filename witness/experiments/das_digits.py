@@ -127,6 +127,7 @@ def _judge_noises(cells: Sequence[CellAnswer], limited: Collection[object]) -> F
     by_arm = {arm: _accuracies(comparable, arm) for arm in (QTDL, BINOMIAL)}
     claim = "Truncated discrete Laplace noise is more accurate than Binomial noise."
     finding = _judge_arms(by_arm, claim, QTDL, BINOMIAL)
+    # Say how many ε were left out, and why.
     if not limited:
         return finding
     limit_words = (

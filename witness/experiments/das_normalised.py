@@ -124,6 +124,7 @@ def _accuracies(cells: Sequence[CellAnswer], arm: str, split: str) -> list[Measu
     accuracies = []
     for cell in cells:
         accuracy = read_accuracy(cell)
+        # Results of other algorithms or splits are skipped.
         is_selected = cell.place["arm"] == arm and cell.place["split"] == split
         if is_selected and accuracy is not None:
             accuracies.append(accuracy)

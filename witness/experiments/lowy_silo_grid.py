@@ -44,12 +44,12 @@ Setting = tuple[float | int | str, float]
 
 @dataclass(frozen=True, kw_only=True)
 class SilosClaims:
-    """Statement of the paper on private mini-batch SGD compared with local SGD without noise.
+    """A claim of Lowy and Razaviyayn that private mini-batch SGD competes with local SGD without noise.
 
     Attributes:
-        claim_on_local: the statement in words.
-        least_epsilon: smallest ε of the statement.
-        as_well: True for a statement that private mini-batch SGD is as good, False for one that it is better.
+        claim_on_local: the claim in words.
+        least_epsilon: smallest ε for which the paper makes the claim.
+        as_well: True if private mini-batch SGD is said to be as good, False if it is said to be better.
     """
 
     claim_on_local: str
@@ -188,6 +188,7 @@ class Silos:
         """
         shape: Fields = {"rounds": self.rounds, "participants": participants}
         if arm == LOCAL:
+            # The records of a round are divided evenly among the local steps, and so is the step size.
             steps = min(LOCAL_STEPS, batch)
             return LocalSgdRun(**shape, local_steps=steps, batch_size=batch // steps, step_size=step_size / steps)
         if arm == SHUFFLED:
@@ -268,6 +269,7 @@ class Silos:
         measurements = {}
         for cell in cells:
             score = read(cell)
+            # The key is the value of the panel, and ε.
             if cell.place["arm"] == arm and score is not None:
                 measurements[cell.place[self.panel.name], float(cell.place["epsilon"])] = score
         return measurements

@@ -197,6 +197,7 @@ def _judge_observers(answers: Sequence[CellAnswer]) -> Finding:
     larger = sum(every_model > last_model for every_model, last_model in pairs)
     smaller = sum(every_model < last_model for every_model, last_model in pairs)
 
+    # The words warn that the two bounds come from different kinds of attacks.
     words = (
         f"The bound is larger in {larger} of {len(pairs)} trainings, and smaller in {smaller}. Attacks on the last "
         "model may use likelihood ratios with additional reference models; the attack on every model does not. Bounds "

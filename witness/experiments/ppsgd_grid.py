@@ -75,6 +75,7 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
             "personalization": personalization_name(times),
             "noise_multiplier": noise,
         }
+        # Without a target (ε, δ) the run keeps its given noise.
         simulation = RiskSimulation(
             run=_run(times, step, noise),
             problem=problem,

@@ -64,6 +64,7 @@ def cells(repetitions: int, seed: int, *, clients: int, dimension: int) -> tuple
     grid = []
     for epsilon, times in product(EPSILONS, TIMES_CLIENTS):
         has_noise = epsilon is not None
+        # With an ε the noise is calibrated to it; without one the run has no noise.
         simulation = RiskSimulation(
             run=_run(times, clients, has_noise=has_noise),
             problem=problem,

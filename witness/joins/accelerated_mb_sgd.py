@@ -255,6 +255,7 @@ def _equal_clients(
     mean_participants = run_values["participants"]
     if run.participation is not None:
         mean_participants = harmonic_mean(run.participation)
+    # The conditions are checked at the mean, rounded down to an integer.
     run_values["participants"] = max(1, math.floor(mean_participants))
     noise_std = max(run.noise_std or 0.0, LEAST_NOISE)
     inputs = AcceleratedRiskInputs(**run_values | fields, noise_std=noise_std)

@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 
 def participation_counts(count_distribution: CountDistribution) -> tuple[ParticipationCount, ...]:
-    """Return the distribution of the number of participants, in the form of calibrators and bounds.
+    """Convert the distribution of the number of participants to the form that calibrators and bounds read.
 
     Args:
-        count_distribution: possible numbers of participants with their probabilities.
+        count_distribution: possible numbers of participants in a round, with their probabilities.
 
     Returns:
-        The same numbers and probabilities, in the same order.
+        One entry for each number, with the same probabilities in the same order.
     """
     return tuple(
         ParticipationCount(participants=count.participants, probability=count.probability)
@@ -164,15 +164,16 @@ def bound_clients(
         participation: tuple[ParticipationCount, ...] = (fixed_number,)
     else:
         participation = participation_counts(count_distribution)
+    # The weight of a group scales the losses of its clients.
     scaled_groups = zip(groups, loss_scales(groups), strict=True)
     group_runs = [_group_run(problem, run, group, scale) for group, scale in scaled_groups]
     return {"client_groups": tuple(group_runs), "participation": participation}
 
 
 def _group_run(problem: SimulatedProblem, run: AnyRun, group: RunGroup, scale: float) -> GroupRun:
-    """Return a group of equal clients with its records, noise and weight, as input of the bounds.
+    """Return the description of a group of equal clients that the bounds on the excess risk read.
 
-    Without noise, the noise is negligible but positive, as the bounds require.
+    Bounds require a positive noise. A group without noise therefore gets `LEAST_NOISE`, which is negligible.
 
     Args:
         problem: the simulated learning problem.

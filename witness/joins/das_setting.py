@@ -166,6 +166,7 @@ def _at_minimiser(problem: AnyProblem) -> tuple[Floats, Floats | None]:
     if loss is None or loss.name not in ("squared", "linear"):
         return gradients, None
 
+    # Mean of x xᵀ over the records of each client.
     features = population.features
     _, records_of_client, dimension = features.shape
     second_moments = np.matmul(np.swapaxes(features, 1, 2), features) / records_of_client

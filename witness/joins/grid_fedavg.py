@@ -188,6 +188,7 @@ def _round_epsilon(rounds: int, epsilon: float, delta: float) -> float:
     slack = SLACK_SHARE * delta
     if best_composition(epsilon=PROVED_EPSILON, delta=slack, rounds=rounds) <= epsilon:
         return PROVED_EPSILON
+    # Every positive lower end meets the target, and the upper end does not.
     lower, upper = 0.0, PROVED_EPSILON
     for _ in range(BISECTIONS):
         middle = 0.5 * (lower + upper)

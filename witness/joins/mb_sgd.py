@@ -255,6 +255,7 @@ def bound_for_groups(problem: SimulatedProblem, run: MbSgdShape, groups: Groups)
 
     # Facts about the simulation decide the conditions that the theorem cannot check itself.
     is_fresh = run.batches in ("without-replacement", "full")
+    # The weights of the mean may grow as fast as the theorem's; `SAME` allows for rounding.
     is_weighted = 1.0 - decay <= scaled_step * convexity * (1.0 + SAME)
     facts = {
         "closed-convex-domain": Verdict.YES,
@@ -291,6 +292,7 @@ def explicit_bound(problem: SimulatedProblem, run: MbSgdShape) -> PromisedBound:
     """
     step, decay = run.step_size or 0.0, fading(problem, run)
     convexity = problem.constants.strong_convexity
+    # Strong convexity μ with 1 − ημ equal to the run's own factor between weights.
     convexity_of_weights = (1.0 - decay) / step
     fields = run_fields(problem, run)
     if run.count_distribution is not None:
@@ -310,6 +312,7 @@ def explicit_bound(problem: SimulatedProblem, run: MbSgdShape) -> PromisedBound:
 
     # Facts about the simulation decide the conditions that the theorem cannot check itself.
     is_fresh = run.batches in ("without-replacement", "full")
+    # The weights of the mean may grow as fast as the theorem's; `SAME` allows for rounding.
     is_weighted = 1.0 - decay <= step * convexity * (1.0 + SAME)
     facts = {
         "closed-convex-domain": Verdict.YES,

@@ -68,6 +68,7 @@ def calibrate(problem: SimulatedProblem, run: Mu2SgdRun, target: Target) -> tupl
             **federation_fields(problem, run),
         )
     )
+    # The step of a run that has one, and the default step of noisy SGD, are kept.
     calibrated = replace(run, noise_std=answer.parameters.noise_std)
     if run.step_size is not None or run.method == "noisy-sgd":
         return calibrated, answer

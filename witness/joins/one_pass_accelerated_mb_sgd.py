@@ -42,6 +42,7 @@ def calibrate(
     constants = problem.constants
     gradient_std = heterogeneity = None
     is_identical = False
+    # No gradient exceeds the Lipschitz constant, and so no deviation of gradients does.
     if has_equal_weights(run.client_groups):
         gradient_std = min(constants.gradient_std, constants.lipschitz)
         heterogeneity = min(constants.heterogeneity, constants.lipschitz)

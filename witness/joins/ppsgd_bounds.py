@@ -99,6 +99,7 @@ def decide_conditions(problem: PersonalizedProblem, run: PpsgdRun) -> Mapping[st
         For each condition, by its id, whether it holds. If a message may exceed the clipping norm, it is undecidable
         whether any message is clipped.
     """
+    # Without a clipping norm nothing is clipped. `ROUNDING` covers the rounding error of the largest norm.
     may_clip = False
     if run.clipping_norm is not None:
         may_clip = largest_message(problem, run) > run.clipping_norm * (1.0 + ROUNDING)

@@ -129,14 +129,17 @@ def empirical_heterogeneity(problem: SimulatedProblem) -> float:
 def run_fields(problem: SimulatedProblem, run: AnyRun) -> Fields:
     """Return the inputs that calibrators and bounds of mini-batch and local SGD share for a run of equal clients.
 
-    They are the numbers of clients, records and rounds, and the constants of the problem.
-
     Args:
         problem: the simulated learning problem, with its exact constants.
         run: the run of an algorithm with batches.
 
     Returns:
-        Numbers of clients, records and rounds, and the constants of the problem, by the names of the fields.
+        The inputs by the names of their fields:
+        clients, participants: numbers of all clients and of those in a round;
+        samples_per_client, batch_size: numbers of records of a client and of a batch;
+        rounds, dimension: numbers of rounds and of model coordinates;
+        lipschitz, smoothness: constants of the losses;
+        initial_distance: bound on the distance from the start to a minimiser.
     """
     constants = problem.constants
     return {

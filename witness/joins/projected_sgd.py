@@ -127,6 +127,7 @@ def bounds(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[PromisedBou
     if run.noise_std is None:
         return ()
     constant_step = _constant_step_bounds(problem, run)
+    # The two corollaries need strong convexity and noise.
     if problem.constants.strong_convexity == 0.0 or run.noise_std == 0.0:
         return constant_step
     if run.release == "last":

@@ -84,6 +84,7 @@ def plan(request: MembershipSimulation) -> SimulationPlan:
     runs = request.runs + request.references
     block_size = block_runs(request)
     blocks = math.ceil(runs / block_size)
+    # The random numbers take most of the time. Each round of a block and of a run adds a fixed time.
     seconds = (
         LEAST_SECONDS
         + request.work / NUMBERS_A_SECOND
@@ -131,6 +132,7 @@ def run_block(prepared: PreparedMembership, index: int) -> TrainedRuns:
     request = prepared.request
     first = index * prepared.block
     last = min(first + prepared.block, request.runs + request.references)
+    # Runs are numbered through all blocks, so that a run does not depend on the size of the blocks.
     numbers = range(first, last)
     streams = generators(request.seed, numbers)
     inclusions = draw_inclusions(request, numbers, streams)

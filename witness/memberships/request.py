@@ -75,9 +75,11 @@ class MembershipSimulation:
         if 0 < self.references < LEAST_REFERENCES:
             raise InvalidInput.at("/references", "are too few", allowed=f"0, or ≥ {LEAST_REFERENCES}")
         has_single_canary = self.training.canaries == 1
+        # Half of the runs of a single canary contain it, so that their number must be even.
         if has_single_canary and (self.runs < LEAST_PAIRED or self.runs % 2):
             message = "of one canary are counted one by one, half of them with it"
             raise InvalidInput.at("/runs", message, allowed=f"an even number ≥ {LEAST_PAIRED}")
+        # The error names the largest number of runs that is short enough.
         if self.work > MOST_WORK:
             work_of_run = self.work / (self.runs + self.references)
             largest = int(MOST_WORK / work_of_run)

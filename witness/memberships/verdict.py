@@ -283,6 +283,7 @@ def _meaning(request: MembershipSimulation, certified: Ends, attacks: Sequence[M
     if not strongest.epsilon_lower:
         return f"None of the attacks proves anything at δ = {delta}; another attack may prove more."
 
+    # State the largest lower bound, and compare it with the certified upper one.
     lower, upper = f"{strongest.epsilon_lower:.4g}", f"{certified.upper:.4g}"
     unit = "one record" if request.training.unit == "record" else "one client"
     proof = (

@@ -76,12 +76,14 @@ def compare_records(signed: JsonObject, computed: JsonObject) -> tuple[Agreement
     if all(canonical(signed[part]) == canonical(computed[part]) for part in parts):
         return "exactly", ()
 
+    # Otherwise every value is compared within its tolerance.
     same_engine = signed["engine_version"] == computed["engine_version"]
     disagreements = _list_disagreements(signed, computed, same_engine=same_engine)
     if not disagreements:
         return "within-the-certificate", ()
     pointers = tuple(disagreement.pointer for disagreement in disagreements[:MOST_DIFFERENCES])
     is_contradiction = any(disagreement.contradicts for disagreement in disagreements)
+    # Two versions may disagree without a contradiction, for example if the later one has a worse bound.
     if same_engine or is_contradiction:
         return "contradicts", pointers
     return "not-confirmed", pointers
@@ -160,6 +162,7 @@ class _Comparison:
             One disagreement for each pair of values that does not agree, with its pointer.
         """
         if isinstance(signed, dict) and isinstance(computed, dict):
+            # A pair of a lower and an upper bound is compared as an interval.
             if signed.keys() == computed.keys() == _BOUNDS:
                 yield from self._enclosures(signed, computed, pointer)
                 return
@@ -243,8 +246,11 @@ def _bound(value: object) -> float:
 def _near(first: float, second: float, pointer: str, tolerance: float) -> bool:
     """Decide whether two numbers at a JSON pointer agree within a relative tolerance.
 
-    There are three exceptions. Relative widths of enclosures consist of rounding errors: they agree if both are at most
-    the tolerance. A δ is compared by its logarithm. Fields of `ABSOLUTE` have an additional absolute tolerance.
+    Three kinds of numbers are compared in another way:
+
+    - A relative width of an interval consists of rounding errors. Two widths agree if both are at most the tolerance.
+    - A δ is compared by its logarithm.
+    - A field of `ABSOLUTE` has an additional absolute tolerance.
 
     Args:
         first: a number; it may be infinite or NaN.
@@ -283,6 +289,7 @@ def _number(value: object) -> float | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
+        # An integer may be too large for a double.
         if abs(value) <= sys.float_info.max:
             return float(value)
         return math.inf if value > 0 else -math.inf

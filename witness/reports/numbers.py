@@ -82,6 +82,7 @@ def flat(value: object, prefix: str = "") -> Iterator[tuple[str, object]]:
     if isinstance(value, Mapping):
         for name, item in value.items():
             yield from flat(item, _extend_name(prefix, name))
+    # A list of plain values is one leaf.
     elif isinstance(value, list) and any(isinstance(item, Mapping | list) for item in value):
         for index, item in enumerate(value):
             yield from flat(item, _extend_name(prefix, index))

@@ -247,16 +247,21 @@ def _request_fields(request: JsonObject, problem: Any) -> Iterator[tuple[str, st
 
 
 def _printed_readings(answer: JsonObject) -> Iterator[JsonObject]:
-    """Yield texts about each set of parameters that a paper's theorem prescribes, taken literally.
+    """Yield texts about each set of noise parameters that a paper's theorem prescribes.
 
-    A theorem may have several readings (interpretations). The texts are the parameters, the claimed ε and δ, the
-    certified ε of these parameters, and the conditions that fail or are undecidable.
+    A theorem may have several readings (interpretations): the formula as it is printed, or with its errors corrected.
+    Readings that prescribe the same parameters are one set.
 
     Args:
         answer: answer of a calibrator.
 
     Yields:
-        The texts by name, for one set of parameters at a time.
+        Texts by name, for one set of parameters at a time:
+        `name`: theorem, readings, and whether they are proved;
+        `parameters`: the parameters with their values;
+        `claims`: the claimed ε and δ;
+        `true`: the certified ε of these parameters;
+        `conditions`: conditions that fail or are undecidable.
     """
     for reading in answer.get("as_printed", ()):
         # The paper claims the target of the answer, unless it claims a value of its own.

@@ -41,6 +41,7 @@ def profile(curve: Curve, epsilon: float) -> list[object]:
     if 0.0 < epsilon < math.inf:
         largest_epsilon = REACH * epsilon
     points: list[object] = []
+    # `STEPS` equal steps from ε = 0.
     for step in range(STEPS + 1):
         point_epsilon = largest_epsilon * step / STEPS
         log10_delta = _outward_log10(curve.log_delta(point_epsilon))
@@ -181,6 +182,7 @@ class _Axes:
             The ranges, from ε = 0 to the last point.
         """
         least, most = min(band.upper for band in bands), max(band.upper for band in bands)
+        # The margin is a part of the height, or of the level if the profile is nearly level.
         margin = max((most - least) / MARGIN_DIVISOR, MARGIN_OF_LEVEL * abs(least), LEAST_MARGIN)
         return cls(largest_epsilon=bands[-1].epsilon, floor=least - margin, top=most)
 

@@ -100,6 +100,7 @@ def _calibration_answerer(solve: Callable[[Any], Any]) -> Callable[[Any], Report
         answer = solve(problem)
         curve = answer.guarantee.curve
         points: list[object] = []
+        # A guarantee without a curve has no points.
         if curve is not None:
             points = profile(curve.natural, answer.guarantee.target.epsilon)
         return ReportedAnswer(as_json(answer), points)

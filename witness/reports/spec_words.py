@@ -192,6 +192,7 @@ def _describe_selection(spec: SpecBody, unit: str) -> str:
     """
     number = spec.get("repetitions", {})
     kind = number.get("kind", "random")
+    # Words about the random number of runs.
     distribution = "Poisson" if kind == "poisson" else str(kind).replace("-", " ")
     details = f" of mean {full(number['mean'])}" if "mean" in number else ""
     if "shape" in number:

@@ -170,6 +170,7 @@ def assumptions(guarantee: JsonObject) -> list[tuple[str, str, str]]:
         ("relation", guarantee["relation"], RELATIONS[guarantee["relation"]].format(unit=unit)),
         ("observer", guarantee["observer"], f"the adversary: {OBSERVERS[guarantee['observer']]}"),
     ]
+    # These fields exist only in some guarantees.
     if "sampling" in guarantee:
         rows.append(("sampling", guarantee["sampling"], SAMPLINGS[guarantee["sampling"]]))
     if "definition" in guarantee:

@@ -275,6 +275,7 @@ def reason_not_compared(bound: PromisedBound) -> str | None:
     """
     if bound.constant == "hidden":
         return "its constant is hidden: this is an order, and no number contradicts it"
+    # An undecided condition counts as one that fails.
     failing = [condition.id for condition in bound.conditions if condition.holds != Verdict.YES]
     if failing:
         return "these conditions do not hold, or cannot be decided: " + ", ".join(failing)

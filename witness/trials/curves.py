@@ -41,6 +41,7 @@ def split_scores(scores: Mapping[str, ScoreT]) -> dict[int, dict[str, ScoreT]]:
             curve.setdefault(int(position), {})[name] = score
         else:
             without_position[name] = score
+    # Scores of the whole run belong to its end.
     last_position = max(curve)
     curve[last_position].update(without_position)
     return dict(sorted(curve.items()))

@@ -84,6 +84,7 @@ class TrialFile:
         default_repetitions = None
         if isinstance(request, PresetSimulation):
             default_repetitions = find_preset(request).repetitions
+        # A header from a file has lists in place of tuples, so that the new one is converted, too.
         header_as_read = json.loads(json.dumps(header))
         differences = _differences(stored, header_as_read, default_repetitions)
         if differences:

@@ -274,6 +274,7 @@ def _edge_warnings(arm: TrialArm, chosen: Mapping[str, Floats]) -> Iterator[Caut
         grid = arm.grids[name]
         if len(grid) < 2:
             continue
+        # The share of trials in which the best value is this end of the grid.
         for extreme in {min(grid), max(grid)}:
             share = float(np.mean(values == extreme))
             if share > MOST_AT_AN_END:

@@ -20,12 +20,12 @@ SECONDS_PER_COORDINATE: Final = 4e-10
 
 @dataclass(frozen=True, kw_only=True)
 class TrialWork:
-    """The numbers of operations of one trial, from which its time is estimated.
+    """The numbers of operations of one trial, that is, of one training, from which its time is estimated.
 
     Attributes:
-        multiply_adds: multiplications with an addition in products of matrices.
-        numbers: numbers that are drawn, gathered by their indices, or put into a transcendental function.
-        coordinates: numbers in passes of elementwise arithmetic over models.
+        multiply_adds: number of pairs of a multiplication and an addition in products of matrices.
+        numbers: number of values that are drawn, gathered by their indices, or put into a transcendental function.
+        coordinates: number of model coordinates in all passes of elementwise arithmetic.
     """
 
     multiply_adds: float = 0.0

@@ -26,19 +26,23 @@ CROWDED = 7
 
 @dataclass
 class Figure(Plot):
-    """A plot with a heading, a legend that runs over several rows, and bands as whiskers."""
+    """A plot with a heading, a legend that runs over several rows, and confidence bands as vertical lines.
+
+    Attributes:
+        heading: text above the plot; empty for none.
+    """
 
     heading: str = ""
 
     def band(self, place: tuple[float, float], lower: float, upper: float, series: int, aside: float) -> None:
-        """Draw a whisker and its dot.
+        """Draw a confidence band as a vertical line, and its mean as a dot.
 
         Args:
-            place: the value across and the mean.
+            place: the value on the horizontal axis, and the mean.
             lower: lower bound of the band.
             upper: upper bound of the band.
             series: number of the colour.
-            aside: horizontal shift [pixels].
+            aside: horizontal shift in pixels, so that bands of several lines do not overlap.
         """
         x, y = self.at(place)
         _, low = self.at((place[0], lower))
@@ -52,9 +56,9 @@ class Figure(Plot):
         """Draw points as a line, joined in their order.
 
         Args:
-            points: the points.
+            points: the points, in the units of the axes.
             series: number of the colour.
-            aside: horizontal shift [pixels].
+            aside: horizontal shift in pixels.
             dashed: whether the line is dashed.
         """
         path = " L".join(f"{x + aside:.1f} {y:.1f}" for x, y in map(self.at, points))
@@ -69,9 +73,15 @@ class Figure(Plot):
 
 
 def rows(keys: Sequence[tuple[str, int, str]]) -> Iterator[tuple[float, int, tuple[str, int, str]]]:
-    """Yield the entries of a legend with their horizontal pixels and their rows.
+    """Arrange the entries of a legend in rows of the width of the figure.
 
     An entry that does not fit into the rest of its row begins the next row.
+
+    Args:
+        keys: text, colour and mark of each entry.
+
+    Yields:
+        The horizontal position in pixels, the row from 0, and the entry.
     """
     x = MARGIN
     row = 0
@@ -85,9 +95,18 @@ def rows(keys: Sequence[tuple[str, int, str]]) -> Iterator[tuple[float, int, tup
 
 
 def render(panel: Panel, title: str) -> str:
-    """Return the SVG file of a panel; `title` is used if the panel has none."""
+    """Draw a panel as an SVG file.
+
+    Args:
+        panel: the panel with its lines.
+        title: title to use if the panel has none.
+
+    Returns:
+        The text of the file.
+    """
     keys = [(line.name, line.colour, line.look) for line in panel.lines]
     last_row = max((row for _, row, _ in rows(keys)), default=0)
+    # The legend, with its rows and the title, is above the plot.
     top = 8.0 + ROW * (2 + bool(panel.title) + last_row)
     figure = Figure(
         title=panel.title or title,
@@ -102,6 +121,7 @@ def render(panel: Panel, title: str) -> str:
         keys=keys,
     )
     for number, line in enumerate(panel.lines):
+        # Lines are shifted symmetrically, so that their bands do not overlap.
         aside = APART * (number - 0.5 * (len(panel.lines) - 1))
         places = [(_place(panel, point.across), point.mean) for point in line.points]
         if line.look != "dot" and places:
@@ -142,11 +162,19 @@ def _place(panel: Panel, value: Any) -> float:
 
 
 def _across(panel: Panel) -> Axis:
-    """Return the horizontal axis of a panel, with room on both sides of its values."""
+    """Return the horizontal axis of a panel, with room on both sides of its values.
+
+    Args:
+        panel: the panel with the values on the axis.
+
+    Returns:
+        The axis with its limits and ticks.
+    """
     places = [_place(panel, value) for value in panel.places]
     low, high = min(places), max(places)
     labels = [(place, word(value)) for place, value in zip(places, panel.places, strict=True)]
     ticks = _drop_overlaps(labels, panel)
+    # The room is 6 % of the length of the axis, on a logarithmic scale as a factor.
     if panel.across.scale == "log":
         room = (high / low) ** 0.06 if high > low else 2.0
         return Axis(panel.across.title, low / room, high * room, ticks, "log")

@@ -25,7 +25,14 @@ PLACE = re.compile(r"<!-- begin ([\w-]+) -->\n.*?<!-- end \1 -->", re.DOTALL)
 
 
 def section(answer: Stored) -> str:
-    """Write the section of an experiment: its source, the verdicts on claims, its figures, and all numbers."""
+    """Write the section of an experiment: its source, the verdicts on claims, its figures, and all numbers.
+
+    Args:
+        answer: the stored answer of the experiment.
+
+    Returns:
+        The section in Markdown.
+    """
     preset = answer.preset
     claims = [
         (finding.claim, f"**{finding.verdict}**", f"{_sentence(finding.told)} {finding.words}")
@@ -48,7 +55,14 @@ def section(answer: Stored) -> str:
 
 
 def at_the_edge(answer: Stored) -> str:
-    """Return a sentence about a tuned step: its values, and the number of runs in which the largest is the best."""
+    """Return a sentence about a tuned step: its values, and the number of runs in which the largest is the best.
+
+    Args:
+        answer: the stored answer of an experiment.
+
+    Returns:
+        The sentence with a leading space; empty if nothing is tuned.
+    """
     axis = answer.preset.tuned
     if axis is None:
         return ""
@@ -57,6 +71,7 @@ def at_the_edge(answer: Stored) -> str:
     largest = chosen.count(max(values))
     choices = ", ".join(f"{value:g}" for value in sorted(values))
     sentence = f" {axis.title[0].upper()}{axis.title[1:]}: the best of {choices}"
+    # The largest value is a concern only if it is the best.
     if not largest:
         return f"{sentence}."
     return f"{sentence}; the largest of them in {largest} of {len(chosen)} runs, where a larger one may be better."
@@ -112,10 +127,13 @@ def verdicts() -> str:
 
 
 def files(page: str) -> Mapping[Path, str]:
-    """Return the texts of the page and of every figure.
+    """Write the page of experiments and all of its figures.
 
     Args:
         page: the present page, with a place for each experiment.
+
+    Returns:
+        The text of each file, by its path.
 
     Raises:
         FileNotFoundError: the page has a place for an experiment without a stored answer.

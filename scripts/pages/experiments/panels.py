@@ -39,9 +39,12 @@ class Point:
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """A line of a panel.
+    """A line of a figure's panel.
 
     Attributes:
+        name: name in the legend.
+        points: points with their bands, in the order of the horizontal axis.
+        colour: number of the colour.
         look: `line` for a measurement, `dashes` for a comparison, `dot` for points that are not joined.
     """
 
@@ -53,7 +56,16 @@ class Line:
 
 @dataclass(frozen=True, kw_only=True)
 class Panel:
-    """A figure; `places` are the values on the horizontal axis, in their order."""
+    """One panel of an experiment's figure, with its own axes.
+
+    Attributes:
+        title: title; empty for none.
+        across: horizontal axis.
+        places: values on the horizontal axis, in their order.
+        up: title of the vertical axis.
+        logarithmic: whether the vertical axis is logarithmic.
+        lines: lines of the panel.
+    """
 
     title: str
     across: Axis
@@ -74,15 +86,20 @@ def panels(answer: Stored) -> tuple[Panel, ...]:
 
 
 def with_best_steps(answer: Stored) -> Stored:
-    """Replace a grid over steps by one over personalization, each with the step of its least mean excess.
+    """Replace a grid over step sizes by one over personalization, each with the step of its least mean excess risk.
 
-    Other answers are returned as they are.
+    Args:
+        answer: the stored answer of an experiment.
+
+    Returns:
+        The reduced answer; the given one if its horizontal axis is not the step size, or if it has no lines or panels.
     """
     preset = answer.preset
     if preset.across.name != "step_size" or preset.lines is None or preset.panels is None:
         return answer
     best: dict[tuple[Any, Any], CellAnswer] = {}
     for cell in answer.cells:
+        # Cells that differ only in the step size compete.
         key = cell.place[preset.panels.name], cell.place[preset.lines.name]
         if key not in best or _excess(cell) < _excess(best[key]):
             best[key] = cell
@@ -129,7 +146,16 @@ def _panel(answer: Stored, title: str, cells: Cells, lines: Sequence[Line], **re
 
 # Measurements ---------------------------------------------------------------------------------------------------------
 def _measurement(answer: Stored, title: str, cells: Cells) -> Panel:
-    """Make a panel of the measured runs, and of the runs that they are compared with."""
+    """Make a panel of the measured runs, and of the runs that they are compared with.
+
+    Args:
+        answer: the stored answer of the experiment.
+        title: title of the panel.
+        cells: results of the panel.
+
+    Returns:
+        The panel, with a logarithmic vertical axis for excess risks.
+    """
     measure = answer.preset.measure
     groups = _line_groups(answer, cells)
     lines = [
@@ -150,9 +176,17 @@ def _line_groups(answer: Stored, cells: Cells) -> list[tuple[str, Cells]]:
 
 
 def _comparisons(answer: Stored, groups: Sequence[tuple[str, Cells]]) -> Iterator[Line]:
-    """Yield a dashed line for each run that a group of cells is compared with.
+    """Yield a dashed line for each run that a group of results is compared with.
 
-    A run of several groups has the colour of its group. Runs without noise are grey, and others have free colours.
+    A run that several groups have gets the colour of its group. Runs without noise are grey, and others have free
+    colours.
+
+    Args:
+        answer: the stored answer of the experiment.
+        groups: results of each line of the panel, with the name of the line.
+
+    Yields:
+        The lines, group by group.
     """
     measure = answer.preset.measure
     counts = Counter(run for _, cells in groups for run in cells[0].beside or {})
@@ -178,12 +212,15 @@ def own_score(cell: CellAnswer, measure: str | None) -> Measured | None:
 
 
 def score_beside(cell: CellAnswer, run: str, measure: str | None) -> Measured | None:
-    """Return the measurement of a run that the cell's own run is compared with.
+    """Return the measurement of a run that the private run of a result is compared with.
 
     Args:
-        cell: the cell.
+        cell: the result.
         run: name of the run.
-        measure: name of the score; the excess risk if None.
+        measure: name of the score; None for the excess risk.
+
+    Returns:
+        The mean with its confidence band; None if it was not measured.
     """
     if measure is None:
         return (cell.beside or {}).get(run)
@@ -191,7 +228,18 @@ def score_beside(cell: CellAnswer, run: str, measure: str | None) -> Measured | 
 
 
 def _line(answer: Stored, name: str, cells: Cells, read: Callable[[CellAnswer], Measured | None], colour: int) -> Line:
-    """Return the line of the finite measurements that `read` takes from the cells."""
+    """Return the line of all finite measurements of one run.
+
+    Args:
+        answer: the stored answer of the experiment.
+        name: name of the line in the legend.
+        cells: results on the line.
+        read: function that reads the measurement from a result; None for a missing one.
+        colour: number of the colour.
+
+    Returns:
+        The line; measurements that are missing or infinite are left out.
+    """
     points = []
     for cell in cells:
         score = read(cell)
@@ -215,12 +263,22 @@ def _curve(name: str, figures: Mapping[Any, float], colour: int, look: str) -> L
 
 
 def _formulas(answer: Stored, title: str, cells: Cells) -> Panel:
-    """Make a panel of log10 δ of each reading of a formula, with the lower bounds that attacks prove."""
+    """Make a panel of log10 δ by a formula, for each way to take it, with the lower bounds that attacks prove.
+
+    Args:
+        answer: the stored answer of the experiment.
+        title: title of the panel.
+        cells: results of the panel.
+
+    Returns:
+        The panel, with points for the lower bounds.
+    """
     across = answer.preset.across.name
     lines = []
     for place, reading in enumerate(cells[0].log10_deltas or {}):
         figures = {cell.place[across]: float((cell.log10_deltas or {})[reading]) for cell in cells}
         lines.append(_curve(f"{reading} δ", figures, place, "dashes" if place == 1 else "line"))
+    # Lower bounds of 0 have no logarithm.
     proved = {
         cell.place[across]: math.log10(cell.claim.delta_lower)
         for cell in cells
@@ -232,7 +290,15 @@ def _formulas(answer: Stored, title: str, cells: Cells) -> Panel:
 
 
 def _printed_and_certified(answer: Stored, axis: Axis) -> Panel:
-    """Make a panel in a paper's layout: log10 δ as printed for each line of an axis, with the certified δ in dashes."""
+    """Make a panel in a paper's layout: log10 δ as printed for each value of an axis, with the certified δ in dashes.
+
+    Args:
+        answer: the stored answer of the experiment.
+        axis: axis with a line for each of its values.
+
+    Returns:
+        The panel.
+    """
     across = answer.preset.across.name
     lines = []
     for reading, look in (("printed", "line"), ("certified", "dashes")):
@@ -245,13 +311,23 @@ def _printed_and_certified(answer: Stored, axis: Axis) -> Panel:
 
 
 def _attacks(answer: Stored, title: str, cells: Cells) -> Panel:
-    """Make a panel of the lower bounds that attacks on trained models prove, and of the certified upper bound."""
+    """Make a panel of the lower bounds that attacks on trained models prove, and of the certified upper bound.
+
+    Args:
+        answer: the stored answer of the experiment.
+        title: title of the panel.
+        cells: results of the panel.
+
+    Returns:
+        The panel, with a logarithmic vertical axis. Bounds of 0 are left out.
+    """
     across = answer.preset.across.name
     certified = {cell.place[across]: float(cell.epsilon.upper) for cell in cells if cell.epsilon is not None}
     lines = [_curve("certified: at most", certified, 2, "dashes")]
     for place, attack in enumerate(cells[0].attacks or {}):
         bounds = {cell.place[across]: float((cell.attacks or {})[attack]) for cell in cells}
         positive = {value: epsilon for value, epsilon in bounds.items() if epsilon > 0.0}
+        # The certified bound has the colour 2.
         colour = (0, 1, 3, 4)[place % 4]
         lines.append(_curve(f"{attack.replace('-', ' ')}: at least", positive, colour, "line"))
     return _panel(answer, title, cells, lines, up="ε", logarithmic=True)

@@ -37,7 +37,16 @@ SETTINGS = SinglePass(machines=table.MACHINES, participants=SIZE, radius=0.5 * t
 
 @dataclass(frozen=True)
 class SeveralPassesChoice:
-    """A number of rounds with batches of a size, and the noise of the theorem or of ρ-Gaussian differential privacy."""
+    """A choice for the algorithm with several passes: its rounds, its batches and its noise.
+
+    Attributes:
+        rho: ρ, the μ of μ-Gaussian differential privacy.
+        rounds: number of rounds.
+        batch: records of a machine in a round.
+        printed_noise: whether the noise is that of the printed theorem, and not that of ρ-Gaussian differential
+            privacy.
+        trials: number of trainings.
+    """
 
     rho: float
     rounds: int
@@ -57,7 +66,14 @@ class SeveralPassesChoice:
 
 
 def list_choices(rho: float) -> dict[str, SeveralPassesChoice]:
-    """Return the choices by name. Those with smaller batches take as many gradients as full batches do."""
+    """Return the choices to compare. Those with smaller batches take as many gradients as full batches do.
+
+    Args:
+        rho: ρ, the μ of μ-Gaussian differential privacy.
+
+    Returns:
+        The choices by name.
+    """
     base = round(table.ROUNDS_PER_SQUARED_RHO * rho**2)
     return {
         "full batches": SeveralPassesChoice(rho, base, SHARE),
@@ -73,7 +89,9 @@ def list_choices(rho: float) -> dict[str, SeveralPassesChoice]:
 def train(
     records: LabelledRecords, choice: SeveralPassesChoice, generator: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    """Return the last and the mean iterate at each step of the grid. A machine's batches are disjoint in each pass.
+    """Train with each step size of the grid, and return the last and the mean iterate.
+
+    In each pass over its records, the batches of a machine are disjoint.
 
     Args:
         records: training records with labels; machine m has records m·SHARE to (m + 1)·SHARE − 1.
@@ -81,7 +99,7 @@ def train(
         generator: source of all random numbers: schedule, batches and noise.
 
     Returns:
-        The last iterates and the means of the iterates, one model per step of the grid.
+        The last iterates and the means of the iterates, one model for each step size.
     """
     steps = table.FACTORS * table.sgd_step(choice.noise_std, SIZE, choice.rounds)
     steps = steps.astype(np.float32)[:, None, None]
@@ -89,12 +107,14 @@ def train(
     total = np.zeros_like(model)
     used = [0] * table.MACHINES
     orders = [generator.permutation(SHARE) for _ in used]
+    # The noise of the mean of `SIZE` reports.
     mean_std = np.float32(choice.noise_std / math.sqrt(SIZE))
     for machines in balanced_schedule(table.MACHINES, SIZE, choice.rounds, generator):
         noise = mean_std * generator.standard_normal(model.shape[1:], dtype=np.float32)
         gradient = np.zeros_like(model)
         batches = []
         for machine in machines:
+            # A machine that has used its records begins a new pass, in a new order.
             if used[machine] + choice.batch > SHARE:
                 used[machine], orders[machine] = 0, generator.permutation(SHARE)
             first = used[machine]
@@ -117,8 +137,18 @@ def _choose(models: Floats, records: LabelledRecords, checked: slice) -> Floats:
 
 
 def measure(folder: Path, choice: SeveralPassesChoice) -> npt.NDArray[np.float64]:
-    """Return mean accuracies over the trials: of the mean and of the last iterate, and at the theorem's step."""
+    """Measure the mean test accuracies of one choice over its trials.
+
+    Args:
+        folder: folder of MNIST.
+        choice: number of rounds, batch size and noise.
+
+    Returns:
+        Three accuracies, from 0 to 1: of the best mean iterate, of the best last iterate, and of the mean iterate at
+        the theorem's step.
+    """
     training, test = table.read_features(folder)
+    # Index of the theorem's own step size in the grid.
     own = int(np.flatnonzero(table.FACTORS == 1.0)[0])
     rows = []
     for trial in range(choice.trials):
@@ -133,7 +163,7 @@ def measure(folder: Path, choice: SeveralPassesChoice) -> npt.NDArray[np.float64
 
 
 def main() -> None:
-    """Print a row of a Markdown table for each choice."""
+    """Print the test accuracies of each choice as rows of a Markdown table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("choices", nargs="*", metavar="choice", help="; ".join(list_choices(4.0)))

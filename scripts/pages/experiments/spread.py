@@ -11,16 +11,16 @@ from scripts.pages.experiments.stored import Stored
 
 
 def separation(answer: Stored) -> str:
-    """Return a sentence about the settings in which the arms differ by more than their widest band.
+    """Return a sentence about the settings in which the methods differ by more than their widest confidence band.
 
-    An arm is a line of the figure, or a run that is compared with its private run. A setting is a place on all axes
-    but that of the lines.
+    A method (arm) is a line of the figure, or a run that is compared with its private run. A setting is a combination
+    of values on all axes except that of the lines.
 
     Args:
         answer: the stored answer of an experiment.
 
     Returns:
-        The sentence; empty for an experiment that measures no score or has one arm.
+        The sentence; empty for an experiment that measures no score or has one method.
     """
     settings = [arms for arms in _scores_by_setting(answer) if len(arms) > 1]
     if not settings:
@@ -40,7 +40,14 @@ def _range(values: Sequence[float]) -> float:
 
 
 def _scores_by_setting(answer: Stored) -> Iterator[list[Measured]]:
-    """Yield the finite scores of all arms in each setting."""
+    """Yield the finite scores of all methods in each setting of an experiment.
+
+    Args:
+        answer: the stored answer of the experiment.
+
+    Yields:
+        For each setting the mean scores with their bands; none if the experiment measures no score.
+    """
     lines, measure = answer.preset.lines, answer.preset.measure
     settings: dict[str, list[Measured]] = {}
     for cell in answer.cells:

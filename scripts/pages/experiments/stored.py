@@ -33,7 +33,16 @@ INFINITIES = {"unbounded": math.inf, "-unbounded": -math.inf}
 
 @dataclass(frozen=True, kw_only=True)
 class Stored:
-    """An experiment of the present code, with the measurements of its stored run."""
+    """An experiment of the present code, with the measurements of its stored run.
+
+    Attributes:
+        preset: the experiment.
+        repetitions: number of repetitions of each simulation.
+        seed: seed of the run.
+        engine_version: version of the engine that ran it.
+        beside: titles of the runs that private runs are compared with, by name.
+        cells: results of the simulations.
+    """
 
     preset: Preset
     repetitions: int
@@ -81,7 +90,13 @@ def load(name: str) -> Stored:
 
 
 def parse(body: Mapping[str, Any]) -> Stored:
-    """Return an answer in JSON, complete or in its stored form, with the experiment of the present code.
+    """Read an answer in JSON, complete or in its stored form, with the experiment of the present code.
+
+    Args:
+        body: the answer.
+
+    Returns:
+        The experiment with the measurements.
 
     Raises:
         LookupError: the present code has no experiment of that name.

@@ -39,7 +39,14 @@ def _columns(answer: Stored) -> Iterator[Column]:
 
 
 def _measurements(answer: Stored) -> Iterator[Column]:
-    """Yield the columns of measured runs, of the runs that they are compared with, and of published figures."""
+    """Yield the columns of measured runs, of the runs that they are compared with, and of published figures.
+
+    Args:
+        answer: the stored answer of an experiment.
+
+    Yields:
+        Title of the column, and the function from a result to its cell.
+    """
     preset, measure = answer.preset, answer.preset.measure
     if preset.tuned is not None and preset.tuned.name in answer.cells[0].place:
         yield preset.tuned.title, lambda cell: word(cell.place[preset.tuned.name])  # type: ignore[union-attr]

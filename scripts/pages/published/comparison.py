@@ -37,14 +37,15 @@ class Comparison:
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict.
+        """The relation of the published ε to the truth: above it, below it, equal, or undecided.
 
-        A result represents all values that round to it. A guarantee holds if our upper bound is not larger, and fails
-        if our lower bound is larger.
+        A result of an accountant represents all values that round to it. A guarantee, a claim that ε is at most the
+        figure, holds if our upper bound is not larger, and fails if our lower bound is larger.
         """
         if self.bounds is None:
             return "cannot be decided"
         is_result = self.figure.claim == "result"
+        # A result has the tolerance of half a unit in its last digit.
         half = self.figure.half_digit if is_result else 0.0
         lower, upper = float(self.bounds.lower), float(self.bounds.upper)
         if lower > self.value + half:
@@ -66,10 +67,13 @@ class Comparison:
 
 
 def compare(figure: PublishedFigure) -> Comparison:
-    """Return the certified bounds on ε of a figure's run at its δ.
+    """Compute certified bounds on the ε of the run for which a figure was published.
 
     Args:
         figure: the published figure.
+
+    Returns:
+        The figure with the bounds at its δ; without bounds if the source does not decide the run.
     """
     if figure.spec is None:
         return Comparison(figure=figure, bounds=None)

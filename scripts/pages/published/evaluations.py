@@ -29,12 +29,15 @@ APPROXIMATION: Final = "the central limit theorem approximates ε; it bounds it 
 
 
 def _constant(method: str, epochs: int, published: str) -> PublishedFigure:
-    """Return the figure of a constant.
+    """Return the published figure of a noise multiplier that a repository has as a constant.
 
     Args:
-        method: "gdp" or "rdp".
+        method: accountant, "gdp" or "rdp".
         epochs: number of epochs.
-        published: ε.
+        published: ε for which the constant is meant.
+
+    Returns:
+        The figure with its run, DP-SGD with Poisson sampling.
     """
     noise_multiplier = NOISES[method, epochs][published]
     return PublishedFigure(
@@ -52,7 +55,7 @@ def _constant(method: str, epochs: int, published: str) -> PublishedFigure:
 
 
 def _network(run: str, noise_multiplier: float, batch_size: int, records: int, epochs: int) -> PublishedFigure:
-    """Return the figure of an end-to-end network.
+    """Return the published figure of a network that is trained end to end, at ε = 3.
 
     Args:
         run: the data set.
@@ -60,6 +63,9 @@ def _network(run: str, noise_multiplier: float, batch_size: int, records: int, e
         batch_size: batch size of the command.
         records: number of records.
         epochs: number of epochs.
+
+    Returns:
+        The figure with its run, DP-SGD with Poisson sampling.
     """
     return PublishedFigure(
         source=HANDCRAFTED,

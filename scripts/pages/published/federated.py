@@ -31,11 +31,14 @@ THESIS: Final = ((4.0, 640, 9e-6, "1.083"), (3.0, 288, 9e-7, "1.109"), (2.0, 54,
 
 
 def _client_level(key: tuple[int, int, float], rounds: int) -> PublishedFigure:
-    """Return a figure of the table of McMahan et al. (2018).
+    """Return a published figure of Table 1 of McMahan et al. (2018), for the data of a client.
 
     Args:
         key: number of clients, clients of a round, and noise multiplier.
         rounds: number of rounds.
+
+    Returns:
+        The figure with its run, at δ = N^−1.1 for N clients.
     """
     clients, participants, noise_multiplier = key
     return PublishedFigure(
@@ -53,14 +56,17 @@ def _client_level(key: tuple[int, int, float], rounds: int) -> PublishedFigure:
 
 
 def _record_level(published: str, noise_multiplier: float, steps: int, rate: float, delta: float) -> PublishedFigure:
-    """Return a figure of DP-SGD that a test reproduces.
+    """Return a published figure of DP-SGD that a test reproduces.
 
     Args:
-        published: the figure.
+        published: the figure, as it is printed.
         noise_multiplier: noise multiplier.
         steps: number of steps.
         rate: inclusion probability of a record.
         delta: δ.
+
+    Returns:
+        The figure with its run.
     """
     return PublishedFigure(
         source=RECORDS,
@@ -75,12 +81,15 @@ def _record_level(published: str, noise_multiplier: float, steps: int, rate: flo
 
 
 def _keyboard(place: str, published: str, rho: float) -> PublishedFigure:
-    """Return a figure of a deployed language model with Gaussian noise of the stated ρ.
+    """Return the published figure of a deployed language model with Gaussian noise of the stated ρ.
 
     Args:
         place: the model.
-        published: the figure.
+        published: the figure, as it is printed.
         rho: ρ of zero-concentrated differential privacy, as the notebook in the same folder prints it.
+
+    Returns:
+        The figure with its run, at δ = 10⁻¹⁰.
     """
     return PublishedFigure(
         source=KEYBOARD,
@@ -89,6 +98,7 @@ def _keyboard(place: str, published: str, rho: float) -> PublishedFigure:
         published=published,
         claim="result",
         delta=1e-10,
+        # Gaussian noise σ has ρ = 1/(2σ²), for sensitivity 1.
         spec=gaussian(1.0 / math.sqrt(2.0 * rho)),
         accountant="Gaussian mechanism of this ρ",
         assumptions="ρ to all digits from privacy_accounting.ipynb; the mechanism is a Gaussian of σ = 1/√(2ρ)",

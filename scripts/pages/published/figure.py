@@ -15,7 +15,13 @@ Claim = Literal["result", "guarantee"]
 
 @dataclass(frozen=True, kw_only=True)
 class RepositoryFile:
-    """A file of a public repository at one commit."""
+    """A file of a public repository at one commit.
+
+    Attributes:
+        repository: owner and name of the repository.
+        commit: hash of the commit.
+        path: path of the file.
+    """
 
     repository: str
     commit: str
@@ -104,12 +110,15 @@ def gaussian(noise_multiplier: float, times: int = 1) -> Spec:
 
 
 def poisson(noise_multiplier: float, rate: float, steps: int) -> Spec:
-    """Return the spec of DP-SGD with Poisson sampling.
+    """Return the specification of DP-SGD with Poisson sampling.
 
     Args:
         noise_multiplier: standard deviation of the noise divided by the clipping norm.
         rate: inclusion probability of a record in a step, in (0, 1].
         steps: number of steps.
+
+    Returns:
+        The composition of all steps; a single step is not repeated.
     """
     mechanism = Gaussian(noise_multiplier=noise_multiplier)
     step = Subsampled(sampling="poisson", rate=rate, mechanism=mechanism)

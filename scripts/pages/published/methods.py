@@ -61,15 +61,18 @@ HISTOGRAMS: Final[Mapping[tuple[str, int], Sequence[float]]] = {
 def _mnist(
     source: RepositoryFile | WebPage, place: str, published: str, noise_multiplier: float, epochs: int, accountant: str
 ) -> PublishedFigure:
-    """Return a figure of DP-SGD on MNIST in batches of 256, at δ = 1e-5.
+    """Return a published figure of DP-SGD on MNIST in batches of 256, at δ = 10⁻⁵.
 
     Args:
         source: README or paper.
         place: place in the source.
-        published: the figure.
+        published: the figure, as it is printed.
         noise_multiplier: noise multiplier.
         epochs: number of epochs.
         accountant: accountant of the figure.
+
+    Returns:
+        The figure with its run; the number of steps is rounded up.
     """
     return PublishedFigure(
         source=source,
@@ -96,18 +99,21 @@ def _autodp(
     claim: Claim = "result",
     explanation: str = "",
 ) -> PublishedFigure:
-    """Return a figure of autodp's tutorials.
+    """Return a published figure of autodp's tutorials.
 
     Args:
         source: the notebook.
         place: place in the notebook.
-        published: the figure.
+        published: the figure, as it is printed.
         run: the run in words.
-        spec: the run.
+        spec: specification of the run.
         accountant: accountant of the figure.
         delta: δ.
-        claim: how the figure is meant.
+        claim: whether it is a result of an accountant, or a guarantee.
         explanation: why the figure is below the truth.
+
+    Returns:
+        The figure with its run.
     """
     return PublishedFigure(
         source=source,
@@ -123,13 +129,16 @@ def _autodp(
 
 
 def _histograms(data: str, records: int, published: str, noise_multiplier: float) -> PublishedFigure:
-    """Return a figure of ten noisy histograms of nearest neighbours.
+    """Return a published figure of ten noisy histograms of nearest neighbours.
 
     Args:
         data: the data set.
-        records: number of records.
-        published: ε.
+        records: number n of records.
+        published: ε, as it is printed.
         noise_multiplier: noise multiplier.
+
+    Returns:
+        The figure with its run, at δ = 1/(n ln n).
     """
     return PublishedFigure(
         source=AUGMENTED,
@@ -147,11 +156,14 @@ def _histograms(data: str, records: int, published: str, noise_multiplier: float
 
 
 def _clones(published: str, accountant: str) -> PublishedFigure:
-    """Return a figure of 100,000 shuffled reports with ε₀ = 4.
+    """Return a published figure of 100,000 shuffled reports with ε₀ = 4, at δ = 10⁻⁶.
 
     Args:
-        published: the figure.
+        published: the figure, as it is printed.
         accountant: analysis of the figure.
+
+    Returns:
+        The figure with its run, which covers every local randomizer.
     """
     return PublishedFigure(
         source=CLONES,

@@ -41,13 +41,16 @@ APPROXIMATION: Final = "the central limit theorem approximates ε; it bounds it 
 
 
 def _mnist(place: str, published: str, noise_multiplier: float, steps: int) -> PublishedFigure:
-    """Return a figure of the MNIST example; its loader has 250 batches.
+    """Return a published figure of Opacus' MNIST example; its loader has 250 batches in an epoch.
 
     Args:
         place: place in the README.
-        published: the figure.
+        published: the figure, as it is printed.
         noise_multiplier: noise multiplier.
         steps: number of steps.
+
+    Returns:
+        The figure with its run, at δ = 10⁻⁵.
     """
     return PublishedFigure(
         source=README,
@@ -65,15 +68,18 @@ def _mnist(place: str, published: str, noise_multiplier: float, steps: int) -> P
 def _test(
     place: str, published: str, claim: Claim, accountant: str, noise_multiplier: float, steps: int
 ) -> PublishedFigure:
-    """Return a figure of the accountants' tests, at rate 0.04 and δ = 1e-5.
+    """Return a figure of the accountants' tests, at the rate 0.04 and δ = 10⁻⁵.
 
     Args:
         place: name of the test.
-        published: the figure.
-        claim: how the figure is meant.
+        published: the figure, as it is printed.
+        claim: whether it is a result of an accountant, or a guarantee.
         accountant: accountant of the figure.
         noise_multiplier: noise multiplier.
         steps: number of steps.
+
+    Returns:
+        The figure with its run.
     """
     return PublishedFigure(
         source=TESTS,
@@ -89,11 +95,14 @@ def _test(
 
 
 def _parallel(epoch: int, published: str) -> PublishedFigure:
-    """Return a figure of the tutorial on several processes.
+    """Return a published figure of the tutorial on training in several processes.
 
     Args:
         epoch: number of epochs.
-        published: the figure.
+        published: the figure, as it is printed.
+
+    Returns:
+        The figure with its run, at δ = 10⁻⁵.
     """
     return PublishedFigure(
         source=PARALLEL,
@@ -117,16 +126,19 @@ def _training(
     delta: float,
     assumptions: str,
 ) -> PublishedFigure:
-    """Return the guarantee of a training run.
+    """Return the published guarantee of a training run.
 
     Args:
         source: the file.
-        published: the claimed ε.
+        published: the claimed ε, as it is printed.
         run: the run in words.
         accountant: accountant of the figure.
         spec: noise multiplier, rate and number of steps.
         delta: δ.
         assumptions: values that the source leaves open.
+
+    Returns:
+        The figure with its run, DP-SGD with Poisson sampling.
     """
     return PublishedFigure(
         source=source,

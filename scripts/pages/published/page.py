@@ -65,10 +65,13 @@ def load() -> list[Comparison]:
 
 
 def page(comparisons: Sequence[Comparison]) -> str:
-    """Return the text of the page.
+    """Write the page of published figures: a summary, and a table for each source.
 
     Args:
-        comparisons: all figures in the order of the page.
+        comparisons: all figures with our bounds, in the order of the page.
+
+    Returns:
+        The page in Markdown.
     """
     parts = [HEAD, _summary(comparisons)]
     number = 1
@@ -91,10 +94,13 @@ def data(comparisons: Sequence[Comparison]) -> str:
 
 
 def request(figure: PublishedFigure) -> Mapping[str, Any] | None:
-    """Return the request of a figure's bounds for `POST /v1/accounts`; None without a spec.
+    """Return the request to `POST /v1/accounts` that gives the bounds on a figure's ε.
 
     Args:
         figure: the published figure.
+
+    Returns:
+        The request as a JSON object; None if the source does not decide the run.
     """
     if figure.spec is None:
         return None
@@ -108,10 +114,13 @@ def request(figure: PublishedFigure) -> Mapping[str, Any] | None:
 
 
 def _summary(comparisons: Sequence[Comparison]) -> str:
-    """Return a table of the number of figures with each verdict, for each group and for all.
+    """Write a table of the number of figures with each verdict, for each source and for all.
 
     Args:
-        comparisons: all figures in the order of the page.
+        comparisons: all figures with our bounds, in the order of the page.
+
+    Returns:
+        The table in Markdown.
     """
     rows = []
     first = 0
@@ -133,11 +142,14 @@ def _counts(title: str, comparisons: Sequence[Comparison]) -> tuple[str, ...]:
 
 
 def _row(number: int, comparison: Comparison) -> tuple[str, ...]:
-    """Return the cells of a figure.
+    """Return the cells of a figure for the table of its source.
 
     Args:
         number: number of the figure on the page.
         comparison: the figure with its bounds.
+
+    Returns:
+        Number, source, run with assumptions, accountant, published figure, our bounds, and the verdict.
     """
     figure = comparison.figure
     run = plain(figure.run)
@@ -170,11 +182,19 @@ def _plain_decimal(value: Decimal) -> str:
 
 
 def _verdict(comparison: Comparison) -> str:
-    """Return the verdict with the distance of both figures, and the explanation of the figure if it has one."""
+    """Write the verdict on a figure, with its distance from our bound and an explanation.
+
+    Args:
+        comparison: the figure with its bounds.
+
+    Returns:
+        The text in Markdown.
+    """
     distance = comparison.distance
     if distance is None:
         reason = comparison.figure.explanation if comparison.verdict == "cannot be decided" else ""
         return f"**{comparison.verdict}**<br>{plain(reason)}" if reason else f"**{comparison.verdict}**"
+    # From a distance of 100 % on, the text states a factor.
     is_large = distance >= 1.0
     if comparison.verdict == "above the truth":
         amount = f"{1.0 + distance:,.1f} times ours" if is_large else f"by {_percent(distance)} %"
@@ -191,11 +211,14 @@ def _percent(share: float) -> str:
 
 
 def _entry(number: int, comparison: Comparison) -> Mapping[str, Any]:
-    """Return a figure as JSON.
+    """Return a figure and its verdict as a JSON object, for the file of all figures.
 
     Args:
         number: number of the figure on the page.
         comparison: the figure with its bounds.
+
+    Returns:
+        Source, published ε, request, certified bounds and verdict by name.
     """
     figure, bounds = comparison.figure, comparison.bounds
     return {

@@ -27,14 +27,17 @@ TREE_LEVELS: Final = math.floor(math.log2(1600)) + 1
 
 
 def _mnist(place: str, published: str, noise_multiplier: float, batch_size: int, steps: int) -> PublishedFigure:
-    """Return a figure of the MNIST tutorial at δ = 1e-5.
+    """Return a published figure of TensorFlow Privacy's MNIST tutorial, at δ = 10⁻⁵.
 
     Args:
         place: place in the README.
-        published: the figure.
+        published: the figure, as it is printed.
         noise_multiplier: noise multiplier.
         batch_size: records of a step, of 60,000.
         steps: number of steps.
+
+    Returns:
+        The figure with its run, DP-SGD with Poisson sampling.
     """
     return PublishedFigure(
         source=README,
@@ -54,10 +57,13 @@ def _test(place: str, published: str, accountant: str, run: str, **details: obje
 
     Args:
         place: name of the test.
-        published: the figure.
+        published: the figure, as it is printed.
         accountant: accountant of the figure.
         run: the run in words.
-        details: δ, spec and assumptions.
+        **details: further fields of the figure: δ, spec and assumptions.
+
+    Returns:
+        The figure with its run.
     """
     return PublishedFigure(
         source=DP_SGD,
@@ -71,14 +77,17 @@ def _test(place: str, published: str, accountant: str, run: str, **details: obje
 
 
 def _example(place: str, published: str, accountant: str, *, noise: float, rate: float | None) -> PublishedFigure:
-    """Return a figure of 1.2 epochs at the noise multiplier 0.7 and δ = 1e-5.
+    """Return a figure of the tests on 1.2 epochs at the noise multiplier 0.7, with δ = 10⁻⁵.
 
     Args:
         place: name of the parameters of the test.
-        published: the figure.
+        published: the figure, as it is printed.
         accountant: accountant of the figure.
-        noise: noise multiplier relative to the sensitivity; microbatches double the latter.
+        noise: noise over the sensitivity; microbatches double the sensitivity.
         rate: rate of Poisson sampling; None if each record occurs once in an epoch.
+
+    Returns:
+        The figure with its run.
     """
     epochs = 2 if rate is None else math.ceil(1.2 / rate)
     words = f"each record in {epochs} steps" if rate is None else f"q = {rate:g}, {epochs} steps"
@@ -93,12 +102,15 @@ def _example(place: str, published: str, accountant: str, *, noise: float, rate:
 
 
 def _statement(published: str, accountant: str, *, once: bool) -> PublishedFigure:
-    """Return a figure of the printed statement on 5 epochs over 10,000 records in batches of 64, at δ = 1e-6.
+    """Return a figure of the printed statement on 5 epochs over 10,000 records in batches of 64, at δ = 10⁻⁶.
 
     Args:
-        published: the figure.
+        published: the figure, as it is printed.
         accountant: accountant of the figure.
-        once: true for records that occur once in an epoch, false for Poisson sampling.
+        once: True for records that occur once in an epoch, False for Poisson sampling.
+
+    Returns:
+        The figure with its run, at half of the noise multiplier 2, because microbatches double the sensitivity.
     """
     steps = math.ceil(5.0 / (64 / 10_000))
     words = "each record in 5 steps" if once else f"q = 0.0064, {steps} steps"
@@ -113,11 +125,15 @@ def _statement(published: str, accountant: str, *, once: bool) -> PublishedFigur
 
 
 def _tree(published: str, noise_multiplier: float) -> PublishedFigure:
-    """Return a figure of DP-FTRL with a binary tree.
+    """Return a published figure of DP-FTRL with a binary tree, at δ = 10⁻⁶.
 
     Args:
-        published: the figure.
-        noise_multiplier: noise multiplier of a node.
+        published: the figure, as it is printed.
+        noise_multiplier: noise multiplier of a node of the tree.
+
+    Returns:
+        The figure with its run, a Gaussian release. A client is in `TREE_LEVELS` nodes, which divides the noise by
+        their root.
     """
     return PublishedFigure(
         source=TREE,

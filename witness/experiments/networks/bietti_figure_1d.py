@@ -144,6 +144,7 @@ class EmnistArm:
         del folders
         if self.noise_multiplier == 0.0 or self.personalization == 0.0:
             return None
+        # One round: Gaussian noise on the sum of a random sample of users. The run composes all rounds.
         one_round = Subsampled(
             sampling="without-replacement",
             batch_size=PARTICIPANTS,

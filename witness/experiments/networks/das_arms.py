@@ -257,6 +257,7 @@ def _scores(qualities: Sequence[ModelQuality]) -> dict[str, float]:
         if quality.rounds in CURVE_ROUNDS:
             scores[name_at(TEST_ERROR, quality.rounds)] = quality.test_error
             scores[name_at(TRAINING_LOSS, quality.rounds)] = quality.training_loss
+    # The paper states the mean error of the last rounds.
     last_errors = [quality.test_error for quality in qualities[-LAST:]]
     scores[LAST_ERROR] = float(np.mean(last_errors))
     return scores
@@ -278,6 +279,7 @@ def deal_images(images: ImageName, folder: Path, seed: int) -> ImageFederation:
         Training images with the assignment to clients, and the test images.
     """
     data = read_images(images, folder)
+    # A generator of its own, so that other random numbers of the trial do not change the assignment.
     generator = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0,)))
     clients = deal_shards(
         data.training.labels, clients=CLIENTS, shards_per_client=SHARDS_PER_CLIENT, generator=generator

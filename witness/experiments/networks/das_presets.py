@@ -135,6 +135,7 @@ def _judge_first_against(
             first_errors.append(error)
         if name.startswith(second):
             second_errors.append(error)
+    # Every method of the first kind is compared with every one of the second kind.
     pairs = list(itertools.product(first_errors, second_errors))
     return judge_pairs(claim, pairs, names=names, quantity="test error in the last five rounds")
 

@@ -138,6 +138,7 @@ class FigureArm:
         del folders
         if self.noise_multiplier == 0.0 or self.personalization == LOCAL:
             return None
+        # Every round releases one noisy sum, so that the run is a composition of Gaussian mechanisms.
         all_rounds = Repeated(times=max(ROUNDS), mechanism=Gaussian(noise_multiplier=self.noise_multiplier))
         answer = account(all_rounds, relation="replace-one", unit="client", observer="released-models")
         log_delta = math.log(DELTA)
@@ -279,6 +280,7 @@ class _Scores:
         rivals = [value for value in TIMES_PARTICIPANTS if value != personalization]
         pairs = []
         for noise, count, rival in product(noises, rounds, rivals):
+            # Both risks of a pair belong to the same noise and number of rounds.
             own_risk = self.at(noise, personalization, count)
             rival_risk = self.at(noise, rival, count)
             pairs.append((own_risk, rival_risk))

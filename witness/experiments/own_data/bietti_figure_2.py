@@ -46,6 +46,7 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     table = []
     for panel, study in PANELS.items():
         for noise, line in product(users.STUDIES[study].noise_multipliers, LINES):
+            # A trial trains with every personalization of the line, and keeps the best.
             arm = users.UserArm(study, LINES[line], noise, runs=RUNS_SHARED)
             simulation = TrialSimulation(arm=arm, repetitions=repetitions, seed=seed)
             place: Place = {"data": panel, "personalization": line, "noise_multiplier": noise}

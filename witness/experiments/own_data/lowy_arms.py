@@ -123,6 +123,7 @@ def judge_arms(
             no_worse=claim.no_worse,
         )
         findings.append(finding)
+    # The last finding is about the privacy of the paper's noise.
     printed = judge_printed_noise(answers, "The printed noise of the experiments is private at the ε on their axes.")
     return (*findings, printed)
 
@@ -167,6 +168,7 @@ def _pairs(scores: Mapping[tuple[str, str, float], Measured], claim: ArmClaim) -
     for (panel, arm, epsilon), first_score in scores.items():
         is_in_panels = claim.panels is None or panel in claim.panels
         is_in_range = claim.least_epsilon <= epsilon <= claim.largest_epsilon
+        # The second score belongs to the same panel and ε.
         if arm == claim.first and is_in_panels and is_in_range:
             second_score = scores[panel, claim.second, epsilon]
             pairs.append((first_score, second_score))

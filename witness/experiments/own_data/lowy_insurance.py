@@ -269,6 +269,7 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
         silos, _ = PANELS[panel]
         return TrialSimulation(arm=InsuranceArm(settings, silos), repetitions=repetitions, seed=seed)
 
+    # Numbers of participants and of training records, by panel.
     participants = {panel: count for panel, (_, count) in PANELS.items()}
     records = {panel: training_records(silos) for panel, (silos, _) in PANELS.items()}
     return arm_cells(participants, INSURANCE["epsilons"], records=records, simulate=simulate)

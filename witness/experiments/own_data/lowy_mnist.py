@@ -277,6 +277,7 @@ def deal_digits(folder: Path, seed: int, *, mixed: bool) -> SiloRecords:
     targets = [np.repeat([1.0, -1.0], images_of_digit) for _ in pairs]
     if mixed:
         # Mix the records of all silos, and cut them into silos of the same size.
+        # A generator of its own, so that the mixing does not change the split of the records.
         generator = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(2,)))
         order = generator.permutation(2 * images_of_digit * len(pairs))
         features = np.split(np.concatenate(features)[order], len(pairs))
@@ -294,6 +295,7 @@ def _features_by_digit(folder: Path) -> list[Floats]:
         One array for each digit from 0 to 9, with one row per image.
     """
     features, digits = read_components(folder)
+    # Every digit has as many images as the rarest one, of which one in `USED_SHARE` is used.
     rarest = int(np.bincount(digits.astype(np.int64), minlength=CLASSES).min())
     size = rarest // USED_SHARE
     return [features[digits == digit][:size] for digit in range(CLASSES)]
@@ -317,6 +319,7 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
         _, mixed = PANELS[panel]
         return TrialSimulation(arm=MnistArm(settings, mixed), repetitions=repetitions, seed=seed)
 
+    # Numbers of participants and of training records, by panel.
     participants = {panel: count for panel, (count, _) in PANELS.items()}
     records = {panel: int(MNIST["samples_per_client"]) for panel in PANELS}
     return arm_cells(participants, MNIST["epsilons"], records=records, simulate=simulate)

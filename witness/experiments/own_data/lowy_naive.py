@@ -77,6 +77,7 @@ def _judge_gain(scores: Sequence[Measured]) -> Finding:
     # The naive predictor has the error 1, so that a gain of 30 to 40 % is an error from 0.6 to 0.7.
     least_error, largest_error = 1.0 - LARGEST_GAIN, 1.0 - LEAST_GAIN
     is_inside = [score.lower <= largest_error and score.upper >= least_error for score in scores]
+    # The band decides in every panel, so that none stays open.
     tally = Tally(
         holds=is_inside.count(True), fails=is_inside.count(False), of=len(is_inside), noun=("panel", "panels")
     )

@@ -199,20 +199,20 @@ class ReshefArm:
         return TrialResult({"test_accuracy": float(accuracy)}, {"step_factor": float(FACTORS[best])})
 
     def _train(self, records: LabelledRecords, generator: np.random.Generator) -> Floats:
-        """Train once for each step size of the grid, and return the models, of shape (step sizes, features, classes).
+        """Train once for each step size of the grid, and return the trained models.
 
-        The whole run is to be ρ-Gaussian differentially private. Let S and G bound the norm of a report. T is the
-        number of rounds, and n the number of records in a full batch. The standard deviations of the noise are:
+        The noise of T rounds is ρ-Gaussian differentially private. The standard deviation of a report's noise is:
 
-        - the paper's algorithm: 2S√(1 + ln T)/ρ for a first report;
-        - noisy SGD: 2G/ρ for every report;
-        - full batches: 2G√k/(nρ), where k is the mean number of a machine's reports, rounded up.
-
-        In the paper's algorithm a machine's next report takes back the noise of its earlier ones.
+        - the paper's algorithm: 2S√(1 + ln T)/ρ for a first report of norm at most S; the next report takes it back;
+        - noisy SGD: 2G/ρ for every report of norm at most G;
+        - full batches of n records: 2G√k/(nρ), where k is the mean number of a machine's reports, rounded up.
 
         Args:
             records: training records in order of arrival.
             generator: source of participation and noise.
+
+        Returns:
+            One weight matrix for each step size, of shape (step sizes, features, classes).
         """
         settings = SinglePass(machines=MACHINES, participants=self.participants, radius=0.5 * DIAMETER, classes=CLASSES)
         if self.name == TAKEN_BACK:
@@ -274,9 +274,9 @@ def theorem_step(rho: float, participants: int, rounds: int) -> float:
 
 
 def sgd_step(noise_std: float, participants: int, rounds: int) -> float:
-    """Return the step size of projected SGD with noisy gradients of mean squared norm at most G² + dσ²/m.
+    """Return the step size D/√(B²T) of projected SGD with noisy gradients, where B² bounds their mean squared norm.
 
-    D is the diameter of the ball, G the Lipschitz constant, and d the dimension: `DIAMETER`, `LIPSCHITZ` and `WEIGHTS`.
+    For m machines B² = G² + dσ²/m. G is the Lipschitz constant, d the number of weights, and D the ball's diameter.
 
     Args:
         noise_std: standard deviation σ of each coordinate of a report's noise.
@@ -284,7 +284,7 @@ def sgd_step(noise_std: float, participants: int, rounds: int) -> float:
         rounds: number T of rounds.
 
     Returns:
-        D/√((G² + dσ²/m)T).
+        The step size, for a gradient with respect to all weights.
     """
     squared_norm = LIPSCHITZ**2 + WEIGHTS * noise_std**2 / participants
     return DIAMETER / math.sqrt(squared_norm * rounds)

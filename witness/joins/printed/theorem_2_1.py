@@ -126,6 +126,7 @@ def _printed_inputs(problem: SimulatedProblem, run: MbSgdShape, noise_std: float
     epsilon = numerator / (problem.samples_per_client * noise_std)
 
     fields = run_fields(problem, run)
+    # This theorem has the diameter in place of the initial distance.
     del fields["initial_distance"]
     return SmoothInputs(
         **fields,
