@@ -305,6 +305,7 @@ class Caller:
         rates = self.budgets.rates
         if await rates.hit(limit, self.identity):
             return
+        # The caller may try again when the limit is reset, at most a minute later.
         window = await rates.get_window_stats(limit, self.identity)
         seconds_left = math.ceil(window.reset_time - time.time())
         seconds = str(min(max(seconds_left, 1), 60))

@@ -173,6 +173,7 @@ class Keyring:
             partial(_read_if_changed, self._path, self._signature), limiter=self._looking, abandon_on_cancel=True
         )
         self._signature = reading.signature
+        # The same reason is not logged twice in a row.
         if reading.complaint and reading.complaint != self._complaint:
             self._log.error("keys could not be read, those of before are kept", reason=reading.complaint)
         elif reading.lines and reading.lines != self._lines:

@@ -58,7 +58,13 @@ def _is_zero_weight(parameter: str) -> bool:
 
 
 class Compress:
-    """The ASGI layer that compresses answers with gzip for clients that accept it; large answers in a thread."""
+    """ASGI middleware that compresses answers with gzip for clients that accept it.
+
+    Large answers are compressed in a thread, so that the event loop is not blocked.
+
+    Attributes:
+        app: the application behind this layer, which makes the answers.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app

@@ -224,14 +224,14 @@ class Jobs:
     def _follow(self, shared: SharedComputation, record: Record) -> Job:
         """Start a new job that waits for a computation which already runs, and return the job as its client sees it.
 
-        If the service is stopping, the job stays in the store as queued, unless the store ends with the service.
+        If the service is stopping, the returned job is queued, so that it runs after the next start or elsewhere.
 
         Raises:
             Problem: the service is stopping, and would lose the job.
         """
         reading = self._reading(record.kind, record.name)
         assert reading is not None  # the question of the computation was read by it
-        shared.waiting += 1
+        shared.waiting += 1  # one more job waits for the computation
         running = RunningQuestion(record=record, began=shared.began, shared=shared, on_place=False)
         self._start(running, partial(self._questions.end_of, running, reading))
         if running.ending is None:
@@ -336,7 +336,7 @@ class Jobs:
         return self._settings.job_workers - sum(running.on_place for running in self._live.values())
 
     async def _claim(self) -> None:
-        """Claim and run jobs that wait in the store, as many at a time as there are places, without end."""
+        """Repeat without end: take waiting jobs from the store, as many as there are free places, and run them."""
         while True:
             self._work = anyio.Event()
             free = self._free_places()
@@ -383,7 +383,7 @@ class Jobs:
             with running.scope:
                 end = await course()
         finally:
-            with anyio.CancelScope(shield=True):
+            with anyio.CancelScope(shield=True):  # the end is stored even while the service is stopping
                 end = end or end_of_stop(running)
                 if end is not None:
                     await self.shelf.end(running.record, replace(end, when=time.time()))
@@ -394,7 +394,7 @@ class Jobs:
                 running.done.set()
                 running.tell()
                 self.waiting.tell()
-                self._work.set()
+                self._work.set()  # a place is free for another job
 
 
 JOBS: ServicePart[Jobs] = ServicePart("jobs")

@@ -252,6 +252,7 @@ def _reservation_from(row: ReservationRow, ledger: str, contradictions: Sequence
         The reservation, with the runs that this ledger pays for.
     """
     holding = next(candidate for candidate in row.holdings if candidate.ledger == ledger)
+    # Only a slot has a charge. An item of the plan pays in runs.
     charge = None
     if holding.charge is not None:
         charge = charge_of(json.loads(holding.charge))

@@ -182,19 +182,23 @@ def within(
 def _find_strictness(
     runs: CalibratedRuns, state: LedgerState, compartment: Compartment, start: float
 ) -> tuple[float, Reservation]:
-    """Find nearly the largest target ε with which a calibrated run fits a ledger, as the strictness −log ε.
+    """Find nearly the largest ε for which a calibrated run fits the rest of a ledger, and return −log ε.
 
-    The start of the search is estimated by noise (see `near_strictness`). If that fails, it is the strictness at which
+    A calibrator maps a target ε to a run with the least noise for it. The strictness of a run is −log ε. A stricter run
+    has more noise and costs less.
+
+    The search starts at an estimate, which `near_strictness` finds by comparing noise. If that fails, it starts where
     the run is estimated to take the whole rest of the budget.
 
     Args:
-        runs: the runs by their strictness.
+        runs: the calibrated runs, which are computed for each strictness that is tried.
         state: the ledger.
-        compartment: slot or item that pays.
+        compartment: part of the budget that pays: an item of the plan, or a slot for other runs.
         start: strictness at which the estimate starts.
 
     Returns:
-        The strictness, and the reservation that the ledger would make.
+        A strictness −log ε, nearly the smallest that is accepted, and the reservation that the ledger would make for
+        the run.
 
     Raises:
         ConditionViolated: no charge is proved for the run in this ledger.

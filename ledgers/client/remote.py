@@ -170,23 +170,11 @@ class ServicePlace:
         return moves
 
     def approve(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
-        """Approve a requested change, so that it is made, as the person to whom the API key belongs.
-
-        Args:
-            identifier: id of the ledger.
-            move: id of the change.
-            by: must be None: the key names the person.
-        """
+        """Approve a requested change as the person to whom the API key belongs, so `by` must be None."""
         return self._decide(identifier, move, "approve", by)
 
     def reject(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
-        """Reject or withdraw a requested change, as the person to whom the API key belongs.
-
-        Args:
-            identifier: id of the ledger.
-            move: id of the change.
-            by: must be None: the key names the person.
-        """
+        """Reject or withdraw a requested change as the person to whom the API key belongs, so `by` must be None."""
         return self._decide(identifier, move, "reject", by)
 
     def _decide(self, identifier: str, move: str, decision: str, by: str | None) -> Answer:
@@ -256,6 +244,9 @@ class ServicePlace:
         Args:
             declared: the declaration of an operator.
             trouble: difference from an earlier head, as a sentence for the answer; None if there is none.
+
+        Returns:
+            The accepted head as `checkpoint` and, if the log had a difference, the sentence as `accepted`.
         """
         answer = self._document("POST", "/v1/log/reconciliations", {"declared": declared})
         if self._heads is not None:
@@ -367,6 +358,12 @@ class ServicePlace:
     def _document(self, method: str, path: str, body: object = None, key: str | None = None) -> Answer:
         """Send a request, and return the JSON object of the answer. Its warnings are added to `warnings`.
 
+        Args:
+            method: HTTP method.
+            path: path of the request, with its query if it has one.
+            body: JSON value to send; None sends no body.
+            key: idempotency key of the request, or None.
+
         Raises:
             Refused, InvalidInput, NoCertificate, Unanswered: as `ask`; Refused also if the answer is not an object.
         """
@@ -388,6 +385,9 @@ class ServicePlace:
             path: path and query of the first page. The member `next` of a page has the path of the next page.
             name: member of a page that has its items.
             limit: largest number of items; None means all.
+
+        Returns:
+            The items, each a JSON object, in the order of the pages.
         """
         items: list[Answer] = []
         for _ in range(_MOST_PAGES):

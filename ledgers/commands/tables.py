@@ -223,6 +223,7 @@ def entries(records: Iterable[JsonObject]) -> RenderableType:
     rows = []
     for record in records:
         kind = record["kind"]
+        # Runs of this entry were observed to differ from the mechanism that was paid for.
         if record.get("contradicted"):
             kind = f"{kind}, contradicted"
         row = {
@@ -273,6 +274,7 @@ def keys(records: Iterable[JsonObject], is_here: Mapping[str, bool]) -> Renderab
     rows = []
     for record in records:
         is_retired = bool(record["until"])
+        # The private key of a retired key is normally deleted, and then has no location.
         location = "here" if is_here[record["kid"]] else "elsewhere"
         if is_retired and location == "elsewhere":
             location = ""

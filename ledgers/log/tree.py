@@ -90,6 +90,9 @@ class MemoryNodes:
 
         Args:
             wanted: the nodes, each a pair of a level and a place.
+
+        Returns:
+            The hash of each stored node, by node.
         """
         return {node: self._hashes[node] for node in wanted if node in self._hashes}
 

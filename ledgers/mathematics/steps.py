@@ -272,7 +272,7 @@ class _StepCharge:
         if estimate is None:
             return None
         for increase in _INCREASES:
-            cost = up(estimate * (1.0 + increase))
+            cost = up(estimate * (1.0 + increase))  # of one step
             if self.certify(cost):
                 return less(self._remaining, multiple(cost, self._count))
         return None

@@ -168,6 +168,7 @@ def merge_objects(schemas: dict[str, Schema], members: Sequence[Schema]) -> Sche
     Returns:
         The merged schema. Properties have the order in which the members first name them.
     """
+    # Collect the schemas of each property from all members.
     properties: dict[str, list[Schema]] = {}
     for member in members:
         for name, schema in member["properties"].items():

@@ -49,6 +49,7 @@ def _noises(spec: DataclassInstance) -> list[float]:
         if member.name in _NOISE:
             noises.append(float(value))
             continue
+        # Search other descriptions that the member contains.
         contained_values = value if isinstance(value, tuple) else (value,)
         for contained in contained_values:
             if is_dataclass(contained) and not isinstance(contained, type):
