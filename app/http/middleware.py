@@ -267,6 +267,7 @@ class Authenticate:
         path, record = scope["path"], record_in(scope)
         credentials = Headers(scope=scope).getlist("authorization")
         caller = await self._caller(credentials)
+        # The caller is recorded before its limits and rights are checked, so that rejections are logged with it.
         record.caller = caller.shown
         record.caller_label = caller.label
         await caller.count_request()

@@ -86,6 +86,7 @@ class BoundedParser(h11.Connection):
         Raises:
             RemoteProtocolError: the data is malformed, or the head is too large.
         """
+        # Events of a repeated head were prepared by `receive_data`.
         if self._events:
             event = self._events.pop()
             self._process_event(h11.CLIENT, event)

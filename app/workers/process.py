@@ -148,6 +148,7 @@ class Process(asyncio.Protocol):
             data: received bytes. A message may be split over several calls, and one call may bring several messages.
         """
         self._received += data
+        # Take complete messages from the buffer, each with its length before it.
         while len(self._received) >= HEAD.size:
             end = HEAD.size + HEAD.unpack_from(self._received)[0]
             if len(self._received) < end:

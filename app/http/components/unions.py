@@ -85,11 +85,13 @@ def _merge_union(schemas: dict[str, Schema], union: Schema) -> Schema:
     Returns:
         The object schema. `x-tag` names the tag, and `x-members` describes the member of each value of the tag.
     """
+    # The member objects of the union, by the value of the tag, and a text about each of them.
     tag_name = union["discriminator"]["propertyName"]
     mapping = union["discriminator"]["mapping"]
     members = {tag: schemas[reference.removeprefix(REF)] for tag, reference in mapping.items()}
     member_texts = [f"`{tag}`: {_text(member)}" for tag, member in members.items()]
     texts = [union.get("description", ""), *member_texts]
+    # The merged object requires only the tag. Its extensions say which properties each member has.
     merged = merge_objects(schemas, list(members.values()))
     merged["required"] = [tag_name]
     merged["description"] = "\n\n".join(filter(None, texts))
@@ -317,12 +319,14 @@ def _notes(alternatives: Iterable[JsonObject]) -> Schema:
     Returns:
         The shared notes. `description` lists the different descriptions; it is absent if there are none.
     """
+    # Notes that all alternatives share.
     first, *remaining = alternatives
     notes = {
         key: value
         for key, value in first.items()
         if _is_note(key) and all(key in schema and schema[key] == value for schema in remaining)
     }
+    # Equal descriptions count once. Different ones are listed.
     texts = dict.fromkeys(schema["description"] for schema in (first, *remaining) if "description" in schema)
     if len(texts) == 1:
         notes["description"] = next(iter(texts))
