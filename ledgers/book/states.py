@@ -177,6 +177,7 @@ def parts_of(slot: Slot) -> list[PartRow]:
         Rows with the capacity, the used amount, and the amount that is used or reserved. Orders of a Rényi slot with
         several orders are marked as `mixed`, because single orders may be overdrawn.
     """
+    # A single Rényi order may be overdrawn if there are several, which the row notes as `mixed`.
     has_several_orders = slot.kind == "rdp" and len(slot.capacity) > 1
     rows = []
     for part, capacity in slot.capacity.items():

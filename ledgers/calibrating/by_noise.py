@@ -147,8 +147,8 @@ def _step_down(reserve_at: Callable[[float], object | None], log_noise: float) -
 def _strictness_of(log_noise: float, run_at: Callable[[float], Spec | None], first: Spec, start: float) -> float | None:
     """Find the target ε at which a calibration gives the requested noise or slightly more, by the secant method.
 
-    The search works with the strictness −log ε. A larger strictness needs more noise. The slope of the secant is that of
-    the log of the noise multiplier against the strictness.
+    The search works with the strictness −log ε. A larger strictness needs more noise. The slope of the secant is that
+    of the log of the noise multiplier against the strictness.
 
     Args:
         log_noise: log of the requested noise multiplier.

@@ -204,12 +204,14 @@ def _find_strictness(
         ConditionViolated: no charge is proved for the run in this ledger.
         LedgerExhausted: at no noise does the remaining budget pay for the run.
     """
+    # Estimate the strictness by noise or, if that fails, by the excess of whole calibrations.
     estimate = near_strictness(runs.spec_at, compartment.excess, least_accepted, runs.reserve, start)
     if estimate is None:
         estimate = crossing(runs.excess_at, start, _STRICTNESS_RANGE, WIDTH)
     if estimate is None:
         _, largest_strictness = _STRICTNESS_RANGE
         raise _rejection(state, runs.run_at(largest_strictness), compartment.charge_target)
+    # Near the estimate, the ledger's own reservations decide.
     best = least_accepted(runs.reserve_at, estimate)
     if best is None:
         raise _rejection(state, runs.run_at(estimate), compartment.charge_target)
@@ -263,6 +265,7 @@ def _is_rejected(state: LedgerState, spec: Spec, charge_target: ChargeTarget) ->
         True if the ledger rejects less noise. False also for a run without noise, of which nothing can be lowered.
     """
     with_less_noise = map_noise(spec, lambda noise: noise * (1.0 - SLACK))
+    # A mechanism without a noise multiplier is not changed, so nothing can be checked.
     if with_less_noise == spec:
         return False
     try:
@@ -286,6 +289,7 @@ def _rejection(state: LedgerState, last: tuple[object, Spec] | None, charge_targ
     Returns:
         The error of the ledger if it rejects the run. Otherwise the error that no noise in the range fits.
     """
+    # The ledger's own error for the last run has the reason, if there was a run.
     if last is not None:
         _, spec = last
         try:

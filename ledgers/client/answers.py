@@ -90,6 +90,7 @@ def target_text(target: JsonObject) -> str:
     Returns:
         For example `ε = 1 at δ = 1e-06`.
     """
+    # A δ that is too small for a double is given as its logarithm only.
     delta = f"log10 δ = {target['log10_delta']:.7g}"
     if "delta" in target:
         delta = f"δ = {target['delta']:.7g}"

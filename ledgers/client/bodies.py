@@ -95,6 +95,7 @@ def slot_bodies(slots: JsonObject | Iterable[str]) -> list[JsonRecord]:
     Returns:
         One JSON object for each slot.
     """
+    # Without a capacity, a slot gets the largest that the target allows.
     capacities: Mapping[str, object]
     if isinstance(slots, Mapping):
         capacities = slots

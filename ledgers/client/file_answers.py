@@ -52,6 +52,7 @@ def list_ledgers(book: Book) -> list[LedgerRow]:
     Returns:
         The rows of the ledgers.
     """
+    # Read page after page, each from the last id of the page before. A page that is not full is the last.
     rows: list[LedgerRow] = []
     last_id = None
     while True:

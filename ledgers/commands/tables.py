@@ -332,6 +332,7 @@ def verification(body: JsonObject) -> RenderableType:
     Returns:
         The lists as one group, which the terminal prints.
     """
+    # Group the sentences by their outcome, and list the groups in the order of their titles.
     sentences: dict[str, list[str]] = {}
     for finding in body["findings"]:
         sentences.setdefault(finding["outcome"], []).append(finding["sentence"])

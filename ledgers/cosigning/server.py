@@ -196,6 +196,7 @@ def _require_continuation(last: Checkpoint, head: Checkpoint, submission: Submis
     Raises:
         _Answer: the submission assumes another last head, or its proof is not valid.
     """
+    # If the proof begins at another head, the answer has the size at which it must begin.
     if submission.old != last.size:
         raise _Answer(409, str(last.size), SIZE_TYPE)
     try:

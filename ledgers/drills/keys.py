@@ -29,11 +29,13 @@ def lose_keys(store: DrillStore, record: DrillRecorder) -> None:
         store: the temporary ledgers.
         record: receives the outcome of each step.
     """
+    # Open a ledger and commit a run, and note the keys that signed the receipt.
     with start(store) as process:
         ledger = process.open_ledger("people")
         receipt = process.commit(ledger)
         public_keys = process.keyring.keys
         kid = process.keyring.signing.public.kid
+    # Lose the keys in two ways, and then make a new key.
     _lose_folder(store, record, ledger, receipt, public_keys)
     _lose_private_key(store, record, ledger)
     _replace_key(store, record, ledger, receipt, kid)

@@ -126,6 +126,7 @@ def parse(whole: str) -> Note:
         Malformed: the text has no signature lines after an empty line, or too many.
     """
     _check(whole)
+    # The text ends at the last empty line, and the lines after it are the signatures.
     text, empty_line, signature_lines = whole.rpartition("\n\n")
     if not empty_line or not signature_lines.endswith("\n"):
         raise Malformed("the note has no signatures after an empty line")

@@ -128,6 +128,7 @@ def make_all(tree: Tree, entries: Iterable[tuple[int, Record]], checkpoint: str,
         NotVerified: the tree has another entry at one of the indices, or the checkpoint is not the tree's.
         ValueError: the tree has no such index.
     """
+    # The signed head is verified once, and each receipt under it.
     trusted = [key.public]
     head = checkpoints.verify(checkpoint, key.name, trusted)
     receipts = []

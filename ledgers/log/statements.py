@@ -193,6 +193,7 @@ def find_signature(text: str) -> str:
     """
     prefix = f"{HEADER.lower()}:"
     signatures = [line[len(prefix) :] for line in text.splitlines() if line.lower().startswith(prefix)]
+    # Without such a header, the whole text is the signature.
     if not signatures:
         return text.strip()
     first_signature, *more_signatures = signatures

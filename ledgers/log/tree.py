@@ -329,7 +329,7 @@ class Tree:
             return {}
         stored = self.nodes.read_hashes(nodes)
         for node in nodes:
-            value = stored.get(node, b"")
+            value = stored.get(node, b"")  # empty, and thus too short, for a node that is not stored
             if len(value) != HASH_BYTES:
                 raise NodesMissing(f"the hash of node {node.place} at level {node.level} is not stored")
         return stored

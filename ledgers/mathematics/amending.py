@@ -144,6 +144,7 @@ def _lower_item(state: LedgerState, name: str, planned: int) -> PlanItem:
     if item is None or item.job is not None:
         names = ", ".join(planned_item.name for planned_item in state.plan if planned_item.job is None)
         raise InvalidInput.at("/lower", "names no item of the plan", allowed=names or "none")
+    # Reserved and committed runs cannot be taken from the plan.
     taken = item.reserved + item.committed
     if not taken <= planned <= item.planned:
         raise InvalidInput.at("/lower", f"would change what is taken of {name}", allowed=f"{taken} to {item.planned}")

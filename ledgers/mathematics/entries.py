@@ -277,6 +277,7 @@ def observations_of(record: JsonObject) -> tuple[Observation, ...]:
     """
     observations = tuple(Observation(**members) for members in record["observations"])
     for index, observation in enumerate(observations):
+        # The entry may come from an unknown source, so the types are checked.
         texts: tuple[object, ...] = (observation.premise, observation.message, observation.remedy)
         count: object = observation.count
         are_texts = all(isinstance(text, str) and text for text in texts)

@@ -98,8 +98,9 @@ def _holds(parts: Sequence[tuple[Pair, int]], remaining: Amount, cost: Amount, e
     prices = step_prices(parts, remaining=remaining, eta=eta)
     if cannot_fit(parts, prices, remaining, eta):
         return False
-    if prices is None:
+    if prices is None:  # single runs have no price
         return _holds_composed(parts, remaining, cost, eta)
+    # Try the method first that is expected to give the lower cost.
     if is_worth_composing(parts, prices, remaining, eta):
         return _holds_composed(parts, remaining, cost, eta) or _holds_stepwise(prices, cost)
     if _holds_stepwise(prices, cost):
@@ -220,8 +221,9 @@ def _least_cost(parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Amoun
     prices = step_prices(parts, remaining=remaining, eta=eta)
     if cannot_fit(parts, prices, remaining, eta):
         return None
-    if prices is None:
+    if prices is None:  # single runs have no price
         return _composed_residue(parts, remaining, eta)
+    # Try the method first that is expected to give the lower cost.
     if is_worth_composing(parts, prices, remaining, eta):
         return _composed_residue(parts, remaining, eta) or _stepwise_residue(prices, remaining, eta)
     residue = _stepwise_residue(prices, remaining, eta)
@@ -256,6 +258,7 @@ def quick_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amo
     """
     if eta < LEAST_ETA or remaining <= 0:
         return QuickCost(math.inf, None)
+    # A cost that suffices in a smaller slot suffices in a larger one, and is quicker to compute there.
     smallest_bound, _ = LARGEST_SLOTS
     remaining = min(remaining, smallest_bound)
     prices = step_prices(parts, remaining=remaining, eta=eta, rough=True)

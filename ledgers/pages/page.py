@@ -78,6 +78,7 @@ def open_page(text: str, keys: Iterable[PublicKey]) -> tuple[JsonRecord, PublicK
     has_one_signature = text.count(signature) == 1 and UNSIGNED not in text
     if report.get("format") != FORMAT or not has_one_signature:
         raise Malformed("is not a page of a ledger")
+    # The signature covers the page as it was before the signature was inserted.
     unsigned = text.replace(signature, UNSIGNED)
     page_digest = digest(unsigned.encode("utf-8", "surrogatepass"))
     key = jws.verify(report, page_digest, signature, trusted, kind=TYPE)

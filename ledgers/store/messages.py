@@ -90,6 +90,7 @@ def claim(connection: Connection, endpoint: str, now: float, lease: float) -> Me
     Returns:
         The message. None if none is due, or if another process is about to reserve it.
     """
+    # Messages that another process has locked at this moment are skipped.
     due = (MESSAGES.c.state == "pending") & (MESSAGES.c.endpoint == endpoint) & (MESSAGES.c.due <= now)
     query = select(MESSAGES).where(due).order_by(MESSAGES.c.due, MESSAGES.c.created, MESSAGES.c.id).limit(1)
     message = connection.execute(query.with_for_update(skip_locked=True)).mappings().one_or_none()

@@ -234,6 +234,7 @@ def colliding_among(connection: Connection, identifiers: Collection[str]) -> set
     """
     own = LEDGERS.alias()
     another = LEDGERS.alias()
+    # Two ledgers cover the same people if their blocks are equal, or if one of them has no block: the whole data set.
     same_owner = another.c.organisation == own.c.organisation
     same_dataset = another.c.dataset_key == own.c.dataset_key
     same_block = or_(own.c.block_key == "", another.c.block_key == "", own.c.block_key == another.c.block_key)
