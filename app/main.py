@@ -223,6 +223,7 @@ async def _run_parts(parts: ServiceParts, app: FastAPI) -> AsyncIterator[None]:
         None, once, when all parts run.
     """
     async with AsyncExitStack() as stack:
+        # Each part is entered after the parts that it uses, and is left before them.
         if parts.keyring is not None:
             await stack.enter_async_context(parts.keyring.following())
         await stack.enter_async_context(parts.pool.running())
@@ -272,6 +273,7 @@ def _add_layers(app: FastAPI, parts: ServiceParts) -> None:
         parts: the parts of the service that the layers use.
     """
     settings = parts.settings
+    # A layer that is added later is further out, so requests pass it earlier.
     app.add_middleware(Shortcut)
     app.add_middleware(
         Authenticate,

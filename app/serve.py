@@ -107,6 +107,7 @@ def require_keys(settings: Settings) -> None:
     """
     if not settings.ledger_keys:
         return
+    # Opening the keys shows whether they can be used. The result is not needed here.
     try:
         Keys.of(settings, durable=False)
     except (KeysUnusable, Malformed) as error:

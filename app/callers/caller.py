@@ -84,7 +84,7 @@ def network_of(address: str) -> str:
     parsed = ipaddress.ip_address(address)
     if isinstance(parsed, ipaddress.IPv4Address):
         return address
-    if parsed.ipv4_mapped is not None:
+    if parsed.ipv4_mapped is not None:  # an IPv4 address in the form of an IPv6 address
         return str(parsed.ipv4_mapped)
     return str(ipaddress.IPv6Network((int(parsed), NETWORK), strict=False))
 

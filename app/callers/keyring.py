@@ -66,6 +66,7 @@ class Keyring:
         self._looking = anyio.CapacityLimiter(1)
         self._complaint = ""
         self._log = structlog.get_logger()
+        # The signature of the file is taken before it is read, so that a later change is noticed.
         self._signature = _signature(path)
         self._take(read_keys(path))
 

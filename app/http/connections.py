@@ -66,6 +66,7 @@ class BoundedConnection(H11Protocol):
         settings = self.settings
         lingering: Any = LingeringTransport(transport, self._is_sending, loop, settings.body_seconds)
         super().connection_made(lingering)
+        # Timers for a head that does not come, for the rest of a body, and for a client that does not read.
         self._head_timer = ConditionTimer(loop, settings.head_seconds, lingering.close)
         self._rest_timer = ConditionTimer(loop, settings.body_seconds, lingering.abort)
         self._reader_timer = ConditionTimer(loop, settings.reader_seconds, self._require_progress)

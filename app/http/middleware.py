@@ -66,6 +66,7 @@ def template(scope: Scope) -> tuple[str, str | None]:
     path = getattr(route, "path_format", None)
     if path is None:
         return "unmatched", None
+    # The name of the algorithm becomes a label of its own.
     match = NAMED.fullmatch(path)
     if match is None:
         return path, None

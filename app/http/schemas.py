@@ -236,6 +236,7 @@ def without_null(schema: Schema) -> Schema:
     alternatives = schema.get("anyOf")
     if not isinstance(alternatives, list) or {"type": "null"} not in alternatives:
         return schema
+    # Remove null from the alternatives. A single remaining alternative replaces the union.
     alternatives = [alternative for alternative in alternatives if alternative != {"type": "null"}]
     del schema["anyOf"]
     if len(alternatives) == 1:

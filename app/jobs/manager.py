@@ -361,7 +361,7 @@ class Jobs:
             return simulation, partial(self._simulations.end_of, simulation)
         question = RunningQuestion(record=record)
         reading = self._reading(record.kind, record.name)
-        if reading is None:
+        if reading is None:  # this version of the service does not answer such questions
             return question, end_unreadable
         return question, partial(self._questions.end_of, question, reading)
 

@@ -283,12 +283,14 @@ async def run_in_worker(request: Request, computation: Computation) -> RenderedA
     Raises:
         Problem: too many computations wait; the client has gone; or the service is stopping.
     """
+    # A large computation takes time to pickle, so a thread does it.
     pool = POOL.of(request)
     message = await to_thread.run_sync(message_of, computation)
     task = pool.submit(message, caller=caller_of(request).identity, lane="read")
     try:
         await wait_for_event(request, task.done, None)
     finally:
+        # The client has gone, or the service is stopping.
         if task.state != "ended":
             pool.stop(task)
     if task.outcome is None:

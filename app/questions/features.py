@@ -160,7 +160,7 @@ def runs_of(spec: Any, times: float = 0.0, rate: float = 0.0, label: str = "") -
         One basic mechanism, with the decimal logarithm of its noise. The logarithm is 0 if its noise is not known here.
     """
     inner = _inner_runs(spec, times, rate, label)
-    if inner is None:
+    if inner is None:  # a basic mechanism
         name, power = NOISES.get(spec.kind, ("", 0.0))
         noise = power * log10(getattr(spec, name)) if name else 0.0
         yield RepeatedMechanism(label + spec.kind, times, rate, noise)

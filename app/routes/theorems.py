@@ -94,6 +94,7 @@ def _list(theorems: tuple[Theorem, ...]) -> Endpoint:
         Returns:
             The list as a document, rendered as JSON.
         """
+        # Apply each filter that is given.
         status, paper_name = filters
         selected = theorems
         if status is not None:

@@ -278,7 +278,7 @@ class ForkServer:
         Returns:
             The service's end of the connection, which does not block.
         """
-        if self._forked is not None:
+        if self._forked is not None:  # forked before the event loop, and not used yet
             self._server = self._forked
             self._control = self._forked.control
             self._forked = None

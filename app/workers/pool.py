@@ -114,9 +114,9 @@ class Pool(WarmWorkers):
         if not self._open:
             raise Problem("unavailable", "The service is stopping.", headers={"Retry-After": "5"})
         queue = self._queues[lane]
-        free = self.running_in(lane) < self._places[lane] and not queue
+        free = self.running_in(lane) < self._places[lane] and not queue  # the task could start at once
         if not free and queue.is_full_for(caller):
-            displaced = queue.make_room_for(caller)
+            displaced = queue.make_room_for(caller)  # the newest task of the caller who has most
             if displaced is None:
                 raise self._too_many(lane)
             self._end(displaced, TurnedAway(self._too_many(lane)))
@@ -162,7 +162,7 @@ class Pool(WarmWorkers):
         """
         if task.lane == "job" or task.background:
             return True
-        if task.state == "queued":
+        if task.state == "queued":  # it moves to the queue of jobs, if that has room
             if self._queues["job"].is_full_for(task.caller):
                 return False
             self._queues[task.lane].drop(task)
@@ -323,11 +323,11 @@ class Pool(WarmWorkers):
             cpu_seconds: processor time of the task, in seconds.
         """
         task = process.task
-        if process.killed or task is None:
+        if process.killed or task is None:  # the task was stopped before its outcome came
             return
         process.task = None
         del self._running[task]
-        if process.low:
+        if process.low:  # its priority cannot be raised again
             process.kill()
         else:
             self._warm.append(process)

@@ -117,6 +117,7 @@ def _replace_key(store: DrillStore, record: DrillRecorder, ledger: str, receipt:
     """
     record.expect_success("The lost key is retired, and another is made.", lambda: _replace_lost(store, kid))
     new_receipt = record.expect_success("A run is committed with the new key.", lambda: commit_once(store, ledger))
+    # Receipts of the lost key must still verify, because its public key stays published.
     published = [key.key for key in key_files.listed(store.keys)]
     for name, signed in (("earlier", receipt), ("new", new_receipt)):
         record.expect_success(

@@ -118,6 +118,7 @@ def _commit(process: DrillProcess, ledger: str, address: WitnessAddress) -> Rece
     """
     quorum = WitnessQuorum([address], 1, on_rejection=lambda _: None)
     try:
+        # Cosign the present head before the commit, as a service does, and the new head after it.
         quorum.cosign(process.book.checkpoint(), process.book)
         receipt = process.commit(ledger)
         quorum.cosign(process.book.checkpoint(), process.book)

@@ -111,6 +111,7 @@ def _replace_enumeration(schemas: Schema, schema: Schema) -> Schema:
     name = shared_name(values)
     if name is not None:
         return _move_enumeration(schemas, schema, name)
+    # Any other enumeration: the pattern matches exactly its values.
     pattern = "|".join(re.escape(value) for value in values)
     return {"type": "string", "pattern": f"^({pattern})$", "x-values": values, **_annotations(schema)}
 

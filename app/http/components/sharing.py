@@ -78,6 +78,7 @@ def name_anonymous(document: Schema) -> None:
             return schema
         if "anyOf" in schema:
             schema = _shorten_union(schema)
+        # The form does not depend on descriptions, which stay next to the reference.
         name = names.get(_form(schema))
         if name is None:
             return schema

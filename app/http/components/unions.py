@@ -175,6 +175,7 @@ def merge_objects(schemas: dict[str, Schema], members: Sequence[Schema]) -> Sche
     for member in members:
         for name, schema in member["properties"].items():
             properties.setdefault(name, []).append(schema)
+    # A property is required if all members require it.
     required = set.intersection(*(set(member.get("required", ())) for member in members))
     merged: Schema = {
         "type": "object",
@@ -286,6 +287,7 @@ def _union_of_all(schemas: Mapping[str, Schema], references: Sequence[Schema]) -
         union = schemas[reference["$ref"].removeprefix(REF)]
         if "discriminator" not in union:
             continue
+        # The union itself may also be one of the references.
         members = union["discriminator"].get("mapping", {}).values()
         allowed = {reference["$ref"], *members}
         if all(each["$ref"] in allowed for each in references):
