@@ -33,9 +33,10 @@ BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 
 
 def tidy(document: Schema) -> Schema:
-    """Convert FastAPI's OpenAPI document to the published form, as this module's docstring lists, and return it.
+    """Convert FastAPI's OpenAPI document to a form that generators of clients can read, and return it.
 
-    The published form has names for shared parts, which generators of clients turn into types.
+    Parts that occur several times get names, which generators turn into types. Error answers are declared on every
+    operation, and optional fields are absent instead of null.
 
     Args:
         document: the OpenAPI document. It is changed in part in place; use only the returned document.

@@ -42,10 +42,10 @@ class RepeatedMechanism(NamedTuple):
     """A mechanism of an account, with decimal logarithms of how it is run.
 
     Attributes:
-        label: how the batch is drawn, and the kind of mechanism.
-        times: number of runs.
-        rate: probability that a record is drawn.
-        noise: noise of a run, relative to the sensitivity.
+        label: names of the sampling schemes by which the batch is drawn, followed by the kind of mechanism.
+        times: log10 of the number of runs.
+        rate: log10 of the probability that a given record is in the batch of a run.
+        noise: log10 of the noise of a run, relative to the sensitivity; 0 if the noise is not known.
     """
 
     label: str

@@ -26,7 +26,7 @@ class Submission:
     Attributes:
         old: size of the log when the witness signed last, as far as the log knows; 0 if it signed none.
         path: hashes of the consistency proof from that size.
-        note: the signed checkpoint.
+        note: the checkpoint to sign, as a note that the log has signed.
     """
 
     old: int

@@ -45,7 +45,7 @@ class SignedStatement:
     Attributes:
         kind: kind of the answer: `calibration`, `sweep`, `account` or `report`.
         name: name of the algorithm, or `account` for an account.
-        engine_version: version of the engine.
+        engine_version: version of the engine, the code that computes guarantees.
         request: digest of the request body's canonical text.
     """
 

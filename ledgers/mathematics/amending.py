@@ -102,7 +102,7 @@ def _require_amendable(state: LedgerState, *, changes_plan: bool, approval: bool
 
 
 def _needs_declaration(state: LedgerState) -> ConditionViolated:
-    """Return the error for an amendment after a commit that lacks the necessary declaration.
+    """Return the error that a plan is changed after runs were committed, without the declaration that this needs.
 
     After a commit an amendment is valid only if it depends on no output, which only the ledger's owner can declare. The
     violated condition in the error is: the number of committed runs is at most 0.

@@ -19,7 +19,7 @@ class MessageRow:
     """Database row of one webhook message to one endpoint, an HTTP address of a user.
 
     Attributes:
-        id: the same for the same event and endpoint.
+        id: id of the message, equal for equal events and endpoints.
         endpoint: identifier of the endpoint.
         kind: kind of the event.
         body: JSON text of the message, which never changes.
