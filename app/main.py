@@ -166,6 +166,8 @@ def _make_parts(
 ) -> ServiceParts:
     """Make the parts of a service, without starting workers or opening the store.
 
+    Each part gets the parts that it uses as arguments, which determines the order in which they are made.
+
     Args:
         settings: settings of the service.
         calibrators: calibrators to serve.

@@ -59,6 +59,8 @@ class BoundedParser(h11.Connection):
     def receive_data(self, data: bytes) -> None:
         """Take bytes from the client. If they are a request with the last head, prepare its events without parsing.
 
+        Clients that keep a connection often send the same head again, and parsing it takes longer than comparing bytes.
+
         Args:
             data: bytes from the client; empty at the end of the connection.
         """

@@ -222,6 +222,8 @@ async def signed_result(request: Request, job: Job) -> Response:
 async def compute_answer(request: Request, question: Question) -> RenderedAnswer:
     """Return the answer to a question that the service needs for another answer, without handing over to a job.
 
+    For example, the figure of a simulation is computed in this way. The answer comes from the cache if it is there.
+
     Args:
         request: the HTTP request that needs the answer; its caller is charged for the computation.
         question: the question to answer.

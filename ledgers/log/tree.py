@@ -162,6 +162,9 @@ class Tree:
     def extend(self, leaves: Iterable[bytes]) -> Tree:
         """Append leaves, write their hashes to the store in one call, and return the larger tree.
 
+        A perfect subtree has 2^k leaves. It gets its hash as soon as it is complete, and the hash never changes. To
+        append leaves, only the perfect subtrees at the right edge of the tree are needed.
+
         Args:
             leaves: contents of the new leaves, in order.
 

@@ -204,6 +204,9 @@ def amendment_record(
 ) -> Record:
     """Return the log entry of a changed plan, with the new certified guarantee.
 
+    The plan is a list of items, mechanisms with numbers of runs. Items were added, or got fewer runs. Floats are
+    written as the shortest decimal strings that give the same double.
+
     Args:
         add: items that were added to the plan.
         lower: new, smaller numbers of runs of items, by their names.
@@ -333,6 +336,8 @@ def charge_of(record: JsonObject) -> Charge:
 
 def state_of(record: JsonObject, specs: JsonObject) -> LedgerState:
     """Read the state of a ledger directly after its opening from the log.
+
+    The entry is one that `opening_record` has made. Its certified bounds on ε and δ are not read.
 
     Args:
         record: the `opened` entry of the log, a JSON object.

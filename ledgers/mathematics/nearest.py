@@ -40,6 +40,8 @@ _LEAST_SHARE = 1e-3
 def nearest_fits(request: ChargeRequest, slot: Slot) -> Mapping[str, float]:
     """Find jobs that a budget can pay and that are close to a rejected job: fewer runs, or more noise.
 
+    Both are found by the charges that a reservation would make, so that such a job can be reserved.
+
     Args:
         request: the job, which costs more than the slot has left.
         slot: the part of the privacy budget that would pay.

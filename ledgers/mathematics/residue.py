@@ -248,6 +248,8 @@ class QuickCost(NamedTuple):
 def quick_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amount) -> QuickCost:
     """Price a job in a Gaussian slot, a privacy budget in μ², quickly: by charging its runs one after another.
 
+    Certified prices of single runs are added. To compose all runs may give a lower cost, but takes longer.
+
     Args:
         parts: dominating pairs of the mechanism, each with its number of runs.
         remaining: μ² that is left in the slot.

@@ -199,6 +199,8 @@ def _scarce_parts(slot: Slot) -> list[ScarceResource]:
 def _risk_sentence(risk: RiskTarget | None) -> str:
     """Return a sentence about the risk that a ledger has as its target, such as an attacker's advantage.
 
+    The sentence is a part of the paragraph that states the ledger's guarantee in words.
+
     Args:
         risk: the risk; None if the target is a pair (ε, δ).
 

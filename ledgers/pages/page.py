@@ -117,6 +117,8 @@ def checkpoint_of(text: str) -> str:
 def _read_data(text: str) -> tuple[JsonRecord, str]:
     """Extract the report and the signature from the text of a page, without verifying them.
 
+    The page contains the report as canonical JSON, between two markers, and the signature between two others.
+
     Args:
         text: HTML of the page.
 
@@ -143,6 +145,9 @@ def _read_data(text: str) -> tuple[JsonRecord, str]:
 
 def _render(report: Record, key: PublicKey) -> str:
     """Return the HTML of a report, with a placeholder for the signature.
+
+    The signature covers this text, and replaces the placeholder afterwards. The report is in the page twice: as tables
+    and drawings for people, and as JSON for programs.
 
     Args:
         report: report of a ledger.

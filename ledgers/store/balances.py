@@ -85,6 +85,9 @@ class Balances:
     def _compare_opening(self, connection: Connection, tree: Tree, row: LedgerRow) -> str | None:
         """Compare a ledger's row with its first log entry. An unchanged row is compared only once in a process.
 
+        The names of a ledger and the record of its opening never change. So a difference shows that the row was changed
+        by other means than the service.
+
         Args:
             connection: connection on which the row was read.
             tree: Merkle tree of the log.

@@ -340,6 +340,9 @@ def _notes(alternatives: Iterable[JsonObject]) -> Schema:
 def _widest(intervals: Sequence[JsonObject]) -> Schema:
     """Return the bounds of the smallest interval that contains several intervals.
 
+    The bounds are keywords of JSON schemas, in which a bound may be inclusive or exclusive. Both sides are treated
+    separately. A common bound is inclusive if one of the intervals includes it.
+
     Args:
         intervals: schemas of numbers, with `minimum`, `exclusiveMinimum`, `maximum` or `exclusiveMaximum`.
 

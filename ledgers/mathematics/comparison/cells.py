@@ -153,6 +153,9 @@ class _ProfileGrid:
     def merge(self, added: _ProfileGrid) -> _ProfileGrid:
         """Return a grid with the points of two grids, sorted by ε.
 
+        A grid has values of two privacy profiles at its points. It is refined by merging it with the middles of some of
+        its cells.
+
         Args:
             added: the other grid, with the same columns.
 

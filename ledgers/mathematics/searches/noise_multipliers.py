@@ -60,6 +60,8 @@ def _noises(spec: DataclassInstance) -> list[float]:
 def map_noise(spec: Noisy, noise: Callable[[float], float]) -> Noisy:
     """Return a copy of a mechanism's description in which every noise multiplier is replaced, at any depth.
 
+    Searches for the least noise that fits use it to change the noise and nothing else.
+
     Args:
         spec: the description, a data class that may contain descriptions of other mechanisms.
         noise: function from the present noise multiplier to the new one.
