@@ -182,10 +182,12 @@ def _make_parts(
         ValueError: the file of API keys cannot be read.
         MissingExtra: an identity provider is named, and the packages that check its tokens are not installed.
     """
+    # Parts that many others use.
     metrics = Metrics()
     health = Health()
     budgets = Budgets(settings, metrics)
     keyring = Keyring.of(settings.api_keys_file, budgets)
+    # The worker processes, and the parts that give them work.
     pool = Pool(settings, metrics, worker_modules(calibrators, theorem_home, kinds), charge=budgets.charge)
     compute = Compute(settings, metrics, pool)
     simulation_runner = SimulationRunner(settings, metrics, pool, kinds)

@@ -193,6 +193,7 @@ def _problem_names(responses_of_operations: Sequence[Schema]) -> dict[tuple[str,
         for status, response in responses.items():
             if _is_problem(response):
                 texts_by_status.setdefault(status, set()).add(response["description"])
+    # Descriptions of one status are numbered in alphabetical order.
     names: dict[tuple[str, str], str] = {}
     for status, texts in sorted(texts_by_status.items()):
         for number, text in enumerate(sorted(texts), start=1):

@@ -109,6 +109,9 @@ def row_of_opening(
 ) -> LedgerRow:
     """Return the database rows of a new ledger.
 
+    These are the ledger itself, the amounts of its slots (budgets for runs that are not planned), and the items of its
+    plan.
+
     Args:
         request: the request to open it, with its names.
         state: the new ledger.

@@ -140,6 +140,9 @@ def within(
 ) -> Within:
     """Find the least noise with which a run fits the remaining budget of a ledger.
 
+    A calibrator finds the least noise for a given ε. So ε is searched, at a fixed δ, until the ledger just accepts the
+    run. A larger ε needs less noise and costs more of the budget.
+
     Args:
         state: the ledger.
         calibrator: finds the least noise of one run for a given ε and δ.

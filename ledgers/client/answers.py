@@ -59,6 +59,8 @@ def rows(answer: JsonObject) -> list[tuple[str, str]]:
 def _ledger_rows(ledger: JsonObject) -> list[tuple[str, str]]:
     """Return the rows of a table that shows a ledger: pairs of a name and a value.
 
+    The rows have the order of the returned groups. Members that the answer lacks get no row.
+
     Args:
         ledger: JSON object of a ledger, as the service returns it. Optional members may be absent.
 

@@ -66,6 +66,8 @@ def list_ledgers(book: Book) -> list[LedgerRow]:
 def read_entries(book: Book, identifier: str, start: int, order: Order, limit: int | None) -> list[Answer]:
     """Read log entries of a ledger, page after page.
 
+    The log is common to all ledgers of the file, so the numbers of a ledger's entries have gaps.
+
     Args:
         book: the ledgers of the file.
         identifier: id of the ledger.

@@ -40,6 +40,8 @@ _OUTCOME_TITLES = {
 def ledgers(answers: Iterable[JsonObject]) -> RenderableType:
     """Return a table with one row for each ledger, a privacy budget of a data set or of a block (part) of one.
 
+    The column `state` also says if the membership of the block is not fixed yet, that is, if the ledger is not sealed.
+
     Args:
         answers: JSON objects of ledgers, as the service returns them.
 
@@ -291,6 +293,8 @@ def keys(records: Iterable[JsonObject], is_here: Mapping[str, bool]) -> Renderab
 
 def drills(report: JsonObject) -> RenderableType:
     """Return a table with one row for each check of each drill (a rehearsal of a fault).
+
+    A check is a step of the drill with its expected and its actual outcome.
 
     Args:
         report: JSON object of the drills with their checks. A drill's time is in seconds.

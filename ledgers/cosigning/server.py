@@ -249,6 +249,9 @@ def _lines_of(note: Note, signers: Iterable[PublicKey]) -> list[NoteSignature]:
 def application(service: WitnessService) -> Starlette:
     """Return the web application of a witness, which takes checkpoints and shows the newest heads.
 
+    A checkpoint is a signed head of a log: its size and its Merkle root. The application has two routes, one to submit
+    a checkpoint and one to read the newest head of a log.
+
     Args:
         service: the witness, a party that signs heads of other operators' logs.
 

@@ -42,6 +42,9 @@ class Submission:
     def of_bytes(cls, body: bytes) -> Submission:
         """Read the body of a request. Neither the note nor the proof is verified.
 
+        By the request, a log wants a witness to sign its newest head. The proof shows that the log continues the head
+        that the witness signed last.
+
         Args:
             body: the line `old N`, the hashes of the proof, an empty line, and the signed head of the log.
 

@@ -46,6 +46,9 @@ def _lose_folder(
 ) -> None:
     """Rehearse the loss of all signing keys, and expect that a process with new keys cannot commit.
 
+    Receipts are signed, so that they can be verified with the public keys even if the folder is lost. The folder is
+    restored at the end.
+
     Args:
         store: the temporary ledgers.
         record: receives the outcome of each step.
