@@ -222,9 +222,12 @@ class Jobs:
         return self._follow(shared, job.record) if is_new else job
 
     def _follow(self, shared: SharedComputation, record: Record) -> Job:
-        """Start a new job that waits for a computation which already runs, and return the job as its client sees it.
+        """Start a new job, the stored `record`, that waits for a computation which already runs.
 
-        If the service is stopping, the returned job is queued, so that it runs after the next start or elsewhere.
+        If the service is stopping, the job is queued, so that it runs after the next start or elsewhere.
+
+        Returns:
+            The job as its client sees it: running, or queued.
 
         Raises:
             Problem: the service is stopping, and would lose the job.
@@ -319,11 +322,7 @@ class Jobs:
         return None if earlier.state == "interrupted" else self.waiting.as_of(earlier)
 
     async def _require_room(self, caller: Caller) -> None:
-        """Check that one more job of a caller fits the limits.
-
-        Raises:
-            Problem: too many jobs wait, of all callers or of this caller, or the store cannot be used.
-        """
+        """Raise a `Problem` if too many jobs wait, of all callers or of this caller, or if the store cannot be used."""
         counts = await self.shelf.call(self.shelf.store.counts)
         room = self._settings.job_queue + max(0, self._free_places())
         if counts.get("queued", 0) >= room:

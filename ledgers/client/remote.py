@@ -270,10 +270,10 @@ class ServicePlace:
         except NotVerified as error:
             return f"The checkpoint is not this log's: {error}."
         present = checkpoints.verify(self._head(), origin, self._trusted)
-        if present.size < earlier.size:
+        if present.size < earlier.size:  # the log has lost entries
             return f"The checkpoint has {earlier.size} entries, and the log {present.size}."
         try:
-            proof = self._consistency(earlier.size, present.size)
+            proof = self._consistency(earlier.size, present.size)  # made by the service, so it must be verified
             proof.verify(earlier.root, present.root)
         except NotVerified:
             return f"The first {earlier.size} entries of the log are not those that were signed."
