@@ -260,6 +260,6 @@ def server(app: FastAPI, settings: Settings) -> Server:
         log_config=None,
         access_log=False,
         server_header=False,
-        timeout_graceful_shutdown=int(settings.deadline_seconds) + 5,
+        timeout_graceful_shutdown=int(settings.deadline_seconds) + 5,  # [s], above the deadline of a request
     )
     return Server(config)

@@ -177,6 +177,7 @@ def _parse_signature(line: str) -> NoteSignature:
         data = from_base64(encoded)
     except Malformed as error:
         raise Malformed(f"the signature of {name} {error}") from None
+    # The first bytes are the id of the key, and the rest is the signature.
     if len(data) <= _ID_BYTES:
         raise Malformed(f"the signature of {name} is too short")
     return NoteSignature(name, data[:_ID_BYTES], data[_ID_BYTES:])

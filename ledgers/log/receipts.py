@@ -83,6 +83,7 @@ class Receipt:
         signature = record["signature"]
         if not isinstance(checkpoint, str) or not isinstance(signature, str):
             raise Malformed("the checkpoint and the signature of a receipt are strings")
+        # An entry with values that have no canonical text is rejected, because it cannot be in a log.
         entry = parse(canonical(record["entry"]))
         return cls(entry, Inclusion.of_record(record["proof"]), checkpoint, signature)
 

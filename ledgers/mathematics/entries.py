@@ -323,6 +323,7 @@ def charge_of(record: JsonObject) -> Charge:
     Raises:
         InvalidInput: a text is not an amount, or the record does not have exactly one of these members.
     """
+    # Costs that add up state the cost of one run; the cost of a whole job states the μ² at which it is valid.
     has_both_or_neither = ("remaining" in record) == ("each" in record)
     if has_both_or_neither:
         raise InvalidInput.at("/charge", "has either a part of each run, or what was left when it was found")

@@ -79,6 +79,7 @@ def largest_count(request: ChargeRequest, slot: Slot) -> int:
             return _fits(replace(request, count=count), slot)
 
         return largest_fit(fits_with, request.count)
+    # First a quick search by prices of single runs, then a more exact one by composition.
     stepwise_count = _largest_stepwise_count(request, slot)
     return _raise_count(request, slot, stepwise_count)
 
@@ -195,6 +196,7 @@ def smallest_noise(request: ChargeRequest, slot: Slot) -> float | None:
             return _fits(_with_noise(request, noise), slot)
 
         return smallest_fit(fits_with, present_noise)
+    # First a quick search by prices of single runs, then a more exact one by composition.
     stepwise_noise = _smallest_stepwise_noise(request, slot, present_noise)
     if stepwise_noise is None:
         return None

@@ -191,7 +191,7 @@ def _scarce_parts(slot: Slot) -> list[ScarceResource]:
             free = slot.free(name)
             share = 1 - Fraction(free) / Fraction(capacity)
             parts.append(ScarceResource(slot=slot.kind, part=name, share=share, left=max(free, ZERO)))
-    if slot.kind == "rdp":
+    if slot.kind == "rdp":  # the order with the most left decides, because the others may be overdrawn
         return sorted(parts, key=attrgetter("share"))[:1]
     return parts
 

@@ -75,6 +75,7 @@ class Balances:
         differences = {}
         for name, (row, state) in ledgers.items():
             difference = _imbalance(tree, row, state, newest.get(name))
+            # If the balance is right, compare what never changes after the opening.
             if difference is None:
                 difference = self._compare_opening(connection, tree, row)
             if difference is not None:
@@ -226,6 +227,7 @@ def find_imbalance(connection: Connection, ledger: str, state: LedgerState) -> s
     """
     rows = entries.page(connection, ledger=ledger, limit=LARGEST_LOG)
     records = [json.loads(row.leaf) for row in rows]
+    # The newest entry has a digest of the balance, which `Balances.wrong` compares.
     if BALANCE in records[-1]:
         return None
     try:

@@ -297,6 +297,7 @@ def find_misplaced(
     Returns:
         The ids, in increasing order; empty if all rows are right.
     """
+    # Read the names and keys of the selected ledgers. The keys are computed from the names, so Python checks them.
     names = ("id", "tenant", "organisation", "dataset", "dataset_key", "block", "block_key")
     query = select(*(LEDGERS.c[name] for name in names)).order_by(LEDGERS.c.id)
     if identifiers is not None:

@@ -212,6 +212,7 @@ def exhaustion(
         data["slot"] = slot
     if item is not None:
         data["item"] = item
+    # The key changes when a ledger changes, because its version then does.
     ledgers_and_versions = "\n".join(f"{name} {version}" for name, version in sorted(versions.items()))
     key = f"{ledgers_and_versions}\n{slot}\n{item}"
     return LedgerEvent(kind="exhausted", key=key, at=at, organisation=organisation, data=data)
