@@ -242,9 +242,6 @@ class Book(ApprovalMoves):
             request: the reservation to make.
             states: rows and state of each ledger before the reservation, by its id.
             after: state of each ledger with the reservation, by its id.
-
-        Returns:
-            The reservation as it was written, with its id and the runs that each ledger pays for.
         """
         for name, state in after.items():
             row, _ = states[name]
@@ -346,9 +343,6 @@ class Book(ApprovalMoves):
             held: the reservation.
             states: rows and state of each ledger before the commit, by its id.
             after: state of each ledger after it.
-
-        Returns:
-            The answer to the request: the receipts of the log entries.
         """
         require_movable(connection, [row for row, _ in states.values()])
         self._write_rows(connection, held, states, after)
@@ -388,7 +382,13 @@ class Book(ApprovalMoves):
             raise ReservationEnded("Runs of the reservation were voided: its receipts are void.")
 
     def cancel(self, tenant: str, identifier: str, *, by: str = "") -> ReservationRow:
-        """Free the uncommitted runs of a reservation and return it. A reservation that has ended does not change."""
+        """Free the uncommitted runs of a reservation and return it. A reservation that has ended does not change.
+
+        Args:
+            tenant: owner of the ledgers.
+            identifier: id of the reservation.
+            by: name of the caller.
+        """
         return retry(partial(self._release, tenant, identifier, "cancelled", by))
 
     def expire(self) -> int:

@@ -250,7 +250,13 @@ class FilePlace:
         return move_answer(row)
 
     def contradict(self, identifier: str, body: Body, key: str) -> None:
-        """Block all further commits, because a run was observed to differ from the mechanism that was paid for."""
+        """Block all further commits, because a run was observed to differ from the mechanism that was paid for.
+
+        Args:
+            identifier: id of the ledger.
+            body: `observations`, and `reservations` that paid for the run.
+            key: idempotency key of the request.
+        """
         contradiction = read(ContradictAsked, body)
         self._call_and_note(lambda book: book.contradict(OWNER, identifier, contradiction, key))
 
@@ -291,9 +297,6 @@ class FilePlace:
 
         Args:
             sign: returns the signed head of the log, with or without a check that the log continues the known heads.
-
-        Returns:
-            The entries that the head covers, in their order, and the head as the only checkpoint.
         """
 
         def make_bundle(book: Book) -> Bundle:
@@ -380,10 +383,7 @@ class FilePlace:
         """Call a function of the book, the ledgers in the database, and translate its errors.
 
         Args:
-            call: function of the book.
-
-        Returns:
-            The result of the function.
+            call: function of the book. Its result is returned.
 
         Raises:
             Refused: the file was closed, or the book refuses (`BookError`).

@@ -170,11 +170,23 @@ class ServicePlace:
         return moves
 
     def approve(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
-        """Approve a requested change as the person to whom the API key belongs, so `by` must be None."""
+        """Approve a requested change, so that it is made, as the person to whom the API key belongs.
+
+        Args:
+            identifier: id of the ledger.
+            move: id of the change.
+            by: must be None: the key names the person.
+        """
         return self._decide(identifier, move, "approve", by)
 
     def reject(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
-        """Reject or withdraw a requested change as the person to whom the API key belongs, so `by` must be None."""
+        """Reject or withdraw a requested change, as the person to whom the API key belongs.
+
+        Args:
+            identifier: id of the ledger.
+            move: id of the change.
+            by: must be None: the key names the person.
+        """
         return self._decide(identifier, move, "reject", by)
 
     def _decide(self, identifier: str, move: str, decision: str, by: str | None) -> Answer:
@@ -239,14 +251,11 @@ class ServicePlace:
         return {"checkpoint": self.checkpoint()}
 
     def _accept_log(self, declared: str, trouble: str | None) -> Answer:
-        """Request the service to accept a log that may have lost entries, and store its head as the newest.
+        """Have the service accept a log that may have lost entries, and return its head with the `trouble`, if any.
 
         Args:
             declared: the declaration of an operator.
             trouble: difference from an earlier head, as a sentence for the answer; None if there is none.
-
-        Returns:
-            The accepted head as `checkpoint` and, if the log had a difference, the sentence as `accepted`.
         """
         answer = self._document("POST", "/v1/log/reconciliations", {"declared": declared})
         if self._heads is not None:
@@ -358,12 +367,6 @@ class ServicePlace:
     def _document(self, method: str, path: str, body: object = None, key: str | None = None) -> Answer:
         """Send a request, and return the JSON object of the answer. Its warnings are added to `warnings`.
 
-        Args:
-            method: HTTP method.
-            path: path of the request, with its query if it has one.
-            body: JSON value to send; None sends no body.
-            key: idempotency key of the request, or None.
-
         Raises:
             Refused, InvalidInput, NoCertificate, Unanswered: as `ask`; Refused also if the answer is not an object.
         """
@@ -379,15 +382,12 @@ class ServicePlace:
             self.warnings[str(warning["code"])] = str(warning["message"])
 
     def _list_pages(self, path: str, name: str, limit: int | None = None) -> list[Answer]:
-        """Return the items of all pages of a list, or the first `limit` items.
+        """Return the items of all pages of a list, or the first `limit` items, each as a JSON object.
 
         Args:
             path: path and query of the first page. The member `next` of a page has the path of the next page.
             name: member of a page that has its items.
             limit: largest number of items; None means all.
-
-        Returns:
-            The items, each a JSON object, in the order of the pages.
         """
         items: list[Answer] = []
         for _ in range(_MOST_PAGES):
