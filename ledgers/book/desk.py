@@ -315,6 +315,9 @@ class Desk:
             tenant: owner of the ledgers; None means any.
             identifier: id of the reservation.
 
+        Returns:
+            The rows, with the runs or amounts that each ledger sets aside.
+
         Raises:
             NotFound: there is no such reservation, or it has a ledger of another tenant.
         """
@@ -343,6 +346,9 @@ class Desk:
             connection: connection to read on.
             tenant: owner of the ledger; None means any.
             identifier: id of the ledger.
+
+        Returns:
+            The rows of the ledger, with those of its slots (budgets), plan items and contradictions.
 
         Raises:
             NotFound: there is no such ledger, or it is another tenant's.
@@ -388,12 +394,6 @@ def _with_voids(connection: Connection, state: LedgerState, ledger: str, reserva
 
 
 def _count_voided(connection: Connection, ledger: str, reservation: str) -> int:
-    """Return how many runs of a reservation were voided, that is, taken back, in a ledger.
-
-    Args:
-        connection: connection to read on.
-        ledger: id of the ledger.
-        reservation: id of the reservation.
-    """
+    """Return how many runs of a reservation were voided, that is, taken back, in a ledger, as the log states it."""
     void_entries = [entry(row) for row in entries.of_rare_kind(connection, [ledger], "voided")]
     return sum(record["count"] for record in void_entries if record["reservation"] == reservation)

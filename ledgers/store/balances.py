@@ -75,7 +75,7 @@ class Balances:
         differences = {}
         for name, (row, state) in ledgers.items():
             difference = _imbalance(tree, row, state, newest.get(name))
-            # If the balance is right, compare what never changes after the opening.
+            # If the balance is right, compare the members that never change after the opening.
             if difference is None:
                 difference = self._compare_opening(connection, tree, row)
             if difference is not None:

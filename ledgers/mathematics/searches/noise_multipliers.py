@@ -60,7 +60,7 @@ def _noises(spec: DataclassInstance) -> list[float]:
 def map_noise(spec: Noisy, noise: Callable[[float], float]) -> Noisy:
     """Return a copy of a mechanism's description in which every noise multiplier is replaced, at any depth.
 
-    Searches for the least noise that fits use it to change the noise and nothing else.
+    Searches for the least noise that fits use it to change only the noise.
 
     Args:
         spec: the description, a data class that may contain descriptions of other mechanisms.
