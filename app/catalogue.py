@@ -98,6 +98,7 @@ def unknown(what: str, name: str, names: Iterable[str]) -> Problem:
     Returns:
         The problem, which the calling function raises. Its HTTP status is 404.
     """
+    # Show names that are spelled similarly or, if there are none, the first of all names.
     all_names = sorted(names)
     nearest = near(name, all_names)
     shown = nearest or all_names[:MOST_SHOWN]

@@ -25,18 +25,18 @@ ENCODER = json.JSONEncoder(ensure_ascii=False, default=repr)
 
 @dataclass(eq=False)
 class LossyStream:
-    """A stream that ignores OSError on writing, so that a full disk or a closed pipe never stops the service.
+    """Text stream that ignores OSError on writing, so that a full disk or a closed pipe never stops the service.
 
     Lines of the log are then lost.
 
-    Args:
+    Attributes:
         stream: the stream that is written to, such as standard output.
     """
 
     stream: TextIO
 
     def write(self, text: str) -> int:
-        """Write the text, unless the stream refuses it."""
+        """Write the text, unless the stream raises OSError; return its length in characters in both cases."""
         with suppress(OSError):
             self.stream.write(text)
         return len(text)

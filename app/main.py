@@ -166,6 +166,8 @@ def _make_parts(
 ) -> ServiceParts:
     """Make the parts of a service, without starting workers or opening the store.
 
+    Each part gets the parts that it uses as arguments, which determines the order in which they are made.
+
     Args:
         settings: settings of the service.
         calibrators: calibrators to serve.
@@ -180,10 +182,12 @@ def _make_parts(
         ValueError: the file of API keys cannot be read.
         MissingExtra: an identity provider is named, and the packages that check its tokens are not installed.
     """
+    # Parts that many others use.
     metrics = Metrics()
     health = Health()
     budgets = Budgets(settings, metrics)
     keyring = Keyring.of(settings.api_keys_file, budgets)
+    # The worker processes, and the parts that give them work.
     pool = Pool(settings, metrics, worker_modules(calibrators, theorem_home, kinds), charge=budgets.charge)
     compute = Compute(settings, metrics, pool)
     simulation_runner = SimulationRunner(settings, metrics, pool, kinds)
@@ -223,6 +227,7 @@ async def _run_parts(parts: ServiceParts, app: FastAPI) -> AsyncIterator[None]:
         None, once, when all parts run.
     """
     async with AsyncExitStack() as stack:
+        # Each part is entered after the parts that it uses, and is left before them.
         if parts.keyring is not None:
             await stack.enter_async_context(parts.keyring.following())
         await stack.enter_async_context(parts.pool.running())
@@ -272,6 +277,7 @@ def _add_layers(app: FastAPI, parts: ServiceParts) -> None:
         parts: the parts of the service that the layers use.
     """
     settings = parts.settings
+    # A layer that is added later is further out, so requests pass it earlier.
     app.add_middleware(Shortcut)
     app.add_middleware(
         Authenticate,

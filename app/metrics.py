@@ -30,7 +30,11 @@ class Metrics:
     """
 
     def __init__(self) -> None:
-        """Create all metrics, each with the value 0, in a registry of their own."""
+        """Create all metrics of the service, each with the value 0.
+
+        They are in a registry of their own and not in the global one of the Prometheus client. So several instances
+        can exist in one process.
+        """
         self.registry = CollectorRegistry()
         self._refreshers: list[Callable[[], Awaitable[None]]] = []
 

@@ -112,6 +112,7 @@ def differences(wanted: Mapping[Path, str], root: Path) -> list[str]:
     present = {path.relative_to(root): path.read_text() for path in sorted(root.rglob("*.json"))}
     lines: list[str] = []
     for path in sorted(wanted.keys() | present.keys()):
+        # A file that is missing on one side counts as empty.
         old = present.get(path, "")
         new = wanted.get(path, "")
         lines += difflib.unified_diff(

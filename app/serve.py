@@ -107,6 +107,7 @@ def require_keys(settings: Settings) -> None:
     """
     if not settings.ledger_keys:
         return
+    # Opening the keys shows whether they can be used. The result is not needed here.
     try:
         Keys.of(settings, durable=False)
     except (KeysUnusable, Malformed) as error:
@@ -259,6 +260,6 @@ def server(app: FastAPI, settings: Settings) -> Server:
         log_config=None,
         access_log=False,
         server_header=False,
-        timeout_graceful_shutdown=int(settings.deadline_seconds) + 5,
+        timeout_graceful_shutdown=int(settings.deadline_seconds) + 5,  # [s], above the deadline of a request
     )
     return Server(config)

@@ -235,10 +235,11 @@ class Settings(BaseSettings):
         """
         name = values.get("store_password_file")
         url = values.get("store_url")
-        if not name:
+        if not name:  # no password file: nothing to insert
             return values
         if not url:
             raise ValueError(f"{PREFIX}STORE_PASSWORD_FILE is for {PREFIX}STORE_URL, which is not given")
+        # Read the password without the line break at its end.
         try:
             password = Path(name).read_text(encoding="utf-8").rstrip("\r\n")
         except (OSError, UnicodeDecodeError):

@@ -68,10 +68,13 @@ class AmendAsked:
     def parts(self) -> JsonRecord:
         """Return the request as keyword arguments of the function `ledgers.mathematics.amending.amend_plan`.
 
+        The request changes the plan of a ledger, a list of mechanisms with numbers of runs.
+
         Returns:
             The items to add, the lowered numbers of runs by the names of the items, the declaration, and whether a
             second person approves changes.
         """
+        # Check each new item. An error names the item by its index.
         added = []
         for index, item in enumerate(self.add):
             requested = RequestedItem(name=item.name, spec=item.spec)

@@ -84,7 +84,7 @@ def network_of(address: str) -> str:
     parsed = ipaddress.ip_address(address)
     if isinstance(parsed, ipaddress.IPv4Address):
         return address
-    if parsed.ipv4_mapped is not None:
+    if parsed.ipv4_mapped is not None:  # an IPv4 address in the form of an IPv6 address
         return str(parsed.ipv4_mapped)
     return str(ipaddress.IPv6Network((int(parsed), NETWORK), strict=False))
 
@@ -305,6 +305,7 @@ class Caller:
         rates = self.budgets.rates
         if await rates.hit(limit, self.identity):
             return
+        # The caller may try again when the limit is reset, at most a minute later.
         window = await rates.get_window_stats(limit, self.identity)
         seconds_left = math.ceil(window.reset_time - time.time())
         seconds = str(min(max(seconds_left, 1), 60))

@@ -156,6 +156,7 @@ class Issuer:
         Raises:
             IssuerUnreachable: the keys cannot be fetched, or an attempt within the last `FAILED_SECONDS` failed.
         """
+        # After a recent failure, do not try again yet.
         if self._clock() - self._failed < FAILED_SECONDS:
             raise IssuerUnreachable
         try:
@@ -164,6 +165,7 @@ class Issuer:
             self._failed = self._clock()
             self._log.error("the identity provider cannot be reached", reason=type(error).__name__)
             raise IssuerUnreachable from None
+        # Tokens name their key by its id, so keys without an id are of no use.
         self._keys = {key.key_id: key for key in keys if key.key_id is not None}
         self._fetched = self._clock()
 

@@ -61,6 +61,7 @@ def revoke(path: Path, which: str, now: datetime) -> tuple[KeyLine, ...]:
         new_lines = [_revoke_line(line_text, chosen, now) for line_text in text.splitlines()]
         return "".join(f"{new_line}\n" for new_line in new_lines)
 
+    # The lines are those after the change, with the time of revocation.
     lines = _change(path, mark_revoked)
     chosen = _chosen_digests(lines, which)
     return tuple(line for line in lines if line.sha256 in chosen)

@@ -66,6 +66,7 @@ class Keyring:
         self._looking = anyio.CapacityLimiter(1)
         self._complaint = ""
         self._log = structlog.get_logger()
+        # The signature of the file is taken before it is read, so that a later change is noticed.
         self._signature = _signature(path)
         self._take(read_keys(path))
 
@@ -173,6 +174,7 @@ class Keyring:
             partial(_read_if_changed, self._path, self._signature), limiter=self._looking, abandon_on_cancel=True
         )
         self._signature = reading.signature
+        # The same reason is not logged twice in a row.
         if reading.complaint and reading.complaint != self._complaint:
             self._log.error("keys could not be read, those of before are kept", reason=reading.complaint)
         elif reading.lines and reading.lines != self._lines:

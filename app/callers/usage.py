@@ -23,8 +23,8 @@ class CallerUsage:
     Attributes:
         at: time of the last update, in seconds of the clock of `Budgets`.
         per_minute: CPU seconds per minute that the caller may use; 0 for no limit.
-        owed: CPU seconds used that the allowance has not covered since.
-        used: CPU seconds used, halved every minute.
+        owed: CPU seconds that were used, less the allowance since then; at least 0.
+        used: CPU seconds that were used, where each second counts half after every minute.
         computing: number of the caller's computations that run or wait.
     """
 

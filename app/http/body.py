@@ -76,7 +76,7 @@ def wait_of(headers: Sequence[str]) -> int | None:
     preferences = [preference for header in headers for preference in parse_http_list(header)]
     for preference in preferences:
         match = WAIT.fullmatch(preference)
-        if match is not None:
+        if match is not None:  # the first wait counts
             plain_digits, quoted_digits = match.groups()
             return int(plain_digits or quoted_digits)
     responds_at_once = any(AT_ONCE.fullmatch(preference) for preference in preferences)

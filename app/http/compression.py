@@ -58,7 +58,13 @@ def _is_zero_weight(parameter: str) -> bool:
 
 
 class Compress:
-    """The ASGI layer that compresses answers with gzip for clients that accept it; large answers in a thread."""
+    """ASGI middleware that compresses answers with gzip for clients that accept it.
+
+    Large answers are compressed in a thread, so that the event loop is not blocked.
+
+    Attributes:
+        app: the application behind this layer, which makes the answers.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -93,6 +99,7 @@ class _CompressingSend:
         if message["type"] == "http.response.start" and _compressible(message):
             self._start = message
             return
+        # The first message after a start that was kept: send both, compressed if this is the whole body.
         if self._start is not None:
             start = self._start
             self._start = None
@@ -113,6 +120,7 @@ class _CompressingSend:
             A new message if the body was compressed, otherwise the given one.
         """
         headers = MutableHeaders(scope=start)
+        # Caches must know that the answer depends on this header, even if it is not compressed.
         if "accept-encoding" not in headers.get("vary", "").lower():
             headers.add_vary_header("Accept-Encoding")
         if not takes_gzip(Headers(scope=self._scope)):

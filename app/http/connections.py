@@ -66,6 +66,7 @@ class BoundedConnection(H11Protocol):
         settings = self.settings
         lingering: Any = LingeringTransport(transport, self._is_sending, loop, settings.body_seconds)
         super().connection_made(lingering)
+        # Timers for a head that does not come, for the rest of a body, and for a client that does not read.
         self._head_timer = ConditionTimer(loop, settings.head_seconds, lingering.close)
         self._rest_timer = ConditionTimer(loop, settings.body_seconds, lingering.abort)
         self._reader_timer = ConditionTimer(loop, settings.reader_seconds, self._require_progress)
@@ -153,12 +154,13 @@ class BoundedConnection(H11Protocol):
         """
         del msg
         self._malformed = True
-        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):  # no answer has begun
             body = text_of(Problem("bad-request", "This is no HTTP request, or its head is too large."))
             headers = {**HEADERS, "content-type": MEDIA_TYPE, "content-length": str(len(body)), "connection": "close"}
             lines = (f"{name}: {value}\r\n" for name, value in headers.items())
             self.transport.write(f"HTTP/1.1 400 Bad Request\r\n{''.join(lines)}\r\n".encode() + body)
         self.transport.close()
+        # Notify an application that still handles an earlier request.
         if self.cycle is not None and not self.cycle.response_complete:
             self.cycle.disconnected = True
             self.cycle.message_event.set()
@@ -247,6 +249,7 @@ class LingeringTransport:
         if not self._is_sending() or not self._inner.can_write_eof():
             self._inner.close()
             return
+        # Keep receiving, so that the client can read the answer before the connection ends.
         self._lingering = True
         self._inner.write_eof()
         self._inner.resume_reading()

@@ -48,6 +48,7 @@ def files_of(package: str, folder: str) -> dict[str, Path]:
     spec = find_spec(package)
     if spec is None or spec.origin is None:
         raise ModuleNotFoundError(package)
+    # The package is the folder of its file `__init__.py`.
     root = Path(spec.origin).parent / folder
     files = {}
     for path in root.rglob("*"):

@@ -66,6 +66,7 @@ def template(scope: Scope) -> tuple[str, str | None]:
     path = getattr(route, "path_format", None)
     if path is None:
         return "unmatched", None
+    # The name of the algorithm becomes a label of its own.
     match = NAMED.fullmatch(path)
     if match is None:
         return path, None
@@ -267,6 +268,7 @@ class Authenticate:
         path, record = scope["path"], record_in(scope)
         credentials = Headers(scope=scope).getlist("authorization")
         caller = await self._caller(credentials)
+        # The caller is recorded before its limits and rights are checked, so that rejections are logged with it.
         record.caller = caller.shown
         record.caller_label = caller.label
         await caller.count_request()

@@ -59,6 +59,8 @@ class BoundedParser(h11.Connection):
     def receive_data(self, data: bytes) -> None:
         """Take bytes from the client. If they are a request with the last head, prepare its events without parsing.
 
+        Clients that keep a connection often send the same head again, and parsing it takes longer than comparing bytes.
+
         Args:
             data: bytes from the client; empty at the end of the connection.
         """
@@ -86,6 +88,7 @@ class BoundedParser(h11.Connection):
         Raises:
             RemoteProtocolError: the data is malformed, or the head is too large.
         """
+        # Events of a repeated head were prepared by `receive_data`.
         if self._events:
             event = self._events.pop()
             self._process_event(h11.CLIENT, event)

@@ -33,9 +33,10 @@ BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 
 
 def tidy(document: Schema) -> Schema:
-    """Convert FastAPI's OpenAPI document to the published form, as this module's docstring lists, and return it.
+    """Convert FastAPI's OpenAPI document to a form that generators of clients can read, and return it.
 
-    The published form has names for shared parts, which generators of clients turn into types.
+    Parts that occur several times get names, which generators turn into types. Error answers are declared on every
+    operation, and optional fields are absent instead of null.
 
     Args:
         document: the OpenAPI document. It is changed in part in place; use only the returned document.
@@ -192,6 +193,7 @@ def _problem_names(responses_of_operations: Sequence[Schema]) -> dict[tuple[str,
         for status, response in responses.items():
             if _is_problem(response):
                 texts_by_status.setdefault(status, set()).add(response["description"])
+    # Descriptions of one status are numbered in alphabetical order.
     names: dict[tuple[str, str], str] = {}
     for status, texts in sorted(texts_by_status.items()):
         for number, text in enumerate(sorted(texts), start=1):
@@ -236,6 +238,7 @@ def without_null(schema: Schema) -> Schema:
     alternatives = schema.get("anyOf")
     if not isinstance(alternatives, list) or {"type": "null"} not in alternatives:
         return schema
+    # Remove null from the alternatives. A single remaining alternative replaces the union.
     alternatives = [alternative for alternative in alternatives if alternative != {"type": "null"}]
     del schema["anyOf"]
     if len(alternatives) == 1:

@@ -44,6 +44,9 @@ async def wait_attended(request: Request, course: Callable[[], Awaitable[T]]) ->
 async def first_of(course: Callable[[], Awaitable[T]], *ends: Callable[[], Awaitable[None]]) -> T:
     """Run coroutine functions at the same time until the first ends or raises, and cancel the others.
 
+    So a wait ends as soon as its result is there, or as soon as there is a reason to give up. Such a reason is a client
+    that disconnects.
+
     Args:
         course: function whose result is returned.
         *ends: functions that never return, and raise an exception when the wait is to end.

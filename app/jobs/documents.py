@@ -90,6 +90,7 @@ class JobSummary:
             The description; its times are texts.
         """
         record = job.record
+        # A job that waits has not started, and a job that waits or runs has not ended.
         started = None if record.started is None else format_time(record.started)
         ended = None if record.ended is None else format_time(record.ended)
         return cls(

@@ -68,6 +68,7 @@ class Job:
         Returns:
             The job, with None as its progress if it ended without a report.
         """
+        # A job that ended without a number of finished steps has no progress to show.
         if record.ended is not None and record.steps_done is None:
             return cls(record=record)
         progress = Progress(

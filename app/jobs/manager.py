@@ -222,16 +222,19 @@ class Jobs:
         return self._follow(shared, job.record) if is_new else job
 
     def _follow(self, shared: SharedComputation, record: Record) -> Job:
-        """Start a new job that waits for a computation which already runs, and return the job as its client sees it.
+        """Start a new job, the stored `record`, that waits for a computation which already runs.
 
-        If the service is stopping, the job stays in the store as queued, unless the store ends with the service.
+        If the service is stopping, the job is queued, so that it runs after the next start or elsewhere.
+
+        Returns:
+            The job as its client sees it: running, or queued.
 
         Raises:
             Problem: the service is stopping, and would lose the job.
         """
         reading = self._reading(record.kind, record.name)
         assert reading is not None  # the question of the computation was read by it
-        shared.waiting += 1
+        shared.waiting += 1  # one more job waits for the computation
         running = RunningQuestion(record=record, began=shared.began, shared=shared, on_place=False)
         self._start(running, partial(self._questions.end_of, running, reading))
         if running.ending is None:
@@ -319,11 +322,7 @@ class Jobs:
         return None if earlier.state == "interrupted" else self.waiting.as_of(earlier)
 
     async def _require_room(self, caller: Caller) -> None:
-        """Check that one more job of a caller fits the limits.
-
-        Raises:
-            Problem: too many jobs wait, of all callers or of this caller, or the store cannot be used.
-        """
+        """Raise a `Problem` if too many jobs wait, of all callers or of this caller, or if the store cannot be used."""
         counts = await self.shelf.call(self.shelf.store.counts)
         room = self._settings.job_queue + max(0, self._free_places())
         if counts.get("queued", 0) >= room:
@@ -336,7 +335,7 @@ class Jobs:
         return self._settings.job_workers - sum(running.on_place for running in self._live.values())
 
     async def _claim(self) -> None:
-        """Claim and run jobs that wait in the store, as many at a time as there are places, without end."""
+        """Repeat without end: take waiting jobs from the store, as many as there are free places, and run them."""
         while True:
             self._work = anyio.Event()
             free = self._free_places()
@@ -361,7 +360,7 @@ class Jobs:
             return simulation, partial(self._simulations.end_of, simulation)
         question = RunningQuestion(record=record)
         reading = self._reading(record.kind, record.name)
-        if reading is None:
+        if reading is None:  # this version of the service does not answer such questions
             return question, end_unreadable
         return question, partial(self._questions.end_of, question, reading)
 
@@ -383,7 +382,7 @@ class Jobs:
             with running.scope:
                 end = await course()
         finally:
-            with anyio.CancelScope(shield=True):
+            with anyio.CancelScope(shield=True):  # the end is stored even while the service is stopping
                 end = end or end_of_stop(running)
                 if end is not None:
                     await self.shelf.end(running.record, replace(end, when=time.time()))
@@ -394,7 +393,7 @@ class Jobs:
                 running.done.set()
                 running.tell()
                 self.waiting.tell()
-                self._work.set()
+                self._work.set()  # a place is free for another job
 
 
 JOBS: ServicePart[Jobs] = ServicePart("jobs")

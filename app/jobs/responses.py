@@ -75,6 +75,7 @@ def result_response(job: Job) -> Response:
         return Response(record.result, headers=headers_of(record.kind), media_type=record.media_type or JSON)
     if record.problem is None:
         raise Problem("no-result", f"There is no result: the job is {record.state}.")
+    # A job that has ended does not change, so a problem that asks the client to try later is no answer.
     problem = json.loads(record.problem)
     says_later = problem["status"] in LATER
     if says_later and record.ended is not None:

@@ -121,11 +121,13 @@ class RunningQuestion(Running):
         estimate, steps, done = self.record.seconds, self.record.steps, self.steps_done
         if estimate is None:
             return None
+        # Within the estimate, reduce it by the finished parts or by the elapsed time.
         elapsed = time.monotonic() - self.began
         if elapsed <= estimate and steps > 1:
             return estimate * (1.0 - done / steps)
         if elapsed <= estimate:
             return estimate - elapsed
+        # Beyond the estimate, use the mean time of the finished parts.
         if not done:
             return None
         seconds_per_step = elapsed / done
@@ -179,6 +181,7 @@ class RunningSimulation(Running):
             seconds_per_block = self.seconds_measured / self.blocks_done
         else:
             seconds_per_block = plan.seconds / max(1, plan.blocks)
+        # Time of the unfinished blocks, less the time that the running ones have used. It is shared by parallel blocks.
         now = time.monotonic()
         seconds_of_running = sum(min(seconds_per_block, now - began) for began in self.begun.values())
         seconds_of_unfinished = seconds_per_block * (plan.blocks - self.blocks_done)

@@ -66,6 +66,8 @@ class Shelf:
     async def _call_in_thread(self, threads: anyio.CapacityLimiter, method: Callable[[], T]) -> T:
         """Call a method of the store in a thread, and note in `fault` and in the gauge whether it succeeded.
 
+        The methods of the store block, so the event loop must not call them itself.
+
         Args:
             threads: limit on the number of such calls at one time.
             method: the method, with its arguments bound.

@@ -143,6 +143,7 @@ class SimulationRunner:
             """
             try:
                 for index in indices:
+                    # The start and the end of a block are noted, because they give the remaining time.
                     running.begin_block(index)
                     step = partial(work.block, kind, resolved, index)
                     blocks[index] = (await self._step(step, running.record.caller)).body

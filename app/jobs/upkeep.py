@@ -80,6 +80,7 @@ class Upkeep:
         store = self._shelf.store
         limits = {"days": settings.store_days, "jobs": settings.store_jobs, "size": settings.store_megabytes * MEGABYTE}
         while True:
+            # The event is set when many jobs have ended since this moment.
             self._many_ended = anyio.Event()
             await self._shelf.quietly(store.prune, **limits)
             await self._shelf.quietly(store.interrupt, engine_version=ENGINE_VERSION, problem=text_of(OTHER_VERSION))

@@ -96,6 +96,7 @@ class Waiting:
             return Job.of(record)
         if running is not None and running.record.attempt == record.attempt:
             return running.as_of(record)
+        # The job has ended here, but the store has not taken its end yet.
         if self._shelf.is_unstored(record.id):
             return Job(record=replace(record, state="interrupted", problem=text_of(UNSTORED)))
         return Job.of(record)

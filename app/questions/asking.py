@@ -222,6 +222,8 @@ async def signed_result(request: Request, job: Job) -> Response:
 async def compute_answer(request: Request, question: Question) -> RenderedAnswer:
     """Return the answer to a question that the service needs for another answer, without handing over to a job.
 
+    For example, the figure of a simulation is computed in this way. The answer comes from the cache if it is there.
+
     Args:
         request: the HTTP request that needs the answer; its caller is charged for the computation.
         question: the question to answer.
@@ -283,12 +285,14 @@ async def run_in_worker(request: Request, computation: Computation) -> RenderedA
     Raises:
         Problem: too many computations wait; the client has gone; or the service is stopping.
     """
+    # A large computation takes time to pickle, so a thread does it.
     pool = POOL.of(request)
     message = await to_thread.run_sync(message_of, computation)
     task = pool.submit(message, caller=caller_of(request).identity, lane="read")
     try:
         await wait_for_event(request, task.done, None)
     finally:
+        # The client has gone, or the service is stopping.
         if task.state != "ended":
             pool.stop(task)
     if task.outcome is None:

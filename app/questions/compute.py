@@ -120,6 +120,7 @@ class Compute:
         is_needed = shared.waiting > 0
         if is_needed or shared.done.is_set():
             return
+        # Nobody waits any more: stop the parts, or leave a single task to the pool.
         if shared.question.joins:
             self._forget(shared)
             shared.scope.cancel()

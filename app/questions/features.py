@@ -42,10 +42,10 @@ class RepeatedMechanism(NamedTuple):
     """A mechanism of an account, with decimal logarithms of how it is run.
 
     Attributes:
-        label: how the batch is drawn, and the kind of mechanism.
-        times: number of runs.
-        rate: probability that a record is drawn.
-        noise: noise of a run, relative to the sensitivity.
+        label: names of the sampling schemes by which the batch is drawn, followed by the kind of mechanism.
+        times: log10 of the number of runs.
+        rate: log10 of the probability that a given record is in the batch of a run.
+        noise: log10 of the noise of a run, relative to the sensitivity; 0 if the noise is not known.
     """
 
     label: str
@@ -160,7 +160,7 @@ def runs_of(spec: Any, times: float = 0.0, rate: float = 0.0, label: str = "") -
         One basic mechanism, with the decimal logarithm of its noise. The logarithm is 0 if its noise is not known here.
     """
     inner = _inner_runs(spec, times, rate, label)
-    if inner is None:
+    if inner is None:  # a basic mechanism
         name, power = NOISES.get(spec.kind, ("", 0.0))
         noise = power * log10(getattr(spec, name)) if name else 0.0
         yield RepeatedMechanism(label + spec.kind, times, rate, noise)

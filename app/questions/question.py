@@ -300,6 +300,9 @@ class PosedQuestions:
     def remember(self, identity: str, question_digest: str | bytes) -> bool:
         """Decide whether this caller has sent an equal request before, and remember the request.
 
+        Only short hashes are stored, and only a limited number of them. Those that were used least recently are
+        forgotten first.
+
         Args:
             identity: identity of the caller.
             question_digest: hash that is equal for equal questions.

@@ -56,7 +56,11 @@ async def wait_for_event(request: Request, done: anyio.Event, seconds: float | N
 
 
 class _FirstEvent:
-    """Name of the event that happened first of several for which tasks wait; `late` until one happens."""
+    """Record of which of several events happened first, while one task waits for each of them.
+
+    Attributes:
+        name: name of the first event; `late` as long as none has happened.
+    """
 
     def __init__(self) -> None:
         # Until an event happens, the name says that the time has run out.

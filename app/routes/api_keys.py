@@ -82,6 +82,7 @@ def add(app: FastAPI) -> None:
     Args:
         app: the application, which is changed.
     """
+    # List the keys without their secrets.
     app.add_api_route(
         PATH,
         list_api_keys,
@@ -91,6 +92,7 @@ def add(app: FastAPI) -> None:
         response_description="The keys' names, scopes and dates, without the keys and without their digests",
         tags=TAGS,
     )
+    # Revoke the key with the id in the path.
     app.add_api_route(
         f"{PATH}/{{id}}",
         revoke_api_key,

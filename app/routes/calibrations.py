@@ -161,6 +161,7 @@ def _list_endpoint(calibrators: tuple[Calibrator, ...]) -> Endpoint:
     Returns:
         The endpoint, a function from a request to the response with the list.
     """
+    # The list does not change while the service runs.
     algorithms = tuple(map(Algorithm.of, calibrators))
     document = json_document(render(AlgorithmList(algorithms=algorithms)))
 

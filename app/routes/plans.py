@@ -23,6 +23,7 @@ def add(app: FastAPI, calibrators: tuple[Calibrator, ...]) -> None:
         app: the service.
         calibrators: the algorithms that can be calibrated; if there are none, no route is added.
     """
+    # Without an algorithm there is nothing to rank.
     if not calibrators:
         return
     app.add_api_route(

@@ -72,14 +72,17 @@ def add(app: FastAPI, theorems: tuple[Theorem, ...], home: str) -> None:
 
 
 def _list(theorems: tuple[Theorem, ...]) -> Endpoint:
-    """Make the endpoint that lists theorems. The answer for each status and paper is rendered once, and kept.
+    """Return the endpoint that lists theorems, all or those with a given status or of a given paper.
+
+    The list for each combination of these two filters is rendered as JSON once, and then kept.
 
     Args:
         theorems: the theorems to list.
 
     Returns:
-        The endpoint, with optional filters by status and by paper.
+        The endpoint: an asynchronous function from a request and the two filters to the response.
     """
+    # Names of all papers, against which the filter of a request is checked.
     papers = sorted({paper(theorem) for theorem in theorems})
 
     def make_document(filters: tuple[Status | None, str | None]) -> Document:
@@ -91,6 +94,7 @@ def _list(theorems: tuple[Theorem, ...]) -> Endpoint:
         Returns:
             The list as a document, rendered as JSON.
         """
+        # Apply each filter that is given.
         status, paper_name = filters
         selected = theorems
         if status is not None:
@@ -100,6 +104,7 @@ def _list(theorems: tuple[Theorem, ...]) -> Endpoint:
         summaries = tuple(map(TheoremSummary.of, selected))
         return json_document(render(TheoremList(theorems=summaries)))
 
+    # The rendered lists, by their filters.
     documents = Documents(make_document)
 
     async def list_theorems(
@@ -190,7 +195,7 @@ def _formula_route(by_id: Mapping[str, Theorem]) -> type[BytesRoute]:
     """
 
     class FormulaRoute(BytesRoute):
-        """A route with the id of a theorem in its path, which is checked before the body is read."""
+        """Route with the id of a theorem in its path. The id is checked before the body of a request is read."""
 
         def get_route_handler(self) -> Handler:
             """Return the handler of the route, preceded by the check of the id.
@@ -198,6 +203,7 @@ def _formula_route(by_id: Mapping[str, Theorem]) -> type[BytesRoute]:
             Returns:
                 The handler, a function from a request to its response.
             """
+            # The inherited handler reads the body, so the check must come before it.
             handle = super().get_route_handler()
 
             async def check_and_handle(request: Request) -> Response:

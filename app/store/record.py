@@ -14,42 +14,43 @@ LARGE: Final = ("request", "result", "problem")
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """A job as it is stored in the database. Times are seconds since 1970; `request` and `problem` are JSON texts.
+    """A job as it is stored in the database: a computation that goes on after its request was answered.
 
-    A job is a computation that goes on after its request was answered. An attempt is one run of it by one process of
-    the service, which may be lost; the job then gets another attempt.
+    An attempt is one run of the job by one process of the service, a replica. If the replica is lost, the job gets
+    another attempt. Times are seconds since 1970, unless another clock is named. The clock of the service counts only
+    the seconds during which the service has run.
 
     Attributes:
-        sequence: place in the order of creation, set by the store.
+        sequence: number in the order of creation, set by the store.
         id: id of the job.
-        kind: kind of question: calibration, simulation, …
-        name: member of the kind: the algorithm, the simulation's kind, …
+        kind: kind of the computation, such as calibration or simulation.
+        name: name within the kind, such as the algorithm that is calibrated, or the kind of simulation.
         state: state of the job, such as queued or running.
         created: time at which the job was created.
-        started: start of the present attempt.
-        ended: time at which the job ended.
+        started: time at which the present attempt started; None if there is none.
+        ended: time at which the job ended; None if it has not ended.
         steps: number of steps of the computation, for the progress: calibrations of a plan or sweep, blocks of a
             simulation.
         steps_done: number of finished steps.
-        seconds: seconds of work that were estimated when the job was accepted.
-        seconds_left: estimated seconds of remaining work.
+        seconds: seconds of work, as estimated when the job was accepted; None without an estimate.
+        seconds_left: estimated seconds of remaining work; None without an estimate.
         engine_version: version of the code that computes guarantees.
         owner: name of the API key that posted the job; empty in a service without keys.
         caller: identity that limits apply to: a key, or an address in a service without keys.
         idempotency_key: idempotency key of the request, which has a meaning only for its owner.
         fingerprint: hash that is equal for equal requests.
-        request: the request.
-        media_type: media type of the result.
-        result: bytes of the result.
-        problem: the problem, if the job failed.
+        request: body of the request, a JSON text.
+        media_type: media type of the result; None without a result.
+        result: bytes of the result; None without a result.
+        problem: JSON text of the error answer, if the job failed; None without a problem.
         size: size of request, result and problem in bytes, set by the store.
         attempt: number of the present attempt, which is part of each report about the job.
         lost: number of attempts that failed because the process that ran the job (its replica) was gone.
-        replica: replica that runs the job.
-        lease_until: expiry of that replica's lease, by the database's clock.
+        replica: name of the replica that runs the job; None if none does.
+        lease_until: time until which only this replica may run the job, by the database's clock.
         cancel_requested: whether the owner has cancelled the job.
-        queued_tick: seconds of service when the job was last queued.
-        ended_tick: seconds of service when the job ended.
+        queued_tick: time at which the job was last queued, in seconds of the service's clock.
+        ended_tick: time at which the job ended, in seconds of the service's clock.
     """
 
     sequence: int = 0

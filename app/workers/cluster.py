@@ -149,6 +149,7 @@ class Cluster:
                 client pass through.
         """
         client = await self._connect()
+        # Dask would share the result of a pure function between equal calls.
         executor = client.get_executor(pure=False, retries=RETRIES)
         future = await to_thread.run_sync(executor.submit, run_on_cluster, work)
         try:

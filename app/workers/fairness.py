@@ -55,6 +55,7 @@ class FairQueue:
         """
         if caller in self._lines or not self._lines:
             return None
+        # The newest task of the longest line makes room, unless every line has a single task.
         longest = max(self._lines.values(), key=len)
         if len(longest) < 2:
             return None

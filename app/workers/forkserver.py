@@ -110,6 +110,9 @@ def _become_fork_server(
 ) -> NoReturn:
     """Run the fork server in this process, a fork of the service, and exit when its connection ends.
 
+    The process is a copy of the service, so it gives up what belongs to the service. It exits in every case, also after
+    an error, because it must not go on as a second service.
+
     Args:
         service_end: copy of the service's end of the connection, which is closed here.
         control: the fork server's end of the connection.
@@ -278,7 +281,7 @@ class ForkServer:
         Returns:
             The service's end of the connection, which does not block.
         """
-        if self._forked is not None:
+        if self._forked is not None:  # forked before the event loop, and not used yet
             self._server = self._forked
             self._control = self._forked.control
             self._forked = None

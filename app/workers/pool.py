@@ -90,7 +90,7 @@ class Pool(WarmWorkers):
             try:
                 yield
             finally:
-                self._open = self.ready = False
+                self._open = self.ready = False  # no task is accepted or started any more
                 makers.cancel_scope.cancel()
                 waiting = [task for lane in LANES for task in self._queues[lane].all()]
                 for task in [*self._running, *waiting]:
@@ -114,9 +114,9 @@ class Pool(WarmWorkers):
         if not self._open:
             raise Problem("unavailable", "The service is stopping.", headers={"Retry-After": "5"})
         queue = self._queues[lane]
-        free = self.running_in(lane) < self._places[lane] and not queue
+        free = self.running_in(lane) < self._places[lane] and not queue  # the task could start at once
         if not free and queue.is_full_for(caller):
-            displaced = queue.make_room_for(caller)
+            displaced = queue.make_room_for(caller)  # the newest task of the caller who has most
             if displaced is None:
                 raise self._too_many(lane)
             self._end(displaced, TurnedAway(self._too_many(lane)))
@@ -162,7 +162,7 @@ class Pool(WarmWorkers):
         """
         if task.lane == "job" or task.background:
             return True
-        if task.state == "queued":
+        if task.state == "queued":  # it moves to the queue of jobs, if that has room
             if self._queues["job"].is_full_for(task.caller):
                 return False
             self._queues[task.lane].drop(task)
@@ -191,7 +191,7 @@ class Pool(WarmWorkers):
         return len(self._tasks_on_places(lane))
 
     def _dispatch(self) -> None:
-        """Start waiting tasks on idle workers, within the limits of each kind of work, and request missing workers."""
+        """Start waiting tasks on idle workers, as far as each kind of work has free places; request missing workers."""
         if not self._open:
             return
         for lane in LANES:
@@ -199,19 +199,19 @@ class Pool(WarmWorkers):
                 continue
             self._make_way(lane)
             while self.running_in(lane) < self._places[lane] and self._queues[lane] and self._warm:
-                if not self._start_next(lane):
+                if not self._start_next(lane):  # no waiting caller may have another worker
                     break
         if self._missing() > 0:
-            self._too_few.set()
+            self._too_few.set()  # wakes the task that makes workers
 
     def _make_way(self, lane: Lane) -> None:
-        """Make room for waiting tasks of one kind of work: stop abandoned tasks, and displace long questions."""
+        """Make room for waiting tasks of one kind: stop abandoned tasks first, then move long questions away."""
         for task in sorted(self._tasks_on_places(lane), key=lambda task: (not task.abandoned, task.since)):
             waiting = self._queues[lane].all()
             free = self._places[lane] - self.running_in(lane)
-            if len(waiting) <= free:
+            if len(waiting) <= free:  # every waiting task has a place
                 return
-            if task.abandoned:
+            if task.abandoned:  # no client waits for it any more
                 self._cut_short(task, "abandoned")
             elif lane == "question":
                 waiting_of_others = sum(waiting_task.caller != task.caller for waiting_task in waiting)
@@ -259,11 +259,11 @@ class Pool(WarmWorkers):
         return True
 
     def _begin_anew(self, task: Task) -> None:
-        """Kill a task's worker, lose its work, and queue the task as a job; reject it if the queue is full."""
-        self._take_worker(task, "displaced")
-        self._account(task, task.become("queued"))
+        """Stop a running task, and queue it as a job that begins from the start; reject it if the queue is full."""
+        self._take_worker(task, "displaced")  # kills the worker, so that its work is lost
+        self._account(task, task.become("queued"))  # the caller pays for the time so far
         task.lane, task.background = "job", False
-        if task.abandoned:
+        if task.abandoned:  # no client waits for it any more
             self._end(task, None)
         elif self._queues["job"].is_full_for(task.caller):
             self._end(task, TurnedAway(self._too_many("job")))
@@ -302,9 +302,9 @@ class Pool(WarmWorkers):
         return free + self._settings.spare_workers - len(self._warm)
 
     def _handle_death(self, process: Process) -> None:
-        """Forget a dead worker. Unless the pool itself killed it, queue its task again, and count the death."""
+        """Remove a dead worker from the pool. Unless the pool itself killed it, queue its task again."""
         self._processes.discard(process)
-        if process.killed:
+        if process.killed:  # its task was handled before it was killed
             return
         self._drop_warm(process)
         if process.task is not None:
@@ -323,11 +323,11 @@ class Pool(WarmWorkers):
             cpu_seconds: processor time of the task, in seconds.
         """
         task = process.task
-        if process.killed or task is None:
+        if process.killed or task is None:  # the task was stopped before its outcome came
             return
         process.task = None
         del self._running[task]
-        if process.low:
+        if process.low:  # its priority cannot be raised again
             process.kill()
         else:
             self._warm.append(process)
@@ -339,14 +339,14 @@ class Pool(WarmWorkers):
     def _retry(self, task: Task) -> None:
         """Queue a task again after its worker has died; end it if it is abandoned or lost too many workers."""
         del self._running[task]
-        self._account(task, task.become("queued"))
+        self._account(task, task.become("queued"))  # the caller pays for the time so far
         task.deaths += 1
-        if task.abandoned:
+        if task.abandoned:  # no client waits for it any more
             self._end(task, None)
         elif task.deaths >= MOST_DEATHS[task.lane]:
             self._end(task, Failed(f"Its worker died, {task.deaths} times in all.", lost=True))
         else:
-            if task.background:
+            if task.background:  # it has exceeded its turn as a question
                 task.lane, task.background = "job", False
             self._queues[task.lane].put_back(task)
 

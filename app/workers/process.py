@@ -92,7 +92,11 @@ class Task:
 
 
 class Process(asyncio.Protocol):
-    """A worker process, and the asyncio protocol of the connection between the service and the worker."""
+    """A worker process, seen from the service: its present task, and the connection to it.
+
+    The service sends a task as one message. The worker answers with a message that has the outcome and the CPU time.
+    The class is an asyncio protocol, so the event loop calls `data_received` and `connection_lost`.
+    """
 
     def __init__(self, identifier: int) -> None:
         """Describe a worker process that has no task and has sent no message yet.
@@ -144,6 +148,7 @@ class Process(asyncio.Protocol):
             data: received bytes. A message may be split over several calls, and one call may bring several messages.
         """
         self._received += data
+        # Take complete messages from the buffer, each with its length before it.
         while len(self._received) >= HEAD.size:
             end = HEAD.size + HEAD.unpack_from(self._received)[0]
             if len(self._received) < end:

@@ -274,6 +274,7 @@ class Continuity:
         Raises:
             OSError: the file cannot be written.
         """
+        # The accepted head replaces the one in the file. This process forgets the heads that it knew.
         if self._file is not None:
             with self._file.alone():
                 self._file.replace(note)

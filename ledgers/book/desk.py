@@ -68,6 +68,9 @@ class Desk:
             answer: answer to store for the key; None means the receipts of the entries.
             records: the change of each ledger.
 
+        Returns:
+            The answer to the request: `answer`, or the receipts of the new entries.
+
         Raises:
             NotReconciled: the log lacks entries that it had before; nothing may be committed.
         """
@@ -95,7 +98,6 @@ class Desk:
         nodes = StoredNodes(connection)
         signing_key = self._keyring().signing
         self._continuity.require(self._continuity.known_heads(), roots(nodes, first))
-
         # Write the entries, and add them to the Merkle tree.
         rows_by_move = entry_rows(moves, first, now)
         rows = list(itertools.chain.from_iterable(rows_by_move))
@@ -133,6 +135,9 @@ class Desk:
             connection: connection to read on.
             row: row of the entry.
             size: number of entries of the log.
+
+        Returns:
+            The receipt: the entry, the proof, and the signed head (size and Merkle root) of the log.
         """
         tree = Tree(StoredNodes(connection), size)
         signing = self._keyring().signing
@@ -152,12 +157,7 @@ class Desk:
         return checkpoints.sign(self.unsigned_head(connection, size), self._keyring().signing)
 
     def unsigned_head(self, connection: Connection, size: int) -> Checkpoint:
-        """Return the head of the log at a size: the number of its first entries, and their Merkle root.
-
-        Args:
-            connection: connection to read on.
-            size: number of entries.
-        """
+        """Return the unsigned head of the log at a size: the number of its first entries, and their Merkle root."""
         log_name = self._keyring().signing.name
         return checkpoints.of_tree(Tree(StoredNodes(connection), size), log_name)
 
@@ -240,7 +240,6 @@ class Desk:
         self._require_balanced(connection, states)
         if with_voids_of is None:
             return states
-
         for name, (row, state) in states.items():
             states[name] = row, _with_voids(connection, state, name, with_voids_of.id)
         return states
@@ -316,6 +315,9 @@ class Desk:
             tenant: owner of the ledgers; None means any.
             identifier: id of the reservation.
 
+        Returns:
+            The rows, with the runs or amounts that each ledger sets aside.
+
         Raises:
             NotFound: there is no such reservation, or it has a ledger of another tenant.
         """
@@ -344,6 +346,9 @@ class Desk:
             connection: connection to read on.
             tenant: owner of the ledger; None means any.
             identifier: id of the ledger.
+
+        Returns:
+            The rows of the ledger, with those of its slots (budgets), plan items and contradictions.
 
         Raises:
             NotFound: there is no such ledger, or it is another tenant's.
@@ -389,12 +394,6 @@ def _with_voids(connection: Connection, state: LedgerState, ledger: str, reserva
 
 
 def _count_voided(connection: Connection, ledger: str, reservation: str) -> int:
-    """Return how many runs of a reservation were voided, that is, taken back, in a ledger.
-
-    Args:
-        connection: connection to read on.
-        ledger: id of the ledger.
-        reservation: id of the reservation.
-    """
+    """Return how many runs of a reservation were voided, that is, taken back, in a ledger, as the log states it."""
     void_entries = [entry(row) for row in entries.of_rare_kind(connection, [ledger], "voided")]
     return sum(record["count"] for record in void_entries if record["reservation"] == reservation)

@@ -302,7 +302,7 @@ def charge_answer(item: str | None, slot: str | None, count: int, charge: Charge
     Returns:
         The cost as the service answers it.
     """
-    if charge is None:
+    if charge is None:  # an item pays in runs
         return ChargeAnswer(item=item, slot=slot, count=count, parts={})
     cost_of_run = format_amounts(charge.each) if charge.each else None
     remaining = None if charge.remaining is None else format_amount(charge.remaining)

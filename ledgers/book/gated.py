@@ -107,6 +107,9 @@ class ApprovalMoves(OwnerMoves):
             tenant: owner of the ledger.
             identifier: id of the ledger.
 
+        Returns:
+            The database rows of the changes, without those that were decided or have expired.
+
         Raises:
             NotFound: this tenant has no such ledger.
         """
@@ -121,6 +124,9 @@ class ApprovalMoves(OwnerMoves):
             tenant: owner of the ledger.
             identifier: id of the ledger.
             move: id of the change.
+
+        Returns:
+            The database row of the change.
 
         Raises:
             NotFound: this ledger has no such change.
@@ -387,13 +393,6 @@ class ApprovalMoves(OwnerMoves):
             raise MoveEnded(f"The move was {move.state} by {move.closed_by}.")
 
     def _row(self, identifier: str) -> tuple[LedgerRow, LedgerState]:
-        """Return the rows and the state of a ledger of any owner, read before its lock.
-
-        Args:
-            identifier: id of the ledger.
-
-        Returns:
-            The rows, and the state with only those reservations that have uncommitted runs.
-        """
+        """Return the rows of a ledger, and its state with those reservations only that have uncommitted runs."""
         with looking(self._database) as connection:
             return self._desk.states(connection, None, [identifier])[identifier]

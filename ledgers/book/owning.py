@@ -119,6 +119,7 @@ def require_sole(connection: Connection, rows: Iterable[LedgerRow]) -> None:
         colliding = owners.colliding(connection, row)
         all_others = [identifier for identifier, _ in colliding]
         open_others = [identifier for identifier, is_open in colliding if is_open]
+        # A closed ledger must be the only one; next to an open ledger, no other may be open.
         if all_others and row.status == "closed":
             message = "the data set has another ledger since it belongs to an organisation, and this one is closed"
             raise BlockHasLedger(message, None, {"ledger": all_others[0]})

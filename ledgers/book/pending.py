@@ -68,6 +68,7 @@ class GatedRequest:
         """
         if not has_approval and not self.may_act:
             raise RoleMissing("approver")
+        # A caller with a name may request any change.
         if self.key.by:
             return
         if isinstance(self.body, AmendAsked) and self.body.approval:
@@ -270,6 +271,7 @@ def store_pending(
         AwaitsApproval: `MOST_PENDING` moves of the ledger wait already, and the move is not a reconciliation.
     """
     # The limit does not apply to reconciliations, the acceptance of a log that lacks entries.
+    # The number of changes that wait is limited, except for the confirmation of an accepted log.
     if kind != "reconcile" and pending_rows.count_live(connection, row.id, now) >= MOST_PENDING:
         message = f"{MOST_PENDING} moves of the ledger wait for approval: approve or reject some of them first."
         raise AwaitsApproval(message)
@@ -348,6 +350,7 @@ def load_states(
     """
     if not isinstance(request, VoidAsked):
         return desk.states(connection, tenant, [identifier])
+    # To declare runs void, the number of those that are void already is needed; it is read from the log.
     held = desk.load_reservation(connection, tenant, request.reservation)
     states = desk.states(connection, tenant, [identifier], held)
     if identifier not in held.ledgers:

@@ -71,6 +71,8 @@ class CheckpointFile:
     def load(self) -> Checkpoint | None:
         """Return the checkpoint (size and Merkle root of the log) in the file; None if there is no file.
 
+        The signature of an unchanged file is verified only once.
+
         Returns:
             The checkpoint, of which the signature was verified. None if there is no file.
 

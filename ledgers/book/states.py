@@ -109,6 +109,9 @@ def row_of_opening(
 ) -> LedgerRow:
     """Return the database rows of a new ledger.
 
+    These are the ledger itself, the amounts of its slots (budgets for runs that are not planned), and the items of its
+    plan.
+
     Args:
         request: the request to open it, with its names.
         state: the new ledger.
@@ -177,6 +180,7 @@ def parts_of(slot: Slot) -> list[PartRow]:
         Rows with the capacity, the used amount, and the amount that is used or reserved. Orders of a Rényi slot with
         several orders are marked as `mixed`, because single orders may be overdrawn.
     """
+    # A single Rényi order may be overdrawn if there are several, which the row notes as `mixed`.
     has_several_orders = slot.kind == "rdp" and len(slot.capacity) > 1
     rows = []
     for part, capacity in slot.capacity.items():
@@ -252,6 +256,7 @@ def _reservation_from(row: ReservationRow, ledger: str, contradictions: Sequence
         The reservation, with the runs that this ledger pays for.
     """
     holding = next(candidate for candidate in row.holdings if candidate.ledger == ledger)
+    # Only a slot has a charge. An item of the plan pays in runs.
     charge = None
     if holding.charge is not None:
         charge = charge_of(json.loads(holding.charge))

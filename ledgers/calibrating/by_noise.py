@@ -44,10 +44,13 @@ def near_strictness(
     reserve: Callable[[Spec], T | None],
     start: float,
 ) -> float | None:
-    """Find the target ε for which a calibrated run just fits a privacy budget, as the strictness −log ε.
+    """Find nearly the largest ε for which a calibrated run fits the rest of a privacy budget, and return −log ε.
 
-    Each ε would need a calibration, which may be slow. So the search first varies only the noise of one run until it
-    fits, which is quick. Then it finds the strictness that gives this noise.
+    A calibrator maps a target ε to a run with the least noise for it. Here −log ε is called the strictness, because a
+    larger value needs more noise.
+
+    A calibration for each trial ε may be slow. So the search first varies only the noise of one run until it fits. Then
+    it finds the strictness that gives this noise.
 
     Args:
         run_at: returns the run, as a spec, at a strictness; None if no noise meets that target.
@@ -144,7 +147,8 @@ def _step_down(reserve_at: Callable[[float], object | None], log_noise: float) -
 def _strictness_of(log_noise: float, run_at: Callable[[float], Spec | None], first: Spec, start: float) -> float | None:
     """Find the target ε at which a calibration gives the requested noise or slightly more, by the secant method.
 
-    The result is the strictness −log ε. A larger strictness needs more noise.
+    The search works with the strictness −log ε. A larger strictness needs more noise. The slope of the secant is that
+    of the log of the noise multiplier against the strictness.
 
     Args:
         log_noise: log of the requested noise multiplier.

@@ -172,14 +172,16 @@ def least_accepted(reserve_at: Callable[[float], Reservation | None], start: flo
 def _first_accepted(
     reserve_at: Callable[[float], Reservation | None], start: float
 ) -> tuple[float, float, Reservation] | None:
-    """Raise the strictness −log ε of a calibrated run, in steps that double, until a ledger accepts it.
+    """Lower the target ε of a calibrated run until a ledger accepts the run.
+
+    The search works with the strictness −log ε. It adds a step, and doubles the step after each rejection.
 
     Args:
         reserve_at: returns the reservation at a strictness, or None if it is rejected.
         start: strictness that is rejected.
 
     Returns:
-        The last rejected strictness, the first accepted one, and its reservation. None if no step is accepted.
+        The last rejected strictness, the first accepted one, and its reservation. None if all steps are rejected.
     """
     rejected = start
     step = CLOSE

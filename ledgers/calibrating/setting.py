@@ -41,13 +41,16 @@ def request_fields(calibrator: Calibrator, values: Mapping[str, object], setting
         InvalidInput: the ledger determines a field, or a field contradicts the ledger.
         ConditionViolated: the algorithm has no guarantee in this setting.
     """
+    # Check the fields that were given, and that the calibrator is for the ledger's relation, unit and observer.
     own_fields = {field.name for field in fields(calibrator.problem)}
     faults = _faults(values, own_fields, setting)
     if faults:
         raise InvalidInput(*faults)
     require_setting(calibrator, setting)
+    # Add the fields that follow from the ledger.
     own_setting: JsonRecord = {name: _member(setting, name) for name in SETTING if name in own_fields}
     request: JsonRecord = {**values, **own_setting}
+    # Solve for the noise, unless the user chose another unknown.
     if "solve_for" in own_fields and values.get("solve_for") is None:
         unknowns = _choices(calibrator.problem, "solve_for")
         request["solve_for"] = next(name for name in NOISE if name in unknowns)

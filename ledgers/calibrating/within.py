@@ -140,6 +140,9 @@ def within(
 ) -> Within:
     """Find the least noise with which a run fits the remaining budget of a ledger.
 
+    A calibrator finds the least noise for a given ε. So ε is searched, at a fixed δ, until the ledger just accepts the
+    run. A larger ε needs less noise and costs more of the budget.
+
     Args:
         state: the ledger.
         calibrator: finds the least noise of one run for a given ε and δ.
@@ -182,30 +185,36 @@ def within(
 def _find_strictness(
     runs: CalibratedRuns, state: LedgerState, compartment: Compartment, start: float
 ) -> tuple[float, Reservation]:
-    """Find nearly the largest target ε with which a calibrated run fits a ledger, as the strictness −log ε.
+    """Find nearly the largest ε for which a calibrated run fits the rest of a ledger, and return −log ε.
 
-    The start of the search is estimated by noise (see `near_strictness`). If that fails, it is the strictness at which
+    A calibrator maps a target ε to a run with the least noise for it. The strictness of a run is −log ε. A stricter run
+    has more noise and costs less.
+
+    The search starts at an estimate, which `near_strictness` finds by comparing noise. If that fails, it starts where
     the run is estimated to take the whole rest of the budget.
 
     Args:
-        runs: the runs by their strictness.
+        runs: the calibrated runs, which are computed for each strictness that is tried.
         state: the ledger.
-        compartment: slot or item that pays.
+        compartment: part of the budget that pays: an item of the plan, or a slot for other runs.
         start: strictness at which the estimate starts.
 
     Returns:
-        The strictness, and the reservation that the ledger would make.
+        A strictness −log ε, nearly the smallest that is accepted, and the reservation that the ledger would make for
+        the run.
 
     Raises:
         ConditionViolated: no charge is proved for the run in this ledger.
         LedgerExhausted: at no noise does the remaining budget pay for the run.
     """
+    # Estimate the strictness by noise or, if that fails, by the excess of whole calibrations.
     estimate = near_strictness(runs.spec_at, compartment.excess, least_accepted, runs.reserve, start)
     if estimate is None:
         estimate = crossing(runs.excess_at, start, _STRICTNESS_RANGE, WIDTH)
     if estimate is None:
         _, largest_strictness = _STRICTNESS_RANGE
         raise _rejection(state, runs.run_at(largest_strictness), compartment.charge_target)
+    # Near the estimate, the ledger's own reservations decide.
     best = least_accepted(runs.reserve_at, estimate)
     if best is None:
         raise _rejection(state, runs.run_at(estimate), compartment.charge_target)
@@ -259,6 +268,7 @@ def _is_rejected(state: LedgerState, spec: Spec, charge_target: ChargeTarget) ->
         True if the ledger rejects less noise. False also for a run without noise, of which nothing can be lowered.
     """
     with_less_noise = map_noise(spec, lambda noise: noise * (1.0 - SLACK))
+    # A mechanism without a noise multiplier is not changed, so nothing can be checked.
     if with_less_noise == spec:
         return False
     try:
@@ -282,6 +292,7 @@ def _rejection(state: LedgerState, last: tuple[object, Spec] | None, charge_targ
     Returns:
         The error of the ledger if it rejects the run. Otherwise the error that no noise in the range fits.
     """
+    # The ledger's own error for the last run has the reason, if there was a run.
     if last is not None:
         _, spec = last
         try:

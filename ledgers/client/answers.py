@@ -59,6 +59,8 @@ def rows(answer: JsonObject) -> list[tuple[str, str]]:
 def _ledger_rows(ledger: JsonObject) -> list[tuple[str, str]]:
     """Return the rows of a table that shows a ledger: pairs of a name and a value.
 
+    The rows have the order of the returned groups. Members that the answer lacks get no row.
+
     Args:
         ledger: JSON object of a ledger, as the service returns it. Optional members may be absent.
 
@@ -90,6 +92,7 @@ def target_text(target: JsonObject) -> str:
     Returns:
         For example `ε = 1 at δ = 1e-06`.
     """
+    # A δ that is too small for a double is given as its logarithm only.
     delta = f"log10 δ = {target['log10_delta']:.7g}"
     if "delta" in target:
         delta = f"δ = {target['delta']:.7g}"

@@ -111,6 +111,8 @@ class _TrustedEvidence:
 def _audit_ledger_file(path: Path, trust: _TrustedEvidence) -> LogVerification:
     """Verify the log in a file of ledgers, and compare the balances in the file with the entries of the log.
 
+    The log is verified like exported evidence: its signatures, its Merkle roots, and the privacy costs of its entries.
+
     Args:
         path: file of ledgers, an SQLite database with the folder of its keys next to it.
         trust: keys that the verifier trusts, and further files of the verifier.

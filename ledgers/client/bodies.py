@@ -30,18 +30,19 @@ def job(
     An argument that is None is left out of the body, so that the service uses its default.
 
     Args:
-        name: name of an item of the ledger's plan. It is not sent if `slot` is given, where it is only a label.
+        name: name of an item of the ledger's plan. It is not sent if `slot` is given, because it is only a label then.
         spec: description of the mechanism, or None for the mechanism of the plan's item.
-        slot: kind of the slot that pays for the runs, or None if the plan pays.
+        slot: kind of the slot (a budget for runs outside the plan) that pays; None if the plan pays.
         count: number of runs.
-        eta: η, the part of the slot's additive δ that the charge may take.
-        delta: δ that each run may take.
+        eta: η, the δ that the runs may add to the profile of a Gaussian slot.
+        delta: δ that each run may take from a slot in ρ or in ε.
         expires_in: time until the reservation expires, in seconds.
 
     Returns:
         The body, a JSON object.
     """
     spec_record = None if spec is None else as_json(spec)
+    # For a slot, the name is only a label, which the service need not know.
     item_name = name if slot is None else None
     members = {
         "spec": spec_record,
@@ -94,6 +95,7 @@ def slot_bodies(slots: JsonObject | Iterable[str]) -> list[JsonRecord]:
     Returns:
         One JSON object for each slot.
     """
+    # Without a capacity, a slot gets the largest that the target allows.
     capacities: Mapping[str, object]
     if isinstance(slots, Mapping):
         capacities = slots

@@ -154,6 +154,7 @@ class Books:
         Raises:
             InvalidInput: no ledger has the name or id, or several ledgers have the name.
         """
+        # An id takes precedence over a name, because names need not be unique.
         ledgers = self._place.ledgers()
         matches = [ledger for ledger in ledgers if ledger["id"] == name]
         if not matches:

@@ -118,6 +118,7 @@ def read_evidence(path: Path, pointer: str) -> Bundle:
     text = _read_bytes(path, pointer)
     try:
         record = read_json(text)
+        # A single receipt is read as a bundle that contains only it.
         if record.keys() - {WARNINGS} == MEMBERS:
             return Bundle(receipts=[Receipt.of_record(record)])
         if record.get("format") != FORMAT:
@@ -142,6 +143,7 @@ def read_checkpoints(path: Path) -> list[str]:
         InvalidInput: the file cannot be read, or has another content.
     """
     text = _read_bytes(path, "/checkpoint")
+    # The file is JSON (a bundle or a receipt), a signed note, or a page of HTML that contains a note.
     if text.lstrip().startswith(b"{"):
         bundle = read_evidence(path, "/checkpoint")
         return list(bundle.checkpoints) + [receipt.checkpoint for receipt in bundle.receipts]

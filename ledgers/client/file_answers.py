@@ -52,6 +52,7 @@ def list_ledgers(book: Book) -> list[LedgerRow]:
     Returns:
         The rows of the ledgers.
     """
+    # Read page after page, each from the last id of the page before. A page that is not full is the last.
     rows: list[LedgerRow] = []
     last_id = None
     while True:
@@ -64,6 +65,8 @@ def list_ledgers(book: Book) -> list[LedgerRow]:
 
 def read_entries(book: Book, identifier: str, start: int, order: Order, limit: int | None) -> list[Answer]:
     """Read log entries of a ledger, page after page.
+
+    The log is common to all ledgers of the file, so the numbers of a ledger's entries have gaps.
 
     Args:
         book: the ledgers of the file.

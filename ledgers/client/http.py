@@ -106,6 +106,8 @@ def _parse(answer: ServiceAnswer) -> object:
 def _error_of(answer: ServiceProblem) -> Exception:
     """Return the library's error that corresponds to an error answer of the service.
 
+    Callers thus get the same errors from a service as from a file of ledgers.
+
     Args:
         answer: status and body of the answer. The body is a problem document (RFC 9457).
 

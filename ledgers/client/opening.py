@@ -60,6 +60,7 @@ def ledger(
         from epsilond.ledgers.client.local import file_place  # noqa: PLC0415
         from epsilond.ledgers.client.remote import ServicePlace  # noqa: PLC0415
         from epsilond.ledgers.client.runs import RunNotes  # noqa: PLC0415
+    # A text with :// is the URL of a service, and any other text is the path of a file.
     location = os.fspath(place)
     is_url = "://" in location
     if is_url:

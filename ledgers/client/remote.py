@@ -251,7 +251,7 @@ class ServicePlace:
         return {"checkpoint": self.checkpoint()}
 
     def _accept_log(self, declared: str, trouble: str | None) -> Answer:
-        """Request the service to accept a log that may have lost entries, and store its head as the newest.
+        """Have the service accept a log that may have lost entries, and return its head with the `trouble`, if any.
 
         Args:
             declared: the declaration of an operator.
@@ -279,10 +279,10 @@ class ServicePlace:
         except NotVerified as error:
             return f"The checkpoint is not this log's: {error}."
         present = checkpoints.verify(self._head(), origin, self._trusted)
-        if present.size < earlier.size:
+        if present.size < earlier.size:  # the log has lost entries
             return f"The checkpoint has {earlier.size} entries, and the log {present.size}."
         try:
-            proof = self._consistency(earlier.size, present.size)
+            proof = self._consistency(earlier.size, present.size)  # made by the service, so it must be verified
             proof.verify(earlier.root, present.root)
         except NotVerified:
             return f"The first {earlier.size} entries of the log are not those that were signed."
@@ -382,7 +382,7 @@ class ServicePlace:
             self.warnings[str(warning["code"])] = str(warning["message"])
 
     def _list_pages(self, path: str, name: str, limit: int | None = None) -> list[Answer]:
-        """Return the items of all pages of a list, or the first `limit` items.
+        """Return the items of all pages of a list, or the first `limit` items, each as a JSON object.
 
         Args:
             path: path and query of the first page. The member `next` of a page has the path of the next page.

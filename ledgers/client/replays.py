@@ -69,7 +69,7 @@ def compare_balances(place: FilePlace, entries: Iterable[Record], verification: 
         try:
             state = replay_entries(own_entries, spec_of, text_of)
         except EpsilondError:
-            continue
+            continue  # entries that do not follow from each other give no balances
         stored = place.ledger(ledger)
         agrees = _has_balances(stored, state) and _has_status(stored, state)
         outcome = ClaimOutcome.VERIFIED if agrees else ClaimOutcome.FAILED
@@ -117,6 +117,7 @@ def _register_block(ledger: str, opening: Record, ledgers_by_block: dict[tuple[o
     block = normalise(str(opening.get("block") or ""))
     earlier_ledgers = ledgers_by_block.setdefault(owner_and_data_set, {})
     for earlier_block, earlier_ledger in earlier_ledgers.items():
+        # A ledger without a named block covers the whole data set.
         covers_whole_data_set = "" in (earlier_block, block)
         if earlier_block == block or covers_whole_data_set:
             raise DoesNotReplay(f"the block of {ledger} has another ledger, {earlier_ledger}")
@@ -217,6 +218,7 @@ def _has_slot_balances(stored_slots: Sequence[JsonObject], expected: Mapping[str
     for slot in stored_slots:
         expected_of_slot = expected[slot["kind"]]
         for column in ("used", "reserved"):
+            # An amount that no entry names is zero.
             zeros = dict.fromkeys(slot[column], "0")
             expected_amounts = zeros | format_amounts(expected_of_slot[column])
             if slot[column] != expected_amounts:

@@ -71,6 +71,7 @@ class RunNotes:
         Raises:
             ReceiptUsed: the file exists already, so that a run was begun with this receipt.
         """
+        # The file is created only if it does not exist, so that of several processes only one can use the receipt.
         entry = receipt.entry
         note = {name: entry[name] for name in ("seq", "ledger", "reservation", "count") if name in entry}
         process = {"process": os.getpid(), "host": socket.gethostname(), "at": int(time.time())}

@@ -124,6 +124,7 @@ def amend(
     """
     with books_at(at, key_file) as books:
         opened_ledger = books.ledger(ledger)
+        # Each option is a text NAME=VALUE.
         new_items = {name: structure_of(spec, at="/add") for name, spec in assignments(add, "/add")}
         lowered_counts = {name: _runs(count) for name, count in assignments(lower, "/lower")}
         waiting = opened_ledger.amend(

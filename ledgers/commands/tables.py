@@ -40,6 +40,8 @@ _OUTCOME_TITLES = {
 def ledgers(answers: Iterable[JsonObject]) -> RenderableType:
     """Return a table with one row for each ledger, a privacy budget of a data set or of a block (part) of one.
 
+    The column `state` also says if the membership of the block is not fixed yet, that is, if the ledger is not sealed.
+
     Args:
         answers: JSON objects of ledgers, as the service returns them.
 
@@ -223,6 +225,7 @@ def entries(records: Iterable[JsonObject]) -> RenderableType:
     rows = []
     for record in records:
         kind = record["kind"]
+        # Runs of this entry were observed to differ from the mechanism that was paid for.
         if record.get("contradicted"):
             kind = f"{kind}, contradicted"
         row = {
@@ -273,6 +276,7 @@ def keys(records: Iterable[JsonObject], is_here: Mapping[str, bool]) -> Renderab
     rows = []
     for record in records:
         is_retired = bool(record["until"])
+        # The private key of a retired key is normally deleted, and then has no location.
         location = "here" if is_here[record["kid"]] else "elsewhere"
         if is_retired and location == "elsewhere":
             location = ""
@@ -289,6 +293,8 @@ def keys(records: Iterable[JsonObject], is_here: Mapping[str, bool]) -> Renderab
 
 def drills(report: JsonObject) -> RenderableType:
     """Return a table with one row for each check of each drill (a rehearsal of a fault).
+
+    A check is a step of the drill with its expected and its actual outcome.
 
     Args:
         report: JSON object of the drills with their checks. A drill's time is in seconds.
@@ -330,6 +336,7 @@ def verification(body: JsonObject) -> RenderableType:
     Returns:
         The lists as one group, which the terminal prints.
     """
+    # Group the sentences by their outcome, and list the groups in the order of their titles.
     sentences: dict[str, list[str]] = {}
     for finding in body["findings"]:
         sentences.setdefault(finding["outcome"], []).append(finding["sentence"])

@@ -55,6 +55,8 @@ class WitnessFolder:
     def open(cls, folder: Path, name: str) -> WitnessFolder:
         """Open the folder of a witness, a party that signs heads of logs. Folder and key are made if they are missing.
 
+        The folder has the private key, the public key, and the newest signed head of each log.
+
         Args:
             folder: folder of the witness.
             name: name of the witness.

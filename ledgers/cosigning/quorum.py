@@ -249,6 +249,7 @@ def _receive_outcomes(outcomes: queue.SimpleQueue[Exception | None], count: int)
     Yields:
         None for a signature of a witness, or the error of a request.
     """
+    # All witnesses together have this time to answer.
     deadline = time.monotonic() + PATIENCE
     for _ in range(count):
         try:

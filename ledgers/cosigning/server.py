@@ -196,6 +196,7 @@ def _require_continuation(last: Checkpoint, head: Checkpoint, submission: Submis
     Raises:
         _Answer: the submission assumes another last head, or its proof is not valid.
     """
+    # If the proof begins at another head, the answer has the size at which it must begin.
     if submission.old != last.size:
         raise _Answer(409, str(last.size), SIZE_TYPE)
     try:
@@ -247,6 +248,9 @@ def _lines_of(note: Note, signers: Iterable[PublicKey]) -> list[NoteSignature]:
 
 def application(service: WitnessService) -> Starlette:
     """Return the web application of a witness, which takes checkpoints and shows the newest heads.
+
+    A checkpoint is a signed head of a log: its size and its Merkle root. The application has two routes, one to submit
+    a checkpoint and one to read the newest head of a log.
 
     Args:
         service: the witness, a party that signs heads of other operators' logs.

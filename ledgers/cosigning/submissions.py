@@ -26,7 +26,7 @@ class Submission:
     Attributes:
         old: size of the log when the witness signed last, as far as the log knows; 0 if it signed none.
         path: hashes of the consistency proof from that size.
-        note: the signed checkpoint.
+        note: the checkpoint to sign, as a note that the log has signed.
     """
 
     old: int
@@ -41,6 +41,9 @@ class Submission:
     @classmethod
     def of_bytes(cls, body: bytes) -> Submission:
         """Read the body of a request. Neither the note nor the proof is verified.
+
+        By the request, a log wants a witness to sign its newest head. The proof shows that the log continues the head
+        that the witness signed last.
 
         Args:
             body: the line `old N`, the hashes of the proof, an empty line, and the signed head of the log.

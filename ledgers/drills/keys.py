@@ -29,11 +29,13 @@ def lose_keys(store: DrillStore, record: DrillRecorder) -> None:
         store: the temporary ledgers.
         record: receives the outcome of each step.
     """
+    # Open a ledger and commit a run, and note the keys that signed the receipt.
     with start(store) as process:
         ledger = process.open_ledger("people")
         receipt = process.commit(ledger)
         public_keys = process.keyring.keys
         kid = process.keyring.signing.public.kid
+    # Lose the keys in two ways, and then make a new key.
     _lose_folder(store, record, ledger, receipt, public_keys)
     _lose_private_key(store, record, ledger)
     _replace_key(store, record, ledger, receipt, kid)
@@ -43,6 +45,9 @@ def _lose_folder(
     store: DrillStore, record: DrillRecorder, ledger: str, receipt: Receipt, public_keys: Sequence[PublicKey]
 ) -> None:
     """Rehearse the loss of all signing keys, and expect that a process with new keys cannot commit.
+
+    Receipts are signed, so that they can be verified with the public keys even if the folder is lost. The folder is
+    restored at the end.
 
     Args:
         store: the temporary ledgers.
@@ -115,6 +120,7 @@ def _replace_key(store: DrillStore, record: DrillRecorder, ledger: str, receipt:
     """
     record.expect_success("The lost key is retired, and another is made.", lambda: _replace_lost(store, kid))
     new_receipt = record.expect_success("A run is committed with the new key.", lambda: commit_once(store, ledger))
+    # Receipts of the lost key must still verify, because its public key stays published.
     published = [key.key for key in key_files.listed(store.keys)]
     for name, signed in (("earlier", receipt), ("new", new_receipt)):
         record.expect_success(

@@ -64,8 +64,8 @@ class DrillReport:
 
     Attributes:
         name: name of the drill.
-        checks: in the order in which they were made.
-        seconds: duration.
+        checks: the checks, in the order in which they were made.
+        seconds: duration of the drill, in seconds.
     """
 
     name: DrillName

@@ -276,4 +276,5 @@ def _server_url(server: str) -> URL:
         raise InvalidInput.at("/store", "is not a URL of a PostgreSQL server", allowed="postgresql://…")
     if url.database:
         return url
+    # Without a name in the URL, use the database that every server has.
     return url.set(database=MAINTENANCE)

@@ -69,6 +69,9 @@ def ask_witness(store: DrillStore, record: DrillRecorder) -> None:
 def _show_older_logs(store: DrillStore, record: DrillRecorder, ledger: str, key: PublicKey) -> None:
     """Show the witness, a second party, a log that lost entries, twice. Expect two rejections.
 
+    The log is restored from an older copy. First it has fewer entries than the head that the witness signed. Then it
+    has more, but other ones.
+
     Args:
         store: the temporary ledgers, with the older copy.
         record: receives the outcome of each step.
@@ -118,6 +121,7 @@ def _commit(process: DrillProcess, ledger: str, address: WitnessAddress) -> Rece
     """
     quorum = WitnessQuorum([address], 1, on_rejection=lambda _: None)
     try:
+        # Cosign the present head before the commit, as a service does, and the new head after it.
         quorum.cosign(process.book.checkpoint(), process.book)
         receipt = process.commit(ledger)
         quorum.cosign(process.book.checkpoint(), process.book)

@@ -54,12 +54,16 @@ WAITS: dict[int | str, JsonRecord] = {
 
 
 def add(app: FastAPI) -> None:
-    """Add the routes that amend a plan, contradict a run, and take runs back.
+    """Add the routes that correct a ledger: change its plan, report a differing run, and take runs back.
+
+    A ledger is a privacy budget with a plan of runs. A run differs if it was not the mechanism that was paid for. Runs
+    are taken back if nobody saw their outputs.
 
     Args:
         app: the service. It is changed in place.
     """
     post = partial(app.add_api_route, methods=["POST"], tags=TAGS)
+    # Change the plan. In a ledger with approval, the change waits for a second person.
     post(
         f"{ONE}/amendments",
         amend,
@@ -69,6 +73,7 @@ def add(app: FastAPI) -> None:
         response_model=LedgerAnswer,
         responses=WAITS,
     )
+    # Report that a run differed from its mechanism.
     post(
         f"{ONE}/contradictions",
         contradict,
@@ -77,6 +82,7 @@ def add(app: FastAPI) -> None:
         summary="Report observations that contradict a run: nothing more is committed",
         response_model=LedgerAnswer,
     )
+    # Take runs back. In a ledger with approval, this waits for a second person.
     post(
         f"{ONE}/voids",
         void,
@@ -194,12 +200,15 @@ def _made_or_waiting(answer: LedgerAnswer | PendingMove, identifier: str) -> Res
 
 
 def add_pending(app: FastAPI) -> None:
-    """Add the routes that list pending moves and decide about them.
+    """Add the routes that list pending changes of ledgers and decide about them.
+
+    A pending change waits until a second person approves it.
 
     Args:
         app: the service. It is changed in place.
     """
     get = partial(app.add_api_route, tags=TAGS, openapi_extra={"x-problems": [503]})
+    # List the pending changes of a ledger.
     get(
         PENDING,
         list_pending,
@@ -207,6 +216,7 @@ def add_pending(app: FastAPI) -> None:
         summary="Moves of a ledger that wait for a second person",
         response_model=list[PendingMove],
     )
+    # Describe one of them.
     get(
         MOVE,
         get_pending,
@@ -214,6 +224,7 @@ def add_pending(app: FastAPI) -> None:
         summary="One move that waits for a second person",
         response_model=PendingMove,
     )
+    # Make the change as its approver, or end it without making it.
     app.add_api_route(
         f"{MOVE}/{{decision}}",
         decide,

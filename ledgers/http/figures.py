@@ -136,6 +136,7 @@ class Figures(Collector):
         except StoreFault as fault:
             structlog.get_logger().warning("the figures of ledgers could not be read", reason=str(fault))
             return
+        # The service may have been stopped, or have opened another book, meanwhile.
         if self._book is book:
             self._snapshot = snapshot
 
@@ -199,6 +200,7 @@ def _values_of(snapshot: Snapshot) -> dict[str, float]:
         "epsilond_ledger_log_entries": float(figures.size),
         "epsilond_ledger_figures_age_seconds": time.monotonic() - snapshot.clock,
     }
+    # Ages are at least 0, even if the clock was set back.
     if figures.oldest_hold is not None:
         values["epsilond_ledger_oldest_hold_age_seconds"] = max(now - figures.oldest_hold, 0.0)
     if figures.written is not None:

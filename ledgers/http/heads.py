@@ -153,6 +153,7 @@ class KeptHeads:
             self._log.error("the checkpoint cannot be kept elsewhere", reason=error.strerror)
             detail = f"The newest checkpoint cannot be kept elsewhere. {AGAIN}"
             raise Problem("unavailable", detail, headers=SOON) from None
+        # The witnesses sign the head only after it is stored.
         if self._witnesses.exists:
             self._cosign(note)
         return calls
@@ -171,7 +172,7 @@ class KeptHeads:
             self._witnesses.cosign(note, self._book)
         except HeadRejected as rejected:
             raise NotReconciled(str(rejected)) from None
-        except TooFewCosignatures as few:
+        except TooFewCosignatures as few:  # no attempt is made during the pause
             self._paused_until = time.monotonic() + PAUSE
             self._log.error("too few witnesses cosigned the head of the log", reason=str(few))
             detail = f"Too few witnesses have cosigned the head of the log. {AGAIN}"

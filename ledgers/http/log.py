@@ -132,8 +132,10 @@ async def get_proof(
         Problem: the parameters are neither `entry` nor `from` with an optional `to`.
     """
     ledgers, caller = ledgers_of(request, *READERS)
+    # Inclusion: the log contains the entry.
     if entry is not None and first is None and second is None:
         return json_response(await ledgers.call(caller, proving.inclusion, ledgers, caller.organisation, entry))
+    # Consistency: the later log begins with the entries of the earlier one.
     if entry is None and first is not None:
         return json_response(await ledgers.call(caller, proving.consistency, ledgers, first, second))
     fault = FieldError(parameter="entry", message="give either an entry, or from and to")

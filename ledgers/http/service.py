@@ -90,13 +90,13 @@ class Ledgers:
         self._jobs = jobs
         self._organisations = organisations
         self.signatures = Signatures()
-        self._book: Book | None = None
+        self._book: Book | None = None  # the ledgers, while they are open
         self._keys: Keys | None = None
-        self._closed = unavailable_problem("The service is starting.")
+        self._closed = unavailable_problem("The service is starting.")  # the error of requests while they are closed
         self.warnings: tuple[Caution, ...] = ()
-        self._promises = PromiseCache()
-        self._unbalanced: list[str] = []
-        self._kept: KeptHeads | None = None
+        self._promises = PromiseCache()  # slow parts of the answers about ledgers
+        self._unbalanced: list[str] = []  # one sentence for each ledger whose rows differ from the log
+        self._kept: KeptHeads | None = None  # heads of the log that are kept outside its database
         self._log = structlog.get_logger()
         self._figures = Figures(metrics)
         self.webhooks = Webhooks(endpoints_of(settings.ledger_webhooks), metrics)
@@ -116,10 +116,10 @@ class Ledgers:
         if database.shared and not self._settings.ledger_keys:
             reason = f"Ledgers in a shared store need {PREFIX}LEDGER_KEYS: the folder of their keys."
             self._closed = unavailable_problem(reason)
-            yield
+            yield  # other requests are still answered
             return
         await to_thread.run_sync(self._open, database)
-        if self._book is None:
+        if self._book is None:  # the database is in memory, which the settings forbid for ledgers
             yield
             self._stop()
             return
@@ -154,7 +154,6 @@ class Ledgers:
         if not database.durable and not self._may_use_memory():
             return
         keys = self._keys = self._keys or Keys.of(self._settings, durable=False)
-
         # Open the ledgers, with the file for the log's head outside the database.
         head_path = self._settings.ledger_checkpoint
         head_file = CheckpointFile(Path(head_path), keys) if head_path else None
@@ -193,11 +192,7 @@ class Ledgers:
 
     @property
     def book(self) -> Book:
-        """The book.
-
-        Raises:
-            Problem: this service has no ledgers, or is starting or stopping.
-        """
+        """The ledgers in the database; raises `Problem` if there are none, or while the service starts or stops."""
         if self._book is None:
             raise self._closed
         return self._book
@@ -211,11 +206,7 @@ class Ledgers:
 
     @property
     def keyring(self) -> SigningKeys:
-        """The keys that sign. A service without ledgers may have them for its other answers.
-
-        Raises:
-            Problem: it has no keys.
-        """
+        """The keys that sign ledgers and other answers; raises `Problem` if the service has no keys."""
         if self._keys is None:
             raise self._closed
         return self._keys()
@@ -264,6 +255,9 @@ class Ledgers:
             arguments: arguments of the function.
             named: keyword arguments of the function.
 
+        Returns:
+            The result of the function, for example a reservation, or a change that waits for a second person.
+
         Raises:
             Problem: the ledgers raised an error of `as_problems`, or the head cannot be stored.
         """
@@ -293,7 +287,7 @@ class Ledgers:
         state = await self.call(caller, self.book.asked_of, caller.organisation, identifier, job)
 
         async def compute() -> WhatIf:
-            """Compute the exact answer or, if that takes too long, a rough one."""
+            """Compute the exact cost or, if that takes more than half of the allowed time, a rough cost."""
             half = self._settings.deadline_seconds / 2  # so that the rough price has as much time as the exact one
             exact = partial(pickle_result, partial(what_if, state, **job.job))
             rough = partial(pickle_result, partial(what_if, state, **job.job, rough=True))
@@ -333,6 +327,9 @@ class Ledgers:
             method: the function.
             arguments: arguments of the function.
             named: keyword arguments of the function.
+
+        Returns:
+            The result of the function.
         """
         heads = self.heads
         heads.require()
@@ -380,6 +377,9 @@ class Ledgers:
 
         Args:
             call: picklable call without arguments.
+
+        Returns:
+            The result of the call, sent back by the worker.
 
         Raises:
             EpsilondError: the call raised it.

@@ -166,6 +166,9 @@ class Signatures:
     def _sign(self, signing_key: Callable[[], SigningKey], unsigned: _UnsignedAnswer) -> str | None:
         """Sign an answer, and cache the signature.
 
+        The signature is cached under a digest of everything on which it depends. The oldest signatures are dropped
+        beyond the limit `KEPT`.
+
         Args:
             signing_key: function that returns the key.
             unsigned: the answer to sign.

@@ -84,6 +84,7 @@ def list_ledgers(ledgers: Ledgers, tenant: str, limit: int, cursor: str | None) 
     Returns:
         The page, with a link to the next page if there is one.
     """
+    # One ledger more than the page shows whether there is a next page.
     rows = ledgers.book.ledgers(tenant, limit=limit + 1, after=cursor)
     shown = rows[:limit]
     next_link = None
@@ -114,6 +115,7 @@ def list_entries(
     Returns:
         The page, with a link to the next page if there is one.
     """
+    # One entry more than the page shows whether there is a next page, and where it begins.
     records = ledgers.book.entries(tenant, identifier, start=start, limit=limit + 1, order=order)
     next_link = None
     if len(records) > limit:

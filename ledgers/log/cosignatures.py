@@ -79,6 +79,7 @@ class CosignerKey:
         name, _, id_and_key = text.partition("+")
         _, _, encoded_key = id_and_key.partition("+")
         data = from_base64(encoded_key)
+        # The first byte is the type of signatures, and the rest is the key.
         if data[:1] != _COSIGNATURE:
             raise Malformed("is not a key of a witness: its signature type is not 4")
         key = cls(name, data[1:])
@@ -119,6 +120,7 @@ class CosignerKey:
         Raises:
             NotVerified: the signature has another length, states no time, or is not valid.
         """
+        # The line has the time and the signature, which covers the time and the text.
         if len(line.signature) != _TIME_BYTES + _SIGNATURE_BYTES:
             raise NotVerified(f"the cosignature of {self.name} has another length")
         time_bytes = line.signature[:_TIME_BYTES]

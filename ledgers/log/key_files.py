@@ -59,6 +59,9 @@ def _open_signing_key(folder: Path, name: str, published: tuple[PublishedKey, ..
         name: name of the keys, which is the log's origin.
         published: published keys of the folder, oldest first.
 
+    Returns:
+        The private key. A new one is stored in the folder before it is returned.
+
     Raises:
         KeysUnusable: the last published key was retired, or its private key cannot be used.
     """
@@ -199,12 +202,7 @@ def origin_of(folder: Path) -> str | None:
 
 
 def has_private(folder: Path, kid: str) -> bool:
-    """Return whether a folder has the private key with a given id.
-
-    Args:
-        folder: folder of the keys of a log.
-        kid: id of the key: the thumbprint of its JSON Web Key (RFC 7638).
-    """
+    """Return whether a folder has the private key with a given id, the thumbprint of its JSON Web Key (RFC 7638)."""
     return _private_path(folder, kid).exists()
 
 
@@ -254,6 +252,9 @@ def _exchange(
         secret: file for the private key; None means the folder.
         replacing: whether the file `secret` exists and is overwritten.
 
+    Returns:
+        The new private key, and all published keys including the new one.
+
     Raises:
         KeysUnusable: the file exists, and `replacing` is False.
     """
@@ -292,10 +293,13 @@ def _publish(folder: Path, published: tuple[PublishedKey, ...], signing: Signing
 
 
 def _read_all_keys(folder: Path) -> tuple[PublishedKey, ...]:
-    """Return the published keys of a folder, oldest first; empty if the folder has no file of keys.
+    """Read the published keys of a folder, that is, the public keys with the times in which they sign.
 
     Args:
         folder: folder of the keys that sign a log.
+
+    Returns:
+        The keys, oldest first. Empty if the folder has no file of published keys.
 
     Raises:
         KeysUnusable: the file is malformed.
@@ -329,12 +333,7 @@ def _read_published(folder: Path, name: str) -> tuple[PublishedKey, ...]:
 
 
 def _private_path(folder: Path, kid: str) -> Path:
-    """Return the path of the file of a private key in a folder of keys. The file need not exist.
-
-    Args:
-        folder: folder of the keys.
-        kid: id of the key.
-    """
+    """Return the path of the file of a private key, by its id, in a folder of keys. The file need not exist."""
     return folder / f"{kid}{_PRIVATE}"
 
 

@@ -94,9 +94,11 @@ class PublicKey:
         name, _, id_and_key = text.partition("+")
         stated_id, _, encoded = id_and_key.partition("+")
         data = from_base64(encoded)
+        # The first byte is the type of signatures, and the rest is the key.
         if data[:1] != _ED25519:
             raise Malformed("is not a key of Ed25519")
         key = cls(name, data[1:])
+        # The id in the text must be the one that follows from the name and the key.
         if key.note_key != text:
             raise Malformed(f"the id {stated_id!r} is not this key's")
         return key

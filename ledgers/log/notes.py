@@ -127,6 +127,7 @@ def parse(whole: str) -> Note:
             empty line, more than `MOST_SIGNATURES`, or a line that is not a signature.
     """
     _check(whole)
+    # The text ends at the last empty line, and the lines after it are the signatures.
     text, empty_line, signature_lines = whole.rpartition("\n\n")
     if not empty_line or not signature_lines.endswith("\n"):
         raise Malformed("the note has no signatures after an empty line")
@@ -177,6 +178,7 @@ def _parse_signature(line: str) -> NoteSignature:
         data = from_base64(encoded)
     except Malformed as error:
         raise Malformed(f"the signature of {name} {error}") from None
+    # The first bytes are the id of the key, and the rest is the signature.
     if len(data) <= _ID_BYTES:
         raise Malformed(f"the signature of {name} is too short")
     return NoteSignature(name, data[:_ID_BYTES], data[_ID_BYTES:])

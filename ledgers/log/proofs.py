@@ -337,6 +337,7 @@ def _fields(record: object, first: str, second: str, path: str) -> tuple[int, in
     """
     if not isinstance(record, Mapping) or record.keys() - {WARNINGS} != {first, second, path}:
         raise Malformed(f"a proof has {first}, {second} and {path}")
+    # Check the type of each member.
     first_number = record[first]
     second_number = record[second]
     hashes = record[path]

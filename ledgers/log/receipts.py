@@ -83,6 +83,7 @@ class Receipt:
         signature = record["signature"]
         if not isinstance(checkpoint, str) or not isinstance(signature, str):
             raise Malformed("the checkpoint and the signature of a receipt are strings")
+        # An entry with values that have no canonical text is rejected, because it cannot be in a log.
         entry = parse(canonical(record["entry"]))
         return cls(entry, Inclusion.of_record(record["proof"]), checkpoint, signature)
 
@@ -128,6 +129,7 @@ def make_all(tree: Tree, entries: Iterable[tuple[int, Record]], checkpoint: str,
         NotVerified: the tree has another entry at one of the indices, or the checkpoint is not the tree's.
         ValueError: the tree has no such index.
     """
+    # The signed head is verified once, and each receipt under it.
     trusted = [key.public]
     head = checkpoints.verify(checkpoint, key.name, trusted)
     receipts = []

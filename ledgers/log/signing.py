@@ -142,12 +142,14 @@ class SigningKeys:
         Raises:
             KeysUnusable: the new key signed before or has another name, or `at` is before the present key's start.
         """
+        # The name stays the same, and no key is used twice.
         current = published[-1]
         if signing.name != current.key.name:
             raise KeysUnusable(f"the keys of {current.key.name} keep that name")
         if any(key.key == signing.public for key in published):
             raise KeysUnusable("a key that signed before does not follow itself")
         now = _second(at)
+        # The last key is retired at the moment from which the new key signs.
         retired = retire_signing_key(published, now)
         return cls(signing, (*retired, PublishedKey(signing.public, now)))
 

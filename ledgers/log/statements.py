@@ -45,7 +45,7 @@ class SignedStatement:
     Attributes:
         kind: kind of the answer: `calibration`, `sweep`, `account` or `report`.
         name: name of the algorithm, or `account` for an account.
-        engine_version: version of the engine.
+        engine_version: version of the engine, the code that computes guarantees.
         request: digest of the request body's canonical text.
     """
 
@@ -193,6 +193,7 @@ def find_signature(text: str) -> str:
     """
     prefix = f"{HEADER.lower()}:"
     signatures = [line[len(prefix) :] for line in text.splitlines() if line.lower().startswith(prefix)]
+    # Without such a header, the whole text is the signature.
     if not signatures:
         return text.strip()
     first_signature, *more_signatures = signatures

@@ -90,6 +90,9 @@ class MemoryNodes:
 
         Args:
             wanted: the nodes, each a pair of a level and a place.
+
+        Returns:
+            The hash of each stored node, by node.
         """
         return {node: self._hashes[node] for node in wanted if node in self._hashes}
 
@@ -158,6 +161,9 @@ class Tree:
 
     def extend(self, leaves: Iterable[bytes]) -> Tree:
         """Append leaves, write their hashes to the store in one call, and return the larger tree.
+
+        A perfect subtree has 2^k leaves. It gets its hash as soon as it is complete, and the hash never changes. To
+        append leaves, only the perfect subtrees at the right edge of the tree are needed.
 
         Args:
             leaves: contents of the new leaves, in order.
@@ -326,7 +332,7 @@ class Tree:
             return {}
         stored = self.nodes.read_hashes(nodes)
         for node in nodes:
-            value = stored.get(node, b"")
+            value = stored.get(node, b"")  # empty, and thus too short, for a node that is not stored
             if len(value) != HASH_BYTES:
                 raise NodesMissing(f"the hash of node {node.place} at level {node.level} is not stored")
         return stored

@@ -189,7 +189,7 @@ def _has_root(tree: Tree, head: _Head, verification: LogVerification) -> bool:
     Returns:
         True if the head has the root of its first entries.
     """
-    if head.size > tree.size:
+    if head.size > tree.size:  # some entries of the head are not given, so its root cannot be computed
         message = f"A checkpoint has {_count(head.size)}, of which {tree.size} are given: the others are unknown."
         verification.add(ClaimOutcome.NOT_VERIFIED, message)
         return False
@@ -298,9 +298,9 @@ def _report_cosignatures(
     largest_head = heads[-1]
     notes_of_heads = _notes_of_heads(bundle, origin, heads)
     for witness in witnesses:
-        has_largest = False
+        has_largest = False  # whether the witness signed the largest head
         newest = _newest_cosignature(witness, notes_of_heads, verification)
-        if newest is not None:
+        if newest is not None:  # the witness signed at least one head
             head, time = newest
             has_largest = head.size >= largest_head.size
             message = f"The witness {witness.name} cosigned {_count(head.size)}{_time(time)}."
@@ -326,7 +326,7 @@ def _notes_of_heads(bundle: Bundle, origin: str, heads: Sequence[_Head]) -> list
     texts = list(bundle.checkpoints) + [receipt.checkpoint for receipt in bundle.receipts]
     notes_of_heads = []
     for text in texts:
-        with suppress(NotVerified):
+        with suppress(NotVerified):  # a text that is no note is left out
             note = notes.parse(text)
             checkpoint = checkpoints.parse(note.text)
             head = _Head(checkpoint.size, checkpoint.root)
@@ -355,9 +355,9 @@ def _newest_cosignature(
         except NotVerified as error:
             verification.add(ClaimOutcome.FAILED, f"A cosignature does not hold: {error}.")
             continue
-        if time is not None:
+        if time is not None:  # the note has a signature of this witness
             cosigned.append((head, time))
-    return max(cosigned, default=None)
+    return max(cosigned, default=None)  # the largest head, and the newest signature of it
 
 
 def _time(seconds: int) -> str:

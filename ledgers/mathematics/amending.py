@@ -102,7 +102,7 @@ def _require_amendable(state: LedgerState, *, changes_plan: bool, approval: bool
 
 
 def _needs_declaration(state: LedgerState) -> ConditionViolated:
-    """Return the error for an amendment after a commit that lacks the necessary declaration.
+    """Return the error that a plan is changed after runs were committed, without the declaration that this needs.
 
     After a commit an amendment is valid only if it depends on no output, which only the ledger's owner can declare. The
     violated condition in the error is: the number of committed runs is at most 0.
@@ -144,6 +144,7 @@ def _lower_item(state: LedgerState, name: str, planned: int) -> PlanItem:
     if item is None or item.job is not None:
         names = ", ".join(planned_item.name for planned_item in state.plan if planned_item.job is None)
         raise InvalidInput.at("/lower", "names no item of the plan", allowed=names or "none")
+    # Reserved and committed runs cannot be taken from the plan.
     taken = item.reserved + item.committed
     if not taken <= planned <= item.planned:
         raise InvalidInput.at("/lower", f"would change what is taken of {name}", allowed=f"{taken} to {item.planned}")

@@ -113,7 +113,7 @@ def _reservation_record(reservation: Reservation, text: SpecText) -> JsonRecord:
     Returns:
         The object, as the balance contains it.
     """
-    charge = None
+    charge = None  # of an item of the plan, which pays in runs
     if reservation.charge is not None:
         charge = charge_record(reservation.charge)
     return {

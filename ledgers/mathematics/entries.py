@@ -204,6 +204,9 @@ def amendment_record(
 ) -> Record:
     """Return the log entry of a changed plan, with the new certified guarantee.
 
+    The plan is a list of items, mechanisms with numbers of runs. Items were added, or got fewer runs. Floats are
+    written as the shortest decimal strings that give the same double.
+
     Args:
         add: items that were added to the plan.
         lower: new, smaller numbers of runs of items, by their names.
@@ -277,6 +280,7 @@ def observations_of(record: JsonObject) -> tuple[Observation, ...]:
     """
     observations = tuple(Observation(**members) for members in record["observations"])
     for index, observation in enumerate(observations):
+        # The entry may come from an unknown source, so the types are checked.
         texts: tuple[object, ...] = (observation.premise, observation.message, observation.remedy)
         count: object = observation.count
         are_texts = all(isinstance(text, str) and text for text in texts)
@@ -319,6 +323,7 @@ def charge_of(record: JsonObject) -> Charge:
     Raises:
         InvalidInput: a text is not an amount, or the record does not have exactly one of these members.
     """
+    # Costs that add up state the cost of one run; the cost of a whole job states the μ² at which it is valid.
     has_both_or_neither = ("remaining" in record) == ("each" in record)
     if has_both_or_neither:
         raise InvalidInput.at("/charge", "has either a part of each run, or what was left when it was found")
@@ -332,6 +337,8 @@ def charge_of(record: JsonObject) -> Charge:
 
 def state_of(record: JsonObject, specs: JsonObject) -> LedgerState:
     """Read the state of a ledger directly after its opening from the log.
+
+    The entry is one that `opening_record` has made. Its certified bounds on ε and δ are not read.
 
     Args:
         record: the `opened` entry of the log, a JSON object.

@@ -185,6 +185,7 @@ def _sampled_sum(spec: Spec) -> _SampledSum | None:
     Returns:
         The sampling rate with the noisy sum; None for any other mechanism.
     """
+    # Separate the sampling, if there is one, from the mechanism that is run on the sample.
     rate = 1.0
     if isinstance(spec, Subsampled):
         has_further_parameters = spec.largest_batch is not None or spec.records_of_one_client is not None

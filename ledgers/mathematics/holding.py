@@ -118,6 +118,7 @@ def require_free(slot: Slot, parts: Amounts) -> None:
         LedgerExhausted: less is free than requested. Its condition has both amounts, except if `may_go_on` does not
             accept the Rényi orders.
     """
+    # Several Rényi orders count together, so that one of them may be overdrawn.
     if slot.kind == "rdp":
         if not may_go_on(slot, parts):
             raise LedgerExhausted("no mean of the slot's Rényi orders has room for the job")

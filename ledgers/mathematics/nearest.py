@@ -40,6 +40,8 @@ _LEAST_SHARE = 1e-3
 def nearest_fits(request: ChargeRequest, slot: Slot) -> Mapping[str, float]:
     """Find jobs that a budget can pay and that are close to a rejected job: fewer runs, or more noise.
 
+    Both are found by the charges that a reservation would make, so that such a job can be reserved.
+
     Args:
         request: the job, which costs more than the slot has left.
         slot: the part of the privacy budget that would pay.
@@ -77,6 +79,7 @@ def largest_count(request: ChargeRequest, slot: Slot) -> int:
             return _fits(replace(request, count=count), slot)
 
         return largest_fit(fits_with, request.count)
+    # First a quick search by prices of single runs, then a more exact one by composition.
     stepwise_count = _largest_stepwise_count(request, slot)
     return _raise_count(request, slot, stepwise_count)
 
@@ -193,6 +196,7 @@ def smallest_noise(request: ChargeRequest, slot: Slot) -> float | None:
             return _fits(_with_noise(request, noise), slot)
 
         return smallest_fit(fits_with, present_noise)
+    # First a quick search by prices of single runs, then a more exact one by composition.
     stepwise_noise = _smallest_stepwise_noise(request, slot, present_noise)
     if stepwise_noise is None:
         return None

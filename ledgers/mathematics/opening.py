@@ -73,6 +73,9 @@ def open_ledger(
 ) -> tuple[LedgerState, Opening]:
     """Return a new ledger, with a certificate that everything it allows stays within its privacy target.
 
+    All planned runs are composed with all slots, as if the slots were used up. The ledger is valid if δ of this
+    composition at ε*, with the δ that slots may add, is at most δ*. A risk as the target is compared in the same way.
+
     Args:
         setting: relation, unit and observer of the guarantee.
         target: (ε*, δ*), or the risk, of everything that the ledger allows.

@@ -352,7 +352,7 @@ def _require_opened(state: LedgerState) -> None:
     Raises:
         DoesNotReplay: something was released before, or the members of an item or a slot are not valid.
     """
-    _require(not state.declared.released_before, "something was released before")
+    _require(not state.declared.released_before, "something was released before")  # a ledger cannot account for it
     for item in state.plan:
         _require(is_count(item.planned), "an item has no valid number of runs")
         _require(not item.name.startswith(JOB), "an item has the name of a charged job")

@@ -98,8 +98,9 @@ def _holds(parts: Sequence[tuple[Pair, int]], remaining: Amount, cost: Amount, e
     prices = step_prices(parts, remaining=remaining, eta=eta)
     if cannot_fit(parts, prices, remaining, eta):
         return False
-    if prices is None:
+    if prices is None:  # single runs have no price
         return _holds_composed(parts, remaining, cost, eta)
+    # Try the method first that is expected to give the lower cost.
     if is_worth_composing(parts, prices, remaining, eta):
         return _holds_composed(parts, remaining, cost, eta) or _holds_stepwise(prices, cost)
     if _holds_stepwise(prices, cost):
@@ -220,8 +221,9 @@ def _least_cost(parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Amoun
     prices = step_prices(parts, remaining=remaining, eta=eta)
     if cannot_fit(parts, prices, remaining, eta):
         return None
-    if prices is None:
+    if prices is None:  # single runs have no price
         return _composed_residue(parts, remaining, eta)
+    # Try the method first that is expected to give the lower cost.
     if is_worth_composing(parts, prices, remaining, eta):
         return _composed_residue(parts, remaining, eta) or _stepwise_residue(prices, remaining, eta)
     residue = _stepwise_residue(prices, remaining, eta)
@@ -246,6 +248,8 @@ class QuickCost(NamedTuple):
 def quick_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amount) -> QuickCost:
     """Price a job in a Gaussian slot, a privacy budget in μ², quickly: by charging its runs one after another.
 
+    Certified prices of single runs are added. To compose all runs may give a lower cost, but takes longer.
+
     Args:
         parts: dominating pairs of the mechanism, each with its number of runs.
         remaining: μ² that is left in the slot.
@@ -256,6 +260,7 @@ def quick_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amo
     """
     if eta < LEAST_ETA or remaining <= 0:
         return QuickCost(math.inf, None)
+    # A cost that suffices in a smaller slot suffices in a larger one, and is quicker to compute there.
     smallest_bound, _ = LARGEST_SLOTS
     remaining = min(remaining, smallest_bound)
     prices = step_prices(parts, remaining=remaining, eta=eta, rough=True)

@@ -272,7 +272,7 @@ class _StepCharge:
         if estimate is None:
             return None
         for increase in _INCREASES:
-            cost = up(estimate * (1.0 + increase))
+            cost = up(estimate * (1.0 + increase))  # of one step
             if self.certify(cost):
                 return less(self._remaining, multiple(cost, self._count))
         return None
@@ -371,6 +371,7 @@ class _StepCharge:
         largest, next_cost = -math.inf, 0.0
         for hinges in self._hinges:
             step = of_hinges(hinges, epsilon, math.sqrt(after_last))
+            # The bounds on the rounding errors count twice, as a margin.
             excess = step.value - slot.value + 2.0 * (step.error + slot.error) - _AIM * self._eta
             fall = 0.5 * (self._count * (step.curvature - step.slope) - slot_fall)
             is_near_root = excess > -0.5 * slot.value  # far below zero the linear estimate is worthless

@@ -124,6 +124,7 @@ def plan_curve(state: LedgerState) -> tuple[PlanCurve, ...]:
     points = []
     for power in range(-4, 3):
         log_delta = state.target.log_delta + power * math.log(10.0)
+        # A δ of 1 or more, or without a finite ε, gives no point.
         epsilon = pair.epsilon(log_delta).upper if log_delta < 0.0 else math.inf
         if epsilon < math.inf:
             points.append(PlanCurve(log_delta / math.log(10.0), epsilon))
@@ -163,6 +164,7 @@ def find_scarcest(state: LedgerState) -> ScarceResource | None:
     Returns:
         The resource. None if the ledger has none.
     """
+    # Items that were made for a job do not count, because a slot has paid for them.
     resources = [
         ScarceResource(item=item.name, share=1 - Fraction(item.free, item.planned), left=Amount(item.free))
         for item in state.plan
@@ -189,13 +191,15 @@ def _scarce_parts(slot: Slot) -> list[ScarceResource]:
             free = slot.free(name)
             share = 1 - Fraction(free) / Fraction(capacity)
             parts.append(ScarceResource(slot=slot.kind, part=name, share=share, left=max(free, ZERO)))
-    if slot.kind == "rdp":
+    if slot.kind == "rdp":  # the order with the most left decides, because the others may be overdrawn
         return sorted(parts, key=attrgetter("share"))[:1]
     return parts
 
 
 def _risk_sentence(risk: RiskTarget | None) -> str:
     """Return a sentence about the risk that a ledger has as its target, such as an attacker's advantage.
+
+    The sentence is a part of the paragraph that states the ledger's guarantee in words.
 
     Args:
         risk: the risk; None if the target is a pair (ε, δ).

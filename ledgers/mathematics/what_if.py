@@ -146,15 +146,17 @@ def add_nearest(
         spec: mechanism of the job.
         slot: kind of the slot.
         count: number of runs. None means all steps of the spec.
-        eta: η that the job may take.
-        delta: δ that each run may take.
+        eta: η, the δ that the job may add to the profile of a Gaussian slot (a budget in μ²).
+        delta: δ that each run may take from a slot in ρ or in ε.
 
     Returns:
         A new error with the nearest jobs. The same error if it has them already, or if there is no slot or no spec.
     """
+    # Only a slot that prices a given mechanism leads to other jobs.
     chosen = state.slot(slot) if slot is not None else None
     if chosen is None or spec is None or error.nearest:
         return error
+    # Search with the mechanism of one step, as the reservation did.
     step, runs = steps_of(spec)
     request = ChargeRequest(setting=state.setting, spec=step, count=count or runs, eta=eta, delta=delta)
     return LedgerExhausted(error.message, error.condition, nearest_fits(request, chosen), error.considered)

@@ -56,6 +56,7 @@ def _plan(items: list[JsonObject]) -> Iterator[Bar]:
         reserved = item["reserved"]
         planned = item["planned"]
         free = planned - committed - reserved
+        # Free runs of jobs that were stopped early are named, because the ledger has paid for them already.
         credit = ""
         if item["credit"]:
             credit = f", {item['credit']} of them credit of jobs that were stopped early"

@@ -78,6 +78,7 @@ def open_page(text: str, keys: Iterable[PublicKey]) -> tuple[JsonRecord, PublicK
     has_one_signature = text.count(signature) == 1 and UNSIGNED not in text
     if report.get("format") != FORMAT or not has_one_signature:
         raise Malformed("is not a page of a ledger")
+    # The signature covers the page as it was before the signature was inserted.
     unsigned = text.replace(signature, UNSIGNED)
     page_digest = digest(unsigned.encode("utf-8", "surrogatepass"))
     key = jws.verify(report, page_digest, signature, trusted, kind=TYPE)
@@ -116,6 +117,8 @@ def checkpoint_of(text: str) -> str:
 def _read_data(text: str) -> tuple[JsonRecord, str]:
     """Extract the report and the signature from the text of a page, without verifying them.
 
+    The page contains the report as canonical JSON, between two markers, and the signature between two others.
+
     Args:
         text: HTML of the page.
 
@@ -142,6 +145,9 @@ def _read_data(text: str) -> tuple[JsonRecord, str]:
 
 def _render(report: Record, key: PublicKey) -> str:
     """Return the HTML of a report, with a placeholder for the signature.
+
+    The signature covers this text, and replaces the placeholder afterwards. The report is in the page twice: as tables
+    and drawings for people, and as JSON for programs.
 
     Args:
         report: report of a ledger.

@@ -75,6 +75,7 @@ class Balances:
         differences = {}
         for name, (row, state) in ledgers.items():
             difference = _imbalance(tree, row, state, newest.get(name))
+            # If the balance is right, compare the members that never change after the opening.
             if difference is None:
                 difference = self._compare_opening(connection, tree, row)
             if difference is not None:
@@ -84,6 +85,9 @@ class Balances:
 
     def _compare_opening(self, connection: Connection, tree: Tree, row: LedgerRow) -> str | None:
         """Compare a ledger's row with its first log entry. An unchanged row is compared only once in a process.
+
+        The names of a ledger and the record of its opening never change. So a difference shows that the row was changed
+        by other means than the service.
 
         Args:
             connection: connection on which the row was read.
@@ -223,6 +227,7 @@ def find_imbalance(connection: Connection, ledger: str, state: LedgerState) -> s
     """
     rows = entries.page(connection, ledger=ledger, limit=LARGEST_LOG)
     records = [json.loads(row.leaf) for row in rows]
+    # The newest entry has a digest of the balance, which `Balances.wrong` compares.
     if BALANCE in records[-1]:
         return None
     try:

@@ -19,7 +19,7 @@ class MessageRow:
     """Database row of one webhook message to one endpoint, an HTTP address of a user.
 
     Attributes:
-        id: the same for the same event and endpoint.
+        id: id of the message, equal for equal events and endpoints.
         endpoint: identifier of the endpoint.
         kind: kind of the event.
         body: JSON text of the message, which never changes.
@@ -90,6 +90,7 @@ def claim(connection: Connection, endpoint: str, now: float, lease: float) -> Me
     Returns:
         The message. None if none is due, or if another process is about to reserve it.
     """
+    # Messages that another process has locked at this moment are skipped.
     due = (MESSAGES.c.state == "pending") & (MESSAGES.c.endpoint == endpoint) & (MESSAGES.c.due <= now)
     query = select(MESSAGES).where(due).order_by(MESSAGES.c.due, MESSAGES.c.created, MESSAGES.c.id).limit(1)
     message = connection.execute(query.with_for_update(skip_locked=True)).mappings().one_or_none()

@@ -234,6 +234,7 @@ def colliding_among(connection: Connection, identifiers: Collection[str]) -> set
     """
     own = LEDGERS.alias()
     another = LEDGERS.alias()
+    # Two ledgers cover the same people if their blocks are equal, or if one of them has no block: the whole data set.
     same_owner = another.c.organisation == own.c.organisation
     same_dataset = another.c.dataset_key == own.c.dataset_key
     same_block = or_(own.c.block_key == "", another.c.block_key == "", own.c.block_key == another.c.block_key)
@@ -296,6 +297,7 @@ def find_misplaced(
     Returns:
         The ids, in increasing order; empty if all rows are right.
     """
+    # Read the names and keys of the selected ledgers. The keys are computed from the names, so Python checks them.
     names = ("id", "tenant", "organisation", "dataset", "dataset_key", "block", "block_key")
     query = select(*(LEDGERS.c[name] for name in names)).order_by(LEDGERS.c.id)
     if identifiers is not None:

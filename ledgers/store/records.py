@@ -21,8 +21,8 @@ class PartRow:
     Attributes:
         kind: kind of the slot.
         part: name of the part in the slot.
-        capacity: capacity, which may fall and never rise.
-        used: amount that was committed.
+        capacity: largest amount that may ever be used of the part; it may fall and never rise.
+        used: amount that was committed, so that it is spent.
         held: amount that is used or reserved; at most the capacity, unless `mixed`.
         mixed: whether the part is one of several orders of a Rényi slot. Some of these may be overdrawn, by a rule that
             a constraint of the database cannot express.
@@ -76,16 +76,17 @@ class LedgerRow:
         block: name of the block; empty for a data set of one block. No two ledgers have the same tenant, data set and
             block, closed or not, except for some that were opened before there were organisations.
         name: name of the ledger.
-        record: record of its opening, as canonical text, which never changes.
-        created: seconds since 1970.
+        record: JSON text of the log entry that opened the ledger, which never changes.
+        created: time of the opening, in seconds since 1970.
         status: open or closed; nothing more is reserved in a closed ledger.
         sealed: whether the membership of the block is fixed. Runs can be reserved only then.
         conditional: whether the guarantee depends on a declaration, after a void or a late amendment.
-        version: number of its moves.
-        parts: amounts of the slots.
+        version: number of changes of the ledger so far, by which a concurrent change is noticed.
+        parts: amounts of the slots, one row for each amount of each slot.
         items: items of the plan, mechanisms with numbers of runs.
         released: whether anything was ever committed; read from the reservations, and not written.
-        approval_from: version from which on a second person approves amendments and voids; None without approval.
+        approval_from: version from which on a second person approves changes of the plan and the return of runs; None
+            without approval.
         contradicted: whether a run was observed to differ from the mechanism that was paid for. The status may be any.
         contradictions: log entries with such observations, as canonical text, in their order; not written.
     """
@@ -119,9 +120,9 @@ class HoldingRow:
             item of its own at its first commit.
         slot: kind of the slot that is charged; None if the plan pays.
         spec: one run, as canonical text.
-        charge: the amounts, as canonical text; None if the plan pays.
+        charge: the amounts that the slot pays, as JSON text; None if the plan pays.
         count: number of reserved runs.
-        committed: number of those that were committed.
+        committed: number of the reserved runs that were committed.
     """
 
     ledger: str
@@ -141,9 +142,9 @@ class ReservationRow:
         id: id of the reservation.
         tenant: organisation that owns the ledgers.
         state: reserved, committed (in part or whole), cancelled or expired.
-        created: seconds since 1970.
-        expires: seconds since 1970; None for a reservation that never expires.
-        holdings: runs or amounts in each ledger.
+        created: time of the reservation, in seconds since 1970.
+        expires: time of expiry, in seconds since 1970; None for a reservation that never expires.
+        holdings: the planned runs, or the amounts of a slot, that each ledger sets aside.
     """
 
     id: str
@@ -174,7 +175,7 @@ class PendingRow:
         state: pending, or how the request ended.
         closed_by: name of the person who approved, rejected or withdrew it.
         closed_at: time at which it ended; None while it is pending.
-        applied: version of the ledger that the approved change made.
+        applied: version of the ledger, its number of changes, after the approved change; None if it was not made.
     """
 
     id: str
@@ -196,11 +197,11 @@ class EntryRow:
 
     Attributes:
         seq: number in the log, from 0, without gaps.
-        at: seconds since 1970.
+        at: time of the change, in seconds since 1970.
         tenant: organisation on behalf of which the change was made.
         kind: kind of the change, such as `opened`, `reserved` or `committed`.
         ledger: id of the ledger; None for an entry of the log as a whole.
-        leaf: canonical text as bytes, which is a leaf of the log's tree.
+        leaf: canonical JSON text of the entry as bytes, which is a leaf of the log's Merkle tree.
     """
 
     seq: int

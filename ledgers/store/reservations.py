@@ -123,13 +123,14 @@ def due(connection: Connection, now: float, *, limit: int, without: Collection[s
 
     Args:
         connection: connection to read on.
-        now: seconds since 1970.
+        now: present time, in seconds since 1970.
         limit: largest number of reservations.
         without: ids of ledgers. Their reservations are left out.
 
     Returns:
         The rows of the reservations.
     """
+    # Conditions on the reservations: expired, with uncommitted runs, and in no ledger without an organisation.
     unassigned = select(HOLDINGS.c.reservation).join(LEDGERS).where(LEDGERS.c.organisation.is_(None))
     unfinished = select(HOLDINGS.c.reservation).where(HOLDINGS.c.committed < HOLDINGS.c.count)
     has_expired = RESERVATIONS.c.state.in_(("reserved", "committed")) & (RESERVATIONS.c.expires <= now)

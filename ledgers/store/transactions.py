@@ -98,6 +98,7 @@ def lock_ledgers(connection: Connection, *identifiers: str) -> dict[str, int]:
     """
     if not identifiers:
         return {}
+    # All transactions lock in the same order, so that no two of them wait for each other.
     query = select(LEDGERS.c.id, LEDGERS.c.version).where(LEDGERS.c.id.in_(set(identifiers))).order_by(LEDGERS.c.id)
     versions = {row.id: row.version for row in connection.execute(query.with_for_update())}
     for identifier in identifiers:

@@ -82,11 +82,13 @@ def name_enumerations(document: Schema) -> None:
         document: the OpenAPI document, which is changed in place.
     """
     schemas = document["components"]["schemas"]
+    # The tags of unions, which are named after the union and the tag.
     for owner, schema in list(schemas.items()):
         tag = schema.get("x-tag")
         if tag is not None:
             properties = schema["properties"]
             properties[tag] = _move_enumeration(schemas, properties[tag], owner + pascal(tag))
+    # All other enumerations, in every schema of the document. The named ones stay as they are.
     for container, key in list(schema_places(document)):
         is_named_enumeration = container is schemas and "enum" in container[key]
         if not is_named_enumeration:
@@ -109,6 +111,7 @@ def _replace_enumeration(schemas: Schema, schema: Schema) -> Schema:
     name = shared_name(values)
     if name is not None:
         return _move_enumeration(schemas, schema, name)
+    # Any other enumeration: the pattern matches exactly its values.
     pattern = "|".join(re.escape(value) for value in values)
     return {"type": "string", "pattern": f"^({pattern})$", "x-values": values, **_annotations(schema)}
 

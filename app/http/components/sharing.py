@@ -78,6 +78,7 @@ def name_anonymous(document: Schema) -> None:
             return schema
         if "anyOf" in schema:
             schema = _shorten_union(schema)
+        # The form does not depend on descriptions, which stay next to the reference.
         name = names.get(_form(schema))
         if name is None:
             return schema
@@ -131,6 +132,7 @@ def _shorten_union(union: Schema) -> Schema:
     Returns:
         The union in normal form, so that equal unions have equal alternatives.
     """
+    # Collect the different alternatives, without their bounds, which become notes of the union.
     alternatives: list[Schema] = []
     notes: Schema = {key: item for key, item in union.items() if key != "anyOf"}
     for alternative in _alternatives(union):
@@ -138,6 +140,7 @@ def _shorten_union(union: Schema) -> Schema:
         notes = {**bounds, **notes}
         if kind not in alternatives:
             alternatives.append(kind)
+    # Remove alternatives that another one includes.
     if NUMBER in alternatives:
         alternatives = [NUMBER, *(member for member in alternatives if member not in (NUMBER, INTEGER))]
     if STRING in alternatives:
@@ -194,6 +197,7 @@ def share_parts(document: Schema) -> None:
     Args:
         document: the OpenAPI document, which is changed in place.
     """
+    # Collect the headers of all responses, and the header parameters of all operations.
     operations = [operation for path in document["paths"].values() for operation in path.values()]
     headers: list[Part] = []
     parameters: list[Part] = []

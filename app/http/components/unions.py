@@ -85,11 +85,13 @@ def _merge_union(schemas: dict[str, Schema], union: Schema) -> Schema:
     Returns:
         The object schema. `x-tag` names the tag, and `x-members` describes the member of each value of the tag.
     """
+    # The member objects of the union, by the value of the tag, and a text about each of them.
     tag_name = union["discriminator"]["propertyName"]
     mapping = union["discriminator"]["mapping"]
     members = {tag: schemas[reference.removeprefix(REF)] for tag, reference in mapping.items()}
     member_texts = [f"`{tag}`: {_text(member)}" for tag, member in members.items()]
     texts = [union.get("description", ""), *member_texts]
+    # The merged object requires only the tag. Its extensions say which properties each member has.
     merged = merge_objects(schemas, list(members.values()))
     merged["required"] = [tag_name]
     merged["description"] = "\n\n".join(filter(None, texts))
@@ -168,10 +170,12 @@ def merge_objects(schemas: dict[str, Schema], members: Sequence[Schema]) -> Sche
     Returns:
         The merged schema. Properties have the order in which the members first name them.
     """
+    # Collect the schemas of each property from all members.
     properties: dict[str, list[Schema]] = {}
     for member in members:
         for name, schema in member["properties"].items():
             properties.setdefault(name, []).append(schema)
+    # A property is required if all members require it.
     required = set.intersection(*(set(member.get("required", ())) for member in members))
     merged: Schema = {
         "type": "object",
@@ -283,6 +287,7 @@ def _union_of_all(schemas: Mapping[str, Schema], references: Sequence[Schema]) -
         union = schemas[reference["$ref"].removeprefix(REF)]
         if "discriminator" not in union:
             continue
+        # The union itself may also be one of the references.
         members = union["discriminator"].get("mapping", {}).values()
         allowed = {reference["$ref"], *members}
         if all(each["$ref"] in allowed for each in references):
@@ -316,12 +321,14 @@ def _notes(alternatives: Iterable[JsonObject]) -> Schema:
     Returns:
         The shared notes. `description` lists the different descriptions; it is absent if there are none.
     """
+    # Notes that all alternatives share.
     first, *remaining = alternatives
     notes = {
         key: value
         for key, value in first.items()
         if _is_note(key) and all(key in schema and schema[key] == value for schema in remaining)
     }
+    # Equal descriptions count once. Different ones are listed.
     texts = dict.fromkeys(schema["description"] for schema in (first, *remaining) if "description" in schema)
     if len(texts) == 1:
         notes["description"] = next(iter(texts))
@@ -332,6 +339,9 @@ def _notes(alternatives: Iterable[JsonObject]) -> Schema:
 
 def _widest(intervals: Sequence[JsonObject]) -> Schema:
     """Return the bounds of the smallest interval that contains several intervals.
+
+    The bounds are keywords of JSON schemas, in which a bound may be inclusive or exclusive. Both sides are treated
+    separately. A common bound is inclusive if one of the intervals includes it.
 
     Args:
         intervals: schemas of numbers, with `minimum`, `exclusiveMinimum`, `maximum` or `exclusiveMaximum`.

@@ -37,6 +37,7 @@ def map_schema(schema: object, change: Callable[[Schema], Schema]) -> object:
     """
     if not isinstance(schema, dict):
         return schema
+    # Apply the function to the inner schemas first: to properties, list items, free members and alternatives.
     mapped = dict(schema)
     if "properties" in mapped:
         mapped["properties"] = {name: map_schema(inner, change) for name, inner in mapped["properties"].items()}

@@ -121,6 +121,9 @@ def accepted_format(header: str) -> Format:
 def _quality(header: str, media_type: str) -> float:
     """Return the weight of a media type, from the most specific range that includes it (RFC 9110, 12.5.1).
 
+    An Accept header is a list of ranges of media types, such as `image/*;q=0.8`, in which q is the weight. A range
+    without q has the weight 1.
+
     Args:
         header: value of the Accept header.
         media_type: the media type, such as `image/png`.

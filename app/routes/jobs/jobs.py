@@ -32,6 +32,7 @@ def add(app: FastAPI) -> None:
     Args:
         app: the application, which is changed.
     """
+    # List the jobs of the caller, page by page.
     app.add_api_route(
         PATH,
         list_jobs,
@@ -42,6 +43,7 @@ def add(app: FastAPI) -> None:
         openapi_extra={"x-problems": [503]},
         tags=TAGS,
     )
+    # Describe one job, with its progress.
     app.add_api_route(
         f"{PATH}/{{id}}",
         get_job,
@@ -52,6 +54,7 @@ def add(app: FastAPI) -> None:
         openapi_extra={"x-problems": [503]},
         tags=TAGS,
     )
+    # Return the result of a finished job in its own media type, which may be JSON or HTML.
     app.add_api_route(
         f"{PATH}/{{id}}/result",
         get_job_result,
@@ -68,6 +71,7 @@ def add(app: FastAPI) -> None:
         openapi_extra={"x-problems": [409, 503]},
         tags=TAGS,
     )
+    # Cancel a job that waits or runs, or delete one that has ended.
     app.add_api_route(
         f"{PATH}/{{id}}",
         remove_job,

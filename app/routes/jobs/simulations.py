@@ -29,7 +29,10 @@ PATH = "/v1/simulations"
 
 
 def add(app: FastAPI, kinds: tuple[SimulationKind, ...]) -> None:
-    """Add the route that accepts simulations of these kinds.
+    """Add the route by which clients start simulations of the given kinds.
+
+    A simulation runs as a job, a computation that goes on after its request was answered. The answer describes the job.
+    Its status is 202 while the job waits or runs, and 200 if the job has ended within the time that the client allows.
 
     Args:
         app: the application, which is changed.

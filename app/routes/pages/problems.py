@@ -29,6 +29,7 @@ def add(app: FastAPI) -> None:
     Args:
         app: the application, which is changed.
     """
+    # The list of all kinds of error answers.
     app.add_api_route(
         "/problems",
         list_problems,
@@ -37,6 +38,7 @@ def add(app: FastAPI) -> None:
         response_model=ProblemList,
         tags=["service"],
     )
+    # The description of one kind, by its name in the path.
     app.add_api_route(
         "/problems/{slug}",
         get_problem,

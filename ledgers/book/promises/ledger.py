@@ -43,6 +43,7 @@ def compute_promise(state: LedgerState, *, of_block: bool) -> LedgerPromise:
     all_conditions = conditions(state, of_block=of_block)
     declared = [DeclaredCondition(id=condition.id, statement=condition.statement) for condition in all_conditions]
     each_once = tuple(dict.fromkeys(declared))
+    # The guarantee at the opening is in the database. After a change of the plan it is certified anew.
     certified = None
     if state.amended:
         certificate = opening(state)

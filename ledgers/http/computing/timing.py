@@ -8,7 +8,11 @@ import anyio
 
 
 class SweepTimer:
-    """Timer for the search for expired reservations. All methods are called in the event loop."""
+    """Timer of a search that is repeated at fixed intervals, and that can be brought forward.
+
+    The search ends reservations that have expired. It is brought forward if a reservation expires before the interval
+    has passed. All methods are called in the event loop.
+    """
 
     def __init__(self, interval: float) -> None:
         """Start the timer.
@@ -17,8 +21,8 @@ class SweepTimer:
             interval: longest time between two searches, in seconds.
         """
         self._interval = interval
-        self._due = anyio.Event()
-        self._next = time.time() + interval
+        self._due = anyio.Event()  # set if the next search was brought forward
+        self._next = time.time() + interval  # time of the next search, in seconds since 1970
 
     def bring_forward(self, when: float) -> None:
         """End the present wait at a given time, unless it ends earlier.
@@ -31,7 +35,10 @@ class SweepTimer:
             self._due.set()
 
     async def wait(self) -> None:
-        """Wait until the next search is due, and start the time until the one after it."""
+        """Wait until the next search is due, and start the time until the one after it.
+
+        The wait ends when its time is over. If `bring_forward` shortens that time, the wait begins again with the rest.
+        """
         is_due = False
         while not is_due:
             remaining_seconds = max(self._next - time.time(), 0.0)

@@ -80,7 +80,7 @@ class WebhookEndpoint(BaseModel):
         try:
             length = len(key_of(secret))
         except (binascii.Error, ValueError):
-            length = 0
+            length = 0  # not a permitted length
         if not secret.startswith(SECRET_PREFIX) or length not in SECRET_BYTES:
             raise ValueError(f"must be {SECRET_PREFIX} and 24 to 64 bytes in base 64")
         return secret

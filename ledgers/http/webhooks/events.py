@@ -31,12 +31,12 @@ class LedgerEvent:
     """An event of a ledger or of the log about which webhook messages are sent.
 
     Attributes:
-        kind: kind of the event.
-        key: text that only this event has.
-        at: seconds since 1970.
+        kind: kind of the event, such as `exhausted`.
+        key: text that only this event has, so that its messages are stored once.
+        at: time of the event, in seconds since 1970.
         organisation: owner of the ledgers; None for an event of the log as a whole.
-        data: `data` of the message; no names of data sets.
-        fraction: fraction that was passed, if one was.
+        data: content of the message, a JSON object without names of data sets.
+        fraction: fraction of a budget's capacity that was reached, between 0 and 1; None for other kinds of events.
     """
 
     kind: EventKind
@@ -212,6 +212,7 @@ def exhaustion(
         data["slot"] = slot
     if item is not None:
         data["item"] = item
+    # The key changes when a ledger changes, because its version then does.
     ledgers_and_versions = "\n".join(f"{name} {version}" for name, version in sorted(versions.items()))
     key = f"{ledgers_and_versions}\n{slot}\n{item}"
     return LedgerEvent(kind="exhausted", key=key, at=at, organisation=organisation, data=data)

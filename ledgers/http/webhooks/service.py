@@ -232,12 +232,14 @@ class Webhooks:
             endpoint: receiver of the messages.
         """
         while True:
+            # Reserve the next message for this process, so that other processes do not send it too.
             with database.writing() as connection:
                 row = messages.claim(connection, endpoint.id, time.time(), LEASE_SECONDS)
             if row is None:
                 return
             now = time.time()
             failure = send(endpoint, row, int(now))
+            # Store whether it was delivered, or when it is tried again.
             with database.writing() as connection:
                 messages.write(connection, self._message_after(row, failure, now))
             if failure is not None:

@@ -129,7 +129,7 @@ def eta_of(request: ChargeRequest, slot: Slot) -> Amount:
         ConditionViolated: the result is below the smallest permitted η.
     """
     eta = request.eta
-    if eta is None:
+    if eta is None:  # the default share of the slot, as far as it is free
         eta = min(up(slot.capacity["eta"] / SHARE_OF_ETA), slot.free("eta"))
     if eta < LEAST_ETA:
         raise ConditionViolated(

@@ -153,6 +153,9 @@ class _ProfileGrid:
     def merge(self, added: _ProfileGrid) -> _ProfileGrid:
         """Return a grid with the points of two grids, sorted by ε.
 
+        A grid has values of two privacy profiles at its points. It is refined by merging it with the middles of some of
+        its cells.
+
         Args:
             added: the other grid, with the same columns.
 
@@ -267,10 +270,12 @@ def _mix(first: _LinearDifference, second: _LinearDifference) -> _LinearDifferen
     Returns:
         The weighted mean on each cell, an upper bound if both functions are upper bounds.
     """
+    # The weight at which the mean has equal values at both ends; 1/2 if both functions rise equally.
     with np.errstate(invalid="ignore", divide="ignore"):
         second_rise = second.at_end - second.at_start
         rise_difference = (first.at_end - first.at_start) - second_rise
         weight = np.where(rise_difference != 0.0, -second_rise / rise_difference, 0.5)
+    # A weight outside [0, 1] would give no mean, and thus no bound.
     weight = np.clip(np.nan_to_num(weight, nan=0.5), 0.0, 1.0)
     return _LinearDifference(
         at_start=weight * first.at_start + (1.0 - weight) * second.at_start,

@@ -123,6 +123,7 @@ class _ProfileBound:
         if is_positive.any():
             values[is_positive] = np.exp(self.forward.log_delta(losses[is_positive]).upper)
         if not is_positive.all():
+            # Below 0, use the profile E′ of the other direction: E = 1 − γ + γ E′ with γ = e^l.
             negative = losses[~is_positive]
             reflected = np.exp(self.backward.log_delta(-negative).upper)
             values[~is_positive] = -np.expm1(negative) + np.exp(negative) * reflected

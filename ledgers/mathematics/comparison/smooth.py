@@ -234,6 +234,7 @@ def _largest_of_quintics(value: FloatArray, slope: FloatArray, curvature: FloatA
     Returns:
         One bound for each cell.
     """
+    # Each cell extends from a point (`start`) to the next one (`end`).
     start = slice(None, -1)
     end = slice(1, None)
     fifth = width / 5.0

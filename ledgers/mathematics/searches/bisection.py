@@ -28,6 +28,7 @@ def largest_fit(fits: Callable[[int], bool], most: int) -> int:
     for _ in range(MOST_TRIALS):
         if upper_bound - largest_known_fit <= largest_known_fit // 200:
             break
+        # A quarter of the upper bound until a number fits, and then the middle of the bracket.
         trial = max(1, upper_bound // 4)
         if largest_known_fit > 0:
             trial = (largest_known_fit + upper_bound + 1) // 2

@@ -49,6 +49,7 @@ def _noises(spec: DataclassInstance) -> list[float]:
         if member.name in _NOISE:
             noises.append(float(value))
             continue
+        # Search other descriptions that the member contains.
         contained_values = value if isinstance(value, tuple) else (value,)
         for contained in contained_values:
             if is_dataclass(contained) and not isinstance(contained, type):
@@ -58,6 +59,8 @@ def _noises(spec: DataclassInstance) -> list[float]:
 
 def map_noise(spec: Noisy, noise: Callable[[float], float]) -> Noisy:
     """Return a copy of a mechanism's description in which every noise multiplier is replaced, at any depth.
+
+    Searches for the least noise that fits use it to change only the noise.
 
     Args:
         spec: the description, a data class that may contain descriptions of other mechanisms.

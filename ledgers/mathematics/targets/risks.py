@@ -58,6 +58,7 @@ def ledger_target(target: Target) -> LedgerTarget:
     risk = target.risk
     if risk is None:
         return LedgerTarget(epsilon=target.epsilon, log_delta=target.log_delta)
+    # The risks of a single test imply a δ at ε = 0. A μ or ρ implies an ε at the requested δ.
     if risk.kind == "advantage":
         return LedgerTarget(epsilon=0.0, log_delta=LogDelta.of_delta(risk.bound), risk=risk)
     if risk.kind == "true_positive_rate":
@@ -108,6 +109,7 @@ def _log_delta_of_rates(risk: RiskTarget) -> float:
         divisor = min(1 - false_rate, false_rate + true_rate)
     else:
         divisor = min(true_rate, 2 - false_rate - true_rate)
+    # Both roundings are upward: that of the quotient to a double, and that of the logarithm.
     delta = round_up((true_rate - false_rate) / divisor)
     return math.nextafter(math.log(delta), 0.0)
 
@@ -206,11 +208,11 @@ def _slot_concentration(slot: Slot) -> float:
     Returns:
         The ρ, or math.inf.
     """
-    if slot.kind == "gdp":
+    if slot.kind == "gdp":  # ρ = μ²/2
         return product_up(0.5, float_above(slot.capacity["mu_squared"]))
     if slot.kind == "zcdp":
         return float_above(slot.capacity["rho"])
-    if slot.kind == "pure":
+    if slot.kind == "pure":  # ρ = ε²/2
         epsilon = float_above(slot.capacity["epsilon"])
         return product_up(0.5, epsilon, epsilon)
     return math.inf

@@ -144,7 +144,8 @@ def _upper_envelope(lines: list[_DescendingLine]) -> list[_DescendingLine]:
     envelope: list[_DescendingLine] = []
     for line in lines:
         if envelope and envelope[-1].height >= line.height:
-            continue
+            continue  # this line begins no higher and descends no slower, so it is nowhere above the last
+        # Remove lines that the new one overtakes before they become the largest.
         while len(envelope) > 1 and _crossing(envelope[-1], line) >= _crossing(envelope[-2], envelope[-1]):
             envelope.pop()
         envelope.append(line)

@@ -146,10 +146,12 @@ def _make_functions() -> None:
     The function `ledger_refuse` always raises an error, with the trigger's argument as its message. The function
     `ledger_refuse_gaps` raises an error if the number of a new log entry is not the next one.
     """
+    # A function that rejects every statement, with the text that the trigger gives.
     op.execute(
         "CREATE FUNCTION ledger_refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
         " RAISE EXCEPTION '%', TG_ARGV[0] USING ERRCODE = 'integrity_constraint_violation'; END $$"
     )
+    # A function that rejects an entry unless its number is the next one.
     op.execute(
         "CREATE FUNCTION ledger_refuse_gaps() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
         f" IF NEW.seq <> {NEXT} THEN"

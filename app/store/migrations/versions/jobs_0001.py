@@ -69,6 +69,7 @@ def _make_tables() -> None:
         sa.Column("kind", sa.String(64), nullable=False),
         sa.Column("name", sa.String(255), nullable=False),
         sa.Column("state", sa.String(16), nullable=False),
+        # Times in seconds since 1970.
         sa.Column("created", sa.Double, nullable=False),
         sa.Column("started", sa.Double),
         sa.Column("ended", sa.Double),
@@ -77,17 +78,20 @@ def _make_tables() -> None:
         sa.Column("seconds", sa.Double),
         sa.Column("seconds_left", sa.Double),
         sa.Column("engine_version", sa.String(64), nullable=False),
+        # The sender, and the request. A repeated request has the same key and the same fingerprint.
         sa.Column("owner", sa.String(255), nullable=False),
         sa.Column("caller", sa.String(255), nullable=False),
         sa.Column("idempotency_key", sa.String(255)),
         sa.Column("fingerprint", sa.String(64), nullable=False),
         sa.Column("request", sa.LargeBinary, nullable=False),
+        # The outcome: a result with its media type, or a problem document.
         sa.Column("media_type", sa.String(255)),
         sa.Column("result", sa.LargeBinary),
         sa.Column("problem", sa.LargeBinary),
         sa.Column("size", sa.BigInteger, nullable=False),
         sa.Column("attempt", sa.Integer, nullable=False),
         sa.Column("lost", sa.Integer, nullable=False),
+        # The process of the service that runs the job, and the time until which it holds the job.
         sa.Column("replica", sa.String(255)),
         sa.Column("lease_until", sa.Double),
         sa.Column("cancel_requested", sa.Boolean, nullable=False),

@@ -40,6 +40,7 @@ def _guard_postgresql() -> None:
         f"CREATE TRIGGER ledgers_one_way BEFORE UPDATE ON ledgers FOR EACH ROW WHEN ({ONE_WAY})"
         " EXECUTE FUNCTION ledger_refuse('no move changes ledgers like this')"
     )
+    # The function has the query, and the trigger calls it for each commit.
     op.execute(
         "CREATE FUNCTION ledger_refuse_contradicted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
         f" IF {CONTRADICTED} THEN"

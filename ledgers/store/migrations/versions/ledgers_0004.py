@@ -23,7 +23,11 @@ REFUSAL: Final = "no move commits to a ledger while another of its people is ope
 
 
 def upgrade() -> None:
-    """Create a trigger that rejects commits in a ledger if another ledger covers the same people."""
+    """Create a trigger of the database that rejects commits in a ledger if another ledger covers the same people.
+
+    Two such ledgers could each spend a full privacy budget on the same people. The trigger is a condition and an error,
+    which the two kinds of databases write differently.
+    """
     # In PostgreSQL the condition of a trigger must not contain queries, so it is in a function.
     if op.get_bind().dialect.name == "postgresql":
         op.execute(
