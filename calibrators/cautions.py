@@ -71,12 +71,13 @@ def assumption_cautions(problem: object) -> Iterator[Caution]:
 
 
 def printed_cautions(printed: Iterable[PrintedReading], noise_stds: Sequence[float]) -> Iterator[Caution]:
-    """Warn of theorems as printed in papers: conditions that fail, claims that are false, and too little noise.
+    """Warn of a paper's theorems: conditions that fail, claims of privacy that are false, and too little noise.
 
-    Readings (interpretations) of a theorem that print the same parameters share their warnings.
+    A theorem may have several interpretations ("readings") of its text. Those that prescribe the same parameters share
+    their warnings.
 
     Args:
-        printed: the evaluated readings.
+        printed: the evaluated readings, as the paper states them.
         noise_stds: the certified σ of each group of clients, with which the printed noise is compared.
 
     Yields:
@@ -119,7 +120,7 @@ def failing_conditions(readings: Iterable[PrintedReading]) -> Iterator[Caution]:
 
 
 def _describe_failure(theorem: str, conditions: Sequence[tuple[str, ConditionAnswer]]) -> str:
-    """Describe in words a failing condition of a printed theorem, without a final full stop.
+    """Describe in words a condition of a paper's theorem that a run does not meet, without a final full stop.
 
     Args:
         theorem: id of the theorem.
@@ -206,7 +207,7 @@ def name_of(*readings: PrintedReading) -> str:
 
 
 def _claim(readings: Sequence[PrintedReading]) -> Iterator[Caution]:
-    """Warn if a printed theorem claims an ε that is below a proved lower bound on the true ε at its noise.
+    """Warn if a paper claims an ε that is below a proved lower bound on the true ε at the noise that it prescribes.
 
     Args:
         readings: interpretations of one theorem that print the same noise, each with its claimed and its true ε.

@@ -297,7 +297,7 @@ def make_reading(
     conditions: Iterable[ConditionResult] | None = None,
     **parts: object,
 ) -> PrintedReading:
-    """Describe one interpretation ("reading") of a printed theorem, in the form of an answer.
+    """Return one interpretation ("reading") of a paper's theorem, in the form in which an answer shows it.
 
     The claims of the paper are compared with the guarantee that is certified at the same parameters.
 

@@ -33,11 +33,12 @@ def alternatives(curve: Curve) -> tuple[Curve, ...]:
 
 
 def likely_least(curve: Curve, epsilon: float) -> int:
-    """Return the index of the dominating pair that is estimated to give the least bound on δ(ε).
+    """Return which of several upper bounds on a run's δ(ε) is probably the least, without composing the rounds.
 
-    Composing a pair is expensive, so the pairs of single rounds are compared. They are compared at `LIKELY_SHARE` · ε,
-    because a round has only a part of the total loss. The index is 0 if a pair is not a composition of one kind of
-    round.
+    Each bound comes from a dominating pair, that is, two distributions with a hockey-stick divergence that bounds δ.
+    Composing a pair over all rounds is expensive, so the pairs of single rounds are compared. They are compared at
+    `LIKELY_SHARE` · ε, because a round has only a part of the total loss. The index is 0 if a pair is not a composition
+    of one kind of round.
 
     Args:
         curve: a curve, with the least of several alternative pairs as its upper bound.

@@ -76,10 +76,13 @@ def largest_count(counted: Family, target: Target, *, most: int, name: str, gues
 
 
 def _no_count_suffices(guarantee: Guarantee, target: Target, name: str) -> Infeasible:
-    """Return the error that even a count of one misses a target.
+    """Return the error for a run that misses its privacy target even if the searched count is 1.
+
+    The search looks for the largest count, such as the number of rounds, that meets the target. More rounds are less
+    private, so no count suffices if 1 does not.
 
     Args:
-        guarantee: the guarantee at a count of one.
+        guarantee: the guarantee of the run with a count of 1.
         target: the target (ε, δ).
         name: name of the count in the message, such as `rounds`.
 

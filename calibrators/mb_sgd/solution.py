@@ -179,7 +179,7 @@ class MbSgdParameters(MembersParameters):
 
 
 def group_parameters(solution: MembersSolution) -> tuple[GroupParameters, ...]:
-    """Return the noise, the guarantee and the printed noise of each group of clients.
+    """Return the noise, the privacy guarantee and the paper's noise for each group of clients.
 
     Groups may differ in data, batches, losses and targets, and therefore in noise.
 
@@ -187,7 +187,8 @@ def group_parameters(solution: MembersSolution) -> tuple[GroupParameters, ...]:
         solution: the certified noise of each kind of client (one kind for each group).
 
     Returns:
-        One entry per group, in the order of the request. The printed noise is None if no printed theorem applies.
+        One entry per group, in the order of the request: its size, its noise, its guarantee, and the noise that the
+        paper prescribes. The last is None if no theorem of the paper applies.
     """
     printed = solution.printed_stds
     # One figure of each kind per group, in the same order.

@@ -146,7 +146,7 @@ def _step_figures(run: ProjectedRun, epsilon: float) -> dict[str, float]:
 
 
 def _claims(target: Target, log_delta: float, excess_risk: float | None) -> Claims:
-    """Return the (ε, δ) that a printed bound claims for the run with the noise that it prescribes.
+    """Return the (ε, δ) that a bound of a paper claims for the run with the noise that the paper prescribes.
 
     It is the target itself if the claimed δ is that of the target within the accuracy of the search for the noise.
 
@@ -163,6 +163,7 @@ def _claims(target: Target, log_delta: float, excess_risk: float | None) -> Clai
     tolerance = CLAIM_TOLERANCE * (1.0 + abs(finite_log_delta))
     if abs(finite_log_delta - target.log_delta) <= tolerance:
         return claims(target, excess_risk)
+    # Otherwise the claim is the computed δ, which may be below the least double.
     delta = math.exp(finite_log_delta) if finite_log_delta > LEAST_DOUBLE_LOG_DELTA else None
     return Claims(
         epsilon=target.epsilon,

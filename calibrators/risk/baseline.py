@@ -173,7 +173,7 @@ def risk_cautions(risk: Risk | None, start: Start | None) -> Iterator[Caution]:
 
 
 def mark_vacuous_readings(readings: Iterable[PrintedReading], start: Start | None) -> tuple[PrintedReading, ...]:
-    """Mark the printed theorems that claim a risk no better than the bound on the risk of the initial model.
+    """Mark the theorems of papers that claim a risk no better than the bound on the risk of the initial model.
 
     Those without a claimed risk are unchanged, and so are all if `start` is None.
 

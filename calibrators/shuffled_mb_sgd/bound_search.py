@@ -217,6 +217,7 @@ class BoundSearch:
         Returns:
             The estimated log noise with the slope there, for `settle`.
         """
+        # Secant steps: each trial estimates the log noise at which the quick bound meets the target.
         log_noise = start
         trials: list[CoarseTrial] = []
         for _ in range(MOST_COARSE):

@@ -35,10 +35,11 @@ def minimal_norm(*, alpha: float, clients: int, mean_squared: float, spread_squa
 
 
 def shared_part(*, alpha: float, clients: int) -> float:
-    """Return the ratio αN/(αN + 1) of the shared part w of the least-norm minimiser to the mean v̄ of the optima.
+    """Return the ratio αN/(αN + 1) of the shared model w of the least-norm minimiser to the mean v̄ of the optima.
 
-    Client i uses the model w + θ_i of a shared part w and an own part θ_i. Many choices of the parts give every client
-    its optimum. The minimiser is the one with the least ‖w‖²/α + Σ‖θ_i‖².
+    Client i of N uses the model w + θ_i: all clients share w, and θ_i is the client's own. Many choices of w and θ_i
+    give every client its optimum. The minimiser is the choice with the least ‖w‖²/α + Σ‖θ_i‖². Its w is the ratio times
+    v̄.
 
     Args:
         alpha: weight α of the shared part, in [0, ∞].

@@ -104,10 +104,10 @@ def optimum(
     shared_dimension: SharedDimension,
     noise_std: Annotated[float, SHARED_NOISE_STD],
 ) -> Outputs:
-    """Return the weight α of the shared part that minimises the bound on the excess risk, and the bound there.
+    """Return the sharing weight α that minimises the bound on the excess risk of personalised SGD, and the bound there.
 
-    PPSGD trains models w + θ_i of a shared part w and an own part θ_i of each client i. A larger α lets the shared part
-    move more. The bound is that of Bietti et al. for randomly drawn clients (Theorems 4.5 and B.4).
+    Client i uses a model w + θ_i: all clients share w, and θ_i is the client's own. α weights the step size of w
+    against that of θ_i. The bound is that of Bietti et al. for randomly drawn clients (Theorems 4.5 and B.4).
 
     Args:
         clients: number N of clients.
@@ -123,8 +123,13 @@ def optimum(
         noise_std: standard deviation σ_ζ of the noise per shared coordinate.
 
     Returns:
-        The best α with its bound and step sizes. For comparison, the bounds at α = 0 (`local`), at α = ∞ (`global`),
-        and at the α at which both parts are equally smooth (`balanced`).
+        `personalization`: the best α, in [0, ∞].
+        `excess_risk`: the bound at the best α, in units of the loss.
+        `step_size`, `shared_step_size`: the step sizes of θ_i and of w at the best α.
+        `local_excess_risk`: the bound at α = 0, where only θ_i is trained.
+        `global_excess_risk`: the bound at α = ∞, where only w is trained.
+        `balanced_personalization`, `balanced_excess_risk`: the α at which the problem is equally smooth in w and in
+        θ_i, and the bound there.
     """
     # The bound as a function of α, for one group of equal clients.
     group = GroupOfUsers(
@@ -143,7 +148,7 @@ def optimum(
         dimension=shared_dimension,
     )
 
-    # Its minimum over α, and its values at the three special weights.
+    # Its minimum over α, and its values at the three special weights 0, balanced and ∞.
     best = landscape.best()
     return {
         "personalization": best.alpha,

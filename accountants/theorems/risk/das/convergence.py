@@ -132,7 +132,7 @@ class ConvergenceInputs:
 
     @property
     def ratio(self) -> float:
-        """The ratio β/η of the server's to the clients' step size; if absent in the request, the printed one."""
+        """The ratio β/η of the server's step size β to the clients' η; if absent, the one that Das et al. prescribe."""
         if self.step_ratio is not None:
             return self.step_ratio
         return printed_ratio(

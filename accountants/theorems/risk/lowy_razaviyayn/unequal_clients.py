@@ -191,7 +191,12 @@ class FederatedInputs(FederatedRun):
 
     @property
     def problem(self) -> UnequalProblem:
-        """The run of noisy SGD and its loss, without the noise, the rounds, the step size and the Moreau envelope."""
+        """The clients and the weighted losses of noisy SGD, without its noise, rounds and step size.
+
+        The loss of each group of clients has a weight, `scales`. A weighted loss has its smoothness and strong
+        convexity multiplied by this weight.
+        """
+        # Infinite smoothness stands for losses that are not smooth. `steepest` is the largest smoothness of a group.
         smoothness, steepest = math.inf, None
         if self.smoothness is not None:
             smoothness = self.smoothness

@@ -56,9 +56,11 @@ class AcceleratedProblem(EqualClientsRound):
 
     @property
     def descent(self) -> DescentFacts:
-        """Constants of the function that the run minimises: of the loss, or of its Moreau envelope.
+        """Smoothness, strong convexity and distances of the function that the run minimises.
 
-        The envelope may have another minimiser. Its distance from the start is then bounded by the diameter only.
+        This function is the loss or, for losses that are not smooth, its Moreau envelope. The envelope is a smooth
+        function that approximates the loss. The minimiser of a strongly convex envelope may differ from that of the
+        loss. Its distance from the start is then bounded by the diameter of the domain only.
         """
         # The constants of the loss, which those of an envelope replace.
         smoothness, strong_convexity = self.smoothness, self.strong_convexity
@@ -68,6 +70,7 @@ class AcceleratedProblem(EqualClientsRound):
             strong_convexity = self.envelope_convexity(smoothness)
             if strong_convexity > 0.0:
                 initial_distance = self.diameter
+        # The gap of the loss at the start is increased by the error of the envelope.
         return DescentFacts(
             smoothness=smoothness,
             strong_convexity=strong_convexity,
