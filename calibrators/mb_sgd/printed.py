@@ -183,8 +183,9 @@ def _reading(
 ) -> PrintedReading:
     """Evaluate Theorem 2.1 or 2.2 of Lowy and Razaviyayn for a run, and certify the ε and δ at its parameters.
 
-    The theorem is evaluated in one interpretation of its text, called a reading. The reading has the status `unproved` if its sampling of batches is not that of the proof. The reading `proof` has
-    this status also if a condition of the proof is not known to hold.
+    The theorem is evaluated in one interpretation of its text, called a reading. The reading has the status
+    `unproved` if its sampling of batches is not that of the proof. The reading `proof` has this status also if a
+    condition of the proof is not known to hold.
 
     Args:
         problem: the request; its rounds are used if given, and otherwise those that the theorem prescribes.
