@@ -30,10 +30,10 @@ MINIMALITY_NOT_PROVED = Caution(
 
 
 def noise_cautions(certified: Iterable[Certified], *, drawn: str | None = "record") -> Iterator[Caution]:
-    """Warn if the smallest noise on offer meets the target, or if minimality of the noise was not proved.
+    """Warn if the smallest noise that a search tries meets the target, or if smaller noise may also meet it.
 
-    The least noise on offer hardly protects by itself. If units are drawn at random, the rare draw then gives most of
-    the privacy.
+    Searches try no noise below a fixed least one, which hardly protects by itself. If units are drawn at random, the
+    rare draw then gives most of the privacy.
 
     Args:
         certified: the certified noise of each group.
@@ -42,6 +42,7 @@ def noise_cautions(certified: Iterable[Certified], *, drawn: str | None = "recor
     Yields:
         At most one warning, with a code and a message.
     """
+    # The least noise suffices without a draw, or because of the draw.
     members = tuple(certified)
     is_least = any(member.noise == LEAST for member in members)
     if is_least and drawn is None:

@@ -121,6 +121,7 @@ def theorem_inputs(
     Returns:
         The inputs of Theorem E.1 or 2.4.
     """
+    # Without a bound on the heterogeneity, it is at most the largest Lipschitz constant.
     steepest = max(lipschitz for _, lipschitz in problem.weighted_lipschitz)
     heterogeneity = steepest if problem.empirical_gradient_std is None else problem.empirical_gradient_std
     kind: type[ReusedInputs] = EnvelopedInputs if problem.smoothness is None else SmoothReusedInputs

@@ -148,6 +148,7 @@ def spec_of(problem: PacedProblem, member: Member, noise_multiplier: float) -> S
     Returns:
         The specification of the mechanism, from which its privacy is computed.
     """
+    # One message, then its batch, then all rounds.
     release = Gaussian(noise_multiplier=noise_multiplier)
     if problem.unit == "client":
         return Repeated(times=member.rounds, mechanism=release)
@@ -342,6 +343,7 @@ def federation_of(problem: PacedProblem, members: tuple[Member, ...]) -> Federat
         key = (member.samples_per_client, member.batch_size, target.epsilon, target.log_delta)
         clients_of[key] = clients_of.get(key, 0) + member.clients
 
+    # One group for each combination of these.
     groups = []
     for (samples_per_client, batch_size, epsilon, log_delta), clients in clients_of.items():
         group = ClientGroup(

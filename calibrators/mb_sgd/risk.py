@@ -274,6 +274,7 @@ def _aggregates(problem: MbSgdRiskProblem, run: Run) -> AggregatesAnswer:
         Two averages of M_r, the average Ξ and the largest ξ, and both of them multiplied by L². The word `branch` says
         whether the average or the largest ξ gives the smaller bound.
     """
+    # Ξ and the largest ξ, then both times L² for the largest Lipschitz constant L.
     members = members_of(problem, run)
     federation = federation_of(problem, members)
     totals = aggregates(federation, run.rounds)

@@ -83,6 +83,7 @@ def _guarantee_cautions(problem: Mu2SgdProblem, certified: Certified) -> Iterato
     Yields:
         Up to four warnings, in this order.
     """
+    # The noise, and the parameter in which the target is stated.
     if certified.noise == LEAST:
         yield Caution(
             code="least-noise-offered",
@@ -94,6 +95,8 @@ def _guarantee_cautions(problem: Mu2SgdProblem, certified: Certified) -> Iterato
             message="the parameter μ of Gaussian differential privacy, gaussian_dp_mu, is √(2ρ) for the ρ of zCDP. A "
             "larger gaussian_dp_mu protects less",
         )
+
+    # The relation and the observer, if they are not those of the paper.
     if problem.relation != "replace-one":
         yield Caution(
             code="printed-truth-is-for-replace-one",

@@ -246,6 +246,7 @@ def _own_noise(kind: ReportingClients) -> Fields:
     Returns:
         The figures by the names of their fields in the answer.
     """
+    # The last report has the noise σ√K, for K reports of the client.
     noise = kind.noise
     problem = noise.problem
     sensitivity = sensitivity_factor(problem.relation) * problem.federation.clipping_norm
@@ -293,12 +294,15 @@ def _not_protected(kind: ReportingClients) -> Iterator[str]:
     Yields:
         One phrase for each gap; the first holds for every client.
     """
+    # A client that never reports has no further gap.
     yield "who reports, when and how often"
     if kind.reports == 0:
         return
     if kind.noise.problem.server == "trusted":
         yield "anything against the server, which sees every message"
         return
+
+    # A client that adds its own noise.
     yield "all its records at once: together they have only the weaker whole_client_gaussian_dp_mu"
     if kind.rounds_after_last is None:
         yield "the model's accuracy, if it leaves for good: then its last noise is never cancelled"

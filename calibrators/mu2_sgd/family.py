@@ -113,8 +113,10 @@ class ScheduleNoise:
             return 0.0
         problem = self.problem
         sensitivity = sensitivity_factor(relation or problem.relation) * problem.federation.clipping_norm
+        # Clients add the noise themselves.
         if problem.server == "untrusted":
             return upper_mu(sensitivity=sensitivity, base=self.std, participations=participations)
+        # A trusted server: count the releases that the first report affects.
         releases_after_report = max(releases_of(problem.rounds) - first_round + 1, 0)
         return released_mu(
             sensitivity=sensitivity,

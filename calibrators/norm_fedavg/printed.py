@@ -89,6 +89,7 @@ def own_cautions(problem: NormFedavgProblem) -> Iterator[Caution]:
     Yields:
         The warnings that apply, in a fixed order.
     """
+    # Faults of the two theorems.
     yield Caution(
         code="printed-theorem-refuted",
         message="the printed theorem das.2 is false, as it rests on das.1. Its factor 2r/n for drawing r of n clients "
@@ -100,6 +101,8 @@ def own_cautions(problem: NormFedavgProblem) -> Iterator[Caution]:
             message="the printed theorem das.3 holds with a probability over the data. This probability is no δ, so "
             "the sensitivities of das.3 are not used",
         )
+
+    # Assumed sensitivities, and an amplification that lowers δ only.
     if problem.l1_sensitivity is None and problem.sensitivity_rule is None:
         yield Caution(
             code="assumed-sensitivities",

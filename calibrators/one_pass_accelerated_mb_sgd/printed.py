@@ -102,6 +102,7 @@ def _inputs(problem: OnePassProblem, member: Member, reading: Reading) -> OnePas
     Returns:
         The inputs, with at least one record in a batch.
     """
+    # The inputs with the batch size of the request, if it states one.
     target = member.target
     inputs = inputs_of(
         OnePassInputs,

@@ -309,6 +309,7 @@ def _compare_with_start(
     Returns:
         Whether the bound is vacuous, None without a bound; and the reason in words if it is vacuous.
     """
+    # The bound on the risk if it is known, otherwise the one on the gradient norm.
     if risk is not None and risk.baseline is not None:
         quantity = "risk"
         is_vacuous = risk.vacuous

@@ -274,6 +274,7 @@ class PpsgdCalibrator(Calibrator[PpsgdProblem, PpsgdParameters, PpsgdSolution, S
         Returns:
             Parameters to run with. Without a risk bound, α is that of the request, and no step sizes are given.
         """
+        # The parameters that need no bound on the risk.
         solution, training = outcome.solution, outcome.training
         problem = solution.problem
         parameters = PpsgdParameters(

@@ -111,6 +111,7 @@ def _answer(
         excess_risk = math.fsum(risk_terms(corollary_inputs(problem, printed_plan), "printed").values())
     claimed = _claims(problem.target, printed.log_delta(epsilon, printed_plan), excess_risk)
 
+    # The bound is refuted if a condition on the radius is not known to hold.
     is_valid = all(condition.holds == Verdict.YES for condition in printed.radius_conditions)
     evaluation = printed.evaluation(printed_plan)
     return PrintedReading(

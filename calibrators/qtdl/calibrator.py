@@ -221,6 +221,7 @@ class GridCalibrator(
             sampling=self.sampling(solution),
             sensitivity=self.sensitivity(solution),
         )
+        # The target bounds δ from above; its decimal logarithm may be rounded differently.
         log10_delta = Ends(answer.log10_delta.lower, min(answer.log10_delta.upper, target.log10_delta))
         delta = answer.delta
         if target.delta is not None:

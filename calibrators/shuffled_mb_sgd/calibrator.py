@@ -239,6 +239,8 @@ class ShuffledMbSgdCalibrator(FamilyCalibrator[ShuffledMbSgdProblem, Run, Shuffl
         )
         if training is None:
             return parameters
+
+        # Add the step sizes of the bound.
         return replace(
             parameters,
             step_size=training.step_size,

@@ -197,6 +197,7 @@ def informal(run: DescentRun, *, rounds: int | None = None) -> Prescription:
         The run, and the order of its risk, which does not depend on smoothness. The statement requires that
         `logarithm_argument`, if present among the terms, exceeds 1.
     """
+    # The rounds that the statement requires. Its logarithm appears only for strongly convex losses.
     required_rounds = _informal_rounds(run)
     if rounds is None:
         rounds = smallest_round_count(lambda _: required_rounds)

@@ -120,6 +120,8 @@ class FederatedRun:
         # Read the members of both lists first, as the checks below use their fields.
         read_members(self, "client_groups", GroupRun)
         read_members(self, "participation", ParticipationCount)
+
+        # Batches within the records, the distribution of participants, and the envelope.
         faults = group_count_faults(self.client_groups)
         for index, group in enumerate(self.client_groups):
             if group.batch_size > group.samples_per_client:

@@ -134,6 +134,7 @@ class AcceleratedProblem(EqualClientsRound):
         factor_of_records = 1.0 / (self.participants * self.batch_size)
         factor_of_clients = client_factor(clients=self.clients, participants=self.participants)
 
+        # First v, then φ, if the variance depends more on v; otherwise the other way round.
         if factor_of_clients > factor_of_records:
             client_std = min(largest_client_std, self.lipschitz)
             record_std = min(largest_record_std, self._remaining_std(client_std))
