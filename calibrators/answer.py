@@ -278,9 +278,9 @@ class Calibration(ShownInNotebooks, PartlyServed, Generic[Parameters]):
 
 
 def derivation_of(*derivations: Step) -> tuple[DerivationStep, ...]:
-    """Return proof trees as one list of steps, each after its premises: the steps with the results that it uses.
+    """Return proofs as one list of steps, in which each step follows the steps whose results it uses.
 
-    Equal steps are listed once.
+    A proof is a tree: its last step, with the steps before it ("premises"). Equal steps are listed once.
 
     Args:
         derivations: the last step of each proof, with its premises.

@@ -100,7 +100,7 @@ def printed_cautions(printed: Iterable[PrintedReading], noise_stds: Sequence[flo
 
 
 def failing_conditions(readings: Iterable[PrintedReading]) -> Iterator[Caution]:
-    """Warn of each condition of a printed theorem that fails for the run, with the numbers that it compares.
+    """Warn of each condition of a paper's theorem that the run does not meet, with the numbers that it compares.
 
     Args:
         readings: evaluated interpretations of printed theorems. Those of one theorem share the warning of a condition.
@@ -156,10 +156,10 @@ def _has_finite_sides(condition: ConditionAnswer) -> bool:
 
 
 def noise_below(*readings: PrintedReading, noise_std: float) -> Iterator[Caution]:
-    """Warn if a printed theorem prescribes less noise than the smallest noise that is certified for the target.
+    """Warn if a paper's theorem prescribes less noise than the smallest noise that is certified for the target.
 
     Args:
-        readings: interpretations of one theorem that print the same noise, at least one.
+        readings: interpretations of one theorem that prescribe the same noise, at least one.
         noise_std: the certified standard deviation of the noise per coordinate.
 
     Yields:

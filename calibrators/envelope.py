@@ -256,7 +256,7 @@ class TheoremAtInputs:
         return self.evaluation.outputs
 
     def conditions(self, *, without: tuple[str, ...] = ()) -> tuple[ConditionResult, ...]:
-        """Return the checked conditions at these inputs, in this interpretation ("reading") of the theorem.
+        """Evaluate the conditions of the theorem at its inputs, those that can be checked from the inputs.
 
         Args:
             without: ids of conditions that are left out.

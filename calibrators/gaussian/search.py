@@ -204,10 +204,12 @@ def largest_rate(rated: Family, target: Target, *, guess: float) -> Certified:
 
 
 def _no_rate_suffices(safest: Guarantee, target: Target) -> Infeasible:
-    """Return the error that even the smallest sampling rate that is offered misses a target.
+    """Return the error for a run that misses its privacy target even at the smallest sampling rate of the search.
+
+    A smaller rate is more private, so no rate suffices if the smallest one does not.
 
     Args:
-        safest: the guarantee at this rate.
+        safest: the guarantee at the smallest rate.
         target: the target (ε, δ) or risk.
 
     Returns:

@@ -105,7 +105,7 @@ def _experimental_noise(member: Member, evaluation: TheoremAtInputs, truth: Trut
 
 
 def _batch_condition(evaluations: Sequence[TheoremAtInputs]) -> ConditionResult:
-    """Evaluate the condition that the printed batch size K is at most the number of records n.
+    """Evaluate the condition that the paper's batch size K is at most the number n of a client's records.
 
     It is evaluated for the client with the least margin n − K.
 

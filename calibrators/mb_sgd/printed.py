@@ -88,7 +88,7 @@ def printed_readings(
 
 
 def _applicable_readings(problem: MbSgdProblem, run: Run) -> list[Reading]:
-    """Select the readings (interpretations of the printed theorems) that are requested and allowed.
+    """Select the interpretations ("readings") of the paper's theorems that are requested and that apply to the run.
 
     The informal statements are for equal clients. Appendix H is for random batches. All readings are for records.
 

@@ -47,7 +47,7 @@ class PrintedNoise:
 
 
 def worst_client(members: Sequence[Member], stds: Sequence[float], truth: Truth[Member]) -> PrintedNoise:
-    """Return the kind of client that a printed noise protects worst: with the largest ratio of true ε to target ε.
+    """Return the kind of client with the largest ratio of the true ε to the target ε at the noise of a paper.
 
     Args:
         members: one entry for each kind of client, with the printed batch size and rounds.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def printed_readings(problem: NormFedavgProblem) -> Iterator[PrintedReading]:
-    """Yield Theorems 2 and 3 of Das et al., evaluated as printed for the request.
+    """Evaluate Theorems 2 and 3 of Das et al. for a run, and yield their claims with the true ε and δ.
 
     Theorem 2 needs a δ that a double can represent, and Theorem 3 needs `growth_ratio`. The sensitivities of Theorem 3
     are shown and never used, because they hold only with a probability over the data.

@@ -312,7 +312,7 @@ class PpsgdCalibrator(Calibrator[PpsgdProblem, PpsgdParameters, PpsgdSolution, S
         return (run_spec(solution.problem, solution.certified.noise),)
 
     def communication(self, outcome: Outcome[PpsgdSolution, SharingPlan]) -> Communication:
-        """Return the traffic: the shared part of every message, with 32 bits per coordinate.
+        """Return the bits that clients send: the shared coordinates of every message, with 32 bits per coordinate.
 
         Args:
             outcome: the certified noise of the request.

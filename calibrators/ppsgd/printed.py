@@ -54,7 +54,7 @@ def printed_readings(
 
 
 def _printed_noise(problem: PpsgdProblem) -> Iterator[PrintedReading]:
-    """Yield the noise that Bietti et al. prescribe, in Theorem 4.1, equation (4), or Theorem 5.1, equation (12).
+    """Yield the noise that Bietti et al. prescribe in equation (4) or (12), with its claimed and its true (ε, δ).
 
     Equation (4) is for rounds of all clients with equal weights, and (12) for all other rounds. Both leave a constant
     open. Nothing is yielded unless the request states the constant as `noise_constant`.

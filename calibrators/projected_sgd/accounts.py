@@ -91,7 +91,7 @@ class Accounts:
         return self.of(self.problem.plan(**numbers), effort, **changes).guarantee
 
     def truth(self, plan: RunSchedules) -> TrueFigures:
-        """Return the certified ε and δ of a run under replace-one, the relation of the printed theorems.
+        """Certify the ε and δ of a run under the neighbouring relation replace-one, which the paper assumes.
 
         Args:
             plan: the batch size and the schedules of step sizes and noise.

@@ -80,9 +80,9 @@ def _answer(
     printed: PrintedBound,
     truth: Callable[[RunSchedules], TrueFigures | None],
 ) -> PrintedReading:
-    """Describe a bound that a paper prints: its noise, its claims, and the certified ε and δ at this noise.
+    """Evaluate a bound on δ from a paper: its noise, its claims, and the certified ε and δ at this noise.
 
-    The noise is the least at which the printed bound meets the target, or the noise that the paper fixes.
+    The noise is the least at which the paper's bound meets the target, or the noise that the paper fixes.
 
     Args:
         problem: the request, with the clients, the Lipschitz constant and the privacy target.
@@ -175,7 +175,7 @@ def _claims(target: Target, log_delta: float, excess_risk: float | None) -> Clai
 
 
 def _plan_at_printed_noise(problem: ProjectedSgdProblem, plan: RunSchedules, printed: PrintedBound) -> RunSchedules:
-    """Return the run with the smallest noise at which a printed bound claims to meet the target.
+    """Return the run with the smallest noise at which a paper's bound on δ claims to meet the target.
 
     The noise schedule is scaled as a whole. The run is unchanged if no noise within the factor 10⁸ meets the target, or
     if its own noise is the smallest up to `SAME_NOISE`. It is also unchanged if the changing steps are too many to

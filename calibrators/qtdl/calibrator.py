@@ -334,7 +334,7 @@ class QtdlCalibrator(GridCalibrator[QtdlProblem, QtdlParameters, Training]):
         return (*CONDITIONS, *outcome.solution.certified.guarantee.declared)
 
     def warnings(self, outcome: Outcome[GridSolution[QtdlProblem], Training]) -> Iterator[Caution]:
-        """Yield cautions about printed theorems, the mechanisms that are compared, and the certified noise.
+        """Yield warnings about theorems of papers, the mechanisms that are compared, and the certified noise.
 
         Args:
             outcome: the certified noise of the request, with the evaluated interpretations ("readings") of the printed

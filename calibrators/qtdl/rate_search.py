@@ -327,7 +327,7 @@ class RateSearch:
 
 
 def support_log_delta(release: IntegerRelease, rate: float) -> float:
-    """Estimate the part of δ that privacy losses above the target ε use, as a natural logarithm.
+    """Estimate the δ due to privacy losses above the target ε, without escapes, as a natural logarithm.
 
     An escape is a message that only one of two neighbours can send. All other messages form the common support. The
     estimate assumes so many noise levels m that escapes are negligible.
