@@ -47,11 +47,11 @@ class ReadFrom:
 
 @dataclass(frozen=True)
 class _Described:
-    """The parts of a request class that a formula's signature does not contain.
+    """Description and checks of a request class that is made from the signature of a formula.
 
     Attributes:
-        summary: docstring of the class.
-        checks: checks of the fields together, each a function of the request.
+        summary: docstring of the class, which describes the request.
+        checks: checks that involve several fields, each a function of the request that raises an error.
     """
 
     summary: str = ""

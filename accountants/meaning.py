@@ -234,6 +234,7 @@ def gaussian_true_positives(rate: float, mu: float) -> Interval:
     # Rounded up; below `_NORMAL` doubles have too few digits for a relative error.
     largest_estimate = max(estimate, _NORMAL) * (1.0 + _ROUNDING)
     largest_missed = max(missed, _NORMAL) * (1.0 + _ROUNDING)
+    # Each list gets all bounds that hold; the best one is returned. `nextafter` covers the rounding of a difference.
     uppers = [largest_estimate, 1.0]
     lowers = [rate, math.nextafter(1.0 - largest_missed, 0.0)]
     if estimate > _NORMAL:
@@ -242,6 +243,7 @@ def gaussian_true_positives(rate: float, mu: float) -> Interval:
         uppers.append(math.nextafter(1.0 - missed * (1.0 - _ROUNDING), 1.0))
 
     # The increase over α is μ times a density between the least and the largest one on the interval.
+    # The largest density is at 0 if the interval contains it, and otherwise at an end.
     densities = [math.exp(-0.5 * point * point) / math.sqrt(2.0 * math.pi) for point in (start, end)]
     if min(densities) > _NORMAL:
         contains_zero = start < 0.0 < end

@@ -299,13 +299,13 @@ def derivation_of(*derivations: Step) -> tuple[DerivationStep, ...]:
 
 
 class _ListedSteps:
-    """A list of the steps of proof trees ("derivations"), with premises before conclusions and without duplicates.
+    """A list of the steps of proofs, in which each step follows the steps whose results it uses.
 
-    A step is one use of a theorem, with its inputs. Its premises are the steps that give the results it uses. In the
-    list they are given by their indices.
+    A step is one use of a theorem, with its inputs. The steps whose results it uses are its premises. The list has
+    their indices in place of the steps themselves. Equal steps are listed once.
 
     Attributes:
-        steps: the steps so far.
+        steps: the steps so far, in the order of the list.
     """
 
     def __init__(self) -> None:

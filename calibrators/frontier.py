@@ -44,8 +44,8 @@ class Choice(Generic[Chosen_co]):
 
     Attributes:
         run: the run; its class depends on the algorithm.
-        frontier: runs none of which is at least as good as another in rounds, batch size and risk bound. None if
-            nothing was to be chosen or if no theorem bounds the risk.
+        frontier: the efficient alternatives: no run of them is at least as good as another in rounds, batch size and
+            risk bound. None if nothing was to be chosen or if no theorem bounds the risk.
     """
 
     run: Chosen_co

@@ -128,8 +128,9 @@ def guarantee_of(
 class Certified:
     """A noise that is certified to meet a target, and evidence that less noise misses the target.
 
-    The slack s is about the smallest of 1e-6, 1e-5, 1e-4 and 1e-3 (`SLACKS`) for which noise·(1 − s) provably misses
-    the target. The proof is a lower numerical bound on the δ of the theorem that exceeds the target's δ.
+    The evidence is a number s, the slack: the noise times 1 − s provably misses the target. It is one of 1e-6, 1e-5,
+    1e-4 and 1e-3 (`SLACKS`), about the smallest for which this is proved. The proof is a lower bound on δ that exceeds
+    the target's δ.
 
     Attributes:
         noise: the certified noise, or another solved number if that is the unknown of the search.

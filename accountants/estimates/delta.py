@@ -86,12 +86,16 @@ def likely_log_delta_of_batches(
 
 # The saddle point of the integrand ----------------------------------------------------------------------------------
 class _Saddle(NamedTuple):
-    """The saddle point of the integrand of δ, an inverse Laplace transform.
+    """The saddle point of the integral that gives δ(ε), by which the path of integration is chosen.
+
+    δ is an inverse Laplace transform of the moment generating function of the privacy loss. The integral is along a
+    vertical line in the complex plane. The line crosses the real axis at the point λ > 0 at which the integrand is
+    least there.
 
     Attributes:
-        tilt: real part λ > 0 of the path of integration.
-        law: the loss L of one step, weighted by e^{λL}.
-        curvature: second derivative of the log of the integrand at λ.
+        tilt: the point λ > 0, the real part of the path of integration.
+        law: distribution of the privacy loss L of one step, weighted by e^{λL}.
+        curvature: second derivative of the logarithm of the integrand at λ, in squared nats.
     """
 
     tilt: float

@@ -187,12 +187,15 @@ def _secant_step(value: float, distance: float, change: float) -> float:
 def likely_slope(target: Target, *, rate: float, noise: float, distance: float) -> float:
     """Estimate how fast δ falls with the noise: −d log |log δ|/d log noise at the target's ε.
 
-    The first step of a search uses it. It is the product of two slopes. `rise` gives that of log |log δ| in log μ, for
-    μ-Gaussian differential privacy. By the central limit theorem, log μ decreases by s²e^{s²}/(e^{s²} − 1) for each
-    unit of log noise, with s = distance/noise. It decreases by 1 without subsampling.
+    A search for the noise uses the slope for its first step. The slope is the product of two slopes, by way of the μ of
+    Gaussian differential privacy that approximates the run:
+
+    - `rise` estimates that of log |log δ| in log μ.
+    - By the central limit theorem, log μ decreases by s²e^{s²}/(e^{s²} − 1) for each unit of log noise. Here s is the
+      distance divided by the noise. Without subsampling, log μ decreases by 1.
 
     Args:
-        target: ε and δ.
+        target: the ε and δ at which the slope is estimated.
         rate: inclusion probability q, in (0, 1].
         noise: estimate of the noise multiplier that meets the target, in clipping norms.
         distance: sensitivity of the mechanism in clipping norms.
@@ -200,6 +203,7 @@ def likely_slope(target: Target, *, rate: float, noise: float, distance: float) 
     Returns:
         The slope, between −`STEEPEST` and −0.1.
     """
+    # The decrease of log μ for one unit of log noise, with s² as `ratio_square`.
     ratio_square = min(distance / noise, LARGEST_RATIO) ** 2
     fall_of_log_mu = 1.0 if rate == 1.0 else ratio_square / -math.expm1(-ratio_square)
     # The limits keep the first step of the search finite and not too short.

@@ -40,7 +40,8 @@ class MembersSolution(Solution[Answered_co], Generic[Answered_co]):
         members: the kinds of clients.
         certified_members: the certificate of each kind: its noise multiplier with the guarantee.
         noise_stds: certified standard deviation σ per coordinate of each kind.
-        printed_stds: σ of each group by the printed theorem at the answer's rounds; empty where a client is the unit.
+        printed_stds: σ that the paper prescribes for each group at the answer's rounds; empty if whole clients are
+            protected.
     """
 
     run: Run

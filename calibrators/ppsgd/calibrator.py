@@ -117,10 +117,11 @@ class PpsgdParameters:
 
 @dataclass(frozen=True, kw_only=True)
 class PpsgdSolution(Solution[PpsgdProblem]):
-    """A certified noise, with the figures for a draw of fixed size.
+    """A certified noise of personalised SGD (PPSGD), with a comparison of ways to draw the participants.
 
     Attributes:
-        participation: ε with and without amplification; None unless a fixed number of clients is drawn.
+        participation: ε with and without amplification by the random draw of clients, at the certified noise; None
+            unless a fixed number of clients is drawn in each round.
     """
 
     participation: ParticipationFigures | None

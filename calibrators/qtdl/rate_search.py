@@ -34,7 +34,7 @@ SPREAD = math.log(20.0)
 
 
 class Widths(NamedTuple):
-    """Tolerances of the search for a decay rate α, in log α.
+    """Tolerances of the search for the decay rate α of integer noise, as differences of log α.
 
     Attributes:
         spent: tolerance of the largest rate that leaves some of δ for escapes (messages only one neighbour can send).

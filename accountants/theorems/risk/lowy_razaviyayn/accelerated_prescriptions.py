@@ -120,7 +120,7 @@ def _round_variance(run: ReusedRun, totals: Aggregates, *, rounds: int, reading:
         reading: "printed" for the paper's formulas, "corrected" for those without its errors.
 
     Returns:
-        The three summands, in squared gradient units.
+        The variance due to sampled records, to sampled clients, and to noise, in squared gradient units.
     """
     participants = run.federation.participation.mean
     squared_gradient_std = run.empirical_gradient_std * run.empirical_gradient_std

@@ -122,7 +122,7 @@ class UnequalAcceleratedProblem(AcceleratedProblem):
             noise_std: root mean square over clients of the noise's standard deviation per coordinate, at least 0.
 
         Returns:
-            The three summands, in squared gradient units.
+            The variance due to sampled records, to sampled clients, and to noise, in squared gradient units.
         """
         gradient_variance = _square_or_infinity(self.gradient_std)
 

@@ -121,7 +121,7 @@ class Prescription:
         aggregates: averages over the clients that the statement uses.
         terms: terms of the bound and auxiliary numbers of the statement, by name.
         envelope_smoothness: smoothness b of the Moreau envelope; only of Theorem 2.2.
-        excess_risk_at_effective_participants: the printed convex bound of Theorem 2.2 with the effective number M~ of
+        excess_risk_at_effective_participants: bound of Theorem 2.2 for convex losses, with the effective number M~ of
             participants in place of the mean number M.
     """
 

@@ -40,7 +40,7 @@ def unequal_variance(
         bounds: `largest_within`, `largest_between` and `largest_total` of `largest_variance`.
 
     Returns:
-        The three summands, in squared gradient units.
+        The variance due to sampled records, to sampled clients, and to noise, in squared gradient units.
     """
     # For each client, the variance of a batch's mean gradient divided by the variance of one record's gradient.
     if used_once:

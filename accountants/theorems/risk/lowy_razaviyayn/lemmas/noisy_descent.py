@@ -133,7 +133,7 @@ class NoisyDescent(ClientFields):
                 Razaviyayn. "corrected" has plain means over all clients, which are exact (erratum E-31).
 
         Returns:
-            The three summands, in squared gradient units.
+            The variance due to sampled records, to sampled clients, and to noise, in squared gradient units.
         """
         return fresh_gradient_variance(
             self.statistics(gradient_std=self.empirical_gradient_std, noise_std=self.noise_std),

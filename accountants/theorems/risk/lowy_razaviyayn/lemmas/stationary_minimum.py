@@ -77,7 +77,7 @@ class MinimiserRound(ClientFields):
             heterogeneity: standard deviation of the clients' mean gradients, at least 0.
 
         Returns:
-            The three summands, in squared gradient units.
+            The variance due to sampled records, to sampled clients, and to noise, in squared gradient units.
         """
         return fresh_gradient_variance(
             self.statistics(gradient_std=self.gradient_std, noise_std=self.noise_std),

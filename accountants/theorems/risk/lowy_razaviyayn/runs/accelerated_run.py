@@ -106,7 +106,7 @@ class AcceleratedProblem(EqualClientsRound):
             noise_std: standard deviation σ of the noise of a client's message per coordinate, at least 0.
 
         Returns:
-            The three summands, in squared gradient units.
+            The variance due to sampled records, to sampled clients, and to noise, in squared gradient units.
         """
         # One pass: each record is used once, so batches are fresh samples of the distributions.
         if self.objective == "population":

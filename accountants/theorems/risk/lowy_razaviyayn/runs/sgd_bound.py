@@ -76,7 +76,7 @@ class ExcessRiskProblem(EqualClientsRound):
             noise_std: standard deviation σ of the noise of a client's message per coordinate.
 
         Returns:
-            The three summands, in squared gradient units.
+            The variance due to sampled records, to sampled clients, and to noise, in squared gradient units.
         """
         gradient_std = self.lipschitz if self.empirical_gradient_std is None else self.empirical_gradient_std
         heterogeneity = gradient_std if self.empirical_heterogeneity is None else self.empirical_heterogeneity
