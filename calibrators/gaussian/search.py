@@ -169,8 +169,9 @@ def largest_rate(rated: Family, target: Target, *, guess: float) -> Certified:
         guess: initial estimate of the rate, in (0, 1].
 
     Returns:
-        The rate, in the field `noise`, with its guarantee. The `slack` is the smallest of `SLACKS` by which a larger
-        rate provably misses the target; None without such a proof, and for the rate 1.
+        The rate, in the field `noise` of the record, with its guarantee. The field `slack` has the smallest relative
+        increase, one of `SLACKS`, at which the rate provably misses the target. It is None without such a proof, and
+        for the rate 1.
 
     Guarantees: the answer meets the target by evaluation.
 

@@ -203,8 +203,10 @@ def escape(inputs: TruncatedDiscreteLaplace) -> Outputs:
         inputs: the noise, and the sensitivities in grid steps.
 
     Returns:
-        The shift: `shifted_coordinates` coordinates of size `shift`, and one of size `remainder`. Further `epsilon`,
-        the ε from which on δ is 1 − S, this δ with its logarithm, and log10 S.
+        `shifted_coordinates`, `shift`, `remainder`: the shift has this many coordinates of size `shift`, and one of
+        size `remainder`, in grid steps.
+        `epsilon`: the ε from which on δ is constant, equal to 1 − S.
+        Further this δ with its decimal logarithm, and log10 S.
     """
     shift = worst_shift(inputs)
     log_survival, log_escape = log_survival_and_escape(inputs, shift)

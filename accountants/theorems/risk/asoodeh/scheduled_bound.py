@@ -239,10 +239,13 @@ def scheduled_risk(run: ScheduledRun) -> Outputs:
         run: the run, with its schedules of step sizes and noise, and the constants of the losses.
 
     Returns:
-        `steps`, the number T. `excess_risk_at_random_stop`, after a uniformly random one of the last k steps.
-        `excess_risk_of_last`, the least bound on the last model; infinite if the loss is not strongly convex and step
-        sizes increase. `excess_risk_of_last_if_interior`, for strongly convex losses of smoothness β with the minimiser
-        w* inside the domain; it is at most β/2 times the bound on E‖W_T − w*‖². All bounds are rounded up.
+        `steps`: number T of steps.
+        `excess_risk_at_random_stop`: bound after a uniformly random one of the last k steps.
+        `excess_risk_of_last`: least bound on the last model; infinite if the loss is not strongly convex and step sizes
+        increase.
+        `excess_risk_of_last_if_interior`: bound on the last model W_T if the minimiser w* is inside the domain, for
+        strongly convex losses of smoothness β. It is at most β/2 times the bound on E‖W_T − w*‖².
+        All bounds are rounded up, in units of the loss.
     """
     # Strong convexity bounds the distance of the last model from the minimiser, and hence its risk.
     last = last_bound(run)

@@ -60,9 +60,9 @@ def minimal_norm_optimum(
 ) -> Outputs:
     """Return the minimiser of least norm among all models that fit every client's optimum.
 
-    Client i uses the model w + θ_i of a shared part w and an own part θ_i, and its optimum is v_i. Many choices of z =
-    (w, θ_1, …, θ_N) give the same sums. The norm is ‖z‖² = ‖w‖²/α + Σ‖θ_i‖². The minimiser of least norm has w = a v̄
-    and θ_i = v_i − a v̄, where v̄ is the mean of the optima and a = αN/(αN + 1).
+    Client i uses the model w + θ_i: all clients share w, and θ_i is the client's own. Its optimum is v_i. Many choices
+    of z = (w, θ_1, …, θ_N) give the same sums. The squared norm is ‖z‖² = ‖w‖²/α + Σ‖θ_i‖². The minimiser of least norm
+    has w = a v̄ and θ_i = v_i − a v̄. Here v̄ is the mean of the optima, and a = αN/(αN + 1).
 
     Args:
         clients: number N of clients.
@@ -71,7 +71,8 @@ def minimal_norm_optimum(
         optimum_spread: root mean square distance of the optima from their mean.
 
     Returns:
-        `shared_share` a, `local_share` 1 − a, and `squared_norm`, the least squared norm.
+        `shared_share`, `local_share`: the shares a and 1 − a of v̄ in w and in θ_i.
+        `squared_norm`: the least squared norm ‖z‖².
     """
     alpha = personalization_value(personalization)
     local_share = 0.0  # the limit at α = ∞

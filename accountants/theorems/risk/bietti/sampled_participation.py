@@ -167,9 +167,10 @@ def bound_by_samples(inputs: SampledInputs, reading: Reading = "printed") -> Out
         reading: "printed" for the statement; "corrected" for smoothness and variance by errata E-B5 and E-B6.
 
     Returns:
-        The bound and the three variances. `proof_weighted_smoothness` is the smoothness in the printed proof.
-        `clipping_multiplier` is the number of gradients in the largest message. `heterogeneity_cost` is the ratio of
-        the noise to the noise with equal weights.
+        The bound with its terms, and the three variances of `_bound`. Further:
+        `proof_weighted_smoothness`: the smoothness in the paper's proof, which differs from that in its statement.
+        `clipping_multiplier`: number of gradients in the largest message.
+        `heterogeneity_cost`: ratio of the noise to the noise with equal weights of the clients.
     """
     federation = _federation(inputs, "samples")
     return {
@@ -189,8 +190,9 @@ def bound_by_clients(inputs: SampledInputs, reading: Reading = "printed") -> Out
         reading: "printed" for the statement; "corrected" for smoothness and variance by errata E-B5 and E-B6.
 
     Returns:
-        The bound and the three variances. `proof_weighted_smoothness` is the smoothness in the printed proof, and
-        `coarser_variance` a step's variance as if all batches had the smallest size, equation (36).
+        The bound with its terms, and the three variances of `_bound`. Further:
+        `proof_weighted_smoothness`: the smoothness in the paper's proof, which differs from that in its statement.
+        `coarser_variance`: variance of a step as if all batches had the smallest size, equation (36).
     """
     federation = _federation(inputs, "clients")
     coarser = federation.coarser_variance(

@@ -174,8 +174,9 @@ def _convex_terms(
         privacy: variance of a round's averaged noise, summed over coordinates, divided by 256R.
 
     Returns:
-        `optimisation`, βD²/R², for the smoothness β and the diameter D of the domain. `minibatch`, `clients` and
-        `privacy` are D√(sampling/R), D√(clients/R) and D√privacy.
+        `optimisation`: βD²/R², for the smoothness β and the diameter D of the domain.
+        `minibatch`, `clients`: D√(sampling/R) and D√(clients/R).
+        `privacy`: D√privacy.
     """
     return {
         "optimisation": smoothness * (run.diameter / rounds) ** 2,
@@ -199,8 +200,9 @@ def _strongly_convex_terms(
         privacy: variance of a round's averaged noise, summed over coordinates, divided by 256R.
 
     Returns:
-        `optimisation`, Δe^{−R√(μ/β)}. `minibatch` and `clients` are the two variances divided by μR. `privacy` is the
-        argument `privacy` divided by μ.
+        `optimisation`: Δe^{−R√(μ/β)}.
+        `minibatch`, `clients`: the two variances divided by μR.
+        `privacy`: the argument `privacy` divided by μ.
     """
     convexity = run.strong_convexity
     remaining_share = math.exp(-rounds * math.sqrt(convexity / smoothness))

@@ -124,9 +124,11 @@ def accelerated_outputs(inputs: ReusedInputs, reading: Reading = "printed") -> O
             `complete_prescription` lists.
 
     Returns:
-        `rounds` is the number of rounds that is run. `excess_risk_scale` is the order of the risk at
-        `prescribed_rounds`. The outputs of `noise_outputs` describe the noise; the printed Theorem 2.4 uses the largest
-        Lipschitz constant for all groups of clients.
+        `rounds`: number of rounds that is run.
+        `prescribed_rounds`: number of rounds of the theorem, before rounding.
+        `excess_risk_scale`: order of the excess risk at `prescribed_rounds`.
+        The outputs of `noise_outputs` describe the noise. Theorem 2.4 as printed uses the largest Lipschitz constant
+        for all groups of clients.
 
         The statement of the appendix adds the following. `before_excess_risk_scale` is the order of the risk at
         `rounds`, before these are set to the prescribed number. It is the sum of the outputs with names that end in

@@ -303,7 +303,7 @@ def prescribed_outputs(inputs: DescentInputs, reading: Reading = "printed") -> F
             the theorem list.
 
     Returns:
-        `excess_risk` is the stated bound; if the theorem hides its constant, the order is `excess_risk_scale` instead.
+        `excess_risk`: the stated bound, or `excess_risk_scale`: its order, if the theorem hides the constant.
         The outputs of `noise_outputs` describe the noise.
 
         The statement of the appendix adds `step_size`, `averaging_ratio` and the averages over the clients of
