@@ -61,9 +61,9 @@ def likely_least(curve: Curve, epsilon: float) -> int:
 
 
 def quick_upper_log_delta(curve: Curve, epsilon: float) -> float:
-    """Return an upper bound on log δ(ε) that costs little if the curve is composed, and may be loose.
+    """Return an upper bound on log δ(ε) of a composition in little time; it may be loose.
 
-    If the quick bound of a direction fails, it is the bound of `Pair.log_delta_bounds`.
+    If a quick bound is infinite, the slower bound of the dominating pair is returned.
 
     Args:
         curve: a privacy curve.
@@ -85,7 +85,7 @@ def quick_upper_log_delta(curve: Curve, epsilon: float) -> float:
 
 
 def closed_form_decides(curve: Curve, epsilon: float, share: float) -> bool:
-    """Return whether a bound in closed form is estimated to be the least at ε.
+    """Return whether a bound on δ(ε) in closed form is estimated to be less than all bounds by composition.
 
     No composition is then necessary.
 
@@ -95,7 +95,7 @@ def closed_form_decides(curve: Curve, epsilon: float, share: float) -> bool:
         share: fraction of the least closed form's log δ by which all composed bounds must exceed it.
 
     Returns:
-        True if both directions of the dominating pair are so estimated.
+        True if this is estimated for both directions of the dominating pair, that is, for P against Q and Q against P.
     """
     return all(profile.closed_decides(epsilon, share) for profile in curve.upper.directions())
 

@@ -212,7 +212,7 @@ def likely_slope(target: Target, *, rate: float, noise: float, distance: float) 
 
 
 def rise(target: Target) -> float:
-    """Estimate by how much log |log δ| at the target's ε decreases if μ increases by a factor of e.
+    """Estimate the slope of log |log δ| in log μ at the target's ε, with the opposite sign.
 
     δ is that of μ-Gaussian differential privacy. The slope is a difference quotient between μ and `SLOPE_STEP` · μ.
 
@@ -220,7 +220,7 @@ def rise(target: Target) -> float:
         target: ε and δ, which give μ.
 
     Returns:
-        The decrease, at least 1e-3.
+        The decrease of log |log δ| for each unit of log μ, at least 1e-3.
     """
     mu = central_mu(target)
     log_delta = central_log_delta(target.epsilon, mu)
@@ -327,6 +327,7 @@ def central_log_delta(epsilon: float, mu: float) -> float:
         complement = lower_tail + scaled_tail_at_b * math.exp(-0.5 * tail_start * tail_start)
         # The limits keep the logarithm finite, and below 0.
         return min(math.log1p(-min(complement, 1.0 - 1e-16)), -1e-300)
+    # For a ≥ 0, δ = e^{−a²/2} times the difference of the scaled tails at a and at b.
     difference = 0.5 * float(erfcx(tail_start * math.sqrt(0.5))) - scaled_tail_at_b
     # 1e-300 keeps the argument positive where the difference vanishes.
     return math.log(max(difference, 1e-300)) - 0.5 * tail_start * tail_start
