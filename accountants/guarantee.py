@@ -268,7 +268,7 @@ class PrivacyCurve:
 
 
 def _check_arguments(**arguments: object) -> dict[str, float]:
-    """Return the arguments of a query of a privacy curve as doubles, each within the range of its quantity.
+    """Check the ε or δ at which a privacy curve is evaluated, and convert each to a double.
 
     Scalars of numpy are converted.
 

@@ -156,10 +156,11 @@ class _Attacks:
 
     @cached_property
     def advantage(self) -> Interval:
-        """Enclosure of E_1, the total variation distance, which is equal in both directions.
+        """Bounds on the largest advantage of an attack, which is the total variation distance of the two distributions.
 
-        The second direction is evaluated only if the bounds of the first are not close and evaluations are not
-        expensive. The bounds are then the best of both directions.
+        It is equal in both directions, that is, for P against Q and for Q against P. The second direction is
+        evaluated only if the bounds of the first are not close and evaluations are not expensive. The bounds
+        are then the best of both directions.
         """
         first, *further = self._directions
         is_expensive = first.read_nearby()

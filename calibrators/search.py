@@ -239,6 +239,7 @@ def smallest_noise(family: Family, target: Target, *, guess: float, slope: float
     fall = LIKELY_FALL if slope is None else -slope / rise(target)
     log_noise = least_for_target(guarantee_at, target, math.log(guess), _NOISES, fall=fall, note=misses.add)
     if log_noise is None:
+        # Even the largest noise misses the target: report the nearest target that it meets.
         safest = family(MOST, "default")
         require_figure(safest, target)
         raise no_noise_suffices(safest, target)
@@ -261,10 +262,10 @@ def smallest_noise(family: Family, target: Target, *, guess: float, slope: float
 
 
 def no_noise_suffices(safest: Guarantee, target: Target) -> Infeasible:
-    """Return the error to raise if even the largest noise that is offered misses the target.
+    """Return the error for a run that misses its privacy target even at the largest noise multiplier of the search.
 
     Args:
-        safest: the guarantee at the largest noise multiplier on offer.
+        safest: the guarantee at this noise multiplier.
         target: the target (ε, δ).
 
     Returns:

@@ -72,6 +72,7 @@ def members_of(problem: PacedProblem, run: Run) -> tuple[Member, ...]:
     Returns:
         The kinds in the order of the groups. A group without a Lipschitz constant or target has that of the request.
     """
+    # Without groups, all clients are of one kind.
     if problem.client_groups is None:
         all_clients = Member(
             place=0,
@@ -83,6 +84,7 @@ def members_of(problem: PacedProblem, run: Run) -> tuple[Member, ...]:
             target=problem.target,
         )
         return (all_clients,)
+    # One kind for each group.
     groups_and_scales = zip(problem.client_groups, problem.scales, strict=True)
     return tuple(
         Member(

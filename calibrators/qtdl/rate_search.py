@@ -97,7 +97,7 @@ class RateSearch:
         self._support_log_delta = functools.cache(functools.partial(support_log_delta, release))
 
     def log_escape(self, rate: float) -> float:
-        """Return the part of δ that a decay rate of the noise leaves for escapes, as a natural logarithm.
+        """Return the log probability that escapes may have at a decay rate of the noise.
 
         An escape is a message that only one of two neighbours can send. The other part of δ is for messages with a
         privacy loss above ε. The logarithm is −∞ if nothing is left.
@@ -111,7 +111,7 @@ class RateSearch:
         return log_difference_of(self._log_delta, self._support_log_delta(rate))
 
     def best_rates(self, *, beat: float) -> tuple[float, ...]:
-        """Return the decay rates that need the fewest noise levels, by golden section on log α.
+        """Find the decay rates α of the noise at which the target needs the fewest noise levels.
 
         An escape is a message that only one of two neighbours can send. All other messages form the common support.
 
