@@ -31,7 +31,7 @@ SHOWN = ("regularization", "envelope_smoothness", "excess_risk_scale")
 
 
 def printed_readings(problem: AcceleratedMbSgdProblem, run: Run, truth: Truth[Member]) -> tuple[PrintedReading, ...]:
-    """Return the parameters that Lowy and Razaviyayn print for a request, with the guarantee certified at them.
+    """Return the parameters that Lowy and Razaviyayn prescribe for a request, with the ε and δ certified for them.
 
     The theorem is their E.1 for a smooth loss and 2.4 otherwise, at the run's batch size K. A reading is one
     interpretation of it: `informal` for its short form for equal clients, `complete` for its full form, and

@@ -285,7 +285,7 @@ FAMILY: Family[PacedProblem, Member] = Family(
 
 
 def likely_mean_noise_std(certificates: Certificates[PacedProblem, Member], run: Run) -> float:
-    """Return an estimate of the certified σ of a run, root mean square over clients, by which runs are compared.
+    """Estimate the noise σ of a run that meets the target, root mean square over clients, to compare runs.
 
     Args:
         certificates: the certified noise of each kind of client, of which only the request is used.

@@ -62,7 +62,7 @@ def theorem_of(problem: MbSgdProblem) -> str:
 def printed_readings(
     problem: MbSgdProblem, run: Run, members: tuple[Member, ...], truth: Truth[Member]
 ) -> tuple[PrintedReading, ...]:
-    """Return the parameters that Lowy and Razaviyayn print for a request, with the guarantee certified at them.
+    """Return the parameters that Lowy and Razaviyayn prescribe for a request, with the ε and δ certified for them.
 
     A reading is one interpretation of a printed statement: `informal`, `complete`, `proof` and `corrected` of Theorem
     2.1 or 2.2, and `experimental` of Appendix H. The theorems prescribe no batch size, and the run's is used. Appendix

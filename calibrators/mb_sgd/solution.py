@@ -304,7 +304,7 @@ def common_risk(targets: Sequence[TargetAnswer]) -> Fields:
 
 
 def _merge_bounds(all_clients: Iterable[Ends], at_largest_target: Iterable[Ends]) -> Ends:
-    """Return bounds on the largest figure of all clients.
+    """Return bounds on a figure, such as ε, that hold for all clients: on the largest one of all.
 
     Args:
         all_clients: bounds on the figure of each client, of which the upper bounds are used.

@@ -104,7 +104,7 @@ class ClientReport:
 
 
 def describe_clients(problem: Mu2SgdProblem, noise: ScheduleNoise, target: Target) -> tuple[ClientReport, ...]:
-    """Describe how well a run protects each kind of client.
+    """Return the ε, the noise and the protected data of each kind of client, in the form of the answer.
 
     Args:
         problem: the request, with its client groups or with the number of participants.
@@ -192,7 +192,7 @@ def _epsilons_at_delta(mus: set[float], log_delta: float) -> dict[float, Ends]:
 
 
 def _client_report(kind: ReportingClients, epsilon: Ends) -> ClientReport:
-    """Describe one kind of client: its privacy, its own noise, and the rounds of its reports if these are given.
+    """Return the privacy, the own noise and the report rounds of one kind of client, in the form of the answer.
 
     Args:
         kind: clients with the same number of reports.

@@ -53,7 +53,7 @@ class Accounts:
         return self._cached_account(plan, effort, only_at, **changes)
 
     def _account(self, plan: RunSchedules, effort: Effort, only_at: float | None, **changes: Any) -> Account:
-        """Compute the guarantee of a run, without the cache.
+        """Compute the privacy guarantee of a run, without a look at stored results.
 
         Args:
             plan: the batch size and the schedules of the run.

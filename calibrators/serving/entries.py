@@ -243,7 +243,7 @@ class _Entry:
         )
 
     def _claims(self, reading: PrintedReading) -> JsonRecord:
-        """Return the claims of a printed theorem in one reading (interpretation), by name: ε, δ and the excess risk.
+        """Return the ε, δ and excess risk that a paper's theorem claims in one reading (interpretation), by name.
 
         Claims that repeat the rest of the answer are left out. These are an (ε, δ) equal to the target, and the
         objective and baseline of the certified risk. A claimed excess risk is rounded up to `DIGITS` digits.
