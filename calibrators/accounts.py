@@ -286,7 +286,7 @@ def _state(question: AccountQuestion, outcome: Account, drawn: tuple[Draw, ...])
 def _shared_members(
     question: AccountQuestion, outcome: Account, drawn: tuple[Draw, ...], reading: tuple[Query, Point] | None
 ) -> JsonRecord:
-    """Return the members that all answers to an account have, by their names.
+    """Return the proof, the tried theorems, the conditions and the warnings of an account, by their names in answers.
 
     Args:
         question: the request: the described run, with the protected unit, the observer and the claim, if any.

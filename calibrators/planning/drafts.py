@@ -92,7 +92,7 @@ def draft(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem) -> Dr
 
 
 def _make_request(calibrator: Calibrator, adapter: PlanAdapter, values: Fields) -> tuple[Any, list[Reason]]:
-    """Make the request of an algorithm from its fields.
+    """Make the request of an algorithm from its fields, or give the reasons why the fields are invalid.
 
     Args:
         calibrator: the algorithm.

@@ -74,9 +74,9 @@ def whole_batch(*, rate: float, records: int) -> int:
 
 
 def batch_variance(*, sampling: Sampling, records: int, batch: Fraction, norm: float) -> Fraction:
-    """Return the largest variance of a random batch of vectors, added up.
+    """Return the largest variance of the sum of the vectors in a random batch.
 
-    The variance is the expected squared distance from the expectation. Its maximum depends on the sampling:
+    The variance is the expected squared distance of the sum from its expectation. Its maximum depends on the sampling:
 
     - b(1 − b/n)C² for a Poisson batch,
     - bC² for b independent vectors,

@@ -166,9 +166,9 @@ def bound_39(inputs: ConvergenceInputs) -> Outputs:
             distance b of the clients' optima from it (`client_optimum_distance`).
 
     Returns:
-        Both step sizes, the bound, and its three terms. `start_term` is due to the distance of the initial model from
-        the minimiser, and `steps_term` to the step sizes. `client_optima_term` is due to the distance of the clients'
-        optima from the minimiser.
+        Both step sizes, the bound `gradient_norm`, and its terms by their causes: `start_term`, the distance of the
+        initial model from the minimiser; `steps_term`, the step sizes; and `client_optima_term`, the distance of the
+        clients' optima from the minimiser.
     """
     step_ratio = inputs.ratio  # x
     message_factor = error_factor(inputs.compression, inputs.participants)  # g

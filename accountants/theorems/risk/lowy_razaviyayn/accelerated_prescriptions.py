@@ -277,11 +277,11 @@ def _required_rounds(run: ReusedRun, totals: Aggregates, reading: Reading) -> fl
 
 
 def _sampling_variance(run: ReusedRun, reading: Reading) -> float:
-    """Return M times the sampling variance from which Lowy and Razaviyayn derive a number of rounds.
+    """Return the variance by sampling, times M, from which Lowy and Razaviyayn derive a number of rounds.
 
-    M is the number of participants in a round. The result is Φ̂²/K if a round leaves records out, otherwise 0. Φ̂ is
-    the standard deviation of the records' gradients, and K the smallest batch size. Theorem 2.4 has the Lipschitz
-    constant in place of Φ̂.
+    M is the number of participants in a round. The rounds must suffice to average this variance out. The result is
+    Φ̂²/K if a round leaves records out, otherwise 0. Φ̂ is the standard deviation of the records' gradients, and K the
+    smallest batch size. Theorem 2.4 has the Lipschitz constant in place of Φ̂.
 
     Args:
         run: the federation and the loss.
