@@ -158,7 +158,7 @@ def _long_last_bound(run: ScheduledRun) -> float:
     # Bound the gradients of all later steps by that of the step with the largest noise.
     largest_moment = run.moments(2, 2).item()
 
-    # Step sizes c/t, with the sum in two parts as above.
+    # Step sizes c/t: the terms with t < T/2, and the others.
     if isinstance(schedule, InverseTime):
         early_terms = 2.0 * (math.pi**2 / 6.0 - 1.0)
         late_terms = 4.0 * (1.0 + harmonic(steps)) / steps
