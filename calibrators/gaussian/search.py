@@ -50,8 +50,8 @@ def largest_count(counted: Family, target: Target, *, most: int, name: str, gues
     Guarantees: the answer meets the target by evaluation.
 
     Raises:
-        Infeasible: a count of one misses the target.
-        ConditionViolated: the target is a risk, and no theorem bounds it at a count of one.
+        Infeasible: the target is missed even if the count is 1.
+        ConditionViolated: the target is a risk, and no theorem bounds it for the count 1.
     """
     is_met = meeting(target)
 
@@ -122,7 +122,8 @@ def _estimate_largest(meets: Callable[[int], bool], start: int, most: int) -> in
 def _refine_largest(meets: Callable[[int], bool], start: int, most: int) -> int:
     """Find the largest count that meets the target, when the initial estimate is close.
 
-    The search goes away from the estimate in steps that double until two counts enclose the result, and then bisects.
+    The search moves away from the estimate, each step twice as long as the one before, until two counts enclose the
+    result. Then it bisects.
 
     Args:
         meets: whether a count meets the target; no larger count does after one that does not.
