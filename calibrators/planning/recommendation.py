@@ -137,8 +137,8 @@ def trusts(plan: PlanProblem, entries: Sequence[PlanEntry]) -> tuple[TrustPrice,
 def _price(definition: Trust, best: PlanEntry | None, least: float) -> TrustPrice:
     """Return the best algorithm for one kind of trust, and the price of this trust in remaining risk.
 
-    The remaining share is the risk that is left after training, relative to that of the initial model. The price is
-    the remaining share of this algorithm, divided by the least of all kinds of trust.
+    The remaining share is the bound on the excess risk over that of the initial model, or else a measure of the noise.
+    The price is the remaining share of this algorithm, divided by the least one of all kinds of trust.
 
     Args:
         definition: the kind of trust.
