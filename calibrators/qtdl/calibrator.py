@@ -171,7 +171,7 @@ class GridCalibrator(
         return math.sqrt(worst_shift(noise).square)
 
     def specs(self, solution: GridSolution[Problem]) -> tuple[Spec, ...]:
-        """Return the mechanism that releases the noisy integers of all rounds, for a ledger.
+        """Return the mechanism of all rounds, a release of noisy integers, in the form that a privacy ledger needs.
 
         A ledger adds up the privacy losses of several releases; it needs the full specification of each.
 
@@ -185,6 +185,7 @@ class GridCalibrator(
             ConditionViolated: rounding may move two updates further apart than the mechanism's sensitivities, with a
                 small probability that a spec cannot state.
         """
+        # Sensitivities that hold with certainty have the failure probability 0, with the logarithm −∞.
         release = solution.certified_noise.release
         if math.isinf(release.log_failure):
             return (release.spec(solution.certified_noise.noise),)

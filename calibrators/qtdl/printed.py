@@ -78,11 +78,15 @@ def printed_readings(problem: GridProblem) -> tuple[PrintedReading, ...]:
     """
     if problem.readings == ():
         return ()
+
+    # The noise of the theorem, and its claim for this noise.
     theorem_1, noise = noise_of_theorem_1(problem, problem.target.epsilon)
     log_delta = -problem.dimension * math.log(2.0)
     claim = Target(problem.target.epsilon, log_delta)
     if not noise:
         return (_reading_without_noise(theorem_1, claim),)
+
+    # The noise with the bits that it adds to a message, and the true ε and δ.
     bits = extra_bits(problem.quantization_levels, int(noise["noise_levels"]))
     parameters = noise | {"extra_bits_per_coordinate": bits}
     reading = make_reading(theorem_1, claims=claims(claim), parameters=parameters, true=figures_at(theorem_1, claim))

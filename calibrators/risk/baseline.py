@@ -35,7 +35,7 @@ class Start:
     baseline: Baseline
 
     def vacuous(self, bound: float) -> bool:
-        """Decide whether an upper bound is vacuous: no better than the bound on the risk before training."""
+        """Return whether an upper bound is vacuous: no better than the bound on the risk before training."""
         return self.baseline.covers(bound)
 
     def warning(self, code: str, name: str, bound: float) -> Caution:

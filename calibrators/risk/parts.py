@@ -237,6 +237,7 @@ def lower_bound(problem: RiskFields, setting: LowerBoundSetting, trust: Trust) -
     Returns:
         The order with its terms, and the conditions of the theorem.
     """
+    # The theorem depends on whether any party is trusted.
     theorem, inputs = _local_bound(problem, setting) if trust == "local" else _central_bound(problem, setting)
     evaluation = theorem.evaluate(inputs)
     outputs = evaluation.outputs

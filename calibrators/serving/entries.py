@@ -161,6 +161,7 @@ class _Entry:
         the risk (`RISK_ORDERS`) may differ, and are left out if they do. Parameters of `NOT_SERVED` and values of the
         request are left out, too.
         """
+        # All parameters of any reading, without those that differ, are requested or are never served.
         union: dict[str, float] = {}
         for reading in self.group:
             union |= reading.parameters
@@ -332,6 +333,7 @@ def _drop_repeated_statements(
     Returns:
         Copies of the details, in the same order.
     """
+    # Conditions are read in the order of the answer, so that the first one of an id keeps its statement.
     previous_ids = set(common)
     shortened = []
     for reading in details:
