@@ -197,14 +197,14 @@ class Grade(StrEnum):
 
 @dataclass(frozen=True)
 class Erratum:
-    """An error or another finding about a published theorem or proof, with the test that shows it.
+    """Finding about a printed text, with its grade.
 
     Attributes:
         id: name of the finding, such as E-19.
-        grade: kind of the finding, such as a misprint.
-        printed: the statement of the published text, in our words.
-        truth: the finding: the true statement, or the reason why the text is wrong.
-        test: pytest node ID of the test that shows the finding. Another test checks that this test exists.
+        grade: kind of the finding.
+        printed: what the text says, in our words.
+        truth: what we find.
+        test: pytest node ID of the test that shows it. Another test checks that it exists.
         place: place in the text, such as "Section 2.2, after (9)"; empty if it is not recorded.
         charitable: the most charitable interpretation of the text, and its consequence; empty if it is not recorded.
     """
