@@ -47,11 +47,11 @@ class ReadFrom:
 
 @dataclass(frozen=True)
 class _Described:
-    """The parts of a request class that a formula's signature does not contain.
+    """Description and checks of a request class that is made from the signature of a formula.
 
     Attributes:
-        summary: docstring of the class.
-        checks: checks of the fields together, each a function of the request.
+        summary: docstring of the class, which describes the request.
+        checks: checks that involve several fields, each a function of the request that raises an error.
     """
 
     summary: str = ""
@@ -76,7 +76,18 @@ def in_doubles(function: Callable[P, _Outputs]) -> Callable[P, _Outputs]:
 
     @functools.wraps(function)
     def check_outputs(*arguments: P.args, **named: P.kwargs) -> _Outputs:
-        """Evaluate the formula, and reject outputs outside the doubles."""
+        """Evaluate the formula, and reject a result that is not a number or leaves the range of doubles.
+
+        Args:
+            arguments: positional arguments of the formula.
+            named: named arguments of the formula.
+
+        Returns:
+            The outputs of the formula, unchanged.
+
+        Raises:
+            InvalidInput: the formula divides by 0 or overflows, or one of its outputs is not a number.
+        """
         try:
             outputs = function(*arguments, **named)
         except (ZeroDivisionError, OverflowError) as error:

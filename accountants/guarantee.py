@@ -268,7 +268,7 @@ class PrivacyCurve:
 
 
 def _check_arguments(**arguments: object) -> dict[str, float]:
-    """Return the arguments of a query of a privacy curve as doubles, each within the range of its quantity.
+    """Check the ε or δ at which a privacy curve is evaluated, and convert each to a double.
 
     Scalars of numpy are converted.
 
@@ -309,6 +309,7 @@ def delta_ends(log_delta: Interval) -> Interval:
     Returns:
         Bounds on δ. The upper one is 0 only if that on ln δ is −inf.
     """
+    # One step to the next double covers the rounding error of the exponential.
     lower = math.nextafter(math.exp(log_delta.lower), 0.0)
     if log_delta.upper == -math.inf:
         return Interval(lower, 0.0)

@@ -156,10 +156,11 @@ class _Attacks:
 
     @cached_property
     def advantage(self) -> Interval:
-        """Enclosure of E_1, the total variation distance, which is equal in both directions.
+        """Bounds on the largest advantage of an attack, which is the total variation distance of the two distributions.
 
-        The second direction is evaluated only if the bounds of the first are not close and evaluations are not
-        expensive. The bounds are then the best of both directions.
+        It is equal in both directions, that is, for P against Q and for Q against P. The second direction is
+        evaluated only if the bounds of the first are not close and evaluations are not expensive. The bounds
+        are then the best of both directions.
         """
         first, *further = self._directions
         is_expensive = first.read_nearby()
@@ -234,6 +235,7 @@ def gaussian_true_positives(rate: float, mu: float) -> Interval:
     # Rounded up; below `_NORMAL` doubles have too few digits for a relative error.
     largest_estimate = max(estimate, _NORMAL) * (1.0 + _ROUNDING)
     largest_missed = max(missed, _NORMAL) * (1.0 + _ROUNDING)
+    # Each list gets all bounds that hold; the best one is returned. `nextafter` covers the rounding of a difference.
     uppers = [largest_estimate, 1.0]
     lowers = [rate, math.nextafter(1.0 - largest_missed, 0.0)]
     if estimate > _NORMAL:
@@ -242,6 +244,7 @@ def gaussian_true_positives(rate: float, mu: float) -> Interval:
         uppers.append(math.nextafter(1.0 - missed * (1.0 - _ROUNDING), 1.0))
 
     # The increase over α is μ times a density between the least and the largest one on the interval.
+    # The largest density is at 0 if the interval contains it, and otherwise at an end.
     densities = [math.exp(-0.5 * point * point) / math.sqrt(2.0 * math.pi) for point in (start, end)]
     if min(densities) > _NORMAL:
         contains_zero = start < 0.0 < end

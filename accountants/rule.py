@@ -61,9 +61,8 @@ class Rule:
         kind: kind of the specs.
         apply: function from a spec and a `Case` to a guarantee, or to a refusal with its reason.
         combines: whether later rules are tried too.
-        inner_effort: effort at which inner specs, the parts of a spec, are accounted for; None for that of the request.
-            If a theorem's pair is made of a table of an inner profile, it is the same at every effort only if the table
-            is.
+        inner_effort: effort at which the guarantees of inner mechanisms are computed; None for that of the request. A
+            theorem that makes a table of an inner guarantee fixes it, so that the table is the same at every effort.
     """
 
     theorem: Theorem

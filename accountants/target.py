@@ -175,7 +175,7 @@ class RiskTarget:
 
     @property
     def gaussian_mu(self) -> float:
-        """The μ at which N(μ, 1) against N(0, 1) has this figure, to a few units of roundoff of its quantiles.
+        """The μ at which the best test of N(μ, 1) against N(0, 1) has exactly this risk, up to rounding.
 
         The advantage is 2 Φ(μ/2) − 1, the true positive rate at α is Φ(Φ⁻¹(α) + μ), and ρ is μ²/2.
         """
@@ -191,16 +191,16 @@ class RiskTarget:
         return self.bound
 
     def gaussian_epsilon(self, log_delta: float) -> float:
-        """Estimate the ε at a δ of the Gaussian pair that just meets the risk, in nats; at least 0.
+        """Estimate the ε at a given δ of a Gaussian mechanism that just meets the risk.
 
-        The pair is N(μ, 1) against N(0, 1). Its δ(ε) decreases, so ε is found by bisection between 0 and a bound on the
-        tail of the privacy loss.
+        The mechanism is as private as N(μ, 1) against N(0, 1). Its δ(ε) decreases, so ε is found by bisection between 0
+        and a bound on the tail of the privacy loss.
 
         Args:
             log_delta: natural logarithm of the δ.
 
         Returns:
-            ε in nats.
+            ε in nats, at least 0.
         """
         from epsilond.accountants.numerics.special import log_theta  # noqa: PLC0415  as above
 

@@ -365,9 +365,10 @@ class Theorem:
 
     @cached_property
     def readings(self) -> tuple[Reading, ...]:
-        """Versions of the formula: `printed`, and `corrected` if an erratum changes the formula.
+        """Names of the versions of the theorem's formula: `printed` alone, or `printed` and `corrected`.
 
-        The formula then takes the argument `reading`.
+        `printed` is the formula as the paper prints it, with its known errors. `corrected` is the formula without these
+        errors. A formula that has both takes the argument `reading`, which chooses one of them.
         """
         if self.formula is None:
             return ("printed",)

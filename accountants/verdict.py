@@ -22,6 +22,9 @@ class Verdict(StrEnum):
 
         Args:
             truth: result of the comparison.
+
+        Returns:
+            The verdict; never `undecidable`.
         """
         return cls.YES if truth else cls.NO
 

@@ -166,7 +166,7 @@ class AccountAnswer(Accounted):
 
 
 def account_spec(question: AccountQuestion, *, effort: Effort = "default") -> Accounted:
-    """Return the guarantee of a run as a curve, before any ε or δ is chosen.
+    """Certify the privacy of a run, and return the guarantee as a curve of δ over all ε.
 
     The answer's `guarantee.curve` gives δ at any ε, and ε at any δ.
 
@@ -182,6 +182,7 @@ def account_spec(question: AccountQuestion, *, effort: Effort = "default") -> Ac
         BeyondBudget: the work would exceed the fixed budget.
     """
     outcome = _account_for(question, effort)
+    # The guarantee in words, and as a curve.
     drawn = draws_of(question.spec, question.unit)
     statements = _state(question, outcome, drawn)
     guarantee = StatedGuarantee(
@@ -285,7 +286,7 @@ def _state(question: AccountQuestion, outcome: Account, drawn: tuple[Draw, ...])
 def _shared_members(
     question: AccountQuestion, outcome: Account, drawn: tuple[Draw, ...], reading: tuple[Query, Point] | None
 ) -> JsonRecord:
-    """Return the members that all answers to an account have, by their names.
+    """Return the proof, the tried theorems, the conditions and the warnings of an account, by their names in answers.
 
     Args:
         question: the request: the described run, with the protected unit, the observer and the claim, if any.

@@ -278,9 +278,9 @@ class Calibration(ShownInNotebooks, PartlyServed, Generic[Parameters]):
 
 
 def derivation_of(*derivations: Step) -> tuple[DerivationStep, ...]:
-    """Return proof trees as one list of steps, each after its premises: the steps with the results that it uses.
+    """Return proofs as one list of steps, in which each step follows the steps whose results it uses.
 
-    Equal steps are listed once.
+    A proof is a tree: its last step, with the steps before it ("premises"). Equal steps are listed once.
 
     Args:
         derivations: the last step of each proof, with its premises.
@@ -299,13 +299,13 @@ def derivation_of(*derivations: Step) -> tuple[DerivationStep, ...]:
 
 
 class _ListedSteps:
-    """A list of the steps of proof trees ("derivations"), with premises before conclusions and without duplicates.
+    """A list of the steps of proofs, in which each step follows the steps whose results it uses.
 
-    A step is one use of a theorem, with its inputs. Its premises are the steps that give the results it uses. In the
-    list they are given by their indices.
+    A step is one use of a theorem, with its inputs. The steps whose results it uses are its premises. The list has
+    their indices in place of the steps themselves. Equal steps are listed once.
 
     Attributes:
-        steps: the steps so far.
+        steps: the steps so far, in the order of the list.
     """
 
     def __init__(self) -> None:

@@ -139,13 +139,13 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
     def printed_readings(
         self, outcome: Outcome[SolutionT, TrainingT], *, true_figures: bool
     ) -> tuple[PrintedReading, ...]:
-        """Evaluate the theorems that the algorithm's paper prints, in each interpretation ("reading") of their text.
+        """Evaluate the theorems of the algorithm's paper, in each interpretation ("reading") of their text.
 
         Calibrators of papers override this method; the default returns nothing.
 
         Args:
             outcome: the certified noise, with the step sizes and the risk.
-            true_figures: whether to certify the guarantee of the printed parameters.
+            true_figures: whether to certify the ε and δ of a run with the parameters that the paper prescribes.
 
         Returns:
             The readings, each with its parameters, its claims and its conditions.

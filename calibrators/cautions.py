@@ -30,10 +30,10 @@ MINIMALITY_NOT_PROVED = Caution(
 
 
 def noise_cautions(certified: Iterable[Certified], *, drawn: str | None = "record") -> Iterator[Caution]:
-    """Warn if the smallest noise on offer meets the target, or if minimality of the noise was not proved.
+    """Warn if the smallest noise that a search tries meets the target, or if smaller noise may also meet it.
 
-    The least noise on offer hardly protects by itself. If units are drawn at random, the rare draw then gives most of
-    the privacy.
+    Searches try no noise below a fixed least one, which hardly protects by itself. If units are drawn at random, the
+    rare draw then gives most of the privacy.
 
     Args:
         certified: the certified noise of each group.
@@ -42,6 +42,7 @@ def noise_cautions(certified: Iterable[Certified], *, drawn: str | None = "recor
     Yields:
         At most one warning, with a code and a message.
     """
+    # The least noise suffices without a draw, or because of the draw.
     members = tuple(certified)
     is_least = any(member.noise == LEAST for member in members)
     if is_least and drawn is None:
@@ -71,12 +72,13 @@ def assumption_cautions(problem: object) -> Iterator[Caution]:
 
 
 def printed_cautions(printed: Iterable[PrintedReading], noise_stds: Sequence[float]) -> Iterator[Caution]:
-    """Warn of theorems as printed in papers: conditions that fail, claims that are false, and too little noise.
+    """Warn of a paper's theorems: conditions that fail, claims of privacy that are false, and too little noise.
 
-    Readings (interpretations) of a theorem that print the same parameters share their warnings.
+    A theorem may have several interpretations ("readings") of its text. Those that prescribe the same parameters share
+    their warnings.
 
     Args:
-        printed: the evaluated readings.
+        printed: the evaluated readings, as the paper states them.
         noise_stds: the certified σ of each group of clients, with which the printed noise is compared.
 
     Yields:
@@ -98,7 +100,7 @@ def printed_cautions(printed: Iterable[PrintedReading], noise_stds: Sequence[flo
 
 
 def failing_conditions(readings: Iterable[PrintedReading]) -> Iterator[Caution]:
-    """Warn of each condition of a printed theorem that fails for the run, with the numbers that it compares.
+    """Warn of each condition of a paper's theorem that the run does not meet, with the numbers that it compares.
 
     Args:
         readings: evaluated interpretations of printed theorems. Those of one theorem share the warning of a condition.
@@ -119,7 +121,7 @@ def failing_conditions(readings: Iterable[PrintedReading]) -> Iterator[Caution]:
 
 
 def _describe_failure(theorem: str, conditions: Sequence[tuple[str, ConditionAnswer]]) -> str:
-    """Describe in words a failing condition of a printed theorem, without a final full stop.
+    """Describe in words a condition of a paper's theorem that a run does not meet, without a final full stop.
 
     Args:
         theorem: id of the theorem.
@@ -154,10 +156,10 @@ def _has_finite_sides(condition: ConditionAnswer) -> bool:
 
 
 def noise_below(*readings: PrintedReading, noise_std: float) -> Iterator[Caution]:
-    """Warn if a printed theorem prescribes less noise than the smallest noise that is certified for the target.
+    """Warn if a paper's theorem prescribes less noise than the smallest noise that is certified for the target.
 
     Args:
-        readings: interpretations of one theorem that print the same noise, at least one.
+        readings: interpretations of one theorem that prescribe the same noise, at least one.
         noise_std: the certified standard deviation of the noise per coordinate.
 
     Yields:
@@ -206,7 +208,7 @@ def name_of(*readings: PrintedReading) -> str:
 
 
 def _claim(readings: Sequence[PrintedReading]) -> Iterator[Caution]:
-    """Warn if a printed theorem claims an ε that is below a proved lower bound on the true ε at its noise.
+    """Warn if a paper claims an ε that is below a proved lower bound on the true ε at the noise that it prescribes.
 
     Args:
         readings: interpretations of one theorem that print the same noise, each with its claimed and its true ε.

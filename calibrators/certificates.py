@@ -265,7 +265,7 @@ class Certificates(Generic[Problem_co, Run_contra]):
         return self.family.guess(self.problem, run) * self.norm(run)
 
     def truth(self, run: Run_contra, noise_multiplier: float) -> TrueFigures | None:
-        """Certify the ε and δ of a run with noise that a paper prints, to compare them with the paper's claim.
+        """Certify the ε and δ of a run at the noise that a paper prescribes, to compare them with the paper's claim.
 
         The neighbouring relation is replace-one, as in the printed theorems, and the protected unit is a record.
 
@@ -277,11 +277,13 @@ class Certificates(Generic[Problem_co, Run_contra]):
             Enclosures of ε at the target's δ and of δ at its ε. None if the number of rounds or the noise multiplier is
             outside the range that specs allow.
         """
+        # Specs have a largest number of rounds, and a range of noise multipliers.
         has_too_many_rounds = getattr(run, "rounds", 1) > LARGEST_COUNT
         if has_too_many_rounds or not NOISE_MULTIPLIER.contains(noise_multiplier):
             return None
         release = self.spec(run, noise_multiplier)
         target = self.family.target(self.problem, run)
+        # A quick upper and lower bound suffices; results are kept for repeated calls.
         key = (release, target)
         if key not in self._truths:
             guarantee = account(release, relation="replace-one", effort="coarse").guarantee

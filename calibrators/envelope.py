@@ -256,7 +256,7 @@ class TheoremAtInputs:
         return self.evaluation.outputs
 
     def conditions(self, *, without: tuple[str, ...] = ()) -> tuple[ConditionResult, ...]:
-        """Return the checked conditions at these inputs, in this interpretation ("reading") of the theorem.
+        """Evaluate the conditions of the theorem at its inputs, those that can be checked from the inputs.
 
         Args:
             without: ids of conditions that are left out.
@@ -297,7 +297,7 @@ def make_reading(
     conditions: Iterable[ConditionResult] | None = None,
     **parts: object,
 ) -> PrintedReading:
-    """Describe one interpretation ("reading") of a printed theorem, in the form of an answer.
+    """Return one interpretation ("reading") of a paper's theorem, in the form in which an answer shows it.
 
     The claims of the paper are compared with the guarantee that is certified at the same parameters.
 

@@ -44,8 +44,8 @@ class Choice(Generic[Chosen_co]):
 
     Attributes:
         run: the run; its class depends on the algorithm.
-        frontier: runs none of which is at least as good as another in rounds, batch size and risk bound. None if
-            nothing was to be chosen or if no theorem bounds the risk.
+        frontier: the efficient alternatives: no run of them is at least as good as another in rounds, batch size and
+            risk bound. None if nothing was to be chosen or if no theorem bounds the risk.
     """
 
     run: Chosen_co
@@ -163,7 +163,7 @@ class _Survey:
             run = following()
 
     def _next_best(self) -> Run | None:
-        """Return the run with the best predicted bound, or None if a certified run is as good.
+        """Return the run with the least predicted bound on the excess risk, unless a certified run is as good.
 
         "As good" allows for the relative error `PREDICTION_ERROR` of a prediction.
 
@@ -222,7 +222,7 @@ class _Survey:
         return (1.0 + within) * least_risk
 
     def frontier(self, traffic: Traffic, *, certify_shorter: bool = False) -> tuple[FrontierRun, ...]:
-        """Return the answer together with alternative runs, none of which dominates another.
+        """Return the chosen run together with alternative runs, none of which dominates another.
 
         The answer and the best certified run are among them. If the answer is long, with many rounds or much traffic,
         so is the best predicted run within `SHORT_ROUNDS`. Runs that are not certified have an estimated noise.
@@ -309,7 +309,7 @@ class _Survey:
             yield best_at[min(offered, key=lambda rounds: abs(math.log(rounds / spaced_rounds)))]
 
     def _frontier_run(self, run: Run, traffic: Traffic) -> FrontierRun:
-        """Describe an alternative run for the answer, with its certified noise or, without one, an estimate.
+        """Return a run in the form of the answer, with its certified noise or, without a certificate, an estimate.
 
         The frontier has the runs of which none is at least as good as another in rounds, batch size and risk bound.
 
@@ -343,9 +343,7 @@ class _Survey:
 def _dominates(run: FrontierRun, rival: FrontierRun) -> bool:
     """Decide whether a run dominates a rival: nowhere worse and somewhere better.
 
-    Fewer rounds, a smaller batch and a smaller bound on the excess risk are better.
-
-    The runs are compared in rounds, batch size and risk bound.
+    The runs are compared in rounds, batch size and bound on the excess risk. Smaller is better for each.
 
     Args:
         run: the run that may dominate.

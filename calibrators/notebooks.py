@@ -17,13 +17,14 @@ class ShownInNotebooks:
     """Base class of answers that notebooks display as a short HTML table."""
 
     def _repr_html_(self) -> str:
-        """Return a table of the chosen parts and the warnings, which a notebook displays.
+        """Return an HTML table of the answer's main fields and its warnings, which a notebook displays.
 
         The name of the method is the protocol of Jupyter notebooks.
 
         Returns:
             HTML with one row per field. All texts are escaped.
         """
+        # The fields of the answer and of its guarantee, of which those in `PARTS` are displayed.
         body = as_json(self)
         members = body | body.get("guarantee", {})
         displayed = {name: members[name] for name in PARTS if name in members}
@@ -35,9 +36,10 @@ class ShownInNotebooks:
 
 
 def flatten_fields(value: object, name: str) -> Iterator[tuple[str, str]]:
-    """Yield the rows of a table of a JSON value: dotted names of its fields, each with its value as text.
+    """Yield the names and values of all fields of a JSON value, as texts, for the rows of a table.
 
-    A number with a lower and an upper bound is one row, and so is the bound of a theorem. Items of a list are numbered.
+    The name of a nested field is written with dots. Two values are one row each: an object with a lower and an upper
+    bound, and the bound of a theorem. Items of a list are numbered.
 
     Args:
         value: the JSON value, or a part of it.
@@ -46,16 +48,20 @@ def flatten_fields(value: object, name: str) -> Iterator[tuple[str, str]]:
     Yields:
         Pairs of a name and a text, in the order of the fields.
     """
+    # The items of a list, numbered from 1 if there are several.
     if isinstance(value, list):
         has_several = len(value) > 1
         for number, item in enumerate(value, start=1):
             yield from flatten_fields(item, f"{name} {number}" if has_several else name)
+    # A text, number or truth value.
     elif not isinstance(value, Mapping):
         yield name, str(value)
+    # An interval, and the bound of a theorem with its main fields.
     elif value.keys() == {"lower", "upper"} and not any(isinstance(bound, Mapping) for bound in value.values()):
         yield name, f"[{value['lower']}, {value['upper']}]"
     elif "theorem" in value:
         yield name, ", ".join(str(value[part]) for part in BOUND_MEMBERS if part in value)
+    # Any other object, field by field.
     else:
         for inner_name, item in value.items():
             yield from flatten_fields(item, f"{name}.{inner_name}" if name else inner_name)

@@ -81,6 +81,7 @@ def least_parameter(
         evaluations.add(parameter, value)
         return value
 
+    # Interpolation needs few evaluations if the function is smooth.
     start = limits.clamp(guess)
     interpolated = _interpolate_root(recorded_shortfall, start, limits, fall)
     if interpolated is not None:
@@ -117,10 +118,9 @@ def crossing(
 def _interpolate_root(shortfall: Callable[[float], float], start: float, limits: Limits, fall: float) -> float | None:
     """Find nearly the least parameter that meets a target, by inverse quadratic interpolation.
 
-    A `Chart` transforms the parameter to a coordinate in which the function is nearly linear. Each step aims at twice
-    `AIM` beyond the root, where the target is met.
-
-    The interpolated function, the shortfall, says by how much a parameter misses the target.
+    The interpolated function is the shortfall, that is, the amount by which a parameter misses the target. Its root is
+    the least parameter that meets the target. A transformation of the parameter, the chart, makes the function nearly
+    linear. Each step aims at a distance of twice `AIM` beyond the root, where the target is met.
 
     Args:
         shortfall: decreasing function of the parameter, at most 0 where the target is met.
@@ -203,7 +203,7 @@ def _passing_side(shortfall: Callable[[float], float], bracket: _Bracket | None,
 def _find_bracket(shortfall: Callable[[float], float], start: float, limits: Limits) -> _Bracket | None:
     """Enclose the root of a decreasing function between two parameters.
 
-    The search steps away from the start, in steps that double up to a limit.
+    The search moves away from the start. Each step is twice as long as the previous one, up to a longest step.
 
     Args:
         shortfall: decreasing function of the parameter.

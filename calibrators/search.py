@@ -128,8 +128,9 @@ def guarantee_of(
 class Certified:
     """A noise that is certified to meet a target, and evidence that less noise misses the target.
 
-    The slack s is about the smallest of 1e-6, 1e-5, 1e-4 and 1e-3 (`SLACKS`) for which noise·(1 − s) provably misses
-    the target. The proof is a lower numerical bound on the δ of the theorem that exceeds the target's δ.
+    The evidence is a number s, the slack: the noise times 1 − s provably misses the target. It is one of 1e-6, 1e-5,
+    1e-4 and 1e-3 (`SLACKS`), about the smallest for which this is proved. The proof is a lower bound on δ that exceeds
+    the target's δ.
 
     Attributes:
         noise: the certified noise, or another solved number if that is the unknown of the search.
@@ -238,6 +239,7 @@ def smallest_noise(family: Family, target: Target, *, guess: float, slope: float
     fall = LIKELY_FALL if slope is None else -slope / rise(target)
     log_noise = least_for_target(guarantee_at, target, math.log(guess), _NOISES, fall=fall, note=misses.add)
     if log_noise is None:
+        # Even the largest noise misses the target: report the nearest target that it meets.
         safest = family(MOST, "default")
         require_figure(safest, target)
         raise no_noise_suffices(safest, target)
@@ -260,10 +262,10 @@ def smallest_noise(family: Family, target: Target, *, guess: float, slope: float
 
 
 def no_noise_suffices(safest: Guarantee, target: Target) -> Infeasible:
-    """Return the error to raise if even the largest noise that is offered misses the target.
+    """Return the error for a run that misses its privacy target even at the largest noise multiplier of the search.
 
     Args:
-        safest: the guarantee at the largest noise multiplier on offer.
+        safest: the guarantee at this noise multiplier.
         target: the target (ε, δ).
 
     Returns:

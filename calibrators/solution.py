@@ -89,12 +89,12 @@ TrainingT = TypeVar("TrainingT", bound=Training, default=Any)
 
 @dataclass(frozen=True)
 class Outcome(Generic[SolutionT, TrainingT]):
-    """The results that the parts of an answer are made of, in the order of the work.
+    """The results of a calibration, from which its answer is written: noise, step sizes, and the paper's theorems.
 
     Attributes:
         solution: the certified noise of the request.
         training: the step sizes and the bound on the risk; None where no theorem bounds it.
-        printed: the printed theorems in each interpretation ("reading") of their text.
+        printed: the theorems of the algorithm's paper, in each interpretation ("reading") of their text.
     """
 
     solution: SolutionT

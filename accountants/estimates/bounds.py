@@ -33,11 +33,12 @@ def alternatives(curve: Curve) -> tuple[Curve, ...]:
 
 
 def likely_least(curve: Curve, epsilon: float) -> int:
-    """Return the index of the dominating pair that is estimated to give the least bound on δ(ε).
+    """Return which of several upper bounds on a run's δ(ε) is probably the least, without composing the rounds.
 
-    Composing a pair is expensive, so the pairs of single rounds are compared. They are compared at `LIKELY_SHARE` · ε,
-    because a round has only a part of the total loss. The index is 0 if a pair is not a composition of one kind of
-    round.
+    Each bound comes from a dominating pair, that is, two distributions with a hockey-stick divergence that bounds δ.
+    Composing a pair over all rounds is expensive, so the pairs of single rounds are compared. They are compared at
+    `LIKELY_SHARE` · ε, because a round has only a part of the total loss. The index is 0 if a pair is not a composition
+    of one kind of round.
 
     Args:
         curve: a curve, with the least of several alternative pairs as its upper bound.
@@ -60,9 +61,9 @@ def likely_least(curve: Curve, epsilon: float) -> int:
 
 
 def quick_upper_log_delta(curve: Curve, epsilon: float) -> float:
-    """Return an upper bound on log δ(ε) that costs little if the curve is composed, and may be loose.
+    """Return an upper bound on log δ(ε) of a composition in little time; it may be loose.
 
-    If the quick bound of a direction fails, it is the bound of `Pair.log_delta_bounds`.
+    If a quick bound is infinite, the slower bound of the dominating pair is returned.
 
     Args:
         curve: a privacy curve.
@@ -84,7 +85,7 @@ def quick_upper_log_delta(curve: Curve, epsilon: float) -> float:
 
 
 def closed_form_decides(curve: Curve, epsilon: float, share: float) -> bool:
-    """Return whether a bound in closed form is estimated to be the least at ε.
+    """Return whether a bound on δ(ε) in closed form is estimated to be less than all bounds by composition.
 
     No composition is then necessary.
 
@@ -94,7 +95,7 @@ def closed_form_decides(curve: Curve, epsilon: float, share: float) -> bool:
         share: fraction of the least closed form's log δ by which all composed bounds must exceed it.
 
     Returns:
-        True if both directions of the dominating pair are so estimated.
+        True if this is estimated for both directions of the dominating pair, that is, for P against Q and Q against P.
     """
     return all(profile.closed_decides(epsilon, share) for profile in curve.upper.directions())
 

@@ -33,9 +33,10 @@ class Chart(NamedTuple):
 
     @classmethod
     def of_fall(cls, start: float, fall: float) -> Chart:
-        """Return the chart in which log μ decreases by a given amount for each e-fold of noise at the start.
+        """Return the chart in which log μ decreases by a given amount if log noise grows by 1, at a reference noise.
 
-        The decrease is s²/(1 − e^{−s²}), which is solved for s² by bisection.
+        μ is the parameter of Gaussian differential privacy, and s the sensitivity over the noise. The decrease is
+        s²/(1 − e^{−s²}), which is solved for s² by bisection.
 
         Args:
             start: logarithm of the reference noise.

@@ -54,9 +54,11 @@ def likely_log_delta_of_batches(
 ) -> tuple[float, float]:
     """Estimate log δ(ε) of a number of rounds with batches of fixed size, under replace-one.
 
-    δ(ε) is an inverse Laplace transform, which is computed by the trapezoidal rule on Re z = λ through its saddle
-    point. If batches hardly ever include the record, the estimate is T q δ₀(log(1 + (e^ε − 1)/q)) for T rounds. Here δ₀
-    is that of one included contribution.
+    δ(ε) is an inverse Laplace transform of the moment generating function of the privacy loss. The integral is computed
+    by the trapezoidal rule on a vertical line Re z = λ through the saddle point of the integrand.
+
+    If batches hardly ever include the record, a simpler estimate is used: T q δ₀(log(1 + (e^ε − 1)/q)) for T rounds.
+    Here δ₀ is the δ of one round that includes the record.
 
     Args:
         epsilon: ε, in nats, at least 0.
@@ -66,15 +68,17 @@ def likely_log_delta_of_batches(
         start: initial estimate of λ, above 0.
 
     Returns:
-        log δ(ε), and λ for the start of a further call.
+        The natural logarithm of δ(ε), and λ, from which a further call may start.
 
     Raises:
         ArithmeticError, ValueError: the computation fails.
     """
+    # Batches that hardly ever include the record.
     if rate * rounds < _RARE:
         epsilon_if_drawn = math.log1p(math.expm1(min(epsilon, _MOST_EXPONENT)) / rate)
         return math.log(rounds * rate) + central_log_delta(epsilon_if_drawn, mu), start
 
+    # The trapezoidal rule with the spacing 2π/A, for a period A that makes its error negligible.
     saddle = _find_saddle(epsilon, mu, rate, rounds, start)
     log_scale = rounds * saddle.law.log_moment - saddle.tilt * epsilon
     spacing = 2.0 * math.pi / _period(saddle, epsilon, mu, log_scale)
@@ -86,12 +90,16 @@ def likely_log_delta_of_batches(
 
 # The saddle point of the integrand ----------------------------------------------------------------------------------
 class _Saddle(NamedTuple):
-    """The saddle point of the integrand of δ, an inverse Laplace transform.
+    """The saddle point of the integral that gives δ(ε), by which the path of integration is chosen.
+
+    δ is an inverse Laplace transform of the moment generating function of the privacy loss. The integral is along a
+    vertical line in the complex plane. The line crosses the real axis at the point λ > 0 at which the integrand is
+    least there.
 
     Attributes:
-        tilt: real part λ > 0 of the path of integration.
-        law: the loss L of one step, weighted by e^{λL}.
-        curvature: second derivative of the log of the integrand at λ.
+        tilt: the point λ > 0, the real part of the path of integration.
+        law: distribution of the privacy loss L of one step, weighted by e^{λL}.
+        curvature: second derivative of the logarithm of the integrand at λ, in squared nats.
     """
 
     tilt: float
@@ -148,7 +156,7 @@ def _find_saddle(epsilon: float, mu: float, rate: float, rounds: int, start: flo
 
 
 def _measure_tilt(tilt: float, epsilon: float, mu: float, rate: float, rounds: int) -> tuple[_Saddle, float]:
-    """Return a candidate for the saddle point, and the derivative of the log of the integrand there.
+    """Compute the first two derivatives, at a real point λ, of the log of the integrand of an integral for δ(ε).
 
     The log of the integrand is T log M(λ) − λε − log λ − log(1 + λ). M(λ) = E[e^{λL}] is the moment generating function
     of the loss L of one step. The derivative is zero at the saddle point.
@@ -161,7 +169,7 @@ def _measure_tilt(tilt: float, epsilon: float, mu: float, rate: float, rounds: i
         rounds: number T of rounds.
 
     Returns:
-        The candidate with its tilted loss and the second derivative, and the first derivative.
+        The point λ with the second derivative and with the loss weighted by e^{λL}; then the first derivative.
 
     Raises:
         ArithmeticError: the tilted distribution leaves the doubles.
@@ -174,10 +182,10 @@ def _measure_tilt(tilt: float, epsilon: float, mu: float, rate: float, rounds: i
 
 # The trapezoidal sum through the saddle point -----------------------------------------------------------------------
 def _period(saddle: _Saddle, epsilon: float, mu: float, log_scale: float) -> float:
-    """Return a period A of the trapezoidal rule for δ(ε) beyond which the tilted losses are negligible.
+    """Return a number A, such that the trapezoidal rule with frequencies 2π/A apart computes δ(ε) precisely.
 
-    The distance of its frequencies is 2π/A. By Poisson summation, the error of the rule is the sum of
-    e^{λkA} δ(ε + kA) over all integers k ≠ 0.
+    The rule integrates along the line Re z = λ. By Poisson summation, its error is the sum of e^{λkA} δ(ε + kA) over
+    all integers k ≠ 0. A is chosen so large that these terms are negligible.
 
     Args:
         saddle: the saddle point, with the tilt λ.
@@ -188,6 +196,7 @@ def _period(saddle: _Saddle, epsilon: float, mu: float, log_scale: float) -> flo
     Returns:
         A, in nats of the total loss.
     """
+    # For k > 0: A exceeds the width of the total loss, weighted by e^{λL}, and the largest loss of one step.
     tilt, law, curvature = saddle
     sum_width = _OMITTED_DEVIATIONS * math.sqrt(curvature)
     largest_loss = float(law.loss[-1]) + _OMITTED_DEVIATIONS * mu - epsilon
@@ -243,7 +252,9 @@ def _sum_frequencies(saddle: _Saddle, epsilon: float, rounds: int, spacing: floa
 
 
 def _kernel(frequencies: FloatArray, tilt: float, epsilon: float) -> ComplexArray:
-    """Return e^{−itε} times the characteristic function of a little normal noise, which smooths the loss.
+    """Return the factors e^{−itε} of an inverse Laplace transform at frequencies t, times a smoothing factor.
+
+    The smoothing factor is the characteristic function of a little normal noise that is added to the loss.
 
     Args:
         frequencies: frequencies t, in radians per nat.
@@ -259,14 +270,14 @@ def _kernel(frequencies: FloatArray, tilt: float, epsilon: float) -> ComplexArra
 
 
 class _Nodes(NamedTuple):
-    """Quadrature nodes of the loss L of one step, weighted by e^{λL} and sorted by their spacing.
+    """Quadrature nodes of the privacy loss L of one step, with weights, sorted by their spacing.
 
-    The nodes that are used at a frequency come first.
+    The weights are e^{λL} times probabilities. The nodes that are used at a frequency come first.
 
     Attributes:
         loss: loss at each node, in nats, above 0.
-        above: tilted weights of these losses, e^{λL} times their probabilities.
-        below: tilted weights of the losses with the opposite sign.
+        above: weights of these losses.
+        below: weights of the losses with the opposite sign.
         spacing: reciprocal of the largest frequency that a node resolves, increasing.
         zero_mass: weight of the loss 0.
         moment: M(λ) = E[e^{λL}].
@@ -306,16 +317,17 @@ class _Nodes(NamedTuple):
         return int(np.searchsorted(self.spacing, largest_spacing))
 
     def moments(self, frequencies: FloatArray, phases: ComplexArray) -> ComplexArray:
-        """Return M(λ + it) from the first nodes, each damped at frequencies that it does not resolve.
+        """Compute the moment generating function M(λ + it) = E[e^{(λ + it)L}] at several frequencies t.
 
-        A node represents all losses up to the next one, between which the phases cancel at high frequencies.
+        It is a sum over the first nodes. A node represents all losses up to the next one, between which the phases
+        cancel at high frequencies. At these frequencies the node is therefore damped.
 
         Args:
             frequencies: t, one for each row of `phases`.
             phases: e^{itL} with the losses L of the first nodes, one column each.
 
         Returns:
-            One value for each frequency.
+            One complex number for each frequency.
         """
         used = phases.shape[1]
         # The high power leaves lower frequencies unchanged, and makes the cut at 1/spacing smooth.

@@ -187,12 +187,15 @@ def _secant_step(value: float, distance: float, change: float) -> float:
 def likely_slope(target: Target, *, rate: float, noise: float, distance: float) -> float:
     """Estimate how fast δ falls with the noise: −d log |log δ|/d log noise at the target's ε.
 
-    The first step of a search uses it. It is the product of two slopes. `rise` gives that of log |log δ| in log μ, for
-    μ-Gaussian differential privacy. By the central limit theorem, log μ decreases by s²e^{s²}/(e^{s²} − 1) for each
-    unit of log noise, with s = distance/noise. It decreases by 1 without subsampling.
+    A search for the noise uses the slope for its first step. The slope is the product of two slopes, by way of the μ of
+    Gaussian differential privacy that approximates the run:
+
+    - `rise` estimates that of log |log δ| in log μ.
+    - By the central limit theorem, log μ decreases by s²e^{s²}/(e^{s²} − 1) for each unit of log noise. Here s is the
+      distance divided by the noise. Without subsampling, log μ decreases by 1.
 
     Args:
-        target: ε and δ.
+        target: the ε and δ at which the slope is estimated.
         rate: inclusion probability q, in (0, 1].
         noise: estimate of the noise multiplier that meets the target, in clipping norms.
         distance: sensitivity of the mechanism in clipping norms.
@@ -200,6 +203,7 @@ def likely_slope(target: Target, *, rate: float, noise: float, distance: float) 
     Returns:
         The slope, between −`STEEPEST` and −0.1.
     """
+    # The decrease of log μ for one unit of log noise, with s² as `ratio_square`.
     ratio_square = min(distance / noise, LARGEST_RATIO) ** 2
     fall_of_log_mu = 1.0 if rate == 1.0 else ratio_square / -math.expm1(-ratio_square)
     # The limits keep the first step of the search finite and not too short.
@@ -208,7 +212,7 @@ def likely_slope(target: Target, *, rate: float, noise: float, distance: float) 
 
 
 def rise(target: Target) -> float:
-    """Estimate by how much log |log δ| at the target's ε decreases if μ increases by a factor of e.
+    """Estimate the slope of log |log δ| in log μ at the target's ε, with the opposite sign.
 
     δ is that of μ-Gaussian differential privacy. The slope is a difference quotient between μ and `SLOPE_STEP` · μ.
 
@@ -216,7 +220,7 @@ def rise(target: Target) -> float:
         target: ε and δ, which give μ.
 
     Returns:
-        The decrease, at least 1e-3.
+        The decrease of log |log δ| for each unit of log μ, at least 1e-3.
     """
     mu = central_mu(target)
     log_delta = central_log_delta(target.epsilon, mu)
@@ -323,6 +327,7 @@ def central_log_delta(epsilon: float, mu: float) -> float:
         complement = lower_tail + scaled_tail_at_b * math.exp(-0.5 * tail_start * tail_start)
         # The limits keep the logarithm finite, and below 0.
         return min(math.log1p(-min(complement, 1.0 - 1e-16)), -1e-300)
+    # For a ≥ 0, δ = e^{−a²/2} times the difference of the scaled tails at a and at b.
     difference = 0.5 * float(erfcx(tail_start * math.sqrt(0.5))) - scaled_tail_at_b
     # 1e-300 keeps the argument positive where the difference vanishes.
     return math.log(max(difference, 1e-300)) - 0.5 * tail_start * tail_start

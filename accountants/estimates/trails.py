@@ -94,9 +94,10 @@ def _lagrange_weight(point: TrailPoint, nodes: list[TrailPoint], log_mu: float) 
 
 
 class Trails:
-    """The results of recent calibrations, as one `Trail` for each release.
+    """A store of the results of recent calibrations, from which later searches for a noise start.
 
-    A release is everything on which a calibration depends, except the target. At most `TRAILS_KEPT` are stored.
+    The results are grouped by release, that is, by everything on which a calibration depends except the target. Each
+    release has one `Trail` with its results. At most `TRAILS_KEPT` releases are stored.
     """
 
     def __init__(self) -> None:

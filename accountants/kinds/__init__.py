@@ -23,7 +23,7 @@ NAMES: tuple[str, ...] = tuple(PLACES)
 
 
 def kind_named(name: str) -> MechanismKind:
-    """Return the facts about a kind of mechanism that are not theorems.
+    """Return the description, the example and the zero-concentrated privacy of a kind of mechanism.
 
     The module of the kind is imported when it is first read.
 

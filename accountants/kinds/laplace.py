@@ -74,7 +74,7 @@ EXACT = Theorem(
 
 
 def laplace_mechanism(spec: Laplace, case: Case) -> Guarantee:
-    """Return the guarantee of the Laplace mechanism, by the pair of its noise against the shifted noise.
+    """Return the guarantee of the Laplace mechanism: its noise compared with the noise shifted by the sensitivity.
 
     The shift is the sensitivity, in scales of the noise. Some neighbours attain it, so the guarantee is exact.
 

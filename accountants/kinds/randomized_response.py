@@ -33,18 +33,18 @@ class RandomizedResponseInputs:
 
 
 def response_pair(epsilon: float, categories: int) -> Pair:
-    """Return the pair of randomized-response reports of two clients with different categories.
+    """Return the distributions of the randomized-response reports of two clients with different categories.
 
     The privacy loss is ε for a report of the first client's category, and −ε for that of the second client. It is 0 for
-    each of the other k − 2. For the first client, these losses have the probabilities e^ε, 1 and k − 2, over e^ε + k −
-    1.
+    each of the other k − 2 categories. If the first client reports, these losses have the probabilities e^ε/S, 1/S and
+    (k − 2)/S, where S = e^ε + k − 1.
 
     Args:
         epsilon: privacy parameter ε > 0 of a report, in nats.
         categories: number k ≥ 2 of categories.
 
     Returns:
-        The pair, which is the same in both directions.
+        The two distributions with their privacy losses. They are the same in both directions.
     """
     # Logarithms of the probabilities of a true report, and of a report of one other category.
     log_true = -math.log1p((categories - 1) * math.exp(-epsilon))

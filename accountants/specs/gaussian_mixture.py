@@ -77,7 +77,7 @@ class GaussianMixture:
 
 
 def _check_entries(name: str, entries: tuple[object, ...], quantity: Quantity) -> None:
-    """Reject an entry that is not a number of the quantity.
+    """Reject an entry of a list that is not a number, or is out of range.
 
     Args:
         name: name of the field of the request.

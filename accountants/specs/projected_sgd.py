@@ -102,12 +102,15 @@ class ProjectedSgd:
         Raises:
             InvalidInput: if one of these conditions fails.
         """
+        # The clients and the constants of the losses.
         if self.participants > self.clients:
             raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {self.clients}")
         if self.smoothness is not None and self.strong_convexity > self.smoothness:
             raise InvalidInput.at("/strong_convexity", "exceeds the smoothness", allowed=f"≤ {self.smoothness:g}")
         if self.strong_convexity > 0 and not self.convex:
             raise InvalidInput.at("/strong_convexity", "a strongly convex loss is convex", allowed="0")
+
+        # The released model and the schedules.
         if (self.release == "suffix") != (self.suffix_fraction is not None):
             raise InvalidInput.at("/suffix_fraction", "belongs to the release suffix, and is needed there")
         demand_length(self.step_schedule, self.steps, at="/step_schedule")

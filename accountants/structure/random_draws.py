@@ -55,6 +55,7 @@ def _draws(spec: Spec, unit: Unit, *, outermost: bool) -> Iterator[Draw]:
     Yields:
         The sampling scheme and the level of each draw. Equal draws are repeated.
     """
+    # The draw of the spec itself, then those of the mechanisms inside it.
     children = inner(spec)
     is_outermost = outermost
     if isinstance(spec, Subsampled) and _is_random(spec):

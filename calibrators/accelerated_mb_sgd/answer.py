@@ -139,7 +139,7 @@ def printed_reading(
     true: TrueFigures | None,
     excluded: tuple[str, ...] = (),
 ) -> PrintedReading:
-    """Return an evaluated interpretation ("reading") of a printed theorem, in the form of the answer.
+    """Return an evaluated interpretation ("reading") of a paper's theorem, in the form of the answer.
 
     The reading claims the target (ε, δ). It claims no risk, because the theorem's bounds on the risk hide constants.
     Its status is `unproved` if batches are sampled in another way than in the paper's proof.

@@ -31,7 +31,7 @@ SHOWN = ("regularization", "envelope_smoothness", "excess_risk_scale")
 
 
 def printed_readings(problem: AcceleratedMbSgdProblem, run: Run, truth: Truth[Member]) -> tuple[PrintedReading, ...]:
-    """Return the parameters that Lowy and Razaviyayn print for a request, with the guarantee certified at them.
+    """Return the parameters that Lowy and Razaviyayn prescribe for a request, with the ε and δ certified for them.
 
     The theorem is their E.1 for a smooth loss and 2.4 otherwise, at the run's batch size K. A reading is one
     interpretation of it: `informal` for its short form for equal clients, `complete` for its full form, and
@@ -62,12 +62,11 @@ def printed_readings(problem: AcceleratedMbSgdProblem, run: Run, truth: Truth[Me
 
 
 def _reading(problem: AcceleratedMbSgdProblem, run: Run, reading: Reading, truth: Truth[Member]) -> PrintedReading:
-    """Evaluate Theorem E.1 or 2.4 of Lowy and Razaviyayn in one interpretation ("reading") of its text.
+    """Evaluate Theorem E.1 or 2.4 of Lowy and Razaviyayn for a run, and certify the ε and δ at its parameters.
 
-    With several groups of clients, `worst_client` selects the one that is shown, by the ratio of its true ε to the ε of
-    its target.
-
-    Theorem E.1 is for smooth losses, and Theorem 2.4 is for all others.
+    Theorem E.1 is for smooth losses, and Theorem 2.4 for all others. The theorem is evaluated in one interpretation of
+    its text, called a reading. With several groups of clients, one group is shown: that with the largest ratio of its
+    true ε to the ε of its target.
 
     Args:
         problem: the request; its rounds are used if given, and otherwise those that the theorem prescribes.
@@ -91,6 +90,7 @@ def _reading(problem: AcceleratedMbSgdProblem, run: Run, reading: Reading, truth
     printed_stds = [group["noise_std"] for group in outputs.get("groups", (outputs,))]
     worst = worst_client(members, printed_stds, truth)
 
+    # The prescribed parameters, in the form of the answer.
     parameters = noise_parameters(problem, worst, served_rounds(rounds))
     parameters |= {name: outputs[name] for name in SHOWN if name in outputs}
     return printed_reading(
@@ -121,6 +121,7 @@ def theorem_inputs(
     Returns:
         The inputs of Theorem E.1 or 2.4.
     """
+    # Without a bound on the heterogeneity, it is at most the largest Lipschitz constant.
     steepest = max(lipschitz for _, lipschitz in problem.weighted_lipschitz)
     heterogeneity = steepest if problem.empirical_gradient_std is None else problem.empirical_gradient_std
     kind: type[ReusedInputs] = EnvelopedInputs if problem.smoothness is None else SmoothReusedInputs

@@ -82,6 +82,7 @@ def bounds_of(
         The bounds, with the conditions that the caller declares.
     """
     applies = fields.problem == objective
+    # Bounds with constants first, then orders of growth.
     upper = [*_explicit(plan), *_orders(printed)]
     # The request's gap is that of the algorithm's own objective.
     gap = problem.initial_gap if applies else None
@@ -119,12 +120,12 @@ def _explicit(plan: AcceleratedPlan | None) -> Iterator[UpperBound]:
 
 
 def _orders(printed: Sequence[PrintedReading]) -> Iterator[UpperBound]:
-    """Yield the risk bounds that the paper prints.
+    """Yield the orders of the excess risk that the paper states, one for each interpretation of its theorem.
 
-    Their constants are hidden, so that they are orders of growth and not bounds on a number.
+    The paper hides the constants of its bounds, so that they are orders of growth and no numbers.
 
     Args:
-        printed: readings (evaluated interpretations) of the printed theorems.
+        printed: the paper's theorem, evaluated in each interpretation ("reading") of its text.
 
     Yields:
         One bound per reading, with its scale and the conditions of the theorem.

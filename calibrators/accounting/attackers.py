@@ -93,14 +93,14 @@ class Directions:
 
 
 def requested_figures(curve: Curve, query: Query) -> JsonRecord:
-    """Compute the attack and divergence figures that a query requests from a privacy curve.
+    """Compute measures of an attacker's success, and divergences, from a privacy curve.
 
     The figures are trade-off curves, Bayes errors, Rényi divergences and δ of each direction. With a trade-off curve or
     Bayes errors comes the smallest parameter μ of Gaussian differential privacy.
 
     Args:
         curve: the privacy curve of the mechanism.
-        query: the query. Its absent members are left out.
+        query: the request, with the measures to compute and the points at which they are computed.
 
     Returns:
         A mapping from the names of the answer's members, such as `trade_off`, to the figures.

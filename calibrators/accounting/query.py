@@ -67,7 +67,7 @@ class Query:
     ] = None
 
     def check(self) -> None:
-        """Check that a query requests one kind of points of the privacy curve, or other figures, all in range.
+        """Check that a request asks for one kind of points of a privacy curve, or other figures, all in range.
 
         The privacy curve is δ as a function of ε, and a point of it is given by one of the two numbers. Figures are
         other quantities, such as rates of an attacker.
@@ -85,7 +85,7 @@ class Query:
             self._check_values(name, _FIGURES[name], most=MOST_RATES)
 
     def _check_values(self, name: str, domain: Quantity, *, most: int) -> None:
-        """Check how many values a member of the query has, and that each value is in range.
+        """Check how many values a list of the request has, and that each value is in range.
 
         Args:
             name: name of the member.

@@ -165,6 +165,7 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
             runs = choose(problem, certificates)
             rounds = next(run.rounds for run in runs if run.chosen)
 
+        # Certify the noise. A target that is a risk becomes the certified (ε, δ).
         certified = certificates.of(rounds)
         target = certified_target(certified.guarantee, problem.target)
         return DpFedavgSolution(
@@ -229,6 +230,7 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
         Returns:
             The parameters for the answer. Quotients and products of the noise are rounded up.
         """
+        # The noise multiplier is the noise of the sum divided by the clipping norm.
         solution, training = outcome.solution, outcome.training
         problem, run = solution.problem, solution.figures
         clip = Fraction(problem.clipping_norm)

@@ -45,10 +45,13 @@ def own_cautions(problem: DpFedavgProblem, run: RoundsRun) -> Iterator[Caution]:
     Yields:
         The warnings that apply, in a fixed order.
     """
+    # Differences from usual training loops, which a user has to check.
     yield Caution(code="fixed-denominator", message=_denominator(problem))
     yield EQUAL_WEIGHTS
     if problem.reporting < problem.clients:
         yield SERVER_SEES
+
+    # The noise is at least as large as the effect of training.
     if run.remaining_share >= 1.0:
         yield Caution(
             code="noise-drowns-signal",

@@ -110,6 +110,7 @@ def bounds(problem: DpFedavgRiskProblem, run: NoisyRun) -> Bounds:
     Returns:
         The bounds. Without an upper bound, `open_question` has the reason.
     """
+    # The upper bound and its step size, if clipping has no effect.
     lipschitz, diameter = problem.constants
     reason = _reason_for_no_bound(problem)
     upper: tuple[UpperBound, ...] = ()
@@ -117,6 +118,8 @@ def bounds(problem: DpFedavgRiskProblem, run: NoisyRun) -> Bounds:
     if reason is None:
         step_size, bound = _averaged_steps(problem, run)
         upper = (bound,)
+
+    # The bound for the initial model, and the order that no algorithm can improve on.
     return Bounds(
         upper=upper,
         start=start_of("empirical", distance=diameter, lipschitz=lipschitz),
@@ -192,6 +195,7 @@ def _lower_bound_for_clients(problem: DpFedavgRiskProblem) -> LowerBound:
     Returns:
         The order of the bound, in units of the loss.
     """
+    # Each client counts as one record.
     lipschitz, diameter = problem.constants
     target = problem.target
     setting = LowerBoundSetting(

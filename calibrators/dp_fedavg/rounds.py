@@ -124,9 +124,9 @@ def noise_of(problem: DpFedavgProblem, multiplier: float) -> RoundNoise:
 def run_of(problem: DpFedavgProblem, rounds: int, noise: RoundNoise) -> RoundsRun:
     """Return the noise, the remaining share of the excess risk, and the traffic of a run.
 
-    After R rounds of one gradient step, the excess risk is at most a share √((E K²/M² + ν²)/R) of clipping norm times
-    diameter. Here E K² is the second moment of the number K of participants, and M is the fixed or expected number. The
-    symbol ν is the norm of the noise in the mean of a round over the clipping norm. All figures are rounded up.
+    The remaining share is √((E K²/M² + ν²)/R), for R rounds of one gradient step. The excess risk after the run is at
+    most this share of the clipping norm times the diameter. E K² is the second moment of the number K of participants,
+    and M the fixed or expected number. ν is the norm of the noise in the mean of a round, divided by the clipping norm.
 
     Args:
         problem: the request, with the clients, their sampling, the dimension and the clipping norm.
@@ -149,6 +149,7 @@ def run_of(problem: DpFedavgProblem, rounds: int, noise: RoundNoise) -> RoundsRu
         lipschitz=1.0,
         noise_std=round_up(std_of_mean / Fraction(problem.clipping_norm)),
     )
+    # A report is one message of a client. Its bits are divided by 8 for bytes.
     reports = problem.reports_per_client(rounds)
     return RoundsRun(
         rounds=rounds,

@@ -159,6 +159,7 @@ def infer_unknown(fields: JsonObject) -> Unknown | None:
     Returns:
         The name of the number, or None unless exactly one of the five is absent.
     """
+    # Which of the five numbers are present; a full batch has the rate 1.
     has_risk = not set(RISKS).isdisjoint(fields)
     present: dict[Unknown, bool] = {
         "noise_multiplier": "noise_multiplier" in fields,

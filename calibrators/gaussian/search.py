@@ -50,8 +50,8 @@ def largest_count(counted: Family, target: Target, *, most: int, name: str, gues
     Guarantees: the answer meets the target by evaluation.
 
     Raises:
-        Infeasible: a count of one misses the target.
-        ConditionViolated: the target is a risk, and no theorem bounds it at a count of one.
+        Infeasible: the target is missed even if the count is 1.
+        ConditionViolated: the target is a risk, and no theorem bounds it for the count 1.
     """
     is_met = meeting(target)
 
@@ -76,10 +76,13 @@ def largest_count(counted: Family, target: Target, *, most: int, name: str, gues
 
 
 def _no_count_suffices(guarantee: Guarantee, target: Target, name: str) -> Infeasible:
-    """Return the error that even a count of one misses a target.
+    """Return the error for a run that misses its privacy target even if the searched count is 1.
+
+    The search looks for the largest count, such as the number of rounds, that meets the target. More rounds are less
+    private, so no count suffices if 1 does not.
 
     Args:
-        guarantee: the guarantee at a count of one.
+        guarantee: the guarantee of the run with a count of 1.
         target: the target (ε, δ).
         name: name of the count in the message, such as `rounds`.
 
@@ -119,7 +122,8 @@ def _estimate_largest(meets: Callable[[int], bool], start: int, most: int) -> in
 def _refine_largest(meets: Callable[[int], bool], start: int, most: int) -> int:
     """Find the largest count that meets the target, when the initial estimate is close.
 
-    The search goes away from the estimate in steps that double until two counts enclose the result, and then bisects.
+    The search moves away from the estimate, each step twice as long as the one before, until two counts enclose the
+    result. Then it bisects.
 
     Args:
         meets: whether a count meets the target; no larger count does after one that does not.
@@ -166,8 +170,9 @@ def largest_rate(rated: Family, target: Target, *, guess: float) -> Certified:
         guess: initial estimate of the rate, in (0, 1].
 
     Returns:
-        The rate, in the field `noise`, with its guarantee. The `slack` is the smallest of `SLACKS` by which a larger
-        rate provably misses the target; None without such a proof, and for the rate 1.
+        The rate, in the field `noise` of the record, with its guarantee. The field `slack` has the smallest relative
+        increase, one of `SLACKS`, at which the rate provably misses the target. It is None without such a proof, and
+        for the rate 1.
 
     Guarantees: the answer meets the target by evaluation.
 
@@ -201,10 +206,12 @@ def largest_rate(rated: Family, target: Target, *, guess: float) -> Certified:
 
 
 def _no_rate_suffices(safest: Guarantee, target: Target) -> Infeasible:
-    """Return the error that even the smallest sampling rate that is offered misses a target.
+    """Return the error for a run that misses its privacy target even at the smallest sampling rate of the search.
+
+    A smaller rate is more private, so no rate suffices if the smallest one does not.
 
     Args:
-        safest: the guarantee at this rate.
+        safest: the guarantee at the smallest rate.
         target: the target (ε, δ) or risk.
 
     Returns:

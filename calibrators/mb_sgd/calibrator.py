@@ -170,14 +170,15 @@ class MembersCalibrator(
     def printed_readings(
         self, outcome: Outcome[MembersSolution[Problem], TrainingT], *, true_figures: bool
     ) -> tuple[PrintedReading, ...]:
-        """Return the printed theorems in each interpretation ("reading") of their text, at the run of the answer.
+        """Evaluate the theorems of the algorithm's paper for the run, in each interpretation of their text.
 
         Args:
             outcome: the certified noise, with the step sizes and the risk.
-            true_figures: whether to certify the guarantee of the printed parameters, which takes more time.
+            true_figures: whether to certify the ε and δ of a run with the parameters that the paper prescribes. This
+                takes more time.
 
         Returns:
-            The readings, each with its parameters, its claims and its conditions.
+            The interpretations ("readings"), each with its parameters, its claims and its conditions.
         """
         solution = outcome.solution
         truth = solution.certificates.truth if true_figures else unknown

@@ -66,6 +66,7 @@ def _group_cautions(problem: MiniBatchProblem, noise_stds: Sequence[float]) -> I
     Yields:
         At most two warnings. Both say where the answer has the figures of each group.
     """
+    # Different noise, and then different targets.
     groups = problem.client_groups or ()
     if len(set(noise_stds)) > 1:
         yield Caution(
@@ -92,6 +93,7 @@ def _sampling_cautions(problem: MiniBatchProblem) -> Iterator[Caution]:
     Yields:
         Up to three warnings, one for each difference.
     """
+    # The sampling of batches.
     if problem.sampling == "with-replacement":
         yield Caution(
             code="printed-proof-invalid",
@@ -99,12 +101,14 @@ def _sampling_cautions(problem: MiniBatchProblem) -> Iterator[Caution]:
             "K records in a batch. This is false for a record that is drawn twice into a batch (erratum E-02). The "
             "certified figures account for every number of times that a record is drawn",
         )
+    # The neighbouring relation.
     if problem.relation != "replace-one" and problem.unit == "record":
         yield Caution(
             code="printed-truth-is-for-replace-one",
             message="the printed theorem and the true figures given with it are for the relation replace-one, not for "
             f"{problem.relation}",
         )
+    # The observer.
     if problem.observer != "server":
         yield Caution(
             code="observer-sees-less",
@@ -122,9 +126,12 @@ def _assumption_cautions(problem: MiniBatchProblem) -> Iterator[Caution]:
     Yields:
         One warning for each assumed value and each assumption.
     """
+    # Values that are assumed for absent fields.
     yield from absence_cautions(problem, "initial_distance")
     if not problem.identically_distributed:
         yield from absence_cautions(problem, "heterogeneity")
+
+    # Limits and assumptions of the bound on the risk.
     if problem.sampling not in ("without-replacement", "full"):
         yield Caution(
             code="no-risk-for-this-sampling",

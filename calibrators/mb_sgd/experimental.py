@@ -32,7 +32,8 @@ SIDE_CONDITION = ConditionResult(
 def experimental_reading(problem: MbSgdProblem, members: tuple[Member, ...], truth: Truth[Member]) -> PrintedReading:
     """Evaluate the parameters that Lowy and Razaviyayn used in their experiments (Appendix H), at the run's rounds.
 
-    The appendix prescribes σ and a batch size K, which is rounded up and is at most the number of records n. With
+    The appendix prescribes the noise σ and a batch size K, which is rounded up and is at most the number n of a
+    client's records. With
     several kinds of clients, the one with the largest ratio of its true ε to the ε of its target is shown.
 
     Args:
@@ -41,8 +42,10 @@ def experimental_reading(problem: MbSgdProblem, members: tuple[Member, ...], tru
         truth: function that certifies a client's ε and δ at a printed noise multiplier.
 
     Returns:
-        The interpretation ("reading") named `experimental`, with the status `refuted`.
+        The prescribed parameters, the claimed (ε, δ) and the certified ε and δ at these parameters. The answer lists
+        them as the interpretation ("reading") `experimental`, with the status `refuted`.
     """
+    # Certify the prescribed noise of each kind of client, and select the one that is protected worst.
     evaluations = [_appendix_h_of(member) for member in members]
     printed = [
         _experimental_noise(member, evaluation, truth) for member, evaluation in zip(members, evaluations, strict=True)
@@ -102,7 +105,7 @@ def _experimental_noise(member: Member, evaluation: TheoremAtInputs, truth: Trut
 
 
 def _batch_condition(evaluations: Sequence[TheoremAtInputs]) -> ConditionResult:
-    """Evaluate the condition that the printed batch size K is at most the number of records n.
+    """Evaluate the condition that the paper's batch size K is at most the number n of a client's records.
 
     It is evaluated for the client with the least margin n − K.
 

@@ -146,7 +146,7 @@ def group_target_faults(problem: TargetedProblem, groups: Sequence[TargetedGroup
 
 
 def pair_target_faults(groups: Sequence[TargetedGroup]) -> Iterator[Fault]:
-    """Yield the faults of groups with the target ε = 0 or a risk, for which no risk bound is stated.
+    """Yield the faults of client groups with a target for which no bound on the risk is stated: ε = 0, or a risk.
 
     Args:
         groups: groups of a request for bounds that are stated for (ε, δ) with ε > 0.

@@ -72,6 +72,7 @@ def members_of(problem: PacedProblem, run: Run) -> tuple[Member, ...]:
     Returns:
         The kinds in the order of the groups. A group without a Lipschitz constant or target has that of the request.
     """
+    # Without groups, all clients are of one kind.
     if problem.client_groups is None:
         all_clients = Member(
             place=0,
@@ -83,6 +84,7 @@ def members_of(problem: PacedProblem, run: Run) -> tuple[Member, ...]:
             target=problem.target,
         )
         return (all_clients,)
+    # One kind for each group.
     groups_and_scales = zip(problem.client_groups, problem.scales, strict=True)
     return tuple(
         Member(
@@ -148,6 +150,7 @@ def spec_of(problem: PacedProblem, member: Member, noise_multiplier: float) -> S
     Returns:
         The specification of the mechanism, from which its privacy is computed.
     """
+    # One message, then its batch, then all rounds.
     release = Gaussian(noise_multiplier=noise_multiplier)
     if problem.unit == "client":
         return Repeated(times=member.rounds, mechanism=release)
@@ -282,7 +285,7 @@ FAMILY: Family[PacedProblem, Member] = Family(
 
 
 def likely_mean_noise_std(certificates: Certificates[PacedProblem, Member], run: Run) -> float:
-    """Return an estimate of the certified σ of a run, root mean square over clients, by which runs are compared.
+    """Estimate the noise σ of a run that meets the target, root mean square over clients, to compare runs.
 
     Args:
         certificates: the certified noise of each kind of client, of which only the request is used.
@@ -342,6 +345,7 @@ def federation_of(problem: PacedProblem, members: tuple[Member, ...]) -> Federat
         key = (member.samples_per_client, member.batch_size, target.epsilon, target.log_delta)
         clients_of[key] = clients_of.get(key, 0) + member.clients
 
+    # One group for each combination of these.
     groups = []
     for (samples_per_client, batch_size, epsilon, log_delta), clients in clients_of.items():
         group = ClientGroup(

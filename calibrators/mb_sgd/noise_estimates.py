@@ -58,7 +58,9 @@ class NoiseEstimates:
         self._noises.clear()
 
     def noise(self, run: Run) -> float:
-        """Return the estimated noise of a run, corrected by interpolation between certified runs of adjacent rarity.
+        """Return the estimated noise of a run, corrected by the errors of the estimates for similar certified runs.
+
+        Runs are similar if they have adjacent rarities, numbers that order runs by the error of the estimate.
 
         Args:
             run: one of the runs that were given at the start.
@@ -72,10 +74,11 @@ class NoiseEstimates:
         return noise
 
     def _correction(self, run: Run) -> float:
-        """Return the expected log(certified noise / estimated noise) of a run, learned from runs that are certified.
+        """Predict the logarithm of the certified noise of a run over its estimate, from runs that are certified.
 
-        It is interpolated linearly in the rarity, a number that orders runs by the error of the estimate. At each known
-        rarity it is the correction of the nearest certified run. Beyond the known rarities it is constant.
+        The prediction is interpolated linearly in the rarity, a number that orders runs by the error of the estimate.
+        At each known rarity it is the correction of the nearest certified run. Beyond the known rarities it is
+        constant.
 
         Args:
             run: one of the runs that were given at the start.

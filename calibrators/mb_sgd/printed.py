@@ -62,7 +62,7 @@ def theorem_of(problem: MbSgdProblem) -> str:
 def printed_readings(
     problem: MbSgdProblem, run: Run, members: tuple[Member, ...], truth: Truth[Member]
 ) -> tuple[PrintedReading, ...]:
-    """Return the parameters that Lowy and Razaviyayn print for a request, with the guarantee certified at them.
+    """Return the parameters that Lowy and Razaviyayn prescribe for a request, with the ε and δ certified for them.
 
     A reading is one interpretation of a printed statement: `informal`, `complete`, `proof` and `corrected` of Theorem
     2.1 or 2.2, and `experimental` of Appendix H. The theorems prescribe no batch size, and the run's is used. Appendix
@@ -88,7 +88,7 @@ def printed_readings(
 
 
 def _applicable_readings(problem: MbSgdProblem, run: Run) -> list[Reading]:
-    """Select the readings (interpretations of the printed theorems) that are requested and allowed.
+    """Select the interpretations ("readings") of the paper's theorems that are requested and that apply to the run.
 
     The informal statements are for equal clients. Appendix H is for random batches. All readings are for records.
 
@@ -181,10 +181,11 @@ def printed_noise_std(member: Member) -> float:
 def _reading(
     problem: MbSgdProblem, run: Run, members: tuple[Member, ...], reading: Reading, truth: Truth[Member]
 ) -> PrintedReading:
-    """Evaluate one interpretation ("reading") of Theorem 2.1 or 2.2: its parameters, its claims, the true ε and δ.
+    """Evaluate Theorem 2.1 or 2.2 of Lowy and Razaviyayn for a run, and certify the ε and δ at its parameters.
 
-    The reading has the status `unproved` if its sampling of batches is not that of the proof. The reading `proof` has
-    this status also if a condition of the proof is not known to hold.
+    The theorem is evaluated in one interpretation of its text, called a reading. The reading has the status
+    `unproved` if its sampling of batches is not that of the proof. The reading `proof` has this status also if a
+    condition of the proof is not known to hold.
 
     Args:
         problem: the request; its rounds are used if given, and otherwise those that the theorem prescribes.
@@ -194,7 +195,8 @@ def _reading(
         truth: function that certifies a client's ε and δ at a printed noise multiplier.
 
     Returns:
-        The reading. With several kinds of clients, it has the noise and the figures of the one that is protected worst.
+        The reading: its parameters, its claimed (ε, δ) and risk, its conditions, and the certified ε and δ. With
+        several kinds of clients, these are the figures of the one that is protected worst.
     """
     # Evaluate the theorem. Its rounds replace those of the run.
     variant, formula = READ_AS[reading]
@@ -207,6 +209,7 @@ def _reading(
     printed_stds = [group["noise_std"] for group in outputs.get("groups", (outputs,))]
     worst = worst_client(members, printed_stds, truth)
 
+    # Without a reason against it, the reading is proved.
     conditions = conditions_of(problem, evaluation, reading, members)
     reason = _reason_unproved(problem, reading, conditions)
     return make_reading(
@@ -222,7 +225,10 @@ def _reading(
 
 
 def _reason_unproved(problem: MbSgdProblem, reading: Reading, conditions: Sequence[ConditionResult]) -> str | None:
-    """Return why a printed theorem in one interpretation is not proved for the request; None if it is proved.
+    """Return why one interpretation of a paper's theorem is not proved for the request; None if it is proved.
+
+    It is not proved if batches are sampled in another way than in the proof. The interpretation `proof` must also meet
+    the conditions of the proof's steps.
 
     Args:
         problem: the request, with its sampling of batches.
@@ -244,7 +250,7 @@ def _reason_unproved(problem: MbSgdProblem, reading: Reading, conditions: Sequen
 def _prescribed_parameters(
     problem: MbSgdProblem, reading: Reading, worst: PrintedNoise, outputs: Outputs
 ) -> dict[str, float]:
-    """Return the parameters that a printed theorem prescribes in one interpretation ("reading").
+    """Return the parameters that a theorem of the paper prescribes, in one interpretation of its text.
 
     These are the noise, batch size and rounds of the worst client, and the theorem's step size.
 
@@ -265,7 +271,7 @@ def _prescribed_parameters(
 
 
 def _claimed_risk(problem: MbSgdProblem, reading: Reading, outputs: Outputs) -> float | None:
-    """Return the excess risk that a printed theorem claims in one interpretation ("reading").
+    """Return the excess risk that a theorem of the paper claims, in one interpretation of its text.
 
     For the interpretation `proof`, it is the sum of the terms in the proof.
 

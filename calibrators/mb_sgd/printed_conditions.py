@@ -21,7 +21,7 @@ IDENTICAL = ConditionResult(
 def conditions_of(
     problem: MbSgdProblem, evaluation: TheoremAtInputs, reading: Reading, members: tuple[Member, ...]
 ) -> list[ConditionResult]:
-    """Evaluate the conditions of a printed theorem in one interpretation ("reading") of its text.
+    """Evaluate the conditions of a paper's theorem for a run, in one interpretation of the theorem's text.
 
     The interpretation `proof` has the conditions of the steps of the theorem's proof. Poisson batches add a condition
     that fails. Records that are not identically distributed add another one, except for `proof`.
@@ -47,7 +47,7 @@ def conditions_of(
 
 
 def _excluded_conditions(problem: MbSgdProblem, reading: Reading) -> tuple[str, ...]:
-    """Return the ids of the printed theorem's conditions that do not apply to a request in one interpretation.
+    """Return the ids of conditions of a paper's theorem that do not apply to a request, in one interpretation.
 
     The informal statement leaves out three conditions. A logarithm appears only in the bound for strongly convex
     losses. Equal shares of records are a condition on several groups of clients.
@@ -70,7 +70,7 @@ def _excluded_conditions(problem: MbSgdProblem, reading: Reading) -> tuple[str, 
 
 
 def _proof_conditions(members: tuple[Member, ...]) -> list[ConditionResult]:
-    """Check the two steps by which Lowy and Razaviyayn prove privacy.
+    """Check for a run the two inequalities on ε by which Lowy and Razaviyayn prove privacy.
 
     The ε of one round before subsampling must be at most 1. The composition of all rounds must be at most the target ε.
     Each condition is evaluated for one kind of client: the one that violates it most or, if all clients meet it, the
@@ -97,6 +97,7 @@ def _proof_conditions(members: tuple[Member, ...]) -> list[ConditionResult]:
         round_sides.append(Sides.at_most(chain.inner_epsilon, 1.0))
         total_sides.append(Sides.at_most(chain.printed_total, target.epsilon))
 
+    # Each condition shows the client with the least margin.
     return [
         result_of("inner-epsilon", "the ε of one round before sampling is at most 1", binding_sides(round_sides)),
         result_of(

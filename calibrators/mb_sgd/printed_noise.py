@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PrintedNoise:
-    """The noise that a paper prints for one kind of client.
+    """The noise that a paper prescribes for one kind of client, with the privacy that it gives.
 
     Attributes:
-        member: the kind of client, with the printed batch size and rounds.
-        std: the printed standard deviation σ per coordinate.
+        member: the kind of client, with the batch size and rounds that the paper prescribes.
+        std: the prescribed standard deviation σ of the noise per coordinate.
         true: the ε and δ certified at that σ; None if they are not computed.
     """
 
@@ -47,7 +47,7 @@ class PrintedNoise:
 
 
 def worst_client(members: Sequence[Member], stds: Sequence[float], truth: Truth[Member]) -> PrintedNoise:
-    """Return the kind of client that a printed noise protects worst: with the largest ratio of true ε to target ε.
+    """Return the kind of client with the largest ratio of the true ε to the target ε at the noise of a paper.
 
     Args:
         members: one entry for each kind of client, with the printed batch size and rounds.

@@ -151,7 +151,7 @@ def noise_of(problem: PacedProblem, run: Run, parameters: MbSgdParameters | Acce
 
 
 def _printed_bounds(problem: MbSgdRiskProblem, run: Run, noise_std: float) -> Iterator[UpperBound]:
-    """Yield the bounds on the excess risk that Lowy and Razaviyayn print in Theorem 2.1 or 2.2.
+    """Yield the bounds on the excess risk that Lowy and Razaviyayn state in Theorem 2.1 or 2.2.
 
     The paper states each theorem twice: in full ("complete") and in a short form for equal clients ("informal"). The
     full statement is evaluated as printed, and again with the printed errors corrected. The short form is evaluated
@@ -170,9 +170,11 @@ def _printed_bounds(problem: MbSgdRiskProblem, run: Run, noise_std: float) -> It
     """
     if problem.problem != "population" or problem.unit != "record":
         return
+    # The full statement, as the paper has it and with its errors corrected.
     yield _full_statement(problem, run, noise_std, "complete")
     yield _full_statement(problem, run, noise_std, "corrected")
 
+    # The short form, for equal clients with fixed participation and smooth losses.
     federation = federation_of(problem, members_of(problem, run))
     are_equal = len(federation.groups) == 1
     has_fixed_participation = len(federation.counts) == 1
@@ -211,9 +213,9 @@ def _printed_bound(
     reading: Literal["informal", "complete", "corrected"],
     further_conditions: Iterable[ConditionResult] = (),
 ) -> UpperBound:
-    """Return the risk bound of a printed statement, with the conditions on the run's rounds and noise.
+    """Return the bound on the excess risk that a paper states, with the conditions on the run's rounds and noise.
 
-    A printed bound holds only for enough rounds and for noise that is not above the printed one.
+    A stated bound holds only for enough rounds, and for noise that is not above the noise that the paper prescribes.
 
     Args:
         problem: losses, clients and target of the request.
@@ -227,6 +229,7 @@ def _printed_bound(
         The bound. The claimed risk is its `value` if the constants are explicit, and otherwise its `scale`.
     """
     members = members_of(problem, run)
+    # The noise that the paper prescribes, root mean square over clients.
     printed_std = root_mean_square((printed_noise_std(member), member) for member in members)
 
     # The printed bound needs at least the prescribed rounds, and at most the printed noise.
@@ -242,6 +245,7 @@ def _printed_bound(
         *further_conditions,
     ]
 
+    # A bound with hidden constants gives only an order of growth.
     is_explicit = prescription.constants == "explicit"
     finite_terms = {name: term for name, term in prescription.terms.items() if abs(term) < math.inf}
     return UpperBound(
@@ -270,6 +274,7 @@ def _aggregates(problem: MbSgdRiskProblem, run: Run) -> AggregatesAnswer:
         Two averages of M_r, the average Ξ and the largest ξ, and both of them multiplied by L². The word `branch` says
         whether the average or the largest ξ gives the smaller bound.
     """
+    # Ξ and the largest ξ, then both times L² for the largest Lipschitz constant L.
     members = members_of(problem, run)
     federation = federation_of(problem, members)
     totals = aggregates(federation, run.rounds)

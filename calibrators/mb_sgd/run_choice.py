@@ -68,10 +68,11 @@ def choose_among(
 
 
 def rarity_of(problem: MiniBatchProblem, run: Run) -> float:
-    """Return n/(K√R), which measures how far the privacy loss of a run is from a normal distribution.
+    """Return the number n/(K√R), which is large if the privacy loss of a run is far from a normal distribution.
 
-    A record is drawn rarely if the value is large. The value is 0 if batches are full or if clients are protected as a
-    whole, because the loss is then exactly normal.
+    n is the number of a client's records, K the batch size and R the number of rounds. A record is drawn rarely if the
+    value is large. The value is 0 if batches are full or if clients are protected as a whole, because the loss is then
+    exactly normal.
 
     Args:
         problem: the request, with n records per client.

@@ -31,7 +31,7 @@ class Outlook:
         certified_noise: run ↦ its certified noise, which may take seconds to compute.
         quick_risk: (run, noise) ↦ approximation of the bound on the excess risk, in less time.
         risk: (run, noise) ↦ the bound on the excess risk, as the answer states it.
-        rarity: run ↦ a number ("rarity") that orders runs by the error of the estimated noise.
+        rarity: run ↦ a number that orders runs by the error of the estimated noise.
         reference: a run that is certified almost without work, or None; it may exceed the budgets.
         cheap: run ↦ whether it is certified almost without work.
     """

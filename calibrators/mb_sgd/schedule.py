@@ -293,7 +293,7 @@ def prescribed_run(problem: MbSgdProblem, run: Run) -> Run | None:
 
 
 def add_prescribed_risk(plan: StepPlan, problem: MbSgdProblem, prescribed: Run, noise_std: float) -> StepPlan:
-    """Add to a plan the comparison with the run that the paper prescribes.
+    """Return a plan with a comparison of its risk bound with those of the run that the paper prescribes.
 
     The explicit risk bound is evaluated at the paper's rounds, step size and envelope, once with the certified and once
     with the printed noise. The `ratio` of the comparison is the first of these bounds divided by the bound of the plan.

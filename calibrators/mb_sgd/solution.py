@@ -40,7 +40,8 @@ class MembersSolution(Solution[Answered_co], Generic[Answered_co]):
         members: the kinds of clients.
         certified_members: the certificate of each kind: its noise multiplier with the guarantee.
         noise_stds: certified standard deviation σ per coordinate of each kind.
-        printed_stds: σ of each group by the printed theorem at the answer's rounds; empty where a client is the unit.
+        printed_stds: σ that the paper prescribes for each group at the answer's rounds; empty if whole clients are
+            protected.
     """
 
     run: Run
@@ -179,7 +180,7 @@ class MbSgdParameters(MembersParameters):
 
 
 def group_parameters(solution: MembersSolution) -> tuple[GroupParameters, ...]:
-    """Return the noise, the guarantee and the printed noise of each group of clients.
+    """Return the noise, the privacy guarantee and the paper's noise for each group of clients.
 
     Groups may differ in data, batches, losses and targets, and therefore in noise.
 
@@ -187,7 +188,8 @@ def group_parameters(solution: MembersSolution) -> tuple[GroupParameters, ...]:
         solution: the certified noise of each kind of client (one kind for each group).
 
     Returns:
-        One entry per group, in the order of the request. The printed noise is None if no printed theorem applies.
+        One entry per group, in the order of the request: its size, its noise, its guarantee, and the noise that the
+        paper prescribes. The last is None if no theorem of the paper applies.
     """
     printed = solution.printed_stds
     # One figure of each kind per group, in the same order.
@@ -302,7 +304,7 @@ def common_risk(targets: Sequence[TargetAnswer]) -> Fields:
 
 
 def _merge_bounds(all_clients: Iterable[Ends], at_largest_target: Iterable[Ends]) -> Ends:
-    """Return bounds on the largest figure of all clients.
+    """Return bounds on a figure, such as ε, that hold for all clients: on the largest one of all.
 
     Args:
         all_clients: bounds on the figure of each client, of which the upper bounds are used.

@@ -200,8 +200,10 @@ def conversion_of(mu: float, target: Target) -> ConversionAnswer:
     Returns:
         Both quantities by each conversion, and the noise of the other two over that of the exact one.
     """
+    # The largest μ for the target, and the ε at the μ of the certified noise, by each conversion.
     exact, zcdp, lemma = mus(epsilon=target.epsilon, log_delta=target.log_delta).values()
     epsilon_at_mu = epsilons(mu=mu, log_delta=target.log_delta)
+    # Noise is inversely proportional to μ.
     return ConversionAnswer(
         gaussian_dp_mu=ByConversion(exact=exact, zcdp=zcdp, lemma=lemma),
         epsilon=ByConversion(

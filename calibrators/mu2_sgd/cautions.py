@@ -47,7 +47,7 @@ def cautions_of(
 
 
 def _risk_cautions(problem: Mu2SgdProblem, printed: tuple[PrintedReading, ...]) -> Iterator[Caution]:
-    """Warn of printed risk bounds that are not proved, and of worst-case values that replace absent fields.
+    """Warn of risk bounds in the paper that are not proved, and of worst-case values that replace absent fields.
 
     Args:
         problem: the request, in which bounds on gradients may be absent.
@@ -56,6 +56,7 @@ def _risk_cautions(problem: Mu2SgdProblem, printed: tuple[PrintedReading, ...]) 
     Yields:
         The warnings that apply.
     """
+    # Bounds on the risk that the paper states without a valid proof.
     for reading in printed:
         if reading.status is Status.UNPROVED:
             yield Caution(
@@ -63,6 +64,8 @@ def _risk_cautions(problem: Mu2SgdProblem, printed: tuple[PrintedReading, ...]) 
                 message=f"at these parameters the risk stated in {reading.theorem} ({reading.reading}) is not proved "
                 "(erratum E-R1). The figure certified_excess_risk is proved",
             )
+
+    # Bounds on the spread of gradients that the request leaves out.
     assumed = [name for name in SPREADS if getattr(problem, name) is None]
     if assumed and problem.printed_participation:
         values = ", ".join(f"{name} = {SPREADS[name]}" for name in assumed)
@@ -80,6 +83,7 @@ def _guarantee_cautions(problem: Mu2SgdProblem, certified: Certified) -> Iterato
     Yields:
         Up to four warnings, in this order.
     """
+    # The noise, and the parameter in which the target is stated.
     if certified.noise == LEAST:
         yield Caution(
             code="least-noise-offered",
@@ -91,6 +95,8 @@ def _guarantee_cautions(problem: Mu2SgdProblem, certified: Certified) -> Iterato
             message="the parameter μ of Gaussian differential privacy, gaussian_dp_mu, is √(2ρ) for the ρ of zCDP. A "
             "larger gaussian_dp_mu protects less",
         )
+
+    # The relation and the observer, if they are not those of the paper.
     if problem.relation != "replace-one":
         yield Caution(
             code="printed-truth-is-for-replace-one",

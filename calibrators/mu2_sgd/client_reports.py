@@ -104,7 +104,7 @@ class ClientReport:
 
 
 def describe_clients(problem: Mu2SgdProblem, noise: ScheduleNoise, target: Target) -> tuple[ClientReport, ...]:
-    """Describe how well a run protects each kind of client.
+    """Return the ε, the noise and the protected data of each kind of client, in the form of the answer.
 
     Args:
         problem: the request, with its client groups or with the number of participants.
@@ -192,7 +192,7 @@ def _epsilons_at_delta(mus: set[float], log_delta: float) -> dict[float, Ends]:
 
 
 def _client_report(kind: ReportingClients, epsilon: Ends) -> ClientReport:
-    """Describe one kind of client: its privacy, its own noise, and the rounds of its reports if these are given.
+    """Return the privacy, the own noise and the report rounds of one kind of client, in the form of the answer.
 
     Args:
         kind: clients with the same number of reports.
@@ -246,6 +246,7 @@ def _own_noise(kind: ReportingClients) -> Fields:
     Returns:
         The figures by the names of their fields in the answer.
     """
+    # The last report has the noise σ√K, for K reports of the client.
     noise = kind.noise
     problem = noise.problem
     sensitivity = sensitivity_factor(problem.relation) * problem.federation.clipping_norm
@@ -293,12 +294,15 @@ def _not_protected(kind: ReportingClients) -> Iterator[str]:
     Yields:
         One phrase for each gap; the first holds for every client.
     """
+    # A client that never reports has no further gap.
     yield "who reports, when and how often"
     if kind.reports == 0:
         return
     if kind.noise.problem.server == "trusted":
         yield "anything against the server, which sees every message"
         return
+
+    # A client that adds its own noise.
     yield "all its records at once: together they have only the weaker whole_client_gaussian_dp_mu"
     if kind.rounds_after_last is None:
         yield "the model's accuracy, if it leaves for good: then its last noise is never cancelled"

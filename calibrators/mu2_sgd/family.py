@@ -113,8 +113,10 @@ class ScheduleNoise:
             return 0.0
         problem = self.problem
         sensitivity = sensitivity_factor(relation or problem.relation) * problem.federation.clipping_norm
+        # Clients add the noise themselves.
         if problem.server == "untrusted":
             return upper_mu(sensitivity=sensitivity, base=self.std, participations=participations)
+        # A trusted server: count the releases that the first report affects.
         releases_after_report = max(releases_of(problem.rounds) - first_round + 1, 0)
         return released_mu(
             sensitivity=sensitivity,
@@ -127,11 +129,10 @@ class ScheduleNoise:
 def guarantee_at(
     problem: Mu2SgdProblem, mu: float, effort: Effort = "default", relation: Relation | None = None
 ) -> Guarantee:
-    """Return the guarantee of μ-Gaussian differential privacy as a certified function of ε.
+    """Return the guarantee of μ-Gaussian differential privacy: δ as a certified function of ε.
 
-    It is computed for a Gaussian mechanism with sensitivity μ and standard deviation 1.
-
-    The protected unit and the observer are those of the request.
+    It is computed for a Gaussian mechanism with sensitivity μ and standard deviation 1. The protected unit and the
+    observer are those of the request.
 
     Args:
         problem: the request, with the neighbouring relation, the protected unit and the observer.
@@ -152,7 +153,7 @@ def guarantee_at(
 
 
 def certify(problem: Mu2SgdProblem) -> tuple[Certified, Target]:
-    """Find the smallest noise multiplier that meets the target.
+    """Find the smallest noise multiplier that meets the target, with its certificate.
 
     The multiplier is that of the single Gaussian mechanism to which all releases of the run are equivalent.
 

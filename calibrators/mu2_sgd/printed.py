@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def printed_readings(problem: Mu2SgdProblem, target: Target, norm: float) -> tuple[PrintedReading, ...]:
-    """Return the noise schedules that Reshef and Levy print in Theorem 5.2 or F.2, with their true ε and δ.
+    """Return the noise that Reshef and Levy prescribe in Theorem 5.2 or F.2, with its true ε and δ.
 
     Both theorems start from the parameter ρ of Gaussian differential privacy. There are two readings, interpretations
     of the text: `statement` converts the target to ρ by the paper's Lemma 2.6, and `corrected` converts it exactly. If

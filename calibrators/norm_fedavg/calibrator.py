@@ -173,7 +173,7 @@ class NormFedavgCalibrator(GridCalibrator[NormFedavgProblem, NormFedavgParameter
         return CONDITIONS + ASSUMPTIONS + tuple(outcome.solution.certified.guarantee.declared)
 
     def warnings(self, outcome: Outcome[GridSolution[NormFedavgProblem], NormFedavgTraining]) -> Iterator[Caution]:
-        """Yield warnings about the printed theorems, the noise, and a bound that shows no progress.
+        """Yield warnings about the theorems of the paper, the noise, and a risk bound that shows no progress.
 
         Args:
             outcome: the certified noise, with the step sizes and the printed readings (interpretations of theorems).

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def printed_readings(problem: NormFedavgProblem) -> Iterator[PrintedReading]:
-    """Yield Theorems 2 and 3 of Das et al., evaluated as printed for the request.
+    """Evaluate Theorems 2 and 3 of Das et al. for a run, and yield their claims with the true ε and δ.
 
     Theorem 2 needs a δ that a double can represent, and Theorem 3 needs `growth_ratio`. The sensitivities of Theorem 3
     are shown and never used, because they hold only with a probability over the data.
@@ -89,6 +89,7 @@ def own_cautions(problem: NormFedavgProblem) -> Iterator[Caution]:
     Yields:
         The warnings that apply, in a fixed order.
     """
+    # Faults of the two theorems.
     yield Caution(
         code="printed-theorem-refuted",
         message="the printed theorem das.2 is false, as it rests on das.1. Its factor 2r/n for drawing r of n clients "
@@ -100,6 +101,8 @@ def own_cautions(problem: NormFedavgProblem) -> Iterator[Caution]:
             message="the printed theorem das.3 holds with a probability over the data. This probability is no δ, so "
             "the sensitivities of das.3 are not used",
         )
+
+    # Assumed sensitivities, and an amplification that lowers δ only.
     if problem.l1_sensitivity is None and problem.sensitivity_rule is None:
         yield Caution(
             code="assumed-sensitivities",

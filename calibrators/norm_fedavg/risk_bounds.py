@@ -112,6 +112,7 @@ def _theorem_2(problem: NormFedavgRiskProblem, compression: float) -> UpperBound
         quasar_convexity=problem.quasar_convexity,
         initial_distance=problem.initial_distance,
     )
+    # Equal up to rounding.
     is_printed = Sides.at_most(abs(problem.ratio - printed), RATIO_ROUNDING * printed)
     statement = "the ratio of the step sizes is 4L‖w₀ − w*‖/ζ, as in Theorem 2"
     ratio_condition = ConditionResult("printed-step-ratio", statement, is_printed.holds, problem.ratio, printed)

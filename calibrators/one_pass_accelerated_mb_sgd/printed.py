@@ -55,7 +55,7 @@ def distinct_clients(members: Sequence[Member]) -> tuple[Member, ...]:
 
 
 def _reading(problem: OnePassProblem, member: Member, reading: Reading, truth: Truth[Member]) -> PrintedReading:
-    """Evaluate one interpretation of Theorem 2.3 of Lowy and Razaviyayn, for equal clients.
+    """Evaluate one interpretation of Theorem 2.3 of Lowy and Razaviyayn, with the certified ε and δ, for equal clients.
 
     Args:
         problem: the request, with the losses and, if it gives them, the batch size and the rounds.
@@ -64,11 +64,15 @@ def _reading(problem: OnePassProblem, member: Member, reading: Reading, truth: T
         truth: function that certifies a client's ε and δ at a printed noise multiplier.
 
     Returns:
-        The reading, with its parameters, claims, conditions and certified figures.
+        The interpretation ("reading"): the parameters that it prescribes, the (ε, δ) that it claims, its conditions,
+        and the certified ε and δ at its parameters.
     """
+    # Evaluate the theorem with the formulas of the paper, or with its errors corrected.
     formula: TheoremReading = "corrected" if reading == "corrected" else "printed"
     theorem_at_inputs = TheoremAtInputs(THEOREM_2_3, _inputs(problem, member, reading), formula)
     outputs = theorem_at_inputs.outputs
+
+    # The prescribed parameters, with the order of the risk in the main text or in the appendix.
     is_informal = reading == "informal"
     risk_name = "informal_excess_risk_scale" if is_informal else "excess_risk_scale"
     parameters = {name: outputs[name] for name in (*SHOWN, risk_name)}
@@ -98,6 +102,7 @@ def _inputs(problem: OnePassProblem, member: Member, reading: Reading) -> OnePas
     Returns:
         The inputs, with at least one record in a batch.
     """
+    # The inputs with the batch size of the request, if it states one.
     target = member.target
     inputs = inputs_of(
         OnePassInputs,

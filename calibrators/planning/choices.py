@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 def choices_of(plan: PlanProblem, best: PlanEntry) -> tuple[PlanChoice, ...] | None:
-    """Return the runs that the calibration of the recommended entry compared, with figures per client.
+    """Return the runs that the calibration of the recommended algorithm compared, with figures per client.
 
     The runs differ in rounds and, for some algorithms, in batch size. A calibration compares such runs if the request
     leaves them open.
 
     Args:
         plan: the plan, one learning problem that all algorithms are compared for, with its clients.
-        best: the recommended entry.
+        best: the recommended algorithm with its calibration.
 
     Returns:
         The runs, or None if none were compared or if the number of clients is unknown.

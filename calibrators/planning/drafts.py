@@ -92,7 +92,7 @@ def draft(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem) -> Dr
 
 
 def _make_request(calibrator: Calibrator, adapter: PlanAdapter, values: Fields) -> tuple[Any, list[Reason]]:
-    """Make the request of an algorithm from its fields.
+    """Make the request of an algorithm from its fields, or give the reasons why the fields are invalid.
 
     Args:
         calibrator: the algorithm.
@@ -125,6 +125,7 @@ def _unmet_requirements(adapter: PlanAdapter, plan: PlanProblem) -> Iterable[Rea
     Yields:
         Up to three reasons, with the field of the plan and the value that the variant allows.
     """
+    # The trust model, the observer and the protected unit.
     if plan.trust is not None and adapter.definition not in plan.trust:
         yield Reason(
             message=f"its guarantee is {adapter.definition}, which the plan does not accept",

@@ -41,7 +41,9 @@ def figure_of(plan: PlanProblem, entry: PlanEntry) -> float | None:
 
 
 def _describe_figure(plan: PlanProblem, entry: PlanEntry) -> str:
-    """Describe in words the quantity by which an entry is ranked. Only figures of the same quantity are compared.
+    """Return the name, in words, of the quantity by which an algorithm is ranked in the answer of a plan.
+
+    Only figures of the same quantity are compared.
 
     Args:
         plan: the plan, which names the figure (`rank_by`), or a field to solve for.

@@ -105,10 +105,14 @@ def exceeded_limits(plan: PlanProblem, *, rounds: int | None, bits: int | None) 
     """
     if plan.clients is None:
         return
+
+    # Limits on the whole run.
     if _exceeds(rounds, plan.max_rounds):
         yield "max_rounds"
     if _exceeds(bits, plan.communication_budget):
         yield "communication_budget"
+
+    # Limits on the bytes (of 8 bits) and the reports of one client, on average.
     bytes_per_client = None if bits is None else Fraction(bits, 8 * plan.clients)
     if _exceeds(bytes_per_client, plan.max_bytes_per_client):
         yield "max_bytes_per_client"

@@ -194,7 +194,7 @@ def answer_of(plan: PlanProblem, settled: Sequence[tuple[Draft, Outcome | None]]
 
 
 def _entry(entry_draft: Draft, outcome: Outcome | None, plan: PlanProblem) -> PlanEntry:
-    """Describe one algorithm as an entry of the plan's answer.
+    """Return the entry for one algorithm in the answer to a plan: whether it applies, why, and its figures.
 
     Args:
         entry_draft: request of an algorithm, or the reasons why it has none.
@@ -309,6 +309,7 @@ def _compare_with_start(
     Returns:
         Whether the bound is vacuous, None without a bound; and the reason in words if it is vacuous.
     """
+    # The bound on the risk if it is known, otherwise the one on the gradient norm.
     if risk is not None and risk.baseline is not None:
         quantity = "risk"
         is_vacuous = risk.vacuous
@@ -325,7 +326,7 @@ def _compare_with_start(
 
 
 def reasons_of(error: EpsilondError) -> tuple[Reason, ...]:
-    """Explain why a calibration failed.
+    """Return the reasons why a calibration failed, in the form of the answer to a plan.
 
     Args:
         error: the error of the calibration. An invalid input has a reason for each fault. A missing certificate has one

@@ -206,7 +206,7 @@ class _Search:
         return index, meeting
 
     def _bracket(self) -> tuple[int, int]:
-        """Find two grid values that enclose the solution: one that misses the target and one that meets it.
+        """Find two grid values between which the risk bound falls to the target.
 
         Only the larger value meets the target. The smaller index is `least` − 1, just outside the grid, if even the
         smallest value meets the target.
@@ -265,7 +265,7 @@ class _Search:
         raise self._error_at_largest(self._trials[failing])
 
     def _error_at_largest(self, last: Trial) -> EpsilondError:
-        """Return the error to raise if the largest value misses the target.
+        """Return the error for a plan whose risk bound is above the target even at the largest value of the unknown.
 
         Args:
             last: the trial of the largest value.

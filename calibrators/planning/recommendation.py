@@ -135,14 +135,15 @@ def trusts(plan: PlanProblem, entries: Sequence[PlanEntry]) -> tuple[TrustPrice,
 
 
 def _price(definition: Trust, best: PlanEntry | None, least: float) -> TrustPrice:
-    """Describe a kind of trust by its best entry and by how much larger the remaining risk is.
+    """Return the best algorithm for one kind of trust, and the price of this trust in remaining risk.
 
-    The price says how much larger the remaining risk is than the least.
+    The remaining share is the bound on the excess risk over that of the initial model, or else a measure of the noise.
+    The price is the remaining share of this algorithm, divided by the least one of all kinds of trust.
 
     Args:
         definition: the kind of trust.
         best: the algorithm with its calibration ("entry") that is best of this kind; None if none is usable.
-        least: the least remaining share of all kinds, by which the share of the best entry is divided.
+        least: the least remaining share of all kinds.
 
     Returns:
         The description for the answer, without a price if there is no entry.

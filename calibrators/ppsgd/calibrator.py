@@ -117,10 +117,11 @@ class PpsgdParameters:
 
 @dataclass(frozen=True, kw_only=True)
 class PpsgdSolution(Solution[PpsgdProblem]):
-    """A certified noise, with the figures for a draw of fixed size.
+    """A certified noise of personalised SGD (PPSGD), with a comparison of ways to draw the participants.
 
     Attributes:
-        participation: ε with and without amplification; None unless a fixed number of clients is drawn.
+        participation: ε with and without amplification by the random draw of clients, at the certified noise; None
+            unless a fixed number of clients is drawn in each round.
     """
 
     participation: ParticipationFigures | None
@@ -274,6 +275,7 @@ class PpsgdCalibrator(Calibrator[PpsgdProblem, PpsgdParameters, PpsgdSolution, S
         Returns:
             Parameters to run with. Without a risk bound, α is that of the request, and no step sizes are given.
         """
+        # The parameters that need no bound on the risk.
         solution, training = outcome.solution, outcome.training
         problem = solution.problem
         parameters = PpsgdParameters(
@@ -311,7 +313,7 @@ class PpsgdCalibrator(Calibrator[PpsgdProblem, PpsgdParameters, PpsgdSolution, S
         return (run_spec(solution.problem, solution.certified.noise),)
 
     def communication(self, outcome: Outcome[PpsgdSolution, SharingPlan]) -> Communication:
-        """Return the traffic: the shared part of every message, with 32 bits per coordinate.
+        """Return the bits that clients send: the shared coordinates of every message, with 32 bits per coordinate.
 
         Args:
             outcome: the certified noise of the request.

@@ -51,6 +51,7 @@ def risk_cautions(problem: PpsgdProblem, plan: SharingPlan | None) -> Iterator[C
     Yields:
         The warnings that apply, in a fixed order.
     """
+    # Without constants of the losses there is no bound; with clipped messages it may not apply.
     missing = [name for name in ("smoothness", "optimum_norm") if getattr(problem, name) is None]
     if missing:
         yield Caution(
@@ -65,6 +66,8 @@ def risk_cautions(problem: PpsgdProblem, plan: SharingPlan | None) -> Iterator[C
         )
     if plan is None:
         return
+
+    # Cautions about the chosen degree of sharing, and about assumed values.
     if plan.chosen.personalization == 0.0:
         yield Caution(
             code="nothing-is-shared",

@@ -170,7 +170,7 @@ def certify(
 
 
 def _likely_poisson_noise(problem: PpsgdProblem, relation: Relation) -> float:
-    """Estimate the noise multiplier for independent draws of clients that no client sees.
+    """Estimate the noise multiplier that meets the target, if clients are drawn independently and no client sees it.
 
     Args:
         problem: the request, with the target, the rate and the rounds.

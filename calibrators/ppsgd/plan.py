@@ -36,7 +36,7 @@ def rounds_of(plan: PlanProblem) -> int | None:
 
 
 def computed_fields(plan: PlanProblem) -> Fields:
-    """Return the fields of a request of ppsgd that differ from the fields of the plan.
+    """Return the fields of a request for personalised SGD (PPSGD) that follow from a plan under other names.
 
     These are the rounds, the draw of clients, the clipping norm and the dimension of the shared part.
 
@@ -46,6 +46,7 @@ def computed_fields(plan: PlanProblem) -> Fields:
     Returns:
         Values by the names of the fields. Without a clipping norm, messages are clipped to the Lipschitz constant.
     """
+    # All clients take part in each round, unless the plan has fewer participants.
     sampling: str = "full"
     rate: float | None = None
     takes_subset = plan.clients is not None and plan.reporting != plan.clients

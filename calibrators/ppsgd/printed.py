@@ -54,7 +54,7 @@ def printed_readings(
 
 
 def _printed_noise(problem: PpsgdProblem) -> Iterator[PrintedReading]:
-    """Yield the noise that Bietti et al. prescribe, in Theorem 4.1, equation (4), or Theorem 5.1, equation (12).
+    """Yield the noise that Bietti et al. prescribe in equation (4) or (12), with its claimed and its true (ε, δ).
 
     Equation (4) is for rounds of all clients with equal weights, and (12) for all other rounds. Both leave a constant
     open. Nothing is yielded unless the request states the constant as `noise_constant`.
@@ -115,6 +115,7 @@ def _printed_bound(problem: PpsgdProblem, certified: Certified, plan: SharingPla
     """
     if plan is None or plan.chosen.personalization == "unbounded":
         return
+    # The paper's bound at the certified noise and the chosen α.
     noise_std = noise_std_of(problem, certified.noise)
     evaluation = _evaluate_bound(problem, noise_std, personalization_value(plan.chosen.personalization))
     outputs = evaluation.outputs
@@ -180,7 +181,7 @@ def _evaluate_bound(problem: PpsgdProblem, noise_std: float, alpha: float) -> Th
 
 
 def _experiments(problem: PpsgdProblem) -> PrintedReading:
-    """Return the noise of the experiments in Section 6 of Bietti et al., with its true ε and δ for this run.
+    """Return the noise by the method of the experiments of Bietti et al. (Section 6), with its true ε and δ.
 
     The authors' privacy accountant assumes independent draws of clients and neighbours in which a client's data are
     removed. Their runs draw a fixed number of clients.
@@ -189,8 +190,10 @@ def _experiments(problem: PpsgdProblem) -> PrintedReading:
         problem: the request, with the clients, the rounds and the privacy target.
 
     Returns:
-        The interpretation ("reading") with the name `experimental`: the noise, the claim and the certified ε and δ.
+        The noise, the claimed (ε, δ), and the ε and δ that are certified for this run. The answer lists them as the
+        interpretation ("reading") `experimental`.
     """
+    # The smallest noise under the assumptions of the authors' accountant.
     certified_by_authors = certify(problem, sampling="poisson", relation="zero-out-one")
     return PrintedReading(
         theorem=SECTION_6.id,

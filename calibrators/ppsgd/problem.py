@@ -179,6 +179,7 @@ class PpsgdProblem(TargetedProblem):
     @property
     def clipping_may_bind(self) -> bool:
         """True if a message may exceed the clipping norm, which the risk bounds exclude."""
+        # The factor leaves room for the rounding of the product.
         return self.gradient_bound * self.most_added > self.clipping_norm * (1.0 + 1e-12)
 
     @cached_property

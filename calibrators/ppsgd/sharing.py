@@ -225,10 +225,11 @@ def plan_of(problem: PpsgdProblem, noise_std: float) -> SharingPlan | None:
 
 
 def _threshold(problem: PpsgdProblem) -> SharingThreshold | None:
-    """Return the rounds from which on, and the ε up to which, sharing nothing has the least variance term.
+    """Return the number of rounds, and the ε, at which local models become as good as shared ones, by their variance.
 
-    This is Lemma 4.6 of Bietti et al. at the least noise. It is for equal clients that all take part and have one
-    optimum, with gradient parts of equal variance.
+    From this number of rounds on, and up to this ε, sharing nothing (α = 0) gives the least variance term of the
+    risk bound. This is Lemma 4.6 of Bietti et al. at the least noise. It is for equal clients that all take part
+    and have one optimum, with gradient parts of equal variance.
 
     Args:
         problem: the request, with the clients, the clipping norm and the statistics of gradients.

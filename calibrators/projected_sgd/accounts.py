@@ -53,7 +53,7 @@ class Accounts:
         return self._cached_account(plan, effort, only_at, **changes)
 
     def _account(self, plan: RunSchedules, effort: Effort, only_at: float | None, **changes: Any) -> Account:
-        """Compute the guarantee of a run, without the cache.
+        """Compute the privacy guarantee of a run, without a look at stored results.
 
         Args:
             plan: the batch size and the schedules of the run.
@@ -91,7 +91,7 @@ class Accounts:
         return self.of(self.problem.plan(**numbers), effort, **changes).guarantee
 
     def truth(self, plan: RunSchedules) -> TrueFigures:
-        """Return the certified ε and δ of a run under replace-one, the relation of the printed theorems.
+        """Certify the ε and δ of a run under the neighbouring relation replace-one, which the paper assumes.
 
         Args:
             plan: the batch size and the schedules of step sizes and noise.

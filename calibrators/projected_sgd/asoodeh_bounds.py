@@ -77,7 +77,7 @@ class _Pass:
 
 
 def _bounds_by_radius(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[PrintedBound]:
-    """Yield bounds that differ in the radius they assume for the domain's image under a gradient step.
+    """Yield bounds on δ that differ in the assumed radius of the set to which a gradient step maps the domain.
 
     The domain is a ball of radius ρ. Two bounds need the smoothness of the losses, and are left out without it.
 
@@ -88,11 +88,14 @@ def _bounds_by_radius(problem: ProjectedSgdProblem, plan: RunSchedules) -> Itera
     Yields:
         Two bounds, or four if the losses are smooth; each is a function of the schedules.
     """
+    # The bound as the paper states it, and one that uses only the Lipschitz constant.
     yield _statement(problem, plan)
     yield _bound_by_losses(problem, "lipschitz", (), smoothness=None, strong_convexity=0.0, convex=True)
     smoothness, curvature = problem.smoothness, problem.strong_convexity
     if smoothness is None:
         return
+
+    # Two bounds for smooth losses.
     convex = _convex_condition(problem)
     smooth = _smooth_condition(problem)
     yield _bound_by_losses(problem, "smooth", (smooth,), smoothness=smoothness, strong_convexity=0.0, convex=False)

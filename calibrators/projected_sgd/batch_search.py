@@ -86,7 +86,7 @@ def feasible_batches(problem: ProjectedSgdProblem, accounts: Accounts) -> BatchR
 
 
 def _no_batch_suffices(best: float, target: float) -> Infeasible:
-    """Return the error to raise if no batch size meets the target.
+    """Return the error for a run that misses its privacy target at every batch size that was tried.
 
     Args:
         best: the least log10 δ of all batch sizes that were tried, at most 0.

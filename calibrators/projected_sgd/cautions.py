@@ -54,6 +54,7 @@ def _minimality_cautions(solution: ProjectedSgdSolution) -> Iterator[Caution]:
     Yields:
         At most two warnings; the second is about batch sizes that were not decided.
     """
+    # The least noise that is tried, or a number that was not proved to be the smallest.
     problem, certified = solution.problem, solution.certified
     if problem.solve_for == "noise_std" and certified.noise == LEAST:
         yield Caution(code="least-noise", message=f"δ is met at the least noise offered, {LEAST:g} gradient norms")
@@ -65,6 +66,8 @@ def _minimality_cautions(solution: ProjectedSgdSolution) -> Iterator[Caution]:
         )
     elif certified.minimal == "searched":
         yield MINIMALITY_NOT_PROVED
+
+    # Batch sizes that were not decided.
     if solution.batches and not solution.batches.exhaustive:
         yield Caution(
             code="participants-not-all-tried",
@@ -84,6 +87,7 @@ def _run_cautions(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[
     Yields:
         One warning for each of the three that applies.
     """
+    # Steps that are too long for the contraction of convex smooth losses.
     sides = check_step_sizes(run_of(problem, plan))
     if problem.smoothness is not None and problem.convex and sides.holds != Verdict.YES:
         yield Caution(
@@ -91,6 +95,8 @@ def _run_cautions(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[
             message=f"η_t ≤ 2/β at every t fails, {sides.left:g} > {sides.right:g}: a gradient step may then move two "
             f"models of the ball further apart than its diameter; {ANY_LOSSES.id} covers this case",
         )
+
+    # Clients that remain when all are divided into batches.
     left_over = problem.clients % plan.participants
     if left_over:
         yield Caution(

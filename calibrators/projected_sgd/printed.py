@@ -80,9 +80,9 @@ def _answer(
     printed: PrintedBound,
     truth: Callable[[RunSchedules], TrueFigures | None],
 ) -> PrintedReading:
-    """Describe a bound that a paper prints: its noise, its claims, and the certified ε and δ at this noise.
+    """Evaluate a bound on δ from a paper: its noise, its claims, and the certified ε and δ at this noise.
 
-    The noise is the least at which the printed bound meets the target, or the noise that the paper fixes.
+    The noise is the least at which the paper's bound meets the target, or the noise that the paper fixes.
 
     Args:
         problem: the request, with the clients, the Lipschitz constant and the privacy target.
@@ -111,6 +111,7 @@ def _answer(
         excess_risk = math.fsum(risk_terms(corollary_inputs(problem, printed_plan), "printed").values())
     claimed = _claims(problem.target, printed.log_delta(epsilon, printed_plan), excess_risk)
 
+    # The bound is refuted if a condition on the radius is not known to hold.
     is_valid = all(condition.holds == Verdict.YES for condition in printed.radius_conditions)
     evaluation = printed.evaluation(printed_plan)
     return PrintedReading(
@@ -146,7 +147,7 @@ def _step_figures(run: ProjectedRun, epsilon: float) -> dict[str, float]:
 
 
 def _claims(target: Target, log_delta: float, excess_risk: float | None) -> Claims:
-    """Return the (ε, δ) that a printed bound claims for the run with the noise that it prescribes.
+    """Return the (ε, δ) that a bound of a paper claims for the run with the noise that the paper prescribes.
 
     It is the target itself if the claimed δ is that of the target within the accuracy of the search for the noise.
 
@@ -163,6 +164,7 @@ def _claims(target: Target, log_delta: float, excess_risk: float | None) -> Clai
     tolerance = CLAIM_TOLERANCE * (1.0 + abs(finite_log_delta))
     if abs(finite_log_delta - target.log_delta) <= tolerance:
         return claims(target, excess_risk)
+    # Otherwise the claim is the computed δ, which may be below the least double.
     delta = math.exp(finite_log_delta) if finite_log_delta > LEAST_DOUBLE_LOG_DELTA else None
     return Claims(
         epsilon=target.epsilon,
@@ -173,7 +175,7 @@ def _claims(target: Target, log_delta: float, excess_risk: float | None) -> Clai
 
 
 def _plan_at_printed_noise(problem: ProjectedSgdProblem, plan: RunSchedules, printed: PrintedBound) -> RunSchedules:
-    """Return the run with the smallest noise at which a printed bound claims to meet the target.
+    """Return the run with the smallest noise at which a paper's bound on δ claims to meet the target.
 
     The noise schedule is scaled as a whole. The run is unchanged if no noise within the factor 10⁸ meets the target, or
     if its own noise is the smallest up to `SAME_NOISE`. It is also unchanged if the changing steps are too many to

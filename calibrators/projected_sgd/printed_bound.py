@@ -15,20 +15,22 @@ from epsilond.calibrators.projected_sgd.problem import Reading, RunSchedules
 
 @dataclass(frozen=True, kw_only=True)
 class PrintedBound:
-    """A printed bound on δ as a function of the schedules (step sizes and noises) of a run. The domain is a ball.
+    """A bound of Asoodeh et al. on δ, as a function of the step sizes and noises of a run of projected SGD.
+
+    The domain of the models is a ball. A gradient step maps it to a set, of which the paper states the radius.
 
     Attributes:
-        theorem: the theorem or corollary of Asoodeh et al.
-        reading: name of the interpretation.
-        run: schedules ↦ the run of which this is the contraction bound; it may be simpler than the actual run.
+        theorem: the theorem or corollary with the bound.
+        reading: name of the interpretation of its text.
+        run: schedules ↦ the run to which the paper's contraction argument applies; it may be simpler than the actual
+            run. Schedules are the step sizes and noises of all steps.
         bound: schedules ↦ log δ; None if it is the contraction bound of `run`.
         evaluation: schedules ↦ the theorem at these inputs; None if the schedules are too long to be listed.
-        radius_conditions: conditions under which the radius of the ball's image under a gradient step is valid. If one
-            fails, the bound is refuted.
+        radius_conditions: conditions under which the paper's radius is valid. If one fails, the bound is refuted.
         other_conditions: conditions that do not affect the status.
-        status: status if all conditions on the radius hold.
+        status: status of the theorem if all conditions on the radius hold.
         fixed_noise: noise that the paper prescribes; None if the noise is solved for.
-        states_step_figures: whether the answer has the diameter of this image and the contraction coefficient of a
+        states_step_figures: whether the answer has the diameter of the image and the contraction coefficient of a
             step.
     """
 

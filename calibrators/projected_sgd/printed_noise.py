@@ -18,7 +18,7 @@ LAST_PAD = 1e-7
 
 
 def least_log_factor(excess: Callable[[float], float]) -> float | None:
-    """Find nearly the least factor of the noise at which a printed bound claims to meet the target.
+    """Find nearly the least factor on the noise at which a paper's bound on δ is at most the target δ.
 
     The search moves away from the factor 1, in steps of the logarithm that grow about threefold, until the sign of the
     excess changes. Brent's method then finds the root. The root is increased by the least of `ROOT_PADS` with which the
@@ -46,6 +46,7 @@ def least_log_factor(excess: Callable[[float], float]) -> float | None:
         inner = outer
         outer = min(3.0 * outer + FIRST_STEP, longest)
 
+    # Solve, and add the least padding with which the target is met.
     low, high = sorted((direction * inner, direction * outer))
     root = brent_root(excess, low, high, absolute=ROOT_TOLERANCE, relative=ROOT_TOLERANCE)
     for pad in ROOT_PADS:

@@ -178,6 +178,7 @@ class ProjectedSgdProblem(PointTargets, TargetedProblem):
         Returns:
             The run. A schedule that is solved for is scaled as a whole, so that its shape is kept.
         """
+        # Absent schedules are constant 1. One that is solved for is scaled to the value.
         participants = int(solved.get("participants", self.participants or 1))
 
         step_schedule = self.step_schedule or Constant(value=1.0)

@@ -75,6 +75,7 @@ def has_inverse_time_steps(problem: ProjectedSgdProblem, plan: RunSchedules) -> 
     steps, curvature = plan.step_schedule, problem.strong_convexity
     if not isinstance(steps, InverseTime) or curvature == 0.0:
         return False
+    # Equal up to rounding of the product.
     return abs(steps.scale * curvature - 1.0) <= STEP_ROUNDING
 
 

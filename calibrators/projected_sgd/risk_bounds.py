@@ -276,6 +276,7 @@ def _lower_bound_for_clients(problem: ProjectedSgdRiskProblem) -> LowerBound:
     Returns:
         The lower bound up to a hidden constant.
     """
+    # The diameter of the domain is twice its radius.
     target = problem.target
     setting = LowerBoundSetting(
         epsilon=target.epsilon,

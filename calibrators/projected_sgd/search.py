@@ -68,15 +68,16 @@ def solve_unknown(
 
     Args:
         problem: the request, which names the unknown in `solve_for`.
-        accounts: the guarantees of its runs.
+        accounts: cache of the privacy guarantees of the request's runs.
 
     Returns:
-        The certificate, with the solved value in `noise`, and the run with that value. The third part has the batch
-        sizes that meet the target; it is None unless the batch size is the unknown.
+        Three values. The first is the certificate, with the solved number in its field `noise`. The second is the run
+        with that number. The third has the batch sizes that meet the target; None unless the batch size is the unknown.
 
     Raises:
         Infeasible: no value of the unknown meets the target.
     """
+    # The noise in units of the Lipschitz constant is searched.
     if problem.solve_for == "noise_std":
         certified = _smallest_noise(problem, accounts)
         noise_std = certified.noise * problem.lipschitz

@@ -171,7 +171,7 @@ class GridCalibrator(
         return math.sqrt(worst_shift(noise).square)
 
     def specs(self, solution: GridSolution[Problem]) -> tuple[Spec, ...]:
-        """Return the mechanism that releases the noisy integers of all rounds, for a ledger.
+        """Return the mechanism of all rounds, a release of noisy integers, in the form that a privacy ledger needs.
 
         A ledger adds up the privacy losses of several releases; it needs the full specification of each.
 
@@ -185,6 +185,7 @@ class GridCalibrator(
             ConditionViolated: rounding may move two updates further apart than the mechanism's sensitivities, with a
                 small probability that a spec cannot state.
         """
+        # Sensitivities that hold with certainty have the failure probability 0, with the logarithm −∞.
         release = solution.certified_noise.release
         if math.isinf(release.log_failure):
             return (release.spec(solution.certified_noise.noise),)
@@ -221,6 +222,7 @@ class GridCalibrator(
             sampling=self.sampling(solution),
             sensitivity=self.sensitivity(solution),
         )
+        # The target bounds δ from above; its decimal logarithm may be rounded differently.
         log10_delta = Ends(answer.log10_delta.lower, min(answer.log10_delta.upper, target.log10_delta))
         delta = answer.delta
         if target.delta is not None:
@@ -333,7 +335,7 @@ class QtdlCalibrator(GridCalibrator[QtdlProblem, QtdlParameters, Training]):
         return (*CONDITIONS, *outcome.solution.certified.guarantee.declared)
 
     def warnings(self, outcome: Outcome[GridSolution[QtdlProblem], Training]) -> Iterator[Caution]:
-        """Yield cautions about printed theorems, the mechanisms that are compared, and the certified noise.
+        """Yield warnings about theorems of papers, the mechanisms that are compared, and the certified noise.
 
         Args:
             outcome: the certified noise of the request, with the evaluated interpretations ("readings") of the printed

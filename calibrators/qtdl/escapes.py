@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def real_levels(release: IntegerRelease, rate: float, log_escape: float) -> float:
-    """Return the real number m of noise levels at which an escape has about a given probability.
+    """Return the bound m on the noise, as a real number, at which an escape has about a given probability.
 
     The noise is an integer y with |y| ≤ m and probability proportional to e^(−α|y|). An escape is a message that only
     one of two neighbours can send. The formula is F7 of the catalogue (docs/catalogue/das.md).

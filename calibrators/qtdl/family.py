@@ -110,7 +110,7 @@ class IntegerRelease:
         return replace(guarantee, curve=Curve(guarantee.curve.upper, witnesses))
 
     def escapes(self, noise: TruncatedDiscreteLaplace) -> Guarantee:
-        """Return the guarantee of all rounds in closed form, with δ as the probability of an escape.
+        """Return the guarantee of all rounds in which δ is the probability of an escape, a closed form.
 
         An escape is a message that only one of two neighbours can send. The guarantee is for an ε that the privacy loss
         exceeds only by an escape.

@@ -78,11 +78,15 @@ def printed_readings(problem: GridProblem) -> tuple[PrintedReading, ...]:
     """
     if problem.readings == ():
         return ()
+
+    # The noise of the theorem, and its claim for this noise.
     theorem_1, noise = noise_of_theorem_1(problem, problem.target.epsilon)
     log_delta = -problem.dimension * math.log(2.0)
     claim = Target(problem.target.epsilon, log_delta)
     if not noise:
         return (_reading_without_noise(theorem_1, claim),)
+
+    # The noise with the bits that it adds to a message, and the true ε and δ.
     bits = extra_bits(problem.quantization_levels, int(noise["noise_levels"]))
     parameters = noise | {"extra_bits_per_coordinate": bits}
     reading = make_reading(theorem_1, claims=claims(claim), parameters=parameters, true=figures_at(theorem_1, claim))
@@ -149,7 +153,7 @@ def figures_at(theorem_1: TheoremAtInputs, claim: Target, *, rounds: int = 1) ->
 
 
 def _escape_figures(log_escape: float, rounds: int) -> TrueFigures:
-    """Return the true ε and δ if escapes are more probable than the claimed δ: the true ε is then infinite.
+    """Return the true ε and δ of a noise whose escapes are more probable than the claimed δ; the true ε is infinite.
 
     An escape is a message that is impossible on the neighbouring data set. For one round its probability is δ at the
     claimed ε. For several rounds it is only a lower bound on δ, and the upper bound is then 1.

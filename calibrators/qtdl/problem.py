@@ -81,6 +81,7 @@ class SensitivityRule:
         Raises:
             InvalidInput: a field is missing or has no part in the rule.
         """
+        # The fields that each kind of rule needs.
         gives_distances = self.kind in ("coupled", "hoeffding")
         needs = {
             "update_l1": gives_distances,
@@ -88,6 +89,8 @@ class SensitivityRule:
             "update_linf": gives_distances,
             "relative_movement": self.kind == "relative",
         }
+
+        # A needed field must be present, and any other absent.
         for name, needed in needs.items():
             if needed != (getattr(self, name) is not None):
                 message = f"is needed by the rule {self.kind}" if needed else f"has no part in the rule {self.kind}"
@@ -208,12 +211,16 @@ class GridProblem(SettingFields, BudgetFields):
         """
         if self.sensitivity_rule is not None:
             read_member(self, "sensitivity_rule", SensitivityRule)
+
+        # Sensitivities by a rule or as numbers, and both norms of them.
         norms = ("l1", "linf", "l2")
         given_norms = {norm for norm in norms if getattr(self, f"{norm}_sensitivity") is not None}
         if self.sensitivity_rule is not None and given_norms:
             raise InvalidInput.at("/sensitivity_rule", "gives the sensitivities: leave them out")
         if given_norms and not {"l1", "linf"} <= given_norms:
             raise InvalidInput.at("/l1_sensitivity", "l1_sensitivity and linf_sensitivity go together")
+
+        # The conditions of the algorithm, and of the method of accounting.
         self.check_own()
         if self.method == "concentrated" and self.movement.l2 is None:
             raise InvalidInput.at("/method", "concentrated needs a bound on the ℓ2 distance")

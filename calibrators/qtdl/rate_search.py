@@ -34,7 +34,7 @@ SPREAD = math.log(20.0)
 
 
 class Widths(NamedTuple):
-    """Tolerances of the search for a decay rate α, in log α.
+    """Tolerances of the search for the decay rate α of integer noise, as differences of log α.
 
     Attributes:
         spent: tolerance of the largest rate that leaves some of δ for escapes (messages only one neighbour can send).
@@ -97,7 +97,7 @@ class RateSearch:
         self._support_log_delta = functools.cache(functools.partial(support_log_delta, release))
 
     def log_escape(self, rate: float) -> float:
-        """Return the part of δ that a decay rate of the noise leaves for escapes, as a natural logarithm.
+        """Return the log probability that escapes may have at a decay rate of the noise.
 
         An escape is a message that only one of two neighbours can send. The other part of δ is for messages with a
         privacy loss above ε. The logarithm is −∞ if nothing is left.
@@ -111,7 +111,7 @@ class RateSearch:
         return log_difference_of(self._log_delta, self._support_log_delta(rate))
 
     def best_rates(self, *, beat: float) -> tuple[float, ...]:
-        """Return the decay rates that need the fewest noise levels, by golden section on log α.
+        """Find the decay rates α of the noise at which the target needs the fewest noise levels.
 
         An escape is a message that only one of two neighbours can send. All other messages form the common support.
 
@@ -327,7 +327,7 @@ class RateSearch:
 
 
 def support_log_delta(release: IntegerRelease, rate: float) -> float:
-    """Estimate the part of δ that privacy losses above the target ε use, as a natural logarithm.
+    """Estimate the δ due to privacy losses above the target ε, without escapes, as a natural logarithm.
 
     An escape is a message that only one of two neighbours can send. All other messages form the common support. The
     estimate assumes so many noise levels m that escapes are negligible.

@@ -86,11 +86,14 @@ class Candidate:
 
 
 def candidates(problem: GridProblem, approach: Approach, *, beat: float = math.inf) -> Iterator[Candidate]:
-    """Yield noises that probably meet the target with about the fewest levels, by one method of proof.
+    """Yield integer noises that probably meet the target with about the fewest levels, by one method of proof.
 
-    They are found by estimates, and `LevelsSearch` proves them later. Nothing is yielded in three cases. The
-    probability that rounding fails uses all of δ; the privacy losses do so at every decay rate; or every noise needs
-    more than `beat` levels.
+    The number of levels is the largest absolute value of the noise. The noises are found by estimates, and
+    `LevelsSearch` proves them later. Nothing is yielded in each of three cases:
+
+    - the probability that rounding fails uses all of δ,
+    - privacy losses above ε use all of δ at every decay rate,
+    - every noise needs more than `beat` levels.
 
     Args:
         problem: the request, with the grid, the rounds and the privacy target.

@@ -35,7 +35,7 @@ class Start:
     baseline: Baseline
 
     def vacuous(self, bound: float) -> bool:
-        """Decide whether an upper bound is vacuous: no better than the bound on the risk before training."""
+        """Return whether an upper bound is vacuous: no better than the bound on the risk before training."""
         return self.baseline.covers(bound)
 
     def warning(self, code: str, name: str, bound: float) -> Caution:
@@ -173,7 +173,7 @@ def risk_cautions(risk: Risk | None, start: Start | None) -> Iterator[Caution]:
 
 
 def mark_vacuous_readings(readings: Iterable[PrintedReading], start: Start | None) -> tuple[PrintedReading, ...]:
-    """Mark the printed theorems that claim a risk no better than the bound on the risk of the initial model.
+    """Mark the theorems of papers that claim a risk no better than the bound on the risk of the initial model.
 
     Those without a claimed risk are unchanged, and so are all if `start` is None.
 

@@ -51,7 +51,7 @@ class Bounds:
         setting: the quantities that the lower bounds of Lowy and Razaviyayn depend on; None if these do not apply.
         lower: lower bounds that are already evaluated.
         declared: conditions that only the caller can vouch for.
-        open_question: the reason for which no theorem bounds this run, if there is one.
+        open_question: the reason why no theorem bounds the risk of this run, if there is one.
         step_size: step size that the bounds are for; None if there is no single one.
         envelope_smoothness: smoothness of the Moreau envelope that replaces the loss; None if the loss is smooth.
         aggregates: averages over clients that the theorems depend on; None if they use none.

@@ -237,6 +237,7 @@ def lower_bound(problem: RiskFields, setting: LowerBoundSetting, trust: Trust) -
     Returns:
         The order with its terms, and the conditions of the theorem.
     """
+    # The theorem depends on whether any party is trusted.
     theorem, inputs = _local_bound(problem, setting) if trust == "local" else _central_bound(problem, setting)
     evaluation = theorem.evaluate(inputs)
     outputs = evaluation.outputs
@@ -265,6 +266,7 @@ def _local_bound(problem: RiskFields, setting: LowerBoundSetting) -> tuple[Theor
     # The δ of one report: a positive double, even if the target's δ is smaller.
     log10_delta = max(setting.log10_delta, LEAST_LOG10_DELTA)
     round_delta = problem.round_delta or max(10.0**log10_delta, LEAST_DELTA)
+    # The theorem for the expected loss, or for the mean loss of the data.
     if problem.problem == "population":
         population_inputs = inputs_of(
             LocalInputs,
@@ -341,6 +343,7 @@ def ratios(upper: Sequence[UpperBound], lower: Sequence[LowerBound]) -> Iterator
     Yields:
         The ratios, for one upper bound after the other.
     """
+    # Each upper bound with a value or an order, over each lower bound that is positive.
     for upper_bound in upper:
         numerator = upper_bound.value if upper_bound.constant == "explicit" else upper_bound.scale
         if numerator is None or any(condition.holds == Verdict.NO for condition in upper_bound.conditions):

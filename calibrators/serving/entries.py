@@ -38,7 +38,7 @@ ALWAYS_SHARED = ("noise_std", "noise_levels", "batch_size", "rounds", "group")
 def printed_entries(
     readings: Iterable[PrintedReading], *, problem: object, target: TargetAnswer, risk: Risk | None
 ) -> tuple[PrintedEntry, ...]:
-    """Group the readings (interpretations) of printed theorems that prescribe the same parameters into entries.
+    """Combine interpretations ("readings") of a paper's theorem that prescribe the same parameters into entries.
 
     Two readings share an entry only if theorem, status, reason, claimed (ε, δ) and certified guarantee are equal and no
     prescribed parameter differs. All other differences are in `by_reading`.
@@ -60,7 +60,7 @@ def printed_entries(
 
 
 def _group_readings(readings: Iterable[PrintedReading]) -> list[list[PrintedReading]]:
-    """Group readings (interpretations of printed theorems) that agree, in the order of the first members.
+    """Group the interpretations ("readings") of theorems that agree, in the order of the first members.
 
     Args:
         readings: evaluated readings of one or several theorems.
@@ -127,7 +127,7 @@ class _Entry:
 
     @property
     def entry(self) -> PrintedEntry:
-        """Entry of the answer: the parts that the readings share, then their differences by reading.
+        """Entry of the answer: common parameters, claims and conditions of several readings, and their differences.
 
         A reading is one interpretation of a theorem as a paper prints it. Readings that agree are served as one entry,
         so that the answer does not repeat them.
@@ -161,6 +161,7 @@ class _Entry:
         the risk (`RISK_ORDERS`) may differ, and are left out if they do. Parameters of `NOT_SERVED` and values of the
         request are left out, too.
         """
+        # All parameters of any reading, without those that differ, are requested or are never served.
         union: dict[str, float] = {}
         for reading in self.group:
             union |= reading.parameters
@@ -243,7 +244,7 @@ class _Entry:
         )
 
     def _claims(self, reading: PrintedReading) -> JsonRecord:
-        """Return the claims of a printed theorem in one reading (interpretation), by name: ε, δ and the excess risk.
+        """Return the ε, δ and excess risk that a paper's theorem claims in one reading (interpretation), by name.
 
         Claims that repeat the rest of the answer are left out. These are an (ε, δ) equal to the target, and the
         objective and baseline of the certified risk. A claimed excess risk is rounded up to `DIGITS` digits.
@@ -332,6 +333,7 @@ def _drop_repeated_statements(
     Returns:
         Copies of the details, in the same order.
     """
+    # Conditions are read in the order of the answer, so that the first one of an id keeps its statement.
     previous_ids = set(common)
     shortened = []
     for reading in details:

@@ -55,7 +55,12 @@ class RunFigures:
         return is_long(self.rounds, self.bits_per_client)
 
     def __str__(self) -> str:
-        """Return the figures in words, for a warning: rounds, batch size, quality and traffic."""
+        """Return the figures of the run in words, for a warning: rounds, batch size, quality and traffic.
+
+        Returns:
+            Phrases that are separated by commas. Traffic is in gigabits per client.
+        """
+        # Phrases that appear only if they apply.
         batch = "" if self.batch_size is None else f", batch_size = {self.batch_size}"
         about = "" if self.certified else "about "
         useless = ", no better than the start" if self.vacuous else ""

@@ -130,7 +130,7 @@ class BoundSearch:
         return self._passing
 
     def rival(self, excluded: Container[int]) -> int | None:
-        """Find another bound on δ that may meet the target at less noise than the answer, and return its index.
+        """Return the index of another upper bound on δ that may meet the target at less noise than the found one.
 
         Args:
             excluded: indices of bounds that were searched already.
@@ -168,14 +168,14 @@ class BoundSearch:
     def certify(self) -> Certified:
         """Return the smallest noise of the search, with its guarantee.
 
-        The guarantee is the least of several bounds on δ, and this search has evaluated one of them. If no other bound
-        can meet the target at this noise, none can at less noise. Then this bound by itself is the guarantee, and its
-        lower bound suffices to prove that less noise misses. Otherwise the proof needs the lower bound on the least of
-        all bounds.
+        The guarantee is the least of several bounds on δ. This search has evaluated one of them. If no other bound can
+        meet the target at this noise, none can at less noise. The evaluated bound by itself is then the guarantee, and
+        its lower bound suffices to prove that less noise misses the target. Otherwise the proof needs the lower bound
+        on the least of all bounds.
 
         Returns:
-            The noise. Its `slack` is `SLACK` if the noise one `STEP` below provably misses the target, and None
-            otherwise.
+            The noise with its guarantee. The field `slack` is `SLACK` if noise that is less by one `STEP` provably
+            misses the target, and None otherwise.
         """
         answer = self.answer
         if answer.step <= LOWEST:
@@ -217,6 +217,7 @@ class BoundSearch:
         Returns:
             The estimated log noise with the slope there, for `settle`.
         """
+        # Secant steps: each trial estimates the log noise at which the quick bound meets the target.
         log_noise = start
         trials: list[CoarseTrial] = []
         for _ in range(MOST_COARSE):

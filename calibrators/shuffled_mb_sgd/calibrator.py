@@ -239,6 +239,8 @@ class ShuffledMbSgdCalibrator(FamilyCalibrator[ShuffledMbSgdProblem, Run, Shuffl
         )
         if training is None:
             return parameters
+
+        # Add the step sizes of the bound.
         return replace(
             parameters,
             step_size=training.step_size,
@@ -265,19 +267,21 @@ class ShuffledMbSgdCalibrator(FamilyCalibrator[ShuffledMbSgdProblem, Run, Shuffl
         return dict.fromkeys((INSIDE_DOMAIN, *conditions_on_divisor, *declared_by_all(solution, outcome.training)))
 
     def warnings(self, outcome: Outcome[RunSolution[ShuffledMbSgdProblem, Run], StepPlan]) -> Iterator[Caution]:
-        """Yield the cautions about the noise, the printed readings, the observer and the assumptions.
-
-        A reading is an interpretation of a printed theorem.
+        """Yield the warnings of an answer about the noise, the paper's theorems, the observer and the assumptions.
 
         Args:
-            outcome: the certified noise of the request, with the evaluated readings.
+            outcome: the certified noise of the request. `printed` has the paper's theorems, each evaluated in one
+                interpretation ("reading") of its text.
 
         Yields:
             The warnings that apply, in a fixed order.
         """
+        # The certified noise may be larger than necessary.
         solution = outcome.solution
         if solution.certified.slack is None:
             yield MINIMALITY_NOT_PROVED
+
+        # The theorems of the paper: conditions that fail, and noise below the certified noise or not prescribed.
         yield from failing_conditions(outcome.printed)
         for reading in outcome.printed:
             if "noise_std" in reading.parameters:
@@ -288,6 +292,8 @@ class ShuffledMbSgdCalibrator(FamilyCalibrator[ShuffledMbSgdProblem, Run, Shuffl
                     message=f"{name_of(reading)} leaves the constant C of its noise open; give noise_constant to have "
                     "it compared",
                 )
+
+        # The shuffler has no effect for this observer.
         if solution.problem.observer not in POSSIBLE["shuffle"]:
             yield Caution(
                 code="observer-not-the-shuffled-server",

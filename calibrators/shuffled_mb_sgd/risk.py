@@ -78,6 +78,8 @@ def _printed_bounds(problem: ShuffledMbSgdRiskProblem, run: Run) -> Iterator[Upp
     """
     if problem.smoothness is None or problem.problem != "population" or problem.unit != "record":
         return
+
+    # The theorem gives the order of the risk without its constant.
     inputs = inputs_of(ShuffledInputs, problem, participants=problem.reporting, rounds=run.rounds, noise_constant=None)
     evaluation = THEOREM_4_1.evaluate(inputs)
     terms = ("statistical_term", "privacy_term")

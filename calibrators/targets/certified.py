@@ -30,7 +30,7 @@ Targeted = TypeVar("Targeted", bound=TargetedProblem)
 
 
 def certified_target(guarantee: Guarantee, target: Target) -> Target:
-    """Complete a target that bounds an attacker's risk by the ε that is certified at its δ.
+    """Return a target with the certified ε at its δ, for a target that bounds an attacker's risk.
 
     The noise was searched for the risk. Statements about (ε, δ), such as those of papers, then refer to this ε.
 
@@ -53,7 +53,7 @@ def certified_target(guarantee: Guarantee, target: Target) -> Target:
 
 
 def _no_finite_epsilon(guarantee: Guarantee, target: Target) -> Infeasible:
-    """Return the error that a guarantee meets a risk, but has no finite ε at the δ of the target.
+    """Return the error for a run that keeps an attacker's risk low enough, but has no finite ε at the target's δ.
 
     Args:
         guarantee: the guarantee.

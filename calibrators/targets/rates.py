@@ -106,7 +106,14 @@ def _shortfall_at(
 
     @functools.cache
     def shortfall(parameter: float) -> float:
-        """Return how far the guarantee at a parameter misses the target; positive if it misses it."""
+        """Return how far the guarantee at a parameter misses the bound on the rate; positive if it misses it.
+
+        Args:
+            parameter: value of the searched parameter, such as log noise.
+
+        Returns:
+            The largest shortfall of the tests, without unit.
+        """
         guarantee = family(parameter)
         value = shortfall_of_limits(tests.limits(guarantee.curve), risk)
         if value > 0.0:

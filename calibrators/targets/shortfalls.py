@@ -76,7 +76,14 @@ def shortfall_of(
 
     @functools.cache
     def shortfall(parameter: float) -> float:
-        """Return how far the guarantee at a parameter misses the target; positive if it misses it."""
+        """Return how far the guarantee of the run misses the target if the parameter has this value.
+
+        Args:
+            parameter: the value of the searched parameter, such as the noise.
+
+        Returns:
+            The distance in units of log μ, where μ is the parameter of Gaussian DP. Positive if the target is missed.
+        """
         guarantee = family(parameter)
         log_delta = guarantee.curve.upper_log_delta(target.epsilon)
         # Extreme values of δ are clipped, because δ = 0 has no positive μ, and δ = 1 has no finite one.
@@ -113,7 +120,14 @@ def _shortfall_of_risk(
 
     @functools.cache
     def shortfall(parameter: float) -> float:
-        """Return how far the guarantee at a parameter misses the target; positive if it misses it."""
+        """Return how far the guarantee of the run misses the target if the parameter has this value.
+
+        Args:
+            parameter: the value of the searched parameter, such as the noise.
+
+        Returns:
+            The distance in units of log μ, where μ is the parameter of Gaussian DP. Positive if the target is missed.
+        """
         guarantee = family(parameter)
         log_mu = least_log_mu(central_mu_of(guarantee.curve, risk))
         distance = log_mu - target_log_mu

@@ -25,11 +25,11 @@ AT_EPSILON = Quantity(symbol="ε'", unit="nat", ge=0, le=1e9, description="ε at
 
 
 def approximate_pair(epsilon: float, delta: float) -> Pair:
-    """Return the pair that dominates every (ε, δ)-private mechanism.
+    """Return two distributions that bound the privacy of every (ε, δ)-private mechanism, at all other ε' too.
 
-    A dominating pair is two distributions with a hockey-stick divergence that bounds δ. The privacy loss of this pair
-    is infinite with probability δ, ε with probability (1 − δ) e^ε/(1 + e^ε), and −ε otherwise. It is the same in both
-    directions.
+    They are a dominating pair: their hockey-stick divergence at ε' is at least the δ of the mechanism at ε'. Their
+    privacy loss is infinite with probability δ, and ε with probability (1 − δ) e^ε/(1 + e^ε). Otherwise it is −ε. The
+    pair is the same in both directions.
 
     Args:
         epsilon: privacy parameter ε ≥ 0, in nats. If it is 0, the finite loss is 0.
@@ -38,6 +38,7 @@ def approximate_pair(epsilon: float, delta: float) -> Pair:
     Returns:
         The pair, with its list of losses and the exact (ε, δ).
     """
+    # The finite losses with the logarithms of their probabilities.
     log_finite = math.log1p(-delta)  # of the probability 1 − δ of a finite loss
     if epsilon == 0.0:
         losses: tuple[float, ...] = (0.0,)
@@ -51,7 +52,7 @@ def approximate_pair(epsilon: float, delta: float) -> Pair:
     log_infinite = -math.inf
     if delta > 0:
         log_infinite = math.log(delta)
-        # Rounded up: error of the logarithm.
+        # Rounded up: more than the error of the logarithm, also where it is near 0.
         log_infinite += 4 * UNIT_ROUNDOFF * (1.0 + abs(log_infinite))
 
     # Each log probability is a sum of two logarithms with small errors.

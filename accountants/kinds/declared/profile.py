@@ -42,9 +42,10 @@ class ProfileInputs:
 
 
 def profile_pair(points: ProfilePoints, reverse: ProfilePoints | None) -> Pair:
-    """Return the pair that dominates every mechanism with given upper bounds on its privacy profile.
+    """Return two distributions that bound δ of every mechanism with given upper bounds on its privacy profile.
 
-    A dominating pair is two distributions with a hockey-stick divergence that bounds δ at every ε.
+    The privacy profile is δ as a function of ε. The hockey-stick divergence of the two distributions, a dominating
+    pair, is at least the δ of each such mechanism at every ε.
 
     Args:
         points: points (ε, log10 δ) of the direction with the unit against without it, in increasing ε.
@@ -153,15 +154,16 @@ def declared_profile(spec: DeclaredProfile, case: Case) -> Guarantee:
 
 
 def laplace_like(noise: float) -> DeclaredProfile:
-    """Return a declared profile with points of that of Laplace noise, as an example.
+    """Return six points (ε, log10 δ) of the privacy profile of the Laplace mechanism, as an example of such points.
 
-    The points satisfy δ(ε) = 1 − e^{(ε − s)/2} with s = 1/scale.
+    The privacy profile is δ as a function of ε. For Laplace noise it is δ(ε) = 1 − e^{(ε − s)/2} at ε ≤ s, where s is
+    the sensitivity 1 divided by the scale of the noise.
 
     Args:
         noise: scale of the noise, for sensitivity 1.
 
     Returns:
-        The declared profile with six points.
+        The specification of a mechanism of which these points are known.
     """
     # Values of ε as shares of s. At s itself δ is 0, for which a tiny δ is declared.
     shares = (0.0, 0.25, 0.5, 0.75, 0.99)

@@ -31,7 +31,7 @@ class ApproximateZcdpInputs:
 
 
 def zcdp_pair(rho: float, delta: float) -> Pair:
-    """Return the pair that dominates every δ-approximately ρ-zCDP mechanism.
+    """Return two distributions that bound the privacy of every δ-approximately ρ-zCDP mechanism.
 
     ρ-zCDP (zero-concentrated differential privacy) bounds the Rényi divergence of each order a by ρa. With δ > 0 the
     bound holds except with probability δ.
@@ -46,6 +46,7 @@ def zcdp_pair(rho: float, delta: float) -> Pair:
     larger_rho = max(rho, LEAST_RHO)
     if delta == 0.0:
         return concentrated_pair(larger_rho)
+    # With probability δ nothing is guaranteed. Its logarithm is raised by 4 units of rounding, more than its error.
     log_survival = math.log1p(-delta)
     log_escape = raise_log_by_units(math.log(delta), 4.0)
     return concentrated_pair(larger_rho, log_survival, log_escape)

@@ -61,10 +61,10 @@ EXACT = Theorem(
 
 
 def discrete_laplace_mechanism(spec: DiscreteLaplace, case: Case) -> Guarantee:
-    """Return the guarantee of the discrete Laplace mechanism, by the pair of its noise against the shifted noise.
+    """Return the guarantee of the discrete Laplace mechanism: its noise compared with the noise shifted by Δ.
 
-    The shift on one axis is the sensitivity, which the specification states in the relation of the request. Some
-    neighbours attain it, so the guarantee is exact.
+    Δ is the ℓ1 sensitivity, which the specification states for the relation of the request. Some neighbours differ by Δ
+    on one coordinate, so the guarantee is exact.
 
     Args:
         spec: specification of the mechanism, with the decay rate of the noise and the integer sensitivity.

@@ -196,7 +196,7 @@ def enclosure(spec: Skellam, case: Case) -> Guarantee:
     # The noise is c Δ₂²-zero-concentrated, given that no output is beyond the table of the noise.
     constant = skellam_concentration(spec.variance, bounds.largest)
     if constant is not None:
-        # Rounded up: relative error of the product.
+        # Rounded up: 4 units cover the roundings of the two products, at most one each.
         rho = constant * bounds.square * (1.0 + 4 * UNIT_ROUNDOFF)
         coordinates = min(bounds.total, bounds.dimension)
         divergence = SkellamVectorRenyi(spec.variance, bounds.largest, bounds.square)

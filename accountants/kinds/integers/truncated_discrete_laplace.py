@@ -203,8 +203,10 @@ def escape(inputs: TruncatedDiscreteLaplace) -> Outputs:
         inputs: the noise, and the sensitivities in grid steps.
 
     Returns:
-        The shift: `shifted_coordinates` coordinates of size `shift`, and one of size `remainder`. Further `epsilon`,
-        the ε from which on δ is 1 − S, this δ with its logarithm, and log10 S.
+        `shifted_coordinates`, `shift`, `remainder`: the shift has this many coordinates of size `shift`, and one of
+        size `remainder`, in grid steps.
+        `epsilon`: the ε from which on δ is constant, equal to 1 − S.
+        Further this δ with its decimal logarithm, and log10 S.
     """
     shift = worst_shift(inputs)
     log_survival, log_escape = log_survival_and_escape(inputs, shift)
@@ -243,7 +245,7 @@ def by_distance(*, noise: TruncatedDiscreteLaplace, epsilon: Epsilon, rounds: Ro
     if shift.total == 0:
         return {"zcdp_rho": 0.0, **delta_outputs(-math.inf, "escape"), **delta_outputs(-math.inf)}
 
-    # The last factor exceeds the roundings of the product.
+    # Rounded up: the last factor exceeds the roundings of the square and of the products, at most one unit each.
     rho = 0.5 * noise.decay_rate**2 * min(square, shift.square) * rounds * (1 + 8 * UNIT_ROUNDOFF)
     if not 0.0 < rho <= LARGEST_RHO:
         raise InvalidInput.at("/rounds", "make a zCDP ρ that no bound is computed for", allowed=f"ρ ≤ {LARGEST_RHO:g}")
@@ -327,7 +329,7 @@ def by_l2(spec: TruncatedDiscreteLaplace, case: Case) -> Guarantee | Refusal:
     if square is None or square >= worst.square:
         return Refusal(BY_L2, "there is no bound on the ℓ2 distance, or the others imply it")
     without_l2 = exact(spec, case)
-    # The last factor exceeds the roundings of the product.
+    # Rounded up: the last factor exceeds the roundings of the square and of the products, at most one unit each.
     rho = 0.5 * spec.decay_rate**2 * square * (1 + 4 * UNIT_ROUNDOFF)
     log_survival, log_escape = log_survival_and_escape(spec, worst)
     by_concentration = concentrated_pair(rho, log_survival, log_escape)

@@ -100,7 +100,9 @@ def bounded_range_guarantee(epsilon: float, step: Step, case: Case, *, is_whole_
 
 
 def _upper(epsilon: float, pair: Pair) -> Pair:
-    """Return the least of the bounded-range pair and of zero-concentrated privacy, which is better in compositions.
+    """Return the least of two upper bounds: by the range of the losses, and by zero-concentrated privacy.
+
+    The first one is exact for one release. The second one is better in compositions.
 
     Args:
         epsilon: ε of the choice, in nats.

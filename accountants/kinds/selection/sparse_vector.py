@@ -61,7 +61,7 @@ PURE = Theorem(
 
 
 def crossing_pair(output: ThresholdOutput) -> Pair:
-    """Return the pair of the event that a certain output occurs, on two neighbours, for lower bounds on δ.
+    """Return the distributions, on two neighbours, of whether a certain output occurs, for lower bounds on δ.
 
     Whether the output occurs is a post-processing of the mechanism, so δ of the pair is at most that of the mechanism.
 

@@ -76,11 +76,14 @@ def _faults(pointer: str, points: ProfilePoints) -> Iterator[Fault]:
     Yields:
         A fault for each rule that is broken, with the JSON pointer of the list or of the entry.
     """
+    # The length of the list and of its entries. Without pairs the other rules cannot be checked.
     if not 1 <= len(points) <= MOST_POINTS:
         yield Fault(pointer, "has too few or too many points", f"1 to {MOST_POINTS} points")
     if any(len(point) != 2 for point in points):
         yield Fault(pointer, "has an entry that is not a pair [ε, log10 δ]")
         return
+
+    # The order of the points, and the range of each number.
     if any(left >= right for (left, _), (right, _) in itertools.pairwise(points)):
         yield Fault(pointer, "must be in increasing order of ε")
     for index, (epsilon, log10_delta) in enumerate(points):

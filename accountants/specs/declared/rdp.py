@@ -39,6 +39,7 @@ class Rdp:
         Raises:
             InvalidInput: if a list is empty, too long or of another length, or an entry is out of range.
         """
+        # The lengths of both lists, then the orders, then the divergences.
         if not 1 <= len(self.orders) <= MOST_ORDERS:
             raise InvalidInput.at("/orders", "has too few or too many entries", allowed=f"1 to {MOST_ORDERS} orders")
         if len(self.orders) != len(self.epsilons):

@@ -93,12 +93,15 @@ class NegativeBinomialRepetitions:
         exponent = -self.shape * math.log1p(odds)
         if abs(exponent) < 1e-9:  # the first two terms of the series in η
             return odds / math.log1p(odds) * (1.0 - 0.5 * exponent)
-        # The limit 700 keeps the exponential finite.
+        # The general formula; the limit 700 keeps the exponential finite.
         return self.shape * odds / -math.expm1(min(exponent, 700.0))
 
     @property
     def odds(self) -> tuple[float, float]:
-        """Bounds on c = (1 − γ)/γ by bisection. Each is 1e-9 relative from it, far above the roundings of the mean."""
+        """Bounds on the odds c = (1 − γ)/γ of going on after a run, with the parameter γ of the number of runs.
+
+        They are found by bisection. Each is about a relative 1e-9 from c, far above the roundings of the mean.
+        """
         if self.mean == 1.0:
             return 0.0, 0.0
         # The mean increases with c, so that a bisection encloses c. It ends at a relative width of 1e-12.

@@ -49,9 +49,10 @@ class ThresholdNoise(NamedTuple):
 
 
 class ThresholdOutput(NamedTuple):
-    """Two Bernoulli parameters for one output of the sparse vector technique on two neighbours.
+    """Bounds on the probability of one output of the sparse vector technique on two neighbouring data sets.
 
-    Bernoulli variables with these parameters are dominated by those with the probabilities of the output.
+    They are the parameters of two Bernoulli variables. A test between these is at most as good as one that observes
+    whether the output occurs.
 
     Attributes:
         first: parameter for the first data set, a lower bound on the probability.
@@ -116,7 +117,7 @@ def _log_distribution(x: Floats) -> Floats:
 
 
 def _log_factor(count: int, edges: Floats, shifted_edges: Floats) -> tuple[Floats, Floats]:
-    """Return the log probability of n equal answers at given threshold noises, and its change on the neighbour.
+    """Return the log probability of n equal answers "above" or "below", and its change on the neighbouring data.
 
     Given the noise on the threshold, the answers are independent, so their probability is a power. The threshold noises
     are the edges of cells, that is, of intervals on which the probability is bounded separately.

@@ -114,9 +114,11 @@ def averaged_steps(
         step_size: step size η; if absent, the one that minimises the bound.
 
     Returns:
-        The bound `excess_risk` and the `step_size`. For a given η, `noise_alone` is ηdσ²/2, and `without_noise` the
-        rest of the bound. At the best η, they are the best bounds with only the gradients' part of s², and with only
-        its noise part dσ². All are rounded up.
+        `excess_risk`: the bound, in units of the loss.
+        `step_size`: the step size η, given or the best one.
+        `noise_alone`: for a given η, the summand ηdσ²/2; at the best η, the best bound for s² = dσ² by noise only.
+        `without_noise`: for a given η, the rest of the bound; at the best η, the best bound without noise.
+        All bounds are rounded up.
 
     Raises:
         InvalidInput: if `sampling` is "full" and not all clients participate.

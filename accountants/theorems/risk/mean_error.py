@@ -74,9 +74,9 @@ def whole_batch(*, rate: float, records: int) -> int:
 
 
 def batch_variance(*, sampling: Sampling, records: int, batch: Fraction, norm: float) -> Fraction:
-    """Return the largest variance of a random batch of vectors, added up.
+    """Return the largest variance of the sum of the vectors in a random batch.
 
-    The variance is the expected squared distance from the expectation. Its maximum depends on the sampling:
+    The variance is the expected squared distance of the sum from its expectation. Its maximum depends on the sampling:
 
     - b(1 − b/n)C² for a Poisson batch,
     - bC² for b independent vectors,
@@ -131,8 +131,9 @@ def noisy_mean(
         rounds: number T of rounds.
 
     Returns:
-        `squared_error`, its parts `sampling_term` and `noise_term`, and `squared_error_of_zero` = C², the largest
-        squared error of the estimate 0. All are rounded up.
+        `squared_error`: the bound, the sum of `sampling_term` and `noise_term`.
+        `squared_error_of_zero`: C², the largest squared error of the estimate 0.
+        All are rounded up.
 
     Raises:
         InvalidInput: `sampling` is "full" and `rate` is not 1, or a batch of a fixed size is not a whole number.
@@ -177,8 +178,9 @@ def mean_of_messages(
         noise_std: standard deviation σ of a message's noise per coordinate, in units of the update.
 
     Returns:
-        `squared_error`, d/(4s²r) + dσ²/r, and its parts `rounding_term` and `noise_term`, all rounded up.
-        `squared_error_of_zero` is 1, the bound for the estimate 0.
+        `squared_error`: d/(4s²r) + dσ²/r, rounded up.
+        `rounding_term`, `noise_term`: its two summands, rounded up.
+        `squared_error_of_zero`: 1, the bound for the estimate 0.
     """
     rounding = Fraction(dimension, 4 * quantization_levels**2 * participants)
     noise = dimension * Fraction(noise_std) ** 2 / participants

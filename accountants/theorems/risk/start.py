@@ -58,8 +58,10 @@ def excess_risk_bounds(
         minimiser_gradient_norm: bound G* on the norm of the gradient at the minimiser; None if unknown.
 
     Returns:
-        `by_lipschitz` is L R. `by_strong_convexity` is the largest L r − μ r²/2 over distances r ≤ R, for μ > 0.
-        `by_smoothness` is G* R + β R²/2. Bounds with unknown constants are left out.
+        `by_lipschitz`: L R.
+        `by_strong_convexity`: the largest L r − μ r²/2 over distances r ≤ R, for μ > 0.
+        `by_smoothness`: G* R + β R²/2.
+        Bounds with unknown constants are left out.
 
     Guarantees:
         Each bound is computed in rational numbers and rounded up, so it is never too low.

@@ -131,6 +131,7 @@ def last_bound(run: ScheduledRun) -> float:
     if np.any(np.diff(window.sizes) > 0.0):
         return math.inf
 
+    # The noise of a step counts less, the longer ago the step is.
     last_size = float(window.sizes[-1])  # e_T
     ages = np.maximum(np.arange(steps - 1, -1, -1, dtype=np.float64), 1.0)  # max{1, T − t}
     gradient_terms = window.sizes * (window.sizes / last_size) * window.moments / ages
@@ -157,12 +158,14 @@ def _long_last_bound(run: ScheduledRun) -> float:
     # Bound the gradients of all later steps by that of the step with the largest noise.
     largest_moment = run.moments(2, 2).item()
 
+    # Step sizes c/t: the terms with t < T/2, and the others.
     if isinstance(schedule, InverseTime):
         early_terms = 2.0 * (math.pi**2 / 6.0 - 1.0)
         late_terms = 4.0 * (1.0 + harmonic(steps)) / steps
         gradient_part = schedule.scale * largest_moment * (early_terms + late_terms)
         return 2.0 * run.radius**2 / schedule.scale + 0.5 * gradient_part
 
+    # Equal step sizes.
     step_size = schedule.least(1)
     distance_part = 2.0 * run.radius**2 / (step_size * steps)
     return distance_part + 0.5 * step_size * largest_moment * (1.0 + harmonic(steps - 1))
@@ -223,6 +226,7 @@ def _squared_distance_of_equal_steps(run: ScheduledRun, step_size: float) -> flo
     if contraction_rate >= 1.0:
         return min(largest, addition)
 
+    # The closed form, by logarithms so that a small c loses no digits. For c = 0 the sum of powers is T.
     log_power = run.steps * math.log1p(-contraction_rate)  # log (1 − c)^T
     sum_of_powers = float(run.steps)
     if contraction_rate > 0.0:
@@ -239,10 +243,13 @@ def scheduled_risk(run: ScheduledRun) -> Outputs:
         run: the run, with its schedules of step sizes and noise, and the constants of the losses.
 
     Returns:
-        `steps`, the number T. `excess_risk_at_random_stop`, after a uniformly random one of the last k steps.
-        `excess_risk_of_last`, the least bound on the last model; infinite if the loss is not strongly convex and step
-        sizes increase. `excess_risk_of_last_if_interior`, for strongly convex losses of smoothness β with the minimiser
-        w* inside the domain; it is at most β/2 times the bound on E‖W_T − w*‖². All bounds are rounded up.
+        `steps`: number T of steps.
+        `excess_risk_at_random_stop`: bound after a uniformly random one of the last k steps.
+        `excess_risk_of_last`: least bound on the last model; infinite if the loss is not strongly convex and step sizes
+        increase.
+        `excess_risk_of_last_if_interior`: bound on the last model W_T if the minimiser w* is inside the domain, for
+        strongly convex losses of smoothness β. It is at most β/2 times the bound on E‖W_T − w*‖².
+        All bounds are rounded up, in units of the loss.
     """
     # Strong convexity bounds the distance of the last model from the minimiser, and hence its risk.
     last = last_bound(run)

@@ -42,9 +42,9 @@ class Variances:
     All are in squared gradient units. They are not yet divided by the expected weight of the clients in a round.
 
     Attributes:
-        shared: variance of the gradients of the shared part of the model, due to the sampling of records.
+        shared: variance of the gradients in the parameters that all clients share, due to the sampling of records.
         selection: variance of the same gradients that is due to the random choice of clients.
-        local: variance of the gradients of the clients' own parts, due to the sampling of records.
+        local: variance of the gradients in each client's own parameters, due to the sampling of records.
     """
 
     shared: float

@@ -57,9 +57,11 @@ def bound_outputs(*, smoothness: float, norm: float, variance: float, rounds: in
         rounds: number n of rounds.
 
     Returns:
-        `weighted_smoothness` L_α and `variance` σ². For the step size of the theorem: the step size, the bound with its
-        two terms, and `excess_risk_at_step`, the sharper bound (23) of the paper at this step. The outputs with
-        `refined` have the same for the shorter step size.
+        `weighted_smoothness`: smoothness L_α of the problem.
+        `variance`: variance σ² of a step.
+        Then, for the step size of the theorem, this step size, and the bound with its two terms.
+        `excess_risk_at_step`: the sharper bound (23) of the paper at this step size.
+        Outputs with `refined` in their names are the same for the shorter step size.
     """
     squared_norm = norm * norm
     smooth = smoothness * squared_norm

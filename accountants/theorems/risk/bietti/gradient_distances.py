@@ -76,20 +76,22 @@ def distance_of_drawn(
 ) -> Outputs:
     """Return two bounds on the mean squared distance between a step at a model z and one at the optimum z*.
 
-    The clients of a step are drawn at random. The bounds are the printed and a sharper form of Lemma B.3 of Bietti et
-    al.: twice a smoothness times the excess risk.
+    The clients of a step are drawn at random. Each bound is twice a smoothness times the excess risk. The first one is
+    Lemma B.3 of Bietti et al., and the second one is sharper.
 
     Args:
         records: number M of records in the batches of all clients.
         largest_batch: number m_max of records in the largest batch.
         participation_rate: probability q that a client is drawn in a round.
         smoothness: smoothness L of the losses.
-        personalization: weight α of the shared part.
+        personalization: weight α of the part of the model that all clients share.
         excess_risk: excess risk of the model, for the loss that weighs clients by the records in their batches.
 
     Returns:
-        `weighted_smoothness` is L max{α + αm_max/(qM), m_max/(qM)}, and `squared_distance` twice that times the excess
-        risk. The outputs with `sharper` replace the second α by α(1 − q), which follows from the variance of the draw.
+        `weighted_smoothness`: L max{α + αm_max/(qM), m_max/(qM)}, the smoothness of the paper.
+        `squared_distance`: twice that times the excess risk, in squared gradient units.
+        `sharper_weighted_smoothness`, `sharper_squared_distance`: the same with α(1 − q) in place of the second α, by
+        the variance of the draw.
     """
     largest_share = largest_batch / (participation_rate * records)  # m_max/(qM)
     printed_part = personalization * (1.0 + largest_share)

@@ -147,17 +147,19 @@ class Landscape:
         )
 
     def _infinite_bound(self) -> PersonalizationBounds:
-        """Return the infinite bound on the excess risk for clients with different optima that train no own parts.
+        """Return an infinite excess-risk bound, for clients with different optima that must all use one model.
 
-        This is the limit α = ∞ of the weight of the part that all clients share. Let S > 0 be the sum of the squared
-        distances of the optima from their mean. The squared norm ‖z*‖² of a minimiser stays at or above S. L is the
-        smoothness of the losses, and the draw of clients gives the factors a and b. The smoothness L max{αa, b} of the
-        weighted problem grows without bound. The step size of the shared part tends to 1/(4La).
+        A client uses a model w + θ_i: all clients share w with the weight α, and θ_i is the client's own. At α = ∞ only
+        w is trained, so that no model is optimal for every client.
+
+        The bound is proportional to the smoothness L max{αa, b} times the squared norm of the minimiser. L is the
+        smoothness of the losses, and the draw of clients gives the factors a and b. The smoothness grows without bound
+        in α, and the norm does not tend to 0 if the optima differ. The step size of w tends to 1/(4La).
 
         Returns:
-            The bound with infinite summands. The step size of the clients' own parts is 0, and that of the shared part
-            is its limit.
+            The bound with infinite summands. The step size of θ_i is 0, and that of w is its limit.
         """
+        # Every summand of the bound is infinite; the step sizes have finite limits.
         infinite_summands = FullParticipationBound(optimisation=math.inf, variance=math.inf)
         shared_smoothness, _local_smoothness = self.smooth_factors
         return PersonalizationBounds(
@@ -192,18 +194,25 @@ class Landscape:
         )
 
     def _factors(self, alpha: float) -> BoundFactors:
-        """Return the quantities that determine the bound on the excess risk at a weight α of the shared part.
+        """Return the norm, smoothness and variance that determine the excess-risk bound at a sharing weight α.
 
-        They are the least squared norm ‖z*‖²_α of a minimiser, the smoothness L max{αa, b} and the variance αA + B. L
-        is the smoothness of the losses. The factors a and A belong to the shared part, b and B to the clients' own
-        parts.
+        A client uses a model w + θ_i: all clients share w with the weight α, and θ_i is the client's own. The bound
+        depends on three quantities:
+
+        - the least squared norm ‖z*‖²_α of a minimiser,
+        - the smoothness L max{αa, b}, for the smoothness L of the losses, and
+        - the variance αA + B of a step.
+
+        The factors a and A belong to w, and b and B to θ_i. They depend on the draw of clients.
 
         Args:
             alpha: weight α, finite.
 
         Returns:
-            The quantities, and ‖z*‖²_α times two parts of the variance: that of sampled gradients and that of noise.
+            The three quantities. `sampled` and `private` are ‖z*‖²_α times the variance of sampled gradients, and times
+            the variance of the noise.
         """
+        # The factors a, b (smoothness) and A, B (variance of sampled gradients); noise adds to A only.
         shared_smoothness, local_smoothness = self.smooth_factors
         shared_variance, local_variance = self.sampled_factors
         weighted_smoothness = self.smoothness * max(alpha * shared_smoothness, local_smoothness)

@@ -35,10 +35,11 @@ def minimal_norm(*, alpha: float, clients: int, mean_squared: float, spread_squa
 
 
 def shared_part(*, alpha: float, clients: int) -> float:
-    """Return the ratio αN/(αN + 1) of the shared part w of the least-norm minimiser to the mean v̄ of the optima.
+    """Return the ratio αN/(αN + 1) of the shared model w of the least-norm minimiser to the mean v̄ of the optima.
 
-    Client i uses the model w + θ_i of a shared part w and an own part θ_i. Many choices of the parts give every client
-    its optimum. The minimiser is the one with the least ‖w‖²/α + Σ‖θ_i‖².
+    Client i of N uses the model w + θ_i: all clients share w, and θ_i is the client's own. Many choices of w and θ_i
+    give every client its optimum. The minimiser is the choice with the least ‖w‖²/α + Σ‖θ_i‖². Its w is the ratio times
+    v̄.
 
     Args:
         alpha: weight α of the shared part, in [0, ∞].
@@ -53,9 +54,10 @@ def shared_part(*, alpha: float, clients: int) -> float:
 
 
 class BoundFactors(NamedTuple):
-    """The quantities that determine the bound of Theorem 4.5 of Bietti et al. and its step size, at one weight α.
+    """The quantities that determine an excess-risk bound of Bietti et al. (Theorem 4.5) and its step size.
 
-    α is the weight of the shared part of the model in the α-norm.
+    Client i uses a model w + θ_i: all clients share w, and θ_i is the client's own. The squared α-norm is
+    ‖w‖²/α + Σ‖θ_i‖².
 
     Attributes:
         squared_norm: squared distance ‖z*‖² of the initial model from the minimiser, in the α-norm.
@@ -105,10 +107,11 @@ class BoundFactors(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class PersonalizationBounds:
-    """Three bounds of Bietti et al. on the excess risk at one weight α of the shared part, in units of the loss.
+    """Three bounds of Bietti et al. on the excess risk of personalised SGD at one sharing weight α, in loss units.
 
-    The theorem's bound `total` is the largest. The paper proves it by inequalities (22) and (23), which give smaller
-    bounds at the same step sizes: `proved` ≤ `bound_23` ≤ `total`.
+    A model has a part that all clients share, with the weight α, and an own part of each client. The theorem's
+    bound `total` is the largest. The paper proves it by inequalities (22) and (23), which give smaller bounds at
+    the same step sizes: `proved` ≤ `bound_23` ≤ `total`.
 
     Attributes:
         alpha: weight α of the shared part, in [0, ∞].

@@ -77,8 +77,10 @@ def variance_alone(
         noise_std: standard deviation σ_ζ of the noise per shared coordinate.
 
     Returns:
-        The best α, which is 0 on a tie; the term there, at α = 0 and at α = ∞; and the noise variance σ_ζ² at which the
-        terms at 0 and ∞ are equal.
+        `personalization`: the best α; 0 if both ends give the same term.
+        `variance_term`: the variance term at the best α, in units of the loss.
+        `local_variance_term`, `global_variance_term`: the term at α = 0 and at α = ∞.
+        `threshold_noise_variance`: the noise variance σ_ζ² at which the terms at 0 and ∞ are equal.
     """
     # Variance of a step at α = 0, where nothing is shared, and at α = ∞, where all is shared.
     expected_records = participation_rate * batch_size
@@ -174,9 +176,13 @@ def bias(
             "corrected" takes the proved one.
 
     Returns:
-        The terms at the given α, at 0, at ∞ and at the balanced α, and the number T = n/(qm) of rounds.
-        `ratio_to_claim` is the term at α divided by 4L‖v‖²m/(Nn), the term that the paper states.
+        `rounds`: number T = n/(qm) of rounds.
+        `optimisation_term`: the term at the given α, in units of the loss.
+        `local_…`, `global_…` and `balanced_optimisation_term`: the term at α = 0, at α = ∞ and at the balanced α.
+        `balanced_personalization`: the balanced α = b/a.
+        `ratio_to_claim`: the term at the given α divided by 4L‖v‖²m/(Nn), the term that the paper states.
     """
+    # The rate of draws and the rounds; a batch of m records is drawn with probability q in a round.
     rate = 1.0 / clients if participation_rate is None else participation_rate
     rounds = samples_per_client / (rate * batch_size)
 
@@ -195,6 +201,7 @@ def bias(
         relative_norm = minimal_norm(alpha=alpha, clients=clients, mean_squared=1.0, spread_squared=0.0)
         return scale * max(alpha * shared_factor, local_factor) * relative_norm
 
+    # The term that the paper states is 4L‖v‖²m/(Nn) = scale/(Nq).
     term = term_at(personalization_value(personalization))
     paper_claim = scale / (clients * rate)
     ratio = term / paper_claim if paper_claim > 0.0 else 0.0

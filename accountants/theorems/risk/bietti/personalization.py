@@ -60,9 +60,9 @@ def minimal_norm_optimum(
 ) -> Outputs:
     """Return the minimiser of least norm among all models that fit every client's optimum.
 
-    Client i uses the model w + θ_i of a shared part w and an own part θ_i, and its optimum is v_i. Many choices of z =
-    (w, θ_1, …, θ_N) give the same sums. The norm is ‖z‖² = ‖w‖²/α + Σ‖θ_i‖². The minimiser of least norm has w = a v̄
-    and θ_i = v_i − a v̄, where v̄ is the mean of the optima and a = αN/(αN + 1).
+    Client i uses the model w + θ_i: all clients share w, and θ_i is the client's own. Its optimum is v_i. Many choices
+    of z = (w, θ_1, …, θ_N) give the same sums. The squared norm is ‖z‖² = ‖w‖²/α + Σ‖θ_i‖². The minimiser of least norm
+    has w = a v̄ and θ_i = v_i − a v̄. Here v̄ is the mean of the optima, and a = αN/(αN + 1).
 
     Args:
         clients: number N of clients.
@@ -71,7 +71,8 @@ def minimal_norm_optimum(
         optimum_spread: root mean square distance of the optima from their mean.
 
     Returns:
-        `shared_share` a, `local_share` 1 − a, and `squared_norm`, the least squared norm.
+        `shared_share`, `local_share`: the shares a and 1 − a of v̄ in w and in θ_i.
+        `squared_norm`: the least squared norm ‖z‖².
     """
     alpha = personalization_value(personalization)
     local_share = 0.0  # the limit at α = ∞
@@ -104,10 +105,10 @@ def optimum(
     shared_dimension: SharedDimension,
     noise_std: Annotated[float, SHARED_NOISE_STD],
 ) -> Outputs:
-    """Return the weight α of the shared part that minimises the bound on the excess risk, and the bound there.
+    """Return the sharing weight α that minimises the bound on the excess risk of personalised SGD, and the bound there.
 
-    PPSGD trains models w + θ_i of a shared part w and an own part θ_i of each client i. A larger α lets the shared part
-    move more. The bound is that of Bietti et al. for randomly drawn clients (Theorems 4.5 and B.4).
+    Client i uses a model w + θ_i: all clients share w, and θ_i is the client's own. α weights the step size of w
+    against that of θ_i. The bound is that of Bietti et al. for randomly drawn clients (Theorems 4.5 and B.4).
 
     Args:
         clients: number N of clients.
@@ -123,8 +124,13 @@ def optimum(
         noise_std: standard deviation σ_ζ of the noise per shared coordinate.
 
     Returns:
-        The best α with its bound and step sizes. For comparison, the bounds at α = 0 (`local`), at α = ∞ (`global`),
-        and at the α at which both parts are equally smooth (`balanced`).
+        `personalization`: the best α, in [0, ∞].
+        `excess_risk`: the bound at the best α, in units of the loss.
+        `step_size`, `shared_step_size`: the step sizes of θ_i and of w at the best α.
+        `local_excess_risk`: the bound at α = 0, where only θ_i is trained.
+        `global_excess_risk`: the bound at α = ∞, where only w is trained.
+        `balanced_personalization`, `balanced_excess_risk`: the α at which the problem is equally smooth in w and in
+        θ_i, and the bound there.
     """
     # The bound as a function of α, for one group of equal clients.
     group = GroupOfUsers(
@@ -143,7 +149,7 @@ def optimum(
         dimension=shared_dimension,
     )
 
-    # Its minimum over α, and its values at the three special weights.
+    # Its minimum over α, and its values at the three special weights 0, balanced and ∞.
     best = landscape.best()
     return {
         "personalization": best.alpha,

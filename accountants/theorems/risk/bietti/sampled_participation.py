@@ -93,21 +93,23 @@ class DrawnInputs(_Sampled):
 
 # Formulas -----------------------------------------------------------------------------------------------------------
 def _bound(inputs: _Sampled, federation: DrawnGradients, reading: Reading) -> dict[str, object]:
-    """Return the risk bound of Bietti et al. for randomly drawn clients with its terms, and three variances.
+    """Return the excess-risk bound of Bietti et al. for randomly drawn clients with its terms, and three variances.
 
-    The bound is that of Theorem 4.5 with smoothness L max{αa, b} and variance αA + B. L is the smoothness of the losses
-    and α the weight of the part of the model that all clients share. The factors a, b, A and B depend on how clients
-    are drawn and weighted.
+    Client i uses a model w + θ_i: all clients share w with the weight α, and θ_i is the client's own. The bound is that
+    of Theorem 4.5 for the smoothness L max{αa, b} and the variance αA + B of a step. L is the smoothness of the losses.
+    The factors a and A belong to w, b and B to θ_i. They depend on how clients are drawn and weighted.
 
     Args:
         inputs: rounds, smoothness L of the losses, weight α of the shared part, and noise per shared coordinate.
         federation: the clients with their gradients, weights and the way in which they are drawn.
-        reading: "printed" for the statement of the paper; "corrected" for errata E-B5 and E-B6.
+        reading: "printed" for the factors as the paper states them, with errors; "corrected" for errata E-B5 and E-B6.
 
     Returns:
-        The outputs of `bound_outputs`, and the variances of shared gradients, choice of clients, and local gradients.
+        The bound with its summands and step size, as `bound_outputs` names them.
+        `shared_variance`, `local_variance`: variances of the gradients in w and in θ_i.
+        `selection_variance`: variance due to the random choice of clients.
     """
-    # Smoothness and variance at the weight α.
+    # Smoothness and variance at the weight α, from the factors a, b and A, B.
     alpha = inputs.personalization
     shared_smoothness, local_smoothness = federation.smoothness_factors(reading)
     weighted_smoothness = inputs.smoothness * max(alpha * shared_smoothness, local_smoothness)
@@ -140,9 +142,10 @@ def _federation(inputs: SampledInputs, weighting: Weighting) -> DrawnGradients:
 
 
 def _proof_smoothness(inputs: SampledInputs, federation: DrawnGradients) -> float:
-    """Return the smoothness in the printed proof of Bietti et al., which differs from the printed statement.
+    """Return the smoothness L max{αa, b} with the factors a and b from the proof of Bietti et al.
 
-    It is L max{αa, b}, with the weight α of the shared part of the model.
+    The factors in the statement of the theorem differ from those in its proof. L is the smoothness of the losses, and α
+    the weight of the model parameters that all clients share.
 
     Args:
         inputs: smoothness L of the losses, and the weight α.
@@ -164,9 +167,10 @@ def bound_by_samples(inputs: SampledInputs, reading: Reading = "printed") -> Out
         reading: "printed" for the statement; "corrected" for smoothness and variance by errata E-B5 and E-B6.
 
     Returns:
-        The bound and the three variances. `proof_weighted_smoothness` is the smoothness in the printed proof.
-        `clipping_multiplier` is the number of gradients in the largest message. `heterogeneity_cost` is the ratio of
-        the noise to the noise with equal weights.
+        The bound with its terms, and the three variances of `_bound`. Further:
+        `proof_weighted_smoothness`: the smoothness in the paper's proof, which differs from that in its statement.
+        `clipping_multiplier`: number of gradients in the largest message.
+        `heterogeneity_cost`: ratio of the noise to the noise with equal weights of the clients.
     """
     federation = _federation(inputs, "samples")
     return {
@@ -186,8 +190,9 @@ def bound_by_clients(inputs: SampledInputs, reading: Reading = "printed") -> Out
         reading: "printed" for the statement; "corrected" for smoothness and variance by errata E-B5 and E-B6.
 
     Returns:
-        The bound and the three variances. `proof_weighted_smoothness` is the smoothness in the printed proof, and
-        `coarser_variance` a step's variance as if all batches had the smallest size, equation (36).
+        The bound with its terms, and the three variances of `_bound`. Further:
+        `proof_weighted_smoothness`: the smoothness in the paper's proof, which differs from that in its statement.
+        `coarser_variance`: variance of a step as if all batches had the smallest size, equation (36).
     """
     federation = _federation(inputs, "clients")
     coarser = federation.coarser_variance(

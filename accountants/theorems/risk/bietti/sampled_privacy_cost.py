@@ -99,9 +99,10 @@ def _at_target(inputs: SampledTargetInputs, federation: DrawnGradients, reading:
         reading: "printed" has the smoothness and variance as stated; "corrected" those of errata E-B5 and E-B6.
 
     Returns:
-        The noise, the smoothness and variance in the α-norm, the step size, and the bound `excess_risk`. The bound is
-        `optimisation_term` + √(`statistical_term`² + `privacy_term`²). The last two terms are due to sampling and to
-        noise.
+        `noise_std`, `noise_multiplier`: the noise per shared coordinate, and its ratio to the largest message.
+        `weighted_smoothness`, `variance`, `step_size`: smoothness and variance in the α-norm, and the step size.
+        `excess_risk`: the bound, `optimisation_term` + √(`statistical_term`² + `privacy_term`²), in loss units.
+        `statistical_term`, `privacy_term`: the terms that are due to sampling and to noise.
     """
     alpha, dimension, rounds = inputs.personalization, inputs.shared_dimension, inputs.rounds
 

@@ -130,9 +130,10 @@ def variance_term(inputs: VarianceTermInputs, reading: Reading = "printed") -> O
         reading: default of an absent c: 1 for "printed", the least constant for the target for "corrected".
 
     Returns:
-        The three terms and the constant c. From `threshold_rounds` on, α = 0 is best; this number has ε² as in equation
-        (10). `appendix_threshold_rounds` has ε as in Appendix B.3 (erratum E-B4). `threshold_epsilon` is the ε up to
-        which α = 0 is best at the least noise.
+        The variance terms at the given α, at 0 and at ∞, and the constant c of the noise. Further:
+        `threshold_rounds`: number of rounds from which on α = 0 is best, with ε² as in equation (10).
+        `appendix_threshold_rounds`: the same with ε as in Appendix B.3, which is wrong (erratum E-B4).
+        `threshold_epsilon`: the ε up to which α = 0 is best at the least noise.
     """
     clients, rounds = inputs.clients, inputs.rounds
     noise_scale = inputs.constant(reading) * inputs.lipschitz  # cG

@@ -22,10 +22,11 @@ def compression(
     noise_levels: NoiseLevels,
     decay_rate: Annotated[float | None, FLAT_DECAY_RATE] = None,
 ) -> Outputs:
-    """Return two bounds on the mean squared error of a rounded and noisy unit update: by Das et al., and a sharper one.
+    """Return two bounds on the mean squared error of a unit vector after random rounding and integer noise.
 
     A client scales its update to norm 1, and rounds each coordinate at random to a grid of spacing 1/s. It then adds
-    integer noise of at most m steps of the grid. Das et al. call the bound on the mean squared error γ.
+    integer noise of at most m steps of the grid. Das et al. bound the mean squared error, and call the bound γ. Their
+    bound replaces the noise variance by its upper bound m²; the sharper one has the true variance.
 
     Args:
         dimension: number d of coordinates.
@@ -34,10 +35,13 @@ def compression(
         decay_rate: decay rate α of the noise; if absent 0, the largest variance.
 
     Returns:
-        `compression` is the printed d(1 + 4m²)/(4s²). `least_compression` is d/(4s²) + dV with the noise variance V at
-        this α. Its summands are `rounding_term` and `noise_term`.
+        `compression`: the bound d(1 + 4m²)/(4s²) of Das et al.
+        `least_compression`: the sharper bound d/(4s²) + dV, for the variance V of a coordinate's noise at this α.
+        `rounding_term`, `noise_term`: its two summands.
+        All are relative to the squared norm of the update.
     """
-    # The printed bound takes the largest squared noise m² for its variance.
+    # Rounding to the grid of spacing 1/s has a variance of at most 1/(4s²) per coordinate.
+    # The bound of Das et al. takes the largest squared noise m² (in squared steps) for the noise variance.
     squared_levels = quantization_levels * quantization_levels
     variance_in_steps = variance(decay_rate or 0.0, noise_levels)
     printed_error = dimension * (1 + 4 * noise_levels * noise_levels) / (4 * squared_levels)

@@ -132,7 +132,7 @@ class ConvergenceInputs:
 
     @property
     def ratio(self) -> float:
-        """The ratio β/η of the server's to the clients' step size; if absent in the request, the printed one."""
+        """The ratio β/η of the server's step size β to the clients' η; if absent, the one that Das et al. prescribe."""
         if self.step_ratio is not None:
             return self.step_ratio
         return printed_ratio(
@@ -166,9 +166,9 @@ def bound_39(inputs: ConvergenceInputs) -> Outputs:
             distance b of the clients' optima from it (`client_optimum_distance`).
 
     Returns:
-        Both step sizes, the bound, and its three terms. `start_term` is due to the distance of the initial model from
-        the minimiser, and `steps_term` to the step sizes. `client_optima_term` is due to the distance of the clients'
-        optima from the minimiser.
+        Both step sizes, the bound `gradient_norm`, and its terms by their causes: `start_term`, the distance of the
+        initial model from the minimiser; `steps_term`, the step sizes; and `client_optima_term`, the distance of the
+        clients' optima from the minimiser.
     """
     step_ratio = inputs.ratio  # x
     message_factor = error_factor(inputs.compression, inputs.participants)  # g

@@ -70,8 +70,8 @@ def alignment(
         quasar_convexity: quasar-convexity ζ of the client's loss, in (0, 1].
 
     Returns:
-        `inner_product` is ζ‖u‖²/(4LE), for η ≤ ζ/(2L): equation (34) of Das et al. without its term η‖u‖²/2.
-        `sharper_inner_product` is ((ζ/L − η)/(2E) + η/2)‖u‖², for η ≤ ζ/L. Where both hold, it is not below equation
+        `inner_product`: ζ‖u‖²/(4LE), for η ≤ ζ/(2L). It is equation (34) of Das et al. without its term η‖u‖²/2.
+        `sharper_inner_product`: ((ζ/L − η)/(2E) + η/2)‖u‖², for η ≤ ζ/L. Where both hold, it is not below equation
         (34).
     """
     squared_norm = update_norm * update_norm
@@ -85,7 +85,7 @@ def alignment(
 
 
 def _quasar_step(*, step_size: float, smoothness: float, quasar_convexity: float, most: float) -> Sides:
-    """Compare the step size η with the largest one that a statement allows, `most` times ζ/L.
+    """Compare the step size η with the largest one for which a lemma is stated, a multiple of ζ/L.
 
     Args:
         step_size: step size η > 0 of a client.
@@ -166,8 +166,9 @@ def approach(
         quasar_convexity: quasar-convexity ζ of the client's loss, in (0, 1].
 
     Returns:
-        For η ≤ ζ/(2L), `squared_distance` is ‖w − w*‖² − (ηζ/(2L))Σ‖∇f‖². For η ≤ ζ/L, `sharper_squared_distance` is
-        ‖w − w*‖² − η(ζ/L − η)Σ‖∇f‖². A negative bound is raised to 0; it means that no client has these gradients.
+        `squared_distance`: ‖w − w*‖² − (ηζ/(2L))Σ‖∇f‖², for η ≤ ζ/(2L).
+        `sharper_squared_distance`: ‖w − w*‖² − η(ζ/L − η)Σ‖∇f‖², for η ≤ ζ/L.
+        A negative bound is raised to 0; it means that no client has these gradients.
     """
     squared_distance = client_distance * client_distance
     largest_step = quasar_convexity / smoothness  # ζ/L
@@ -204,10 +205,10 @@ LEMMA_2_DISTANCE = Theorem(
 
 
 def growth(ratio: float, steps: int) -> float:
-    """Return ((1 + x)^τ − 1)/(τx), by which the path of τ gradient steps may be longer than τ equal steps.
+    """Return the factor by which the path of τ gradient steps may be longer than τ steps as long as the first one.
 
-    It is the mean of the powers (1 + x)^j for j < τ, and 1 at x = 0. Each gradient step changes the gradient by at most
-    the factor 1 + x.
+    The factor is ((1 + x)^τ − 1)/(τx). It is the mean of the powers (1 + x)^j for j < τ, and 1 at x = 0. Each gradient
+    step changes the gradient by at most the factor 1 + x.
 
     Args:
         ratio: number x ≥ 0, the step size times the smoothness.
@@ -247,8 +248,8 @@ def distance(
         smoothness: smoothness L of the client's loss.
 
     Returns:
-        `distance` is 2ητ‖∇f(w)‖, for ηLE ≤ 1/2. `sharper_distance` is ((1 + ηL)^τ − 1)/L ‖∇f(w)‖, which holds at any η
-        and is attained.
+        `distance`: 2ητ‖∇f(w)‖, for ηLE ≤ 1/2.
+        `sharper_distance`: ((1 + ηL)^τ − 1)/L ‖∇f(w)‖, which holds at any η and is attained.
     """
     length = step_size * steps_taken * gradient_norm
     path_growth = growth(step_size * smoothness, steps_taken)
@@ -304,8 +305,8 @@ def later_gradient(
         smoothness: smoothness L of the client's loss.
 
     Returns:
-        `later_gradient_norm`, ‖∇f(w)‖/2, for ηLE ≤ 1/4. `sharper_later_gradient_norm`, (2 − (1 + ηL)^τ)‖∇f(w)‖ or 0,
-        which holds at any η.
+        `later_gradient_norm`: ‖∇f(w)‖/2, for ηLE ≤ 1/4.
+        `sharper_later_gradient_norm`: (2 − (1 + ηL)^τ)‖∇f(w)‖, or 0 if that is negative; it holds at any η.
     """
     product = step_size * smoothness  # ηL
     remaining_share = 1.0 - steps_taken * product * growth(product, steps_taken)  # 2 − (1 + ηL)^τ

@@ -157,9 +157,10 @@ def compare_rates(inputs: TwoRates) -> Outputs:
         inputs: the federation, with K rounds and the constants of the losses.
 
     Returns:
-        `gradient_norm` is the bound of DP-NormFedAvg, and `fedavg_gradient_norm` the root of the bound of FedAvg.
-        `ratio` is the first divided by the second. Over all a and b it is between `least_ratio` = 6/√(32c̄) and
-        `largest_ratio` = 6√(2 + γ/r)/√(32c̄).
+        `gradient_norm`: bound on the gradient norm for DP-NormFedAvg.
+        `fedavg_gradient_norm`: root of the bound on the squared gradient norm for FedAvg.
+        `ratio`: the first divided by the second.
+        `least_ratio`, `largest_ratio`: bounds 6/√(32c̄) and 6√(2 + γ/r)/√(32c̄) on the ratio over all a and b.
     """
     message_factor = error_factor(inputs.compression, inputs.participants)  # g
     initial_part = inputs.initial_distance / math.sqrt(inputs.rounds)  # a

@@ -124,6 +124,7 @@ def stage_factors(stage: Stage, *, smoothness: float, strong_convexity: float) -
     if excess_weight < 0.0:
         return DescentBound(math.inf, math.inf)
 
+    # The factors A and B.
     scale = 2.0 / (rounds * (rounds + 1.0))
     optimisation = scale * weight
     if strong_convexity > 0.0:

@@ -120,7 +120,7 @@ def _round_variance(run: ReusedRun, totals: Aggregates, *, rounds: int, reading:
         reading: "printed" for the paper's formulas, "corrected" for those without its errors.
 
     Returns:
-        The three summands, in squared gradient units.
+        The variance due to sampled records, to sampled clients, and to noise, in squared gradient units.
     """
     participants = run.federation.participation.mean
     squared_gradient_std = run.empirical_gradient_std * run.empirical_gradient_std
@@ -174,8 +174,9 @@ def _convex_terms(
         privacy: variance of a round's averaged noise, summed over coordinates, divided by 256R.
 
     Returns:
-        `optimisation`, βD²/R², for the smoothness β and the diameter D of the domain. `minibatch`, `clients` and
-        `privacy` are D√(sampling/R), D√(clients/R) and D√privacy.
+        `optimisation`: βD²/R², for the smoothness β and the diameter D of the domain.
+        `minibatch`, `clients`: D√(sampling/R) and D√(clients/R).
+        `privacy`: D√privacy.
     """
     return {
         "optimisation": smoothness * (run.diameter / rounds) ** 2,
@@ -199,8 +200,9 @@ def _strongly_convex_terms(
         privacy: variance of a round's averaged noise, summed over coordinates, divided by 256R.
 
     Returns:
-        `optimisation`, Δe^{−R√(μ/β)}. `minibatch` and `clients` are the two variances divided by μR. `privacy` is the
-        argument `privacy` divided by μ.
+        `optimisation`: Δe^{−R√(μ/β)}.
+        `minibatch`, `clients`: the two variances divided by μR.
+        `privacy`: the argument `privacy` divided by μ.
     """
     convexity = run.strong_convexity
     remaining_share = math.exp(-rounds * math.sqrt(convexity / smoothness))
@@ -275,11 +277,11 @@ def _required_rounds(run: ReusedRun, totals: Aggregates, reading: Reading) -> fl
 
 
 def _sampling_variance(run: ReusedRun, reading: Reading) -> float:
-    """Return M times the sampling variance from which Lowy and Razaviyayn derive a number of rounds.
+    """Return the variance by sampling, times M, from which Lowy and Razaviyayn derive a number of rounds.
 
-    M is the number of participants in a round. The result is Φ̂²/K if a round leaves records out, otherwise 0. Φ̂ is
-    the standard deviation of the records' gradients, and K the smallest batch size. Theorem 2.4 has the Lipschitz
-    constant in place of Φ̂.
+    M is the number of participants in a round. The rounds must suffice to average this variance out. The result is
+    Φ̂²/K if a round leaves records out, otherwise 0. Φ̂ is the standard deviation of the records' gradients, and K the
+    smallest batch size. Theorem 2.4 has the Lipschitz constant in place of Φ̂.
 
     Args:
         run: the federation and the loss.

@@ -124,18 +124,22 @@ def accelerated_outputs(inputs: ReusedInputs, reading: Reading = "printed") -> O
             `complete_prescription` lists.
 
     Returns:
-        `rounds` is the number of rounds that is run. `excess_risk_scale` is the order of the risk at
-        `prescribed_rounds`. The outputs of `noise_outputs` describe the noise; the printed Theorem 2.4 uses the largest
-        Lipschitz constant for all groups of clients.
+        `rounds`: number of rounds that is run.
+        `prescribed_rounds`: number of rounds of the theorem, before rounding.
+        `excess_risk_scale`: order of the excess risk at `prescribed_rounds`.
+        The outputs of `noise_outputs` describe the noise. Theorem 2.4 as printed uses the largest Lipschitz constant
+        for all groups of clients.
 
-        The statement of the appendix adds the following. `before_excess_risk_scale` is the order of the risk at
-        `rounds`, before these are set to the prescribed number. It is the sum of the outputs with names that end in
-        `_term`. `gradient_variance` is the variance of a round's gradient, and `regularization` the weight of the
-        quadratic regulariser. `envelope_figures` are the constants of the Moreau envelope, the smooth approximation of
-        the loss in Theorem 2.4. `aggregate_outputs` are averages over the clients.
+        The statement of the appendix adds:
+        `before_excess_risk_scale`: order of the risk at `rounds`, before these are set to the prescribed number. It is
+        the sum of the outputs with names that end in `_term`.
+        `gradient_variance`: variance of a round's gradient.
+        `regularization`: weight of the quadratic regulariser.
+        Constants of the Moreau envelope, the smooth approximation of the loss in Theorem 2.4, by `envelope_figures`.
+        Averages over the clients, by `aggregate_outputs`.
 
-        The statement of the main text of Theorem 2.4 adds `speedup`, the factor by which it needs fewer rounds than
-        earlier results.
+        The statement of the main text of Theorem 2.4 adds:
+        `speedup`: the factor by which it needs fewer rounds than earlier results.
     """
     prescription, run = inputs.prescription(reading), inputs.run(reading)
     outputs: Fields = {

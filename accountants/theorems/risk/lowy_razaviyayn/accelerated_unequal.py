@@ -122,7 +122,7 @@ class UnequalAcceleratedProblem(AcceleratedProblem):
             noise_std: root mean square over clients of the noise's standard deviation per coordinate, at least 0.
 
         Returns:
-            The three summands, in squared gradient units.
+            The variance due to sampled records, to sampled clients, and to noise, in squared gradient units.
         """
         gradient_variance = _square_or_infinity(self.gradient_std)
 
@@ -173,11 +173,11 @@ class FederatedAcceleratedInputs(FederatedRun):
     objective: Annotated[Objective, OBJECTIVE] = "population"
 
     def problem_on(self, envelope_smoothness: float | None) -> UnequalAcceleratedProblem:
-        """Return the clients and the loss that the run minimises, which may be a Moreau envelope.
+        """Return the clients and the loss that accelerated descent minimises, which may be a Moreau envelope.
 
-        The envelope is a smooth approximation of a loss that is not smooth. If the distance of the first iterate from
-        the minimiser is absent, it is the diameter D. If its excess risk is absent, it is the mean Lipschitz constant
-        times D.
+        The envelope is a smooth approximation of a loss that is not smooth. Absent values of the first iterate are
+        replaced by upper bounds. Its distance from the minimiser is at most the diameter D of the domain. Its excess
+        risk is at most the mean Lipschitz constant times D.
 
         Args:
             envelope_smoothness: smoothness b of the Moreau envelope of the loss, or None for the loss itself.

@@ -80,8 +80,9 @@ def quantisation(
         quantization_levels: levels s between 0 and the norm of a message.
 
     Returns:
-        `compression_variance` is ω. `added_variance` is the increase of V², and `compressed_gradient_variance` the
-        increased V². The bits are those of a message, of one of its coordinates, and of a message without compression.
+        `compression_variance`: the relative variance ω of the compression.
+        `added_variance`, `compressed_gradient_variance`: the increase of V², and the increased V².
+        Further the bits of a message, of one of its coordinates, and of a message without compression.
     """
     relative_error = compression_variance(dimension=dimension, quantization_levels=quantization_levels)  # ω
     squared_message = lipschitz * lipschitz + dimension * noise_std * noise_std  # bound on the mean square of a message

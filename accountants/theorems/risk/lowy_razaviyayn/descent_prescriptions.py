@@ -121,7 +121,7 @@ class Prescription:
         aggregates: averages over the clients that the statement uses.
         terms: terms of the bound and auxiliary numbers of the statement, by name.
         envelope_smoothness: smoothness b of the Moreau envelope; only of Theorem 2.2.
-        excess_risk_at_effective_participants: the printed convex bound of Theorem 2.2 with the effective number M~ of
+        excess_risk_at_effective_participants: bound of Theorem 2.2 for convex losses, with the effective number M~ of
             participants in place of the mean number M.
     """
 
@@ -197,6 +197,7 @@ def informal(run: DescentRun, *, rounds: int | None = None) -> Prescription:
         The run, and the order of its risk, which does not depend on smoothness. The statement requires that
         `logarithm_argument`, if present among the terms, exceeds 1.
     """
+    # The rounds that the statement requires. Its logarithm appears only for strongly convex losses.
     required_rounds = _informal_rounds(run)
     if rounds is None:
         rounds = smallest_round_count(lambda _: required_rounds)
@@ -302,7 +303,7 @@ def prescribed_outputs(inputs: DescentInputs, reading: Reading = "printed") -> F
             the theorem list.
 
     Returns:
-        `excess_risk` is the stated bound; if the theorem hides its constant, the order is `excess_risk_scale` instead.
+        `excess_risk`: the stated bound, or `excess_risk_scale`: its order, if the theorem hides the constant.
         The outputs of `noise_outputs` describe the noise.
 
         The statement of the appendix adds `step_size`, `averaging_ratio` and the averages over the clients of

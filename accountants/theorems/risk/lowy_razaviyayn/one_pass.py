@@ -94,11 +94,12 @@ def one_pass(inputs: OnePassInputs, reading: Reading = "printed") -> Outputs:
         reading: "printed" for the paper's formulas, "corrected" for those without its errors E-07, E-08 and E-25.
 
     Returns:
-        `mean_participants` is M = 1/E[1/M_r] for the number M_r of participants in a round. The prescribed batch size
-        is a real number; the run uses `batch_size`. Orders of the excess risk, and their terms, have three prefixes:
-        `batch_…` is at the batch that is run. `balanced_…` is at the prescribed batch (equation (37), or (38) if μ >
-        0). `informal_…` is of the main text, where all clients participate (equation (8) or (9)). The smallest
-        sufficient noise is between `lower_exact_noise_std` and `upper_exact_noise_std`.
+        `batch_size`: records of the batch that is run; `prescribed_batch_size` is the real number of the theorem.
+        `rounds`: number of rounds at the batch that is run.
+        `lower_exact_noise_std`, `upper_exact_noise_std`: bounds on the smallest sufficient noise.
+        `batch_…`: terms of the excess risk at the batch that is run.
+        `balanced_…`: terms at the prescribed batch: equation (37), or (38) for strongly convex losses.
+        `informal_…`: order for full participation: equation (8) or (9).
     """
     run, batch = inputs.run, inputs.batch
     rounds = one_pass_rounds(samples_per_client=inputs.samples_per_client, batch_size=batch)
@@ -163,9 +164,9 @@ def _risk_outputs(run: OnePassFacts, *, batch_size: int, reading: Reading) -> di
         reading: "printed" for the formulas of Lowy and Razaviyayn, "corrected" for those without their errors.
 
     Returns:
-        `excess_risk_scale` is the order at K, the sum of its `batch_…_term`. `balanced_excess_risk_scale` is the order
-        at the batch size that the theorem prescribes, the sum of its `balanced_…_term`. `informal_excess_risk_scale` is
-        the order that the main text of the paper states.
+        `excess_risk_scale`: the order at the batch size K, the sum of all `batch_…_term`.
+        `balanced_excess_risk_scale`: the sum of all `balanced_…_term`, at the batch size of the theorem.
+        `informal_excess_risk_scale`: the order that the main text of the paper states.
     """
     # The terms at the batch that is run, at the prescribed batch, and of the main text.
     if run.strong_convexity > 0.0:

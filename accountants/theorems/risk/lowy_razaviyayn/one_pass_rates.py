@@ -118,6 +118,7 @@ def convex_terms(run: OnePassFacts, *, batch_size: int, reading: Reading = "corr
     Returns:
         The terms by name, in loss units without constants.
     """
+    # Factors that the terms share.
     distance_per_round = run.diameter * batch_size / run.samples_per_client  # DK/n
     smoothness_power = 2 if reading == "printed" else 1
     records_root = math.sqrt(run.records)  # √(nM)

@@ -120,6 +120,8 @@ class FederatedRun:
         # Read the members of both lists first, as the checks below use their fields.
         read_members(self, "client_groups", GroupRun)
         read_members(self, "participation", ParticipationCount)
+
+        # Batches within the records, the distribution of participants, and the envelope.
         faults = group_count_faults(self.client_groups)
         for index, group in enumerate(self.client_groups):
             if group.batch_size > group.samples_per_client:
@@ -191,7 +193,12 @@ class FederatedInputs(FederatedRun):
 
     @property
     def problem(self) -> UnequalProblem:
-        """The run of noisy SGD and its loss, without the noise, the rounds, the step size and the Moreau envelope."""
+        """The clients and the weighted losses of noisy SGD, without its noise, rounds and step size.
+
+        The loss of each group of clients has a weight, `scales`. A weighted loss has its smoothness and strong
+        convexity multiplied by this weight.
+        """
+        # Infinite smoothness stands for losses that are not smooth. `steepest` is the largest smoothness of a group.
         smoothness, steepest = math.inf, None
         if self.smoothness is not None:
             smoothness = self.smoothness

@@ -36,19 +36,19 @@ def unequal_variance(
         participants: M = 1/E[1/M_r] for the number M_r of participants in a round.
         dimension: number d of coordinates.
         noise_std: root mean square over clients of the noise per coordinate.
-        used_once: whether every record is used once, so that the factor of client i is 1/K_i for its batch size K_i;
-            otherwise batches are drawn from the same data in every round.
+        used_once: whether every record is used once. Otherwise batches are drawn from the same data in every round.
         bounds: `largest_within`, `largest_between` and `largest_total` of `largest_variance`.
 
     Returns:
-        The three summands, in squared gradient units.
+        The variance due to sampled records, to sampled clients, and to noise, in squared gradient units.
     """
-    # The factor of each client's variance that sampling a batch leaves.
+    # For each client, the variance of a batch's mean gradient divided by the variance of one record's gradient.
     if used_once:
         factors = [1.0 / group.batch_size for group in groups]
     else:
         factors = [sampling_factor(population=group.samples_per_client, drawn=group.batch_size) for group in groups]
 
+    # The largest variances due to the sampling of records and of clients, when M clients are averaged.
     number_of_clients = sum(group.clients for group in groups)
     by_records, by_clients = largest_variance(
         groups,

@@ -66,7 +66,10 @@ def weights(*, round: Rounds) -> Outputs:  # noqa: A002  the field's name
         round: index t of the round.
 
     Returns:
-        `weight` α_t, `weight_sum` α_{1:t}, `momentum` β_t and `share` γ_t.
+        `weight`: weight α_t of round t.
+        `weight_sum`: sum α_{1:t} of the weights up to round t.
+        `momentum`: momentum β_t.
+        `share`: weight γ_t of the next iterate in the next model.
     """
     return {
         "weight": round,
@@ -196,8 +199,9 @@ def recursion(*, added: Annotated[float, ADDED], feedback: Annotated[float, FEED
         rounds: length T of the sequence.
 
     Returns:
-        `bound`, B/(1 − h), the largest possible A_t if the sum is over all terms. `sharper_bound`, B(1 − h/T)^(−T), the
-        largest possible A_T if the sum is over τ ≤ t and no A_τ is negative; it is at most e^(h/(1 − h/T)) B.
+        `bound`: B/(1 − h), the largest possible A_t if the sum is over all terms.
+        `sharper_bound`: B(1 − h/T)^(−T), the largest possible A_T if the sum is over τ ≤ t and no A_τ is negative. It
+        is at most e^(h/(1 − h/T)) B.
     """
     growth = math.exp(-rounds * math.log1p(-feedback / rounds))
     return {"bound": added / (1.0 - feedback), "sharper_bound": added * growth}

@@ -35,8 +35,9 @@ def sum_of_differences(*, root_mean_squares: Annotated[tuple[float, ...], ROOT_M
         root_mean_squares: √E‖Z_τ‖² of the differences, in their order.
 
     Returns:
-        `mean_square` is E‖Z_1 + … + Z_t‖² = Σ E‖Z_τ‖², and `root_mean_square` its root. `largest_mean_square` is (Σ
-        √E‖Z_τ‖²)², the largest mean square for any Z_τ, martingale differences or not.
+        `mean_square`: E‖Z_1 + … + Z_t‖² = Σ E‖Z_τ‖².
+        `root_mean_square`: its root.
+        `largest_mean_square`: (Σ √E‖Z_τ‖²)², the largest mean square for any Z_τ with these root mean squares.
     """
     mean_square = math.fsum(value * value for value in root_mean_squares)
     total = math.fsum(root_mean_squares)

@@ -76,6 +76,7 @@ def _best_weights(recent: FloatArray, old: FloatArray, feedback: float) -> Float
     Returns:
         An array of weights, one per entry of `old`.
     """
+    # The root of the quadratic equation, in a form without cancellation.
     largest_weight = 1.0 - feedback
     root = np.sqrt(feedback * old * (old + largest_weight * recent))
     smallest_divisor = 1e-300  # avoids 0/0 if both numbers are 0
@@ -118,9 +119,9 @@ def _absence_powers(rate: float, ages: FloatArray) -> FloatArray:
 
 
 def candidate_ages(run: CancellationRun, step_size: float, *, thorough: bool) -> FloatArray:
-    """Return numbers l of rounds over which the bound of `stability_bound` is minimised, in increasing order.
+    """Return the numbers l of last rounds, the noise of which counts as recent, that the risk bound tries.
 
-    Noise of the last l rounds counts as recent. Beyond the largest candidate, (1 − p)^l/p² is below e^−60, or the
+    `stability_bound` takes the best of these numbers. Beyond the largest candidate, (1 − p)^l/p² is below e^−60, or the
     factor κ of `log_kappa` exceeds e^60. If the losses are linear, the number T of rounds is a candidate too.
 
     Args:

@@ -80,8 +80,10 @@ def trusted_terms(run: CancellationRun, *, noise_std: float, step_size: float) -
         step_size: step size η.
 
     Returns:
-        `optimisation` is 2D²/(ηT²) + 4DG*/T, `statistical` is 4D√(σ̃² + ξ̃²)/√(mT), and `noise` is 2ηdσ²/T. All are in
-        units of the loss.
+        `optimisation`: 2D²/(ηT²) + 4DG*/T.
+        `statistical`: 4D√(σ̃² + ξ̃²)/√(mT).
+        `noise`: 2ηdσ²/T.
+        All are in units of the loss.
     """
     diameter, rounds = run.diameter, float(run.rounds)
     by_distance = 2.0 * diameter * diameter / (step_size * rounds * rounds)
@@ -136,9 +138,10 @@ def trusted_run(inputs: TrustedRunInputs) -> Outputs:
             σ̃² + ξ̃² bounds the variance of a message.
 
     Returns:
-        The noise and the step size; the bound `excess_risk` and its summands `optimisation_term`, `statistical_term`
-        and `privacy_term`. `excess_risk_at_step_size` is the bound at the noise and step size of the request.
-        `true_gaussian_dp_mu` is the exact Gaussian DP parameter ρ√((T − 1)/T) of the run, smaller than the printed ρ.
+        The noise and the step size of the run. Further:
+        `excess_risk`: bound of the paper, the sum of `optimisation_term`, `statistical_term` and `privacy_term`.
+        `excess_risk_at_step_size`: the bound at the noise and step size of the request.
+        `true_gaussian_dp_mu`: exact Gaussian DP parameter ρ√((T − 1)/T) of the run, smaller than the ρ of the paper.
     """
     diameter, rounds, mu = inputs.diameter, inputs.rounds, inputs.gaussian_dp_mu
     reports = float(inputs.participants) * rounds  # mT

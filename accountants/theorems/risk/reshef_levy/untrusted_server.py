@@ -128,15 +128,19 @@ def stated_bound(inputs: StatedInputs) -> Outputs:
             size.
 
     Returns:
-        `excess_risk` is the printed bound, the sum of `optimisation_term`, `statistical_term` and `privacy_term`. It is
-        proved if `criterion`, the number that `stated_criterion` computes, is at most 2. `excess_risk_at_step_size` is
-        the bound of `printed_risk_at` at the requested step size. `certified_excess_risk` is a proved bound at the same
-        noise and step size.
+        `base_std`: noise that the paper prescribes for the Gaussian DP parameter μ.
+        `step_size`: the requested step size, or that of the paper.
+        `excess_risk`: bound of the paper, the sum of `optimisation_term`, `statistical_term` and `privacy_term`.
+        `criterion`: a number; the bound of the paper is proved if it is at most 2.
+        `excess_risk_at_step_size`: the paper's bound, evaluated at this step size.
+        `certified_excess_risk`: proved bound at the same noise and step size.
     """
+    # The bound, noise and step size of the paper.
     mu, step = inputs.gaussian_dp_mu, inputs.step
     terms = printed_terms(inputs, mu=mu)
     named_terms = {f"{name}_term": value for name, value in terms.items()}
     base_std = printed_base_std(clipping_norm=inputs.clipping_norm, mu=mu, rounds=inputs.rounds)
+    # The bound that is proved for this noise and step size.
     proved = certified_risk(inputs, step_size=step, noise_variance=base_std * base_std, thorough=True)
     return {
         "base_std": base_std,

@@ -40,7 +40,9 @@ def contraction(*, step_size: StepSize, smoothness: Smoothness, strong_convexity
         strong_convexity: strong convexity μ of the loss.
 
     Returns:
-        `contraction`, 1 − ηβμ/(β + μ); `simple_contraction`, 1 − ημ/2; and `least_contraction`, the smallest valid one.
+        `contraction`: the factor 1 − ηβμ/(β + μ).
+        `simple_contraction`: the factor 1 − ημ/2.
+        `least_contraction`: the smallest valid factor.
     """
     half_harmonic_mean = smoothness * (strong_convexity / (smoothness + strong_convexity))  # βμ/(β + μ)
     printed_decrease = step_size * half_harmonic_mean
@@ -285,8 +287,10 @@ def recursion(
         rounds: number T of steps.
 
     Returns:
-        `excess_risk` is the bound on the mean of s_t with weights that grow by the factor `averaging_ratio`, and
-        `bound` is b times as large. `scale` is the order that the lemma prints.
+        `averaging_ratio`: factor from one weight of the mean to the next.
+        `excess_risk`: bound on the weighted mean of s_t.
+        `bound`: b times that.
+        `scale`: order of the bound, as the lemma states it.
     """
     shared = {"contraction": contraction, "variance": variance, "start": start}
     step = recursion_step_size(curvature=curvature, rounds=rounds, **shared)

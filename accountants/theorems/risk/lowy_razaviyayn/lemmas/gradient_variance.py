@@ -196,14 +196,15 @@ def reused_variance(
         empirical_gradient_std: standard deviation Φ̂ of the gradients of all records.
         empirical_heterogeneity: standard deviation v̂ of the clients' mean gradients.
         noise_std: noise σ per coordinate, for clients that do not state their own.
-        reading: "printed" has the bound of Lemma E.6 of Lowy and Razaviyayn. "corrected" has the exact variance by the
-            draw of clients and then of records, with the plain mean of σ_i² over clients (erratum E-12).
+        reading: "printed" for the bound of Lemma E.6 of Lowy and Razaviyayn as the paper states it. "corrected" for the
+            exact variance by the draw of clients and then of records, with the plain mean of σ_i² (erratum E-12).
 
     Returns:
         `gradient_variance` V², and its three summands, in squared gradient units.
     """
     # Only the participants and the noise of the statistics are used, so their gradient variance is set to 0.
     statistics = federation.statistics(gradient_std=0.0, noise_std=noise_std)
+    # The paper's upper bound, from the number of all records.
     if reading == "printed":
         printed = reused_gradient_variance_printed(
             statistics,
@@ -213,6 +214,8 @@ def reused_variance(
             gradient_std=empirical_gradient_std,
         )
         return _outputs(printed)
+
+    # The exact variance: clients are drawn first, and then the records of each.
     clients_round = EqualClientsRound(
         clients=federation.clients,
         participants=statistics.moments.mean,

@@ -49,13 +49,14 @@ _CONVEXITY = Quantity(symbol="μ", unit="loss/length²", gt=0, le=1e100, descrip
 
 
 def convex_bound_printed(variance: Variance, *, initial_distance: float, step_size: float, rounds: int) -> float:
-    """Bound the excess risk of noisy SGD on a convex loss by Lemma E.4 of Lowy and Razaviyayn as printed.
+    """Bound the excess risk of noisy SGD on a convex loss by Lemma E.4 of Lowy and Razaviyayn, with its error.
 
-    The bound D²/(ηR) + 2η[sampling + clients + noise/2] is for the average of w_0, …, w_{R−1}. It is false if the
+    The bound D²/(ηR) + 2η(V_s + V_c + V_n/2) is for the average of the iterates w_0, …, w_{R−1}. V_s, V_c and V_n are
+    the variances of the averaged gradient due to sampled records, sampled clients and noise. The bound is false if the
     gradient at the minimiser is not 0, which a constraint may cause (erratum E-13).
 
     Args:
-        variance: parts of the variance of the averaged gradient; `sampling` and `clients` are those at the minimiser.
+        variance: the variances `sampling` V_s, `clients` V_c and `noise` V_n; the first two are at the minimiser.
         initial_distance: distance D of the first iterate from the minimiser.
         step_size: step size η, at most 1/(4β) for the smoothness β.
         rounds: number R of rounds.
@@ -132,7 +133,7 @@ class NoisyDescent(ClientFields):
                 Razaviyayn. "corrected" has plain means over all clients, which are exact (erratum E-31).
 
         Returns:
-            The three summands, in squared gradient units.
+            The variance due to sampled records, to sampled clients, and to noise, in squared gradient units.
         """
         return fresh_gradient_variance(
             self.statistics(gradient_std=self.empirical_gradient_std, noise_std=self.noise_std),
@@ -231,24 +232,30 @@ def strongly_convex_descent(inputs: StronglyConvexDescent, reading: Reading = "p
     """Bound the empirical excess risk of noisy SGD on a strongly convex loss (Lemma E.4 of Lowy and Razaviyayn).
 
     Let R be the number of rounds, η the step size, and D the distance of the start from the minimiser. The loss has
-    smoothness β and strong convexity μ. The printed bound is (D²/η)(1 − μη)^R + cη by Lemma E.9. Here c is the variance
-    of the noise plus twice that of the sampling. The corrected bound is D²μ/(2((1 − μη)^{−R} − 1)) + ηV²/(2(1 − ηβ))
-    with the variance V² of a step. It only needs ηβ < 1.
+    smoothness β and strong convexity μ.
+
+    The paper's bound is (D²/η)(1 − μη)^R + cη, by Lemma E.9. Here c is the variance of the noise plus twice that of the
+    sampling. The corrected bound is D²μ/(2((1 − μη)^{−R} − 1)) + ηV²/(2(1 − ηβ)), with the variance V² of a step. It
+    only needs ηβ < 1.
 
     Args:
-        inputs: the run.
-        reading: which bound `excess_risk` is, "printed" or "corrected".
+        inputs: the constants of the loss, the rounds and the step size.
+        reading: "printed" for the bound of the paper, "corrected" for the other one.
 
     Returns:
-        `scale` is equation (14) of the paper, which leaves out a constant and a logarithm. `excess_risk` is explicit.
-        It holds at `step_size`, for an average with weights that grow by the factor `averaging_ratio`. The summands of
-        the variance of a step follow.
+        `scale`: order of the excess risk by equation (14), which leaves out a constant and a logarithm.
+        `excess_risk`: explicit bound on the excess risk, in units of the loss.
+        `step_size`: the step size η of the bound.
+        `averaging_ratio`: factor from one weight to the next in the average of the iterates that the bound is for.
+        The summands of the variance of a step follow by name.
     """
+    # The explicit bound, of the paper or corrected.
     recursion, step = inputs.recursion, inputs.step
     if reading == "printed":
         bound = recursion_bound(step_size=step, averaged=inputs.rounds, **recursion)
     else:
         bound = inputs.bound(step, inputs.strong_convexity)
+    # The order of growth by the paper's step size, which is at most 1/(4β).
     order = recursion_scale(curvature=4.0 * inputs.smoothness, rounds=inputs.rounds, **recursion)
     return {
         "scale": order,

@@ -125,7 +125,7 @@ class EqualClientsRound:
                 is the root mean square.
 
         Returns:
-            The three summands, in squared gradient units.
+            The variance due to sampled records, to sampled clients, and to noise, in squared gradient units.
         """
         between_factor = client_factor(clients=self.clients, participants=self.participants)
         return Variance(

@@ -38,17 +38,19 @@ _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_stability.py"
 
 
 def divergence(*, contraction: float, steps: int) -> float:
-    """Return the distance of two runs after t steps that shrink distances by the factor 1 − x and shift by 1.
+    """Bound the distance of two runs after t steps, each of which multiplies it by 1 − x and then adds 1.
 
-    It is the geometric sum Σ_{k<t} (1 − x)^k = (1 − (1 − x)^t)/x, and t at x = 0.
+    The runs start at the same point. The bound is the geometric sum Σ_{k<t} (1 − x)^k = (1 − (1 − x)^t)/x, and t at x =
+    0.
 
     Args:
         contraction: x in [0, 1), step size times strong convexity.
         steps: number t of steps.
 
     Returns:
-        The sum, from 0 to t.
+        The bound, from 0 to t, in units of the added distance of one step.
     """
+    # The power (1 − x)^t is computed by logarithms, so that small x lose no digits.
     if contraction > 0.0:
         return -math.expm1(steps * math.log1p(-contraction)) / contraction
     return float(steps)

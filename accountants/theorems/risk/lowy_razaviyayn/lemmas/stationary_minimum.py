@@ -77,7 +77,7 @@ class MinimiserRound(ClientFields):
             heterogeneity: standard deviation of the clients' mean gradients, at least 0.
 
         Returns:
-            The three summands, in squared gradient units.
+            The variance due to sampled records, to sampled clients, and to noise, in squared gradient units.
         """
         return fresh_gradient_variance(
             self.statistics(gradient_std=self.gradient_std, noise_std=self.noise_std),
@@ -143,8 +143,10 @@ def one_step(inputs: DescentStep) -> Outputs:
         inputs: the step. An `excess_risk` of 0 gives a bound for every iterate at that distance, if ηβ ≤ 1/2.
 
     Returns:
-        `squared_distance` is the bound. `contracted` is its first term, `progress` the second one, which is subtracted,
-        and `added_variance` the third.
+        `squared_distance`: the bound.
+        `contracted`: its first term, from the previous distance.
+        `progress`: its second term, which is subtracted.
+        `added_variance`: its third term.
     """
     step = inputs.step_size
     variance = inputs.variance("printed", inputs.heterogeneity)

@@ -81,9 +81,10 @@ def reference(inputs: ReferenceInputs, reading: Reading = "printed") -> Outputs:
             constant, and D the diameter of the domain.
 
     Returns:
-        `non_private_scale` is the order without privacy. `one_record_scale` is the order with local privacy and one
-        record per person, and `central_scale` the order with a trusted server. From `free_privacy_epsilon` on, local
-        privacy costs no more than the sampling of records.
+        `non_private_scale`: order of the excess risk without privacy.
+        `one_record_scale`: order with local privacy and one record per person.
+        `central_scale`: order with a trusted server.
+        `free_privacy_epsilon`: ε from which on local privacy costs no more than the sampling of records.
     """
     samples_per_client, clients = inputs.samples_per_client, inputs.clients
     dimension, epsilon = inputs.dimension, inputs.epsilon
@@ -134,12 +135,13 @@ def figure(
             √(Σ_r (ε₀^r)²)/ε₀, where ε₀^r is the ε of the messages of round r.
 
     Returns:
-        The rates for `identical` and `different` distributions of the clients, for the `empirical` loss, and for
-        `shuffled` reports. `one_pass_compositionality_squared` is C² of the one-pass algorithm of equation (8), which
-        divides the lower bound for different clients; `different_convex_lower_sequential` is this bound at C = 1.
-        `one_pass_excess_factor` is the ratio of equation (8) to equation (4), without the sampling terms.
-        `one_pass_strongly_convex_excess_factor` is the ratio of equation (9) to (5), and `one_pass_strongly_convex_gap`
-        the ratio of equation (9) to the lower bound.
+        Rates for `identical` and `different` distributions of the clients, the `empirical` loss and `shuffled` reports.
+        `one_pass_compositionality_squared`: C² of the one-pass algorithm of equation (8), by which the lower bound for
+        different clients is divided.
+        `different_convex_lower_sequential`: this lower bound at C = 1.
+        `one_pass_excess_factor`: ratio of equation (8) to equation (4), without the sampling terms.
+        `one_pass_strongly_convex_excess_factor`: ratio of equation (9) to equation (5).
+        `one_pass_strongly_convex_gap`: ratio of equation (9) to the lower bound.
     """
     # The error by privacy in both trust models (noise of each client, noise of all), and by sampling of the records.
     sizes = {"dimension": dimension, "samples_per_client": samples_per_client, "clients": clients}
@@ -212,9 +214,11 @@ def earlier(
         condition_number: κ = β/μ, with β the smoothness.
 
     Returns:
-        `theorem_2_4_scale` is L²d ln(1/δ)/(με²n²N). `gradient_scale` is κL²d/(μNnε²), the first term of an earlier
-        gradient method. The second term of that method is `additive_scale`, ε. `ratio` is ln(1/δ)/(κn), the rate of
-        Theorem 2.4 over that first term. `alternating_scale` is N/ε², the rate of an alternating minimisation.
+        `theorem_2_4_scale`: L²d ln(1/δ)/(με²n²N), the rate of Theorem 2.4.
+        `gradient_scale`: κL²d/(μNnε²), the first term of an earlier gradient method.
+        `additive_scale`: ε, the second term of that method.
+        `ratio`: ln(1/δ)/(κn), the rate of Theorem 2.4 over that first term.
+        `alternating_scale`: N/ε², the rate of an alternating minimisation.
     """
     # The common factor L²d/(μNnε²) of two of the rates.
     squared_lipschitz_ratio = lipschitz / strong_convexity * lipschitz  # L²/μ

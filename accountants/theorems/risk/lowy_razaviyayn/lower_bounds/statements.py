@@ -74,9 +74,10 @@ def local_population(inputs: LocalInputs) -> Outputs:
             the standard deviation of a record's gradient, ε₀ the ε of a record, and C `compositionality`.
 
     Returns:
-        The order and its two terms. `least_clients` is the number of clients that the proof requires.
-        `printed_least_clients` is the number in the printed theorem. With strong convexity, also
-        `printed_statistical_term`.
+        The order of the excess risk and its two terms, in loss units without constants. Further:
+        `least_clients`: number of clients that the proof requires.
+        `printed_least_clients`: number of clients that the theorem states.
+        `printed_statistical_term`: statistical term of the paper, only with strong convexity.
     """
     ratio = inputs.local_ratio(inputs.compositionality)
     order_and_terms = _population_outputs(inputs, inputs.scales(inputs.diameter), ratio)

@@ -56,9 +56,11 @@ class AcceleratedProblem(EqualClientsRound):
 
     @property
     def descent(self) -> DescentFacts:
-        """Constants of the function that the run minimises: of the loss, or of its Moreau envelope.
+        """Smoothness, strong convexity and distances of the function that the run minimises.
 
-        The envelope may have another minimiser. Its distance from the start is then bounded by the diameter only.
+        This function is the loss or, for losses that are not smooth, its Moreau envelope. The envelope is a smooth
+        function that approximates the loss. The minimiser of a strongly convex envelope may differ from that of the
+        loss. Its distance from the start is then bounded by the diameter of the domain only.
         """
         # The constants of the loss, which those of an envelope replace.
         smoothness, strong_convexity = self.smoothness, self.strong_convexity
@@ -68,6 +70,7 @@ class AcceleratedProblem(EqualClientsRound):
             strong_convexity = self.envelope_convexity(smoothness)
             if strong_convexity > 0.0:
                 initial_distance = self.diameter
+        # The gap of the loss at the start is increased by the error of the envelope.
         return DescentFacts(
             smoothness=smoothness,
             strong_convexity=strong_convexity,
@@ -103,7 +106,7 @@ class AcceleratedProblem(EqualClientsRound):
             noise_std: standard deviation σ of the noise of a client's message per coordinate, at least 0.
 
         Returns:
-            The three summands, in squared gradient units.
+            The variance due to sampled records, to sampled clients, and to noise, in squared gradient units.
         """
         # One pass: each record is used once, so batches are fresh samples of the distributions.
         if self.objective == "population":
@@ -131,6 +134,7 @@ class AcceleratedProblem(EqualClientsRound):
         factor_of_records = 1.0 / (self.participants * self.batch_size)
         factor_of_clients = client_factor(clients=self.clients, participants=self.participants)
 
+        # First v, then φ, if the variance depends more on v; otherwise the other way round.
         if factor_of_clients > factor_of_records:
             client_std = min(largest_client_std, self.lipschitz)
             record_std = min(largest_record_std, self._remaining_std(client_std))

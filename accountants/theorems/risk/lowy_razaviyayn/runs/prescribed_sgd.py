@@ -142,8 +142,9 @@ def complete_strongly_convex(
             size in R if all clients participate (E-10, E-14).
 
     Returns:
-        The run and its risk. `terms` has two explicit bounds: `empirical`, D²/η (1 − μη)^R + cη, bounds the empirical
-        excess risk (Lemma E.9). `stability`, 4L²/(μ(M n_min − 1)), bounds the effect of one record (Lemma E.2).
+        The prescribed run and its risk. The field `terms` has two explicit bounds:
+        `empirical`: D²/η (1 − μη)^R + cη, on the empirical excess risk (Lemma E.9).
+        `stability`: 4L²/(μ(M n_min − 1)), on the effect of one record (Lemma E.2).
     """
     federation, convexity = run.federation, run.strong_convexity
     squared_lipschitz = run.lipschitz * run.lipschitz

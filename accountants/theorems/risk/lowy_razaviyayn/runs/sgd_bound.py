@@ -76,7 +76,7 @@ class ExcessRiskProblem(EqualClientsRound):
             noise_std: standard deviation σ of the noise of a client's message per coordinate.
 
         Returns:
-            The three summands, in squared gradient units.
+            The variance due to sampled records, to sampled clients, and to noise, in squared gradient units.
         """
         gradient_std = self.lipschitz if self.empirical_gradient_std is None else self.empirical_gradient_std
         heterogeneity = gradient_std if self.empirical_heterogeneity is None else self.empirical_heterogeneity
@@ -108,9 +108,10 @@ class ExcessRisk:
 def excess_risk(problem: ExcessRiskProblem, *, noise_std: float, rounds: int, step_size: float) -> ExcessRisk:
     """Return an upper bound on the expected excess risk of noisy mini-batch SGD, as its terms.
 
-    For a loss that is only convex (μ = 0), the bound is D₀²/(2ηR) + ηV²/(2(1 − ηβ)) + α. The first term is the
-    optimisation error for the initial distance D₀, and the second one the cost of the variance V² of a step. The
-    stability α counts for the expected loss only. It bounds the effect of one record on the loss of the output.
+    For a loss that is only convex, the bound is D₀²/(2ηR) + ηV²/(2(1 − ηβ)) + α. The first term is the optimisation
+    error after R rounds of step size η, for the initial distance D₀ from the minimiser. The second term is the cost of
+    the variance V² of a step, for the smoothness β. The stability α bounds the effect of one record on the loss of the
+    output. It is part of the bound for the expected loss only.
 
     Args:
         problem: the clients and the loss.
@@ -119,12 +120,13 @@ def excess_risk(problem: ExcessRiskProblem, *, noise_std: float, rounds: int, st
         step_size: step size η.
 
     Returns:
-        The terms. The proof needs ηβ < 1 for the smoothness β. If ηβ ≥ 1, the term of every positive part of the
-        variance is infinite, and that of a part of 0 is 0.
+        The terms `optimisation`, `sampling`, `client_sampling`, `noise` and `stability`, in units of the loss. The
+        proof needs ηβ < 1. If ηβ ≥ 1, the three terms of the variance are infinite, except for those that are 0.
 
     Guarantees:
         E F(ŵ) − F* (or E F̂(ŵ) − F̂*) is at most `total`, under the declared conditions of the theorem.
     """
+    # The error of descent without any variance.
     optimisation = optimisation_error(
         initial_distance=problem.initial_distance,
         step_size=step_size,
