@@ -287,10 +287,12 @@ def plain_sum(answer: Answer) -> GaussianRelease:
     Raises:
         InvalidInput: the caller gave no clipping norm, or one that is not positive and finite.
     """
+    # The caller chooses the clipping norm: the answer gives the noise in units of it.
     if answer.clipping_norm is None:
         raise InvalidInput.at("/clipping_norm", "is needed: the answer's noise is in units of it")
     if not 0.0 < answer.clipping_norm < math.inf:
         raise InvalidInput.at("/clipping_norm", "is out of range", allowed="> 0, finite")
+    # The product is exact and then rounded up, so that the noise is never too small.
     multiplier = Fraction(answer.number("/parameters/noise_multiplier"))
     return GaussianRelease(
         **answer.release_fields(),

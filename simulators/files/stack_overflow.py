@@ -180,10 +180,10 @@ def _read_split(
 
 
 def read_frequent_words(folder: Path, count: int) -> tuple[str, ...]:
-    """Return the most frequent words, which are the first ones in the file of word counts.
+    """Return the most frequent words of the data set, from the first lines of its file of word counts.
 
-    Each line of the file has a word, a space and the number of its occurrences. The lines are in descending order of
-    the number.
+    Each line of the file has a word, a space, and how often the word occurs. The most frequent word is in the first
+    line.
 
     Args:
         folder: folder with `stackoverflow.word_count`.
@@ -200,6 +200,7 @@ def read_frequent_words(folder: Path, count: int) -> tuple[str, ...]:
     lines = source.content.decode("utf-8", errors="replace").splitlines()
     words = []
     for number, line in enumerate(lines[:count], start=1):
+        # The count follows the last space of the line.
         word, _, times = line.rpartition(" ")
         if not word or not times.isdecimal():
             raise _fault(f"line {number} of {name} has no word and count: {line[:80]!r}")

@@ -78,9 +78,9 @@ class TargetBudget:
             false_positive_rate: false positive rate of `true_positive_rate`, below it.
             gaussian_dp_mu: μ of Gaussian differential privacy, positive.
             rho: ρ of zero-concentrated differential privacy, positive.
-            relation: neighbouring relation.
-            unit: the protected unit.
-            observer: the adversary.
+            relation: neighbouring relation of the account.
+            unit: the protected unit, such as a record or a client.
+            observer: the adversary, that is, the party from which the data is protected.
 
         Raises:
             InvalidInput: no target is given, or several, or a number is out of its range.
@@ -95,6 +95,8 @@ class TargetBudget:
             gaussian_dp_mu=gaussian_dp_mu,
             rho=rho,
         ).target
+
+        # The account: its kind of guarantee, the releases that were paid for, and the observations of the run.
         self.delta = self.target.delta or 0.0
         self.relation = relation
         self.unit = require_unit(unit)

@@ -67,7 +67,7 @@ def _with_checkpoint(prepared: Prepared, workers: int, progress: Progress, check
         checkpoint: file of finished blocks.
 
     Returns:
-        The results of all blocks, those of the file and the new ones, in the order of the blocks.
+        The results of all blocks, from the file and new ones, in the order of the blocks.
     """
     # Blocks that an earlier run has finished are not run again.
     total = prepared.plan.blocks
@@ -81,6 +81,7 @@ def _with_checkpoint(prepared: Prepared, workers: int, progress: Progress, check
         finished[index] = block
         progress(len(finished), total)
 
+    # Several processes are started only if several blocks are missing.
     if min(workers, len(missing)) > 1:
         _in_processes(prepared, min(workers, len(missing)), missing, in_silence, add)
     else:

@@ -89,7 +89,9 @@ def verify(
 
 
 def _verify_signature(page: str, signature: str | None, keys: Keys | None) -> VerifiedSignature | None:
-    """Verify a document's signature, and return its statement; None if neither signature nor keys are given.
+    """Verify the signature of a document, and return the signed statement about the document.
+
+    The caller gives both a signature and trusted keys, or neither.
 
     Args:
         page: text of the signed document.
@@ -109,6 +111,7 @@ def _verify_signature(page: str, signature: str | None, keys: Keys | None) -> Ve
         raise InvalidInput.at("/keys", "is of no use without signature")
     if keys is None:
         raise InvalidInput.at("/signature", "is of no use without keys")
+    # The signature is of the bytes of the document; they must be the same as when it was signed.
     statement, key = verify_statement(page.encode("utf-8", "surrogatepass"), signature, keys)
     return VerifiedSignature(
         kind=statement.kind,

@@ -51,6 +51,7 @@ class NoiseSamples:
     """
 
     def __init__(self) -> None:
+        """Start the tests without any sample of noise."""
         self.alarm: str | None = None
         # Over all steps: numbers of steps and of values, the sum of squares, and the log-likelihood ratio of Laplace
         # noise to Gaussian noise.

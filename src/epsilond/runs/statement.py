@@ -89,11 +89,13 @@ def state_run(
         observer: the adversary.
 
     Returns:
-        The ε with its relation, unit and observer, its status, and the conditions that the caller must vouch for.
+        The enclosure of ε with its δ, relation, unit and observer. Also its status, `certified` or `declared`, and the
+        conditions of the guarantee: those observed in the run, and those for which the caller vouches.
 
     Raises:
         RunDiffers: the run was observed to differ from its recorded steps.
     """
+    # No ε may be stated for a run that was observed to differ from its recorded steps.
     evidence.require_consistent()
     return RunStatement(
         status=evidence.status,

@@ -72,7 +72,7 @@ class EpsilondAccountant(Stated):
     """
 
     def __init__(self, config: PrivacyConfig, *, budget: LedgerBudget | TargetBudget | None = None) -> None:
-        """Start the account of a run without any release. The arguments are those of the class."""
+        """Start the account of a run without any release. The class describes the arguments."""
         # The statements about the run: neighbouring relation, protected unit and observer.
         self._config = config
         self._relation: Relation = read_value(Relation, config.neighboring_relation.value, at="/neighboring_relation")

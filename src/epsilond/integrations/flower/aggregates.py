@@ -80,6 +80,7 @@ class Aggregate:
         squared_norm = 0.0
         with np.errstate(invalid="ignore", over="ignore"):
             for name, array in model.items():
+                # The buffer of this array is made anew if the difference has another number type.
                 kind = np.result_type(array, self._current[name])
                 buffer = self._buffers.get(name)
                 if buffer is None or buffer.dtype != kind:

@@ -244,13 +244,13 @@ class RoundWatch:
         }
 
     def load_state_dict(self, state: RoundsState) -> None:
-        """Continue from a state that `state_dict` returned, such as that of a checkpoint.
+        """Continue the observation of a run from a state that `state_dict` returned, such as one in a checkpoint.
 
         A state with fewer rounds than this object has seen contradicts the record of the run, because rounds would be
         missing.
 
         Args:
-            state: the state.
+            state: number of the last round, digests of the released models, and evidence, as JSON values.
 
         Raises:
             InvalidInput: the state does not come from `state_dict`.
@@ -263,6 +263,7 @@ class RoundWatch:
         except (KeyError, TypeError, ValueError):
             raise InvalidInput.at("/rounds", "is not the state of a run") from None
         self.number, self.models = number, models
+        # Rounds that were released after the state was saved are missing in it.
         if steps > self.evidence.steps:
             message = f"a state of {self.evidence.steps} rounds was loaded into a strategy that had released {steps}"
             self.evidence.contradict(SAME_PARTS, message, remedy=FIX_REWOUND)
@@ -287,11 +288,13 @@ def check_start(
         `PARAMETERS` that the model was released.
     """
     shown: set[Premise] = set()
+    # A gap in the numbers means that a round was not recorded.
     if number > previous + 1:
         message = f"round {number} follows round {previous}: the record lacks the rounds between"
         evidence.contradict(ROUNDS, message, remedy=FIX_ROUNDS)
     else:
         shown.add(ROUNDS)
+    # The model must have been released by an earlier round, or be the first model.
     if models.contains(arrays):
         shown.add(PARAMETERS)
     else:

@@ -112,7 +112,7 @@ class DpFedAvg(Stated, Strategy):
         adaptive: AdaptiveClipping | None = None,
         source: RandomSource | None = None,
     ) -> None:
-        """Check the arguments, which are those of the class, and prepare the observation of the rounds."""
+        """Check the arguments, which the class describes, and prepare the checks of the rounds."""
         require_settings(clipping_norm, participants, cohort, population)
         self.strategy, self.cohort, self.population = strategy, cohort, population
         self.noise_multiplier, self.clipping_norm, self.participants = noise_multiplier, clipping_norm, participants
@@ -230,7 +230,7 @@ class DpFedAvg(Stated, Strategy):
         Raises:
             PrivacyBudgetExhausted: the budget has no room for the round.
         """
-        self._held = self._held or self.budget.reserve(self.step, 1)
+        self._held = self._held or self.budget.reserve(self.step, 1)  # number of rounds that are reserved
         if self._held < 1:
             raise PrivacyBudgetExhausted("the budget has no room for another round")
         templates = list(self.strategy.configure_train(server_round, arrays, config, grid))
@@ -374,7 +374,7 @@ class DpFedAvg(Stated, Strategy):
         ]
 
     def _release(self, server_round: int, updates: Sequence[Arrays], current: Arrays) -> dict[str, NDArray[np.number]]:
-        """Return the new model, `current` plus the noisy mean of clipped `updates`, and set the next clipping norm."""
+        """Release the model of a round: return `current` plus the noisy mean of the clipped `updates`."""
         shapes = {name: array.shape for name, array in current.items()}
         if self._probe is None or not self._probe.fits(current):
             self._probe = Probe(shapes)  # sample of coordinates at which the noise is tested
@@ -388,7 +388,7 @@ class DpFedAvg(Stated, Strategy):
             source=self._source,
             probe=self._probe,
         )
-        self.clipping_norm = self._norm = result.clipping_norm
+        self.clipping_norm = self._norm = result.clipping_norm  # of the next round
         self._watch.release(server_round, result.sample, result.groups)
         return result.model
 

@@ -98,7 +98,7 @@ class WatchedWrapper:
         count_sensitivity: float,
         seed_noise: bool,
     ) -> None:
-        """Replace the methods of the wrapper by observing ones. The arguments are those of the class."""
+        """Replace the methods of the wrapper by observing ones. The class describes the arguments."""
         bases = bases_of(wrapper)
         if "aggregate_train" in vars(wrapper):
             raise InvalidInput.at("/strategy", "is observed already")
@@ -259,7 +259,7 @@ class WatchedWrapper:
         return arrays, metrics
 
     def _collect_updates(self, start: Arrays, replies: list[Message]) -> Aggregate:
-        """Collect the models and weights of all replies that have a model of the right shape, for checks of their mean.
+        """Return the weights and the expected mean of all replies that have a model of the right shape.
 
         Args:
             start: the model from which the clients trained. It also determines the coordinates that are compared.

@@ -146,14 +146,15 @@ class AddedNoise:
         numbers: NDArray[np.float64],
         expected: tuple[bytes, NDArray[np.float64] | None] | None,
     ) -> None:
-        """Report a contradiction if an update did not start from the noise state that the update before returned.
+        """Report a contradiction if an update did not start from the noise state that the last update returned.
 
-        The noise of two updates from one state would be equal.
+        A noise state holds the keys of the random generator. Two updates from the same state have equal noise.
 
         Args:
             identity: random keys and counters of the state before the update.
-            numbers: some of its real numbers.
-            expected: keys with counters, and real numbers, of the previous update's result; None for the first update.
+            numbers: some real numbers of the same state.
+            expected: keys with counters, and real numbers, of the state that the last update returned. None for the
+                first update.
         """
         if identity in self._spent:
             message = "an update used the noise state of an earlier one, so that its noise repeats"

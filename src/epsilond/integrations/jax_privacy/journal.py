@@ -260,16 +260,18 @@ class SampledUpdate(NamedTuple):
 def sampled_update(
     transform: optax.GradientTransformation, *, compiled: bool
 ) -> Callable[[optax.Updates, optax.OptState, optax.Params | None], SampledUpdate]:
-    """Return a function that runs one update of a gradient transformation and also returns the arrays to record.
+    """Return a function that runs one update of a gradient transformation and returns arrays to record of it.
 
-    Recorded are samples of the input, of the output and of the parameters, and the state before and after the update.
+    The recorded arrays are samples of the input, of the output and of the parameters, and identifying parts of the
+    state before and after the update.
 
     Args:
         transform: a gradient transformation of optax.
         compiled: whether to compile the function with `jax.jit`.
 
     Returns:
-        A function of the input, the state and the parameters of the model, which are those of `transform.update`.
+        A function with the arguments of `transform.update`: the input, the state and the parameters of the model. It
+        returns the transformed input, the next state, and the arrays to record.
     """
 
     def evaluate(updates: optax.Updates, state: optax.OptState, params: optax.Params | None) -> SampledUpdate:

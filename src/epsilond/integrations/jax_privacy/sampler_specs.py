@@ -70,17 +70,20 @@ def spec_from_sampler(
     num_examples: int | None = None,
     relation: Relation = "zero-out-one",
 ) -> Spec:
-    """Return the spec of all iterations of a sampler, each with independent Gaussian noise.
+    """Return the spec (description for privacy accounting) of a run that draws batches with a sampler.
 
-    Inside a `UserSelectionStrategy` batches are drawn of users, each of which is clipped as a whole. There
+    Each iteration adds independent Gaussian noise to the clipped gradients of its batch. Inside a
+    `UserSelectionStrategy` the batches consist of users, and the data of each user is clipped as a whole. There
     `num_examples` is the number of users, and the protected unit is the client.
+
+    The samplers are:
 
     - `CyclicPoissonSampling` takes a Poisson batch, truncated or not, of one group in each iteration.
     - `FixedBatchSampling` takes a batch of fixed size.
     - `BallsInBinsSampling` allocates each record to one step of a cycle, and keeps the step in all cycles.
     - `RandomAllocationSampling` allocates each record to k of all iterations.
-    - `BMinSepSampling` has no proved amplification. The spec is that of ⌈iterations/min_sep⌉ Gaussian mechanisms, the
-      largest number of batches that a record can be in.
+    - `BMinSepSampling` has no proved amplification. The spec consists of ⌈iterations/min_sep⌉ Gaussian mechanisms,
+      because a record can be in so many batches.
 
     Args:
         strategy: the sampler.

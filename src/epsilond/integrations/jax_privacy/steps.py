@@ -135,6 +135,7 @@ class ObservedSteps:
             padding: whether each row is padding and no record; empty if there is no padding.
             marks: fingerprint of each row, as two integers.
         """
+        # Rows of padding are no records. A record with the loss 0 is not active: its gradient is 0.
         is_record = ~padding if padding.size else np.ones(len(losses), dtype=bool)
         is_active = is_record & (losses != 0.0)
         active = int(np.count_nonzero(is_active))
@@ -356,10 +357,13 @@ class ObservedSteps:
         Returns:
             At most one observation: of a run without any noise update, or of gradients that have got no noise.
         """
+        # A run without noise updates has released its gradients without noise.
         if not self.noise.updates:
             message = "no update of the plan's noise was seen"
             remedy = "Use the functions of the observed plan, not those of the plan that it was made of."
             return (Observation(SAME_PARTS.id, message, remedy=remedy),)
+
+        # The gradients of the next batch may still wait for noise, but not those of further batches.
         batches = self._batches.waiting
         next_size = batches[0].size if batches else 0
         if self._gradients.active > next_size:

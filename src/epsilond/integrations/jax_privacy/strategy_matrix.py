@@ -218,9 +218,9 @@ def _entries_at_teeth(products: NDArray[np.float64], period: int) -> NDArray[np.
 def _multiply(matrix: StreamingMatrix, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return C times the columns of `vectors`, given the lower triangular C⁻¹ as a streaming matrix.
 
-    The product is computed by forward substitution: its row t is the input at which row t of C⁻¹ returns row t of
-    `vectors`. Given the earlier rows, that output is affine in the input. The outputs at the inputs 0 and 1 give its
-    offset and slope.
+    The product X solves C⁻¹X = `vectors`. Forward substitution finds one row of X after the other. Given the earlier
+    rows, row t of the output C⁻¹X is an affine function of row t of X. The outputs at the inputs 0 and 1 give its
+    offset and its slope.
 
     Args:
         matrix: C⁻¹, which maps one row of its input after another to rows of its output.
@@ -236,6 +236,7 @@ def _multiply(matrix: StreamingMatrix, vectors: NDArray[np.float64]) -> NDArray[
         output_at_zero, _state = matrix.multiply_next(zeros, state)
         output_at_one, _state = matrix.multiply_next(zeros + 1.0, state)
         row = (target - output_at_zero) / (output_at_one - output_at_zero)
+        # The stream continues with the solved row as its input.
         _output, next_state = matrix.multiply_next(row, state)
         return next_state, row
 

@@ -289,6 +289,7 @@ def _same_rows(tensor: torch.Tensor, value: torch.Tensor) -> bool:
     if tensor.numel() == 0:
         return True
     with torch.no_grad():
+        # Three rows are compared on the processor, so that little is copied from a device.
         for row in {0, len(tensor) // 2, len(tensor) - 1}:
             first = tensor[row].reshape(-1).to("cpu")
             second = value[row].reshape(-1).to(device="cpu", dtype=tensor.dtype)

@@ -157,7 +157,7 @@ class DrawCheck:
             rows: the per-sample gradients that the step summed.
 
         Returns:
-            True if this was observed. It is not observed without an accumulation, or if the loader is not known.
+            True if one gradient of each record was observed. False also if the observation is not possible.
         """
         # Three deviations: unequal numbers of gradients, several backward passes, and gradients that the loop changed.
         if rows.unequal:
@@ -218,6 +218,8 @@ class DrawCheck:
         for batch in self._read:
             batch.used = True
         self._read = []
+
+        # Without a new batch, the step repeats an earlier one, whose noise does not cover it.
         if reads_used and not fresh:
             self._reporter.contradict(
                 FRESH_DRAW,
