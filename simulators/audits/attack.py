@@ -120,7 +120,7 @@ def best(halves: SplitStatistics, score: Score, error: float) -> AttackBound:
         error: probability that the bound fails; half of it is used for each rate.
 
     Returns:
-        The bound and its test.
+        The lower bound, with the threshold and direction of its test and the counts of true and false positives.
 
     Guarantees:
         With probability at least 1 − error, the value is a valid lower bound.

@@ -105,8 +105,9 @@ def _known_worlds(setting: AttackSetting) -> int:
 
 
 def _attack_report(report: CategoryReport, setting: AttackSetting) -> AttackedMechanism:
-    """Return the attack on the randomized response of one client, which has another category in each data set.
+    """Return the attack on the randomized response of one client.
 
+    The client has the first category in one data set, and the second category in the neighbouring one.
     Under zero-out-one, a client with a zero record reports as one of the second category.
 
     Args:
@@ -126,9 +127,10 @@ def _attack_report(report: CategoryReport, setting: AttackSetting) -> AttackedMe
 
 
 def _attack_trials(sums: SummedTrials, setting: AttackSetting) -> AttackedMechanism:
-    """Return the attack on sums of random trials, with a client that has its largest or its smallest value.
+    """Return the attack on sums of random trials, in which a larger value has a larger probability of success.
 
-    All other clients have the smallest value.
+    One client has its largest value in the first data set, and its smallest value in the second. All other clients have
+    their smallest value.
 
     Args:
         sums: trials of a client, success probabilities, and numbers of coordinates and clients.
@@ -161,7 +163,7 @@ def _largest_coordinate(shift: IntegerShift) -> int:
 
 
 def _attack_threshold(answers: ThresholdAnswers, setting: AttackSetting) -> AttackedMechanism:
-    """Return the attack on the sparse vector technique: one output against all others, on revealing queries.
+    """Return the attack on the sparse vector technique by whether one certain output occurs.
 
     The technique compares noisy answers of queries with a noisy threshold. The queries are chosen so that their answers
     differ most between the data sets. The probabilities are bounds, so the attacked mechanism reveals no more than the
@@ -204,8 +206,9 @@ def _attack_choice(choice: ScoredChoice, setting: AttackSetting) -> AttackedMech
 
 
 def _attack_integers(integers: NoisyIntegers, setting: AttackSetting) -> AttackedMechanism:
-    """Return the attack on integers with discrete Laplace noise, on neighbours that are easiest to distinguish.
+    """Return the attack on integers with discrete Laplace noise.
 
+    The neighbouring data sets are chosen so that they are easy to distinguish.
     Untruncated noise is attacked by neighbours that differ in one coordinate, if the bounds allow it. Truncated noise
     is attacked by neighbours that differ in several coordinates, chosen by `realised_shift`.
 

@@ -99,7 +99,9 @@ def read_authors(folder: Path, most: int, most_documents: int) -> tuple[Author, 
 
 @contextmanager
 def _open_database(folder: Path) -> Iterator[sqlite3.Connection]:
-    """Open the database for reading, and check its tables; a context manager that closes it in the end.
+    """Open the database of the data set within a context, and check its tables.
+
+    The database is opened for reading only, and closed at the end of the context.
 
     Args:
         folder: folder with `stackoverflow.sqlite`.

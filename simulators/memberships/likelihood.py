@@ -81,9 +81,10 @@ def _means(references: Floats, chosen: Bools) -> Floats:
 
 
 def _pooled_variance(references: Floats, chosen: Bools, means: Floats) -> float:
-    """Return the variance of the models' confidence in a canary about its mean, pooled over all canaries.
+    """Return the variance of the reference models' confidence in a canary, pooled over all canaries.
 
-    The sum of squared deviations is divided by the degrees of freedom: the number of values minus that of means.
+    A canary is a record of the audit. The deviations are from the mean confidence in each canary. The sum of their
+    squares is divided by the degrees of freedom: the number of values minus the number of means.
 
     Args:
         references: confidence of K reference models in m canaries, (K, m).
@@ -93,6 +94,7 @@ def _pooled_variance(references: Floats, chosen: Bools, means: Floats) -> float:
     Returns:
         The variance, at least `LEAST_VARIANCE`.
     """
+    # A canary without a mean has no value that counts, so its deviations are 0.
     known_means = np.where(np.isnan(means), 0.0, means)
     deviations = np.where(chosen, references - known_means, 0.0)
     degrees_of_freedom = chosen.sum() - np.isfinite(means).sum()

@@ -39,10 +39,13 @@ def log_error(*, canaries: int, guesses: int, right: int, epsilon: float, delta:
     """Bound the probability that an attacker guesses many memberships right, under (ε, δ)-differential privacy.
 
     Each of m canaries (records of the audit) is in the data with probability ½. An attacker guesses for r of them
-    whether they are. The bound is Theorem 5.2 of Steinke, Nasr and Jagielski. It says that v or more guesses are right
-    with probability at most P(W ≥ v) + 2mδ max_i P(v > W ≥ v − i)/i, with i from 1 to v. Here W is binomial with r
-    trials and probability e^ε/(1 + e^ε). The factor `ROUNDING` keeps the bound valid after rounding, and `LEAST_ERROR`
-    avoids log 0.
+    whether they are. By Theorem 5.2 of Steinke, Nasr and Jagielski, the probability of v or more right guesses is at
+    most
+
+        P(W ≥ v) + 2mδ max_i P(v > W ≥ v − i)/i,  with i from 1 to v.
+
+    W is binomial with r trials and probability e^ε/(1 + e^ε). The factor `ROUNDING` covers the rounding errors, and
+    `LEAST_ERROR` avoids log 0.
 
     Args:
         canaries: number m of canaries.

@@ -233,13 +233,15 @@ class Members:
 
 @dataclass(frozen=True)
 class TrainedRuns:
-    """Results of S training runs with m canaries: members that may be in the data and are to be detected.
+    """Results of S training runs with m canaries.
+
+    A canary is a record, or a client, that is in the training data of some runs. An attacker tries to detect which.
 
     Attributes:
         members: which canaries were in the data, (S, m).
         models: final models, (S, d), for d coordinates.
-        alignment: score of an attacker who sees all models, (S, m). It is the sum over the rounds of a log likelihood
-            ratio: that of the noisy sum of contributions with and without the canary.
+        alignment: score of an attacker who sees all models, (S, m). It is the sum over the rounds of the log likelihood
+            ratio of the noisy sum of contributions, with the canary against without it.
         confidence: how well the final model fits the canary, (S, m); for labels ±1 the log odds of the label.
     """
 
@@ -274,6 +276,7 @@ def train(spec: CanaryTraining, generators: list[np.random.Generator], members: 
     scores = np.zeros(members.shape)
     noise_std = spec.noise_multiplier * spec.clipping_norm
     for _ in range(spec.rounds):
+        # Draw the noise and the participants, and compute all contributions at the current models.
         normal = np.stack([generator.standard_normal(dimension) for generator in generators])
         ordinary_in, canaries_in = _draw_participants(generators, rate, ordinary_count, members)
         updates = population.contributions(spec, models, population.ordinary)
@@ -290,6 +293,7 @@ def train(spec: CanaryTraining, generators: list[np.random.Generator], members: 
             noise_std=noise_std,
             has_own_directions=population.directions is not None,
         )
+        # The noisy sum is divided by the expected number of ordinary participants.
         models = models - (spec.step_size / (rate * ordinary_count)) * released
     return TrainedRuns(members, models, scores, population.confidence(models))
 

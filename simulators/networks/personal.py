@@ -56,7 +56,9 @@ class UserFederation:
 
 @dataclass(frozen=True, kw_only=True)
 class PersonalOutputs:
-    """Settings of a training in which users share a network but each has its own output layer; without step size.
+    """Settings of a training run in which users share a network and each user has an output layer of its own.
+
+    The step size is not part of the settings, because several step sizes are tried.
 
     Attributes:
         personalization: step size of the shared weights divided by that of a personal layer; inf for no personal layer,

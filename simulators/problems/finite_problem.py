@@ -92,7 +92,8 @@ class FiniteProblem(ABC):
             shares = np.broadcast_to((scales / size)[:, None], (clients, size))
 
         problem = self.of_population(replace(self.population, shares=shares))
-        # Bound on both deviations for any loss with this Lipschitz constant, after scaling.
+        # A scaled gradient has at most the norm L max(1, max_i s_i), so this bounds both deviations. The factor `SAFE`
+        # covers rounding.
         bound = problem.constants.lipschitz * max(1.0, float(np.max(scales))) * SAFE
         constants = replace(problem.constants, gradient_std=bound, heterogeneity=bound)
         return replace(problem, sizes=sizes, constants=constants)

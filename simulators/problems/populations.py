@@ -41,12 +41,13 @@ class Population:
         return int(self.features.shape[1]) - self.own
 
     def rows(self) -> tuple[Floats, Floats]:
-        """Return the features and the targets of the records of all clients in one table, one client after another.
+        """Return the distinct records of all clients in one table, one client after another.
 
-        If all clients have the same records, the table has those of the first client only.
+        If all clients have the same records, the table has the records of the first client only.
 
         Returns:
-            Features (Q, d), for d features, and targets (Q), with Q = P or N P rows.
+            Features (Q, d), for d features, and targets (Q). Q is P for equal records and N P otherwise, for N clients
+            with P records each.
         """
         if self.own == 0:
             return self.features[0], self.targets[0]
@@ -199,13 +200,15 @@ def classification(sharpness: float) -> Draw:
 
 
 def within_ball(features: Floats) -> Floats:
-    """Scale down the rows that are longer than 1 to the norm 1, so that no row is longer, even after rounding.
+    """Scale vectors down to an ℓ2 norm of at most 1, also after rounding.
+
+    Vectors with a norm of less than 1 − 2^−50 are not changed.
 
     Args:
-        features: rows, (…, d), for d coordinates.
+        features: vectors, (…, d), for d coordinates.
 
     Returns:
-        The rows, (…, d), with norms of at most 1.
+        The vectors, (…, d), with norms of at most 1.
     """
     largest_norm = 1.0 - 2.0**-50  # leaves room for the rounding of the product
     smallest_divisor = 1e-300  # avoids a division by 0

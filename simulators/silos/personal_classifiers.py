@@ -90,7 +90,9 @@ class ClassifiedUsers:
 
 @dataclass(frozen=True, kw_only=True)
 class ClassifierTraining:
-    """Settings of a training run with a shared model and a personal model of each user, except its step size.
+    """Settings of a training run with a shared model and a personal model of each user.
+
+    The step size is not part of the settings, because several step sizes are tried.
 
     Attributes:
         personalization: step size of the shared model divided by that of a personal model; inf for no personal model.
@@ -187,6 +189,7 @@ def train_classifiers(
     # Numbers of rounds after which the accuracy is measured.
     ends = [math.ceil(share * len(rounds)) for share in training.measured]
     accuracies = []
+    # The overflow of a run that diverges is no error.
     with np.errstate(over="ignore", invalid="ignore"):
         for start, end in pairwise([0, *ends]):
             for participation in rounds[start:end]:

@@ -25,7 +25,9 @@ Slope = Callable[[Floats, Floats], Floats]
 
 @dataclass(frozen=True, kw_only=True)
 class SiloRun:
-    """Settings of B runs of one algorithm, which share all but the step size, the clipping norm and the noise.
+    """Settings of B runs of one algorithm that are trained together.
+
+    The runs may differ in their step size, clipping norm and noise, and share all other settings.
 
     Attributes:
         algorithm: mini-batch SGD or local SGD.
@@ -36,7 +38,7 @@ class SiloRun:
         clipping_norms: bound on the norm of one record's gradient in each run, (B); inf for no clipping.
         noise_stds: standard deviation of each coordinate of the noise in a report or a local step, for each run and
             silo, (B, N), for N silos.
-        averaged: number of last iterates whose mean is the output.
+        averaged: number of the last models that are averaged for the output.
     """
 
     algorithm: Literal["mini-batch", "local"]

@@ -152,7 +152,7 @@ class Session:
     def _describe_round(self, participants: tuple[int, ...], statistics: GradientStatistics) -> Round:
         """Return the log entry of the next round, with the facts that the observer of the guarantee may see.
 
-        The entry is a part of the result of the run, so that it must not reveal facts that the guarantee does not
+        The entry is a part of the result of the run. Therefore it must not reveal facts that the guarantee does not
         cover.
 
         Args:
@@ -199,6 +199,7 @@ def require_records(sizes: Indices, wanted: Indices, *, exactly: bool) -> None:
     Raises:
         InvalidInput: a client has another number; the error points to the first such client.
     """
+    # More records than needed may be allowed, fewer are not.
     is_wrong = sizes < wanted
     sign = "≥"
     if exactly:

@@ -56,11 +56,9 @@ class CancellingServer:
     def receive(self, increment: Floats, number: int) -> None:
         """Take the step of one round: add the mean report to the sum, and update the iterate and the model.
 
-        The model x moves by the share 2/(t + 2) towards w. So x is an average of the start and all w, in which those of
-        later rounds weigh more.
-
-        The sum q grows by the increment. The iterate becomes Π(w − ηq), with step size η and projection Π onto the
-        domain.
+        The sum q of all mean reports grows by the increment. The iterate w becomes Π(w − ηq), with step size η and
+        projection Π onto the domain. The model x moves by the share 2/(t + 2) towards the new w. So x is an average of
+        the start and of all iterates, in which later iterates weigh more.
 
         Args:
             increment: mean of the reports of the round, with their noise, (…, d), for d coordinates.

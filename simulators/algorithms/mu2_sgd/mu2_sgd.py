@@ -145,16 +145,19 @@ def _output_after(run: Mu2SgdRun, state: State, number: int) -> Floats:
 
 
 def _cancellation(state: State, divisor: int) -> Mapping[str, Floats]:
-    """Measure how well noise was cancelled: return diagnostics of the noise in the server's sum q at the end of a run.
+    """Return two diagnostics of how well the noise in the server's sum q was cancelled at the end of a run.
+
+    The sum q consists of the reports without noise, and the noise that is left in it, the residual noise.
 
     Args:
         state: the state after the last round.
         divisor: number m of noise vectors in a round: the server's sum has their mean.
 
     Returns:
-        Two diagnostics of each repetition. `residual_noise` is the squared norm of the noise left in q. To get
-        `cancellation_error`, the noiseless reports and that noise are subtracted from q. The largest coordinate of the
-        rest is divided by that of q or of the noise. By Lemma 4.1 of Reshef and Levy the error is 0 up to rounding.
+        Two values for each repetition:
+            `residual_noise`: squared ℓ2 norm of the residual noise.
+            `cancellation_error`: largest coordinate of q minus noiseless reports minus residual noise, relative to the
+            largest coordinate of q or of the residual noise. By Lemma 4.1 of Reshef and Levy it is 0 up to rounding.
     """
     residual = state.residual_noise / divisor
     scale = np.maximum(np.abs(state.server.sum).max(axis=1), np.abs(residual).max(axis=1))

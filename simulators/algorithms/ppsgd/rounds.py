@@ -151,7 +151,9 @@ def draw(
 
 
 def _row_starts(counts: Numbers) -> Numbers:
-    """Return the first row of each repetition in each round, for rows sorted by round and then by repetition.
+    """Return where the rows of each repetition begin in each round.
+
+    A row is a participant. The rows of all rounds form one table, sorted by round and then by repetition.
 
     Args:
         counts: number of participants, (rounds, repetitions).

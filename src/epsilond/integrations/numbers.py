@@ -50,7 +50,7 @@ def count(value: object, at: str) -> int:
 
 
 def build(request: Callable[..., T], at: str, names: Mapping[str, str], **fields: object) -> T:
-    """Make an instance of a request class, and report its errors under the field names of another library.
+    """Return an instance of a request class; errors name the fields as another library does.
 
     Users of the other library know its field names, and not those of this library.
 

@@ -87,7 +87,7 @@ def plan_within(
     Args:
         ledger: the ledger that pays for the run.
         fields: fields of the request: the learning problem, without the fields that the ledger sets.
-        payment: those of `slot`, `item` and `eta` that the caller gave, as in `calibrate_within`.
+        payment: the arguments of `calibrate_within` named `slot`, `item` and `eta`, if the caller gave them.
         progress: called with the number of algorithms that are done, and the number of algorithms.
 
     Returns:
@@ -167,7 +167,7 @@ def _calibrate_draft(ledger: Ledger, draft: Draft, setting: Setting, payment: Js
         ledger: the ledger that pays for the run.
         draft: the algorithm with the request that was made from the common problem; without one it does not fit.
         setting: relation, unit and observer of the ledger.
-        payment: those of `slot`, `item` and `eta` that the caller gave, as in `calibrate_within`.
+        payment: the arguments of `calibrate_within` named `slot`, `item` and `eta`, if the caller gave them.
 
     Returns:
         The calibration, or the error that rejects it; None if the problem does not fit the algorithm.

@@ -102,9 +102,10 @@ def template_errors() -> type[Exception]:
 
 # Answers in JSON ------------------------------------------------------------------------------------------------------
 def verify_answer(text: str, signature: VerifiedSignature | None, request: Mapping[str, object] | None) -> Verification:
-    """Verify a signed answer in JSON.
+    """Verify a signed answer in JSON, and return the outcome.
 
-    If its request is given and is not a sweep, the answer is also computed again and compared.
+    If its request is given and is not a sweep (one calibration at several values of a field), the answer is also
+    computed again and compared.
 
     Args:
         text: JSON text of the answer.
@@ -116,7 +117,7 @@ def verify_answer(text: str, signature: VerifiedSignature | None, request: Mappi
 
     Raises:
         InvalidInput: the answer has no signature.
-        NoSignature: the signature is that of a page, or of an answer to another request.
+        NoSignature: the signature belongs to a page, or to an answer to another request.
     """
     if signature is None:
         raise InvalidInput.at("/report", _describe_json(text))

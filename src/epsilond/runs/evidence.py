@@ -172,10 +172,10 @@ class Evidence:
             raise RunDiffers.of(self.observations)
 
     def _list_declarations(self) -> Iterable[str]:
-        """Yield sentences about everything that only the caller can vouch for.
+        """Yield a sentence about each condition of the privacy theorem that only the caller can vouch for.
 
-        They are declarations, reasons why a condition was not observed, and conditions that were not observed in some
-        step.
+        A sentence has the caller's declaration, the reason why the condition was not observed, or the number of steps
+        in which it was observed.
 
         Yields:
             A sentence that begins with the condition it is about.
@@ -197,8 +197,11 @@ class Evidence:
         """Return the observations and declarations of the run as JSON values, for a checkpoint.
 
         Returns:
-            The number of steps, in how many of them each condition was observed, the reasons why one was not, the
-            declarations, and the contradictions.
+            `steps`: number of recorded steps.
+            `shown`: number of steps in which each condition was observed, by its id.
+            `reasons`: condition, reason why it was not observed, and how often.
+            `vouched`: declarations of the caller, by the id of the condition.
+            `observations`: condition, message, remedy and number of each contradiction.
         """
         reasons = [[premise, text, count] for (premise, text), count in self._reasons.items()]
         return {

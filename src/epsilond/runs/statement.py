@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class RunStatement:
-    """An ε of a run, and the evidence for it. A contradicted run has no ε: `state_run` raises `RunDiffers`.
+    """Statement of the ε of a training run, with the evidence for it.
+
+    A premise is a condition of the theorem that proves the ε. A run that contradicts one has no ε: `state_run` then
+    raises `RunDiffers`.
 
     Attributes:
         status: `certified` or `declared`.

@@ -191,11 +191,11 @@ class EpsilondAccountant(Stated):
         )
 
     def would_exceed(self, event: GaussianPrivacyEvent, max_epsilon: float | None = None, count: int = 1) -> bool:
-        """Return whether more releases would exceed the limit on ε, or the rest of the budget. Nothing changes.
+        """Return whether more releases would exceed the limit on ε or the rest of the budget, without any change.
 
         Args:
             event: the next release.
-            max_epsilon: limit on ε [nat]; that of the configuration if None.
+            max_epsilon: limit on ε [nat]; None for the limit of the configuration.
             count: number of releases like `event`.
 
         Returns:
@@ -273,7 +273,7 @@ class EpsilondAccountant(Stated):
         }
 
     def load_state_dict(self, state: FlowerAccountantState) -> None:
-        """Replace the recorded releases by those of a saved state, without charging the budget again.
+        """Load a saved state: replace the recorded releases, without charging the budget again.
 
         If the state has fewer releases than this accountant had, this contradicts the record of the run.
 

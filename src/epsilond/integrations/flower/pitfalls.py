@@ -209,7 +209,7 @@ def check_strategy(strategy: Strategy) -> list[str]:
 
 
 def bases_of(wrapper: Strategy) -> set[str]:
-    """Return the class names of a differentially private wrapper of Flower: its own and those of its base classes.
+    """Return the names of the class and all base classes of a differentially private wrapper of Flower.
 
     Args:
         wrapper: the strategy.

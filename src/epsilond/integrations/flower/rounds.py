@@ -176,7 +176,9 @@ class RoundWatch:
         self._shown.pop(number, None)
 
     def check(self, number: int) -> None:
-        """Check, before the noise of a round is drawn, that no setting changed and no generator was reset.
+        """Check that no parameter of the run changed, and that its random generator was not reset.
+
+        It is called before the noise of a round is drawn. A generator that was reset would repeat earlier noise.
 
         Args:
             number: number of the round.

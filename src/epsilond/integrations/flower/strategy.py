@@ -161,7 +161,7 @@ class DpFedAvg(Stated, Strategy):
         return self._enclose_epsilon(self.delta) if self.rounds else None
 
     def statement(self, delta: float | None = None) -> RunStatement:
-        """Return ε of the rounds so far, and how far it is supported: certified or declared.
+        """Return the statement of ε for the rounds so far, with its status: certified or declared.
 
         Args:
             delta: δ of the statement; `self.delta` if absent.

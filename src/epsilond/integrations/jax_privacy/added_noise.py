@@ -128,6 +128,7 @@ class AddedNoise:
             The condition `SAME_PARTS`, by which no part of the run was replaced or reset, if it was checked. A
             contradiction is also reported. The set is empty if the state has neither keys nor counters to check.
         """
+        # The state after this update is expected before the next one.
         numbers_before, numbers_after = numbers
         expected = self._expected
         self._expected = (after.tobytes(), numbers_after)

@@ -295,7 +295,9 @@ def sampled_update(
 
 
 def fingerprint_rows(tree: PyTree) -> jax.Array:
-    """Return two 32-bit hashes for each row of some arrays: equal rows have equal hashes, others almost surely not.
+    """Return two 32-bit hashes for each row of some arrays.
+
+    Equal rows have equal hashes. Different rows have different ones with high probability.
 
     Args:
         tree: arrays with one row per record, at least one array.
@@ -307,7 +309,7 @@ def fingerprint_rows(tree: PyTree) -> jax.Array:
 
 
 def _fingerprint_rows(tree: PyTree) -> jax.Array:
-    """Return two 32-bit hashes of each row, from the bits of up to 128 coordinates of the row in each array.
+    """Return two 32-bit hashes of each row, computed from up to 128 coordinates of the row in each array.
 
     By these hashes, later checks count how many different rows a run has used, without storing the data.
 
@@ -340,7 +342,9 @@ def _bits(values: jax.Array) -> jax.Array:
 
 
 def _hash_rows(bits: jax.Array, *, seed: int) -> jax.Array:
-    """Return two 32-bit hashes of each row: sums of its mixed integers, times random odd factors, modulo 2^32.
+    """Return two 32-bit hashes of each row of integers.
+
+    A hash is the sum of the row's mixed integers, each times a random odd factor, modulo 2^32.
 
     Args:
         bits: 32-bit integers of shape (rows, columns).

@@ -151,7 +151,7 @@ class ParameterChanges:
         self._updates[-1] = replace(update, step=step)
 
     def _are_present(self, parameters: Vector) -> bool:
-        """Return whether these parameters are those of the latest gradient plus the optimizer's updates since then.
+        """Return whether only the optimizer's updates have changed the parameters since the latest gradient.
 
         Args:
             parameters: sample of the present parameters of the model.

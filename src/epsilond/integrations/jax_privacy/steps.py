@@ -135,7 +135,7 @@ class ObservedSteps:
             padding: whether each row is padding and no record; empty if there is no padding.
             marks: fingerprint of each row, as two integers.
         """
-        # Rows of padding are no records. A record with the loss 0 is not active: its gradient is 0.
+        # A row with the loss 0 is not active, because it may be padding that the program did not mark.
         is_record = ~padding if padding.size else np.ones(len(losses), dtype=bool)
         is_active = is_record & (losses != 0.0)
         active = int(np.count_nonzero(is_active))

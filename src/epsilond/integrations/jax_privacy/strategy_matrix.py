@@ -98,8 +98,8 @@ def _read_streaming(matrix: StreamingMatrix, stddev: float, iterations: int) -> 
     """Read a banded strategy matrix C from products with few vectors, given C⁻¹ as a streaming matrix.
 
     A comb is a vector that is nonzero at every b-th row only; these entries are its teeth. If C has b bands, the
-    columns of C at the teeth do not overlap in the product. Each column can therefore be read from it. The columns that
-    two combs with different teeth give agree only if no column has an entry below its bands. Otherwise b is doubled.
+    columns of C at the teeth do not overlap in the product, so each of them can be read from it. Combs with other
+    values of the teeth must give the same columns. If they do not, C has more than b bands, and b is doubled.
 
     Args:
         matrix: the noising matrix C⁻¹.
@@ -179,9 +179,10 @@ def _read_columns(matrix: StreamingMatrix, iterations: int, bands: int) -> NDArr
 
 
 def _combs(teeth: NDArray[np.float64], period: int) -> NDArray[np.float64]:
-    """Return vectors of which the products with C contain all columns of C, if C has at most `period` bands.
+    """Return vectors from which all columns of a banded matrix C can be read, by products with C.
 
-    Such a vector is a comb: it is 0 except at its teeth, which are `period` rows apart. The combs share no teeth.
+    Such a vector is a comb: it is 0 except at its teeth, which are `period` rows apart. No two combs have a tooth in
+    the same row. If C has at most `period` bands, the columns at the teeth of a comb do not overlap in the product.
 
     Args:
         teeth: value of the tooth in each row, shape (rows,).
@@ -197,17 +198,18 @@ def _combs(teeth: NDArray[np.float64], period: int) -> NDArray[np.float64]:
 
 
 def _entries_at_teeth(products: NDArray[np.float64], period: int) -> NDArray[np.float64]:
-    """Return, for each row j, the `period` entries from row j on of the product of C with the comb of row j.
+    """Return the columns of a banded matrix C times the teeth of combs, read from products of C with the combs.
 
     Column g of `_combs` is a comb: it is 0 except at its teeth, in the rows g, g + period and so on. The comb of row j
-    is the one with a tooth in row j. Entries after the last row count as 0.
+    is the one with a tooth in row j. For each row j, the result has the `period` entries from row j on of the product
+    of C with the comb of row j. Entries after the last row count as 0.
 
     Args:
         products: shape (rows, period): column g is the product of C with column g of `_combs`.
         period: number of rows from one tooth of a comb to the next.
 
     Returns:
-        The entries, shape (rows, period): entry (j, i) is that in row j + i of the product with the comb of row j.
+        The entries, shape (rows, period): entry (j, i) is in row j + i of the product with the comb of row j.
     """
     size = len(products)
     padded = np.vstack([products, np.zeros((period, products.shape[1]))])

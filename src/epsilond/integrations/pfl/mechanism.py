@@ -262,7 +262,7 @@ class WatchedMechanism:
             self._shown.add(COHORT)
 
     def _check_sum(self, before: Arrays) -> None:
-        """Check that the sum is that of the users' clipped statistics, with each user at most once.
+        """Check that the sum before the noise adds up the users' clipped statistics, each user at most once.
 
         Args:
             before: the sum to which the noise will be added.

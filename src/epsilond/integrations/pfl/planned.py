@@ -89,7 +89,7 @@ class PlannedRun(Stated):
         return super().statement(delta)
 
     def declare(self, premise: Premise | str, declaration: str) -> None:
-        """Record that the caller vouches for a premise (a condition of the privacy theorem), as `Stated.declare` does.
+        """Record that the caller vouches for a premise, that is, a condition of the privacy theorem.
 
         The declaration also counts for the plan, before the first iteration is observed.
 

@@ -56,7 +56,7 @@ def spec_from_tff_state(
         rate: sampling rate q: probability that a client is in the round, independently of the others.
         batch_size: number of clients that are drawn without replacement.
         population: number of clients that they are drawn from.
-        planned: whether the state may be that of `initialize`, with the event of the planned rounds.
+        planned: whether the state may come from `initialize`, with the event of the planned rounds.
 
     Returns:
         The Spec of one round, with the sampling that the caller stated.

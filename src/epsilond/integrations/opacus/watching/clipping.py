@@ -77,7 +77,9 @@ ORIGINAL: Final = {kind: class_methods(kind) for kind in OBSERVED}
 
 
 def replaced_method(optimizer: DPOptimizer, name: str, wrapper: object) -> str | None:
-    """Find a method of an observed optimizer that the program has replaced, so that the privacy theorem may not hold.
+    """Return the name of a method of an observed optimizer that the program has replaced, if there is one.
+
+    With a replaced method, the privacy theorem may not hold.
 
     Args:
         optimizer: an optimizer of one of the classes `OBSERVED`.
@@ -261,7 +263,7 @@ def _factors(optimizer: DPOptimizer, rows: list[torch.Tensor]) -> list[torch.Ten
     """Return the factor that clips each row (per-sample gradient), for each parameter.
 
     The factor of a row g is min(1, C / (‖g‖₂ + 10⁻⁶)), as Opacus computes it. C is the clipping norm. With clipping per
-    layer, ‖g‖₂ and C are those of the parameter. Otherwise ‖g‖₂ is the norm over all parameters.
+    layer, each parameter has its own C and norm. Otherwise ‖g‖₂ is the norm over all parameters.
 
     Args:
         optimizer: the private optimizer.

@@ -259,6 +259,7 @@ class ObservedRun:
         """
         for part in self.parts:
             part.flush()
+        # Only the weights of models that were trained are saved.
         models = [part for part in self.parts if part.parameters.is_trained() and part.parameters.trained_tensors()]
         changed = [part for part in models if not part.is_settled()]
         self._report_trained(changed)

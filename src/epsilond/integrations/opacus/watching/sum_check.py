@@ -215,7 +215,7 @@ class SumCheck:
         return False
 
     def _has_clipped_sum(self, parameters: list[torch.nn.Parameter]) -> bool:
-        """Return whether the sum is that of the clipped gradients, where it was recomputed; report a difference.
+        """Return whether the sum of a step is the sum of the clipped gradients, and report a difference.
 
         Args:
             parameters: parameters of the private optimizer, each with its clipped sum.

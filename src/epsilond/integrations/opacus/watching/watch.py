@@ -115,7 +115,9 @@ def _report_foreign_step(optimizer: torch.optim.Optimizer, parts: list[ObservedP
 
 
 def _after_step(optimizer: torch.optim.Optimizer, _arguments: object, _keywords: object) -> None:
-    """Take the parameters and the state after the step of an observed optimizer as those of a recorded step.
+    """Remember the parameters and the state of an observed optimizer after a recorded step.
+
+    Changes of them outside of steps can then be detected.
 
     Args:
         optimizer: the optimizer that has just made a step.
