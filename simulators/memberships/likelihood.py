@@ -19,11 +19,12 @@ LEAST_VARIANCE = 1e-12
 
 
 def score_online(confidence: Floats, references: Floats, members: Bools) -> Floats:
-    """Return scores of the membership of each canary by the online likelihood-ratio attack of Carlini et al. (LiRA).
+    """Return a score of the membership of each canary by the online likelihood-ratio attack (LiRA).
 
-    A model's confidence says how well it fits a canary, for example the log odds of its label. The attacker trains
-    reference models, each with a known subset of the canaries. The score is the log ratio of two normal densities of
-    the target model's confidence: one fitted to references with the canary, and one to references without it.
+    The attack is by Carlini et al. A canary is a record that may be in the training data. A model's confidence says how
+    well it fits a canary, for example the log odds of its label. The attacker trains reference models, each with a
+    known subset of the canaries. The score is the log ratio of two normal densities of the target model's confidence:
+    one fitted to references with the canary, and one to references without it.
 
     The means are specific to each canary; both variances are pooled over the canaries, as is usual for few references.
 
@@ -41,15 +42,17 @@ def score_online(confidence: Floats, references: Floats, members: Bools) -> Floa
     variance_without = _pooled_variance(references, ~members, mean_without)
     log_density_with = _log_density(confidence, mean_with, variance_with)
     log_density_without = _log_density(confidence, mean_without, variance_without)
+    # The difference is NaN where a mean is missing.
     scores = log_density_with - log_density_without
     return np.asarray(np.where(np.isfinite(scores), scores, 0.0))
 
 
 def score_offline(confidence: Floats, references: Floats, members: Bools) -> Floats:
-    """Return scores of the membership of each canary by the offline likelihood-ratio attack of Carlini et al. (LiRA).
+    """Return a score of the membership of each canary by the offline likelihood-ratio attack (LiRA).
 
-    A model's confidence says how well it fits a canary, for example the log odds of its label. The score is the target
-    model's confidence minus the mean over reference models trained without the canary, in standard deviations.
+    The attack is by Carlini et al. A canary is a record that may be in the training data. A model's confidence says how
+    well it fits a canary, for example the log odds of its label. The score is the target model's confidence minus the
+    mean over reference models trained without the canary, in standard deviations.
 
     Args:
         confidence: confidence of S target models in m canaries, (S, m).
