@@ -86,7 +86,7 @@ Weights = dict[str, "torch.Tensor"]
 def train_personal(
     users: UserFederation, training: PersonalOutputs, step_sizes: Sequence[float], seed: int
 ) -> npt.NDArray[np.float64]:
-    """Train networks with personal output layers, one for each step size, and measure their accuracy on test images.
+    """Train networks with personal output layers at several step sizes, and return their accuracies on test images.
 
     The loss is the mean square of the outputs minus targets, which are 0.9 for the class and −0.1 for the others. All
     step sizes see the same users, images and noise, and start at the same weights.
@@ -204,6 +204,7 @@ def _gradients(
     """
     func = load_torch().func
 
+    # First over the users, who share the shared weights, and then over the runs, which share the images.
     by_user = func.vmap(func.grad(_user_loss, argnums=(0, 1)), in_dims=(None, 0, 0, 0))
     gradients: tuple[Weights, torch.Tensor] = func.vmap(by_user, in_dims=(0, 0, None, None))(
         shared, personal, images, targets

@@ -54,8 +54,8 @@ class SiloRun:
 def train(silos: SiloRecords, slope: Slope, run: SiloRun, generator: np.random.Generator) -> Floats:
     """Train a linear model in several runs, and return the output of each run.
 
-    Runs start at the model 0. The output is the mean of the last `run.averaged` iterates; it is not finite if the run
-    diverges. Each run draws its own participants, batches and noise.
+    Runs start at the model 0. The output is the mean of the models after the last `run.averaged` rounds. It is not
+    finite if the run diverges. Each run draws its own participants, batches and noise.
 
     Args:
         silos: the records.
@@ -120,6 +120,8 @@ class _MiniBatches:
             if rows.size == 0:
                 continue
             slopes = slope(features @ models[rows].T, targets[:, None])
+            # A gradient has the norm |slope| · ‖features‖, so clipping limits the slope. The floor avoids a division by
+            # 0.
             positive_norms = np.maximum(self._norms[silo], np.finfo(float).tiny)
             limits = run.clipping_norms[rows] / positive_norms  # (records, rows)
             counts = count_draws(generator, rows.size, run.gradients, len(targets))

@@ -78,7 +78,7 @@ def run_in_order(
             batches.collect()
     finally:
         for future in batches.running:
-            future.cancel()
+            future.cancel()  # after an error; in other cases none is left
     return [batches.answers[index] for index in range(len(parts))]
 
 

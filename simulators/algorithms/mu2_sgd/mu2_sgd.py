@@ -54,8 +54,12 @@ def simulate(
         rounds: rounds after which the excess risk is measured.
 
     Returns:
-        The measured curves. Diagnostics are `largest_gradient_norm`, the norm `largest_report` before scaling and the
-        `clipped_share` of the reports. Cancelled noise adds the diagnostics of `_cancellation`.
+        The measured excess risks and the last output of each repetition. The diagnostics are:
+            `largest_gradient_norm`: largest norm of a record's gradient.
+            `largest_report`: largest norm of a report before it is scaled down.
+            `clipped_share`: fraction of the reports that are scaled down.
+            `residual_noise` and `cancellation_error`: only for cancelled noise; the noise left in the server's sum, and
+            the relative rounding error of the cancellation.
 
     Raises:
         InvalidInput: the noise is missing, or the participation does not fit the problem.
@@ -130,7 +134,9 @@ def _draw_rounds(
 
 
 def _output_after(run: Mu2SgdRun, state: State, number: int) -> Floats:
-    """Return the output of a run of some rounds: the server's model x, or the mean of the models for noisy SGD.
+    """Return the models that a run of the given length outputs.
+
+    The output is the server's model x, or for noisy SGD the mean of the models of all rounds.
 
     Args:
         run: parameters of the run, with its method.

@@ -133,7 +133,7 @@ def chunk_size(clients: int, noises: int) -> int:
 
 @dataclass(frozen=True)
 class Reports:
-    """Random draws for some rounds of all repetitions: who reports, on which record, and the noise.
+    """Random draws for some rounds of all repetitions: reporting clients, their records, and the noise.
 
     Each round has m entries, the largest number of reports. If fewer clients report, the remaining entries are padding,
     which `present` marks.

@@ -123,7 +123,9 @@ def _verify_signature(page: str, signature: str | None, keys: Keys | None) -> Ve
 
 
 def _verify_ledger_page(page: str, keys: Keys | None) -> Verification:
-    """Verify the page of a ledger, of which only the signature is checked, and return the outcome.
+    """Verify the signature of a ledger's page, and return the outcome.
+
+    The figures on the page are not computed again.
 
     Args:
         page: text of the page, with its signature.
@@ -138,6 +140,7 @@ def _verify_ledger_page(page: str, keys: Keys | None) -> Verification:
     """
     if keys is None:
         raise InvalidInput.at("/keys", "is required: only the signature shows the origin of a ledger's page")
+    # The page has its data inside, from which the facts about the ledger are taken.
     body, key = ledger_page(page, keys)
     ledger = body["ledger"]
     conditions = tuple(str(condition["statement"]) for condition in ledger["declared_conditions"])

@@ -208,7 +208,7 @@ def _run_rounds(run: TrainingRun, session: Session, ledger: Ledger | None) -> Tr
 def _describe_outcome(
     answer: Calibration, session: Session, outcome: TrainingOutcome, receipt: Receipt | None, *, own_steps: bool
 ) -> Trained:
-    """Return the result of a training run, with its guarantee and the conditions of it that the run ensured.
+    """Return the result of a training run, with its guarantee and the conditions that the run ensured.
 
     Args:
         answer: the calibration of the run.

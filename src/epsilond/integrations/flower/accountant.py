@@ -114,7 +114,7 @@ class EpsilondAccountant(Stated):
             evidence=self._evidence,
             release=self._matching.release,
             amplified=self._config.sampling_method is not SamplingMethod.NO_AMPLIFICATION,
-            count_sensitivity=0.5 if self._relation == "replace-one" else 1.0,
+            count_sensitivity=0.5 if self._relation == "replace-one" else 1.0,  # relative to the sum of updates
             seed_noise=system_noise,
         )
         wrapper.number, wrapper.models = self._resumed

@@ -119,7 +119,7 @@ class WatchedWrapper:
         self._messages: dict[Premise, str] = {}
         self._round: WrappedRound | None = None
         self._probe: Probe | None = None
-        self._norm = float(wrapper.clipping_norm)
+        self._norm = float(wrapper.clipping_norm)  # of the present round
         self._parts = self._settings()
         self._replace_methods()
         self._note_limits()
