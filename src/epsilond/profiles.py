@@ -85,7 +85,7 @@ def _read_points(alphas: Sequence[float], betas: Sequence[float]) -> list[tuple[
 
 
 def _profile_of(points: Iterable[tuple[Decimal, Decimal]]) -> dict[float, float]:
-    """Convert a piecewise linear trade-off function to a privacy profile: log10 δ at several ε, by increasing ε.
+    """Return log10 δ at several ε for a piecewise linear trade-off function, by increasing ε.
 
     δ(ε) is max_i (1 − β_i − e^ε α_i). It is given at ε = 0 and at the corners of this maximum above it.
 

@@ -48,6 +48,8 @@ class Evidence:
         self.outside = tuple(outside)
         self.budget = budget
 
+        # By the id of a premise: steps in which it was observed, reasons why it was not, declarations of the caller,
+        # and observations that contradict it.
         self._shown: Counter[str] = Counter()
         self._reasons: Counter[tuple[str, str]] = Counter()
         self._vouched: dict[str, str] = {}
@@ -87,10 +89,11 @@ class Evidence:
     def contradict(
         self, premise: Premise, message: str, *, remedy: str, count: int = 1, declarable: bool = True
     ) -> None:
-        """Record an observation that a premise, a condition of the theorem that proves the run's ε, does not hold.
+        """Record an observation that contradicts a premise of the run's account.
 
-        If the caller has vouched for this premise, the observation is only listed next to the ε, and contradicts
-        nothing. The budget is informed of the first contradiction.
+        A premise is a condition of the theorem that proves the run's ε. If the caller has vouched for this premise, the
+        observation is only listed next to the ε, and contradicts nothing. The budget is informed of the first
+        contradiction.
 
         Args:
             premise: the premise that does not hold.
@@ -103,6 +106,7 @@ class Evidence:
         if declarable and premise.id in self._vouched:
             self.rest_on_caller(premise, message, count=count)
             return
+        # Equal observations are counted together.
         is_first = not self._observations
         earlier = self._observations.get((premise.id, message))
         total = count if earlier is None else earlier.count + count

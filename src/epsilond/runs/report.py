@@ -36,7 +36,7 @@ def report_run(
     observer: Observer,
     date: str | None = None,
 ) -> str:
-    """Return a page of HTML about a run: its ε with its status, or the observations that contradict it.
+    """Return an HTML page about a training run, with its ε or with the observations that contradict its account.
 
     A contradicted run raises no error: its page prints the reasons in place of the ε. `epsilond.verify` computes the ε
     of the page anew. It cannot repeat the observations of the run, so it does not check them.

@@ -213,7 +213,7 @@ class ParameterCheck:
         return {}
 
     def _is_recorded(self, tensors: list[torch.Tensor]) -> bool:
-        """Return whether tensors have recorded values; True if no values were recorded yet.
+        """Return whether the tensors of a model have values that the record of the run explains.
 
         Recorded values are those after the last recorded step, and those of earlier released models.
 
@@ -221,7 +221,7 @@ class ParameterCheck:
             tensors: the present tensors of the model.
 
         Returns:
-            True if the values are recorded ones, by a comparison of checksums.
+            True if the checksums equal recorded ones, or if no values were recorded yet.
         """
         recorded = self._digests.recorded
         if not tensors or any(identity not in recorded for identity in self.identities):
