@@ -70,7 +70,7 @@ class GaussianRelease(Release):
         return self.step_noise_stds[step - 1]
 
     def noise(self, shape: tuple[int, ...], *, step: int | None = None, source: RandomSource | None = None) -> Floats:
-        """Draw the Gaussian noise N(0, σ²) of one release.
+        """Draw the Gaussian noise of one release, with mean 0 and standard deviation σ.
 
         Args:
             shape: shape of the release.
@@ -111,7 +111,7 @@ class GaussianRelease(Release):
         return restore(total + noise)
 
     def on_grid(self, step: float, *, dimension: int, rounding: Rounding = "towards-zero") -> GridRelease:
-        """Return a release of integers with discrete Gaussian noise, with the same clipping and noise-to-norm ratio.
+        """Return the same release on a grid of integers, with discrete Gaussian noise of the same ratio to the norm.
 
         The answer's guarantee is not carried over; `left_open` of the result says which guarantee holds instead.
 

@@ -48,6 +48,7 @@ def adapted_bound(
     Returns:
         The new clipping bound, in the unit of C.
     """
+    # Without noise this is the share of unclipped updates, if as many clients as planned take part.
     share = 0.5 + (float(np.sum(is_unclipped - 0.5)) + noise) / participants
     exponent = -rate * (share - target)
     # The noise may be large compared with M, so that the exponent is limited.

@@ -177,8 +177,8 @@ class ClippedSums:
                 clipped = chosen * factor.to(torch.float64)[:, None]
                 increment = clipped.sum(dim=0)
 
-                # Opacus adds them up in a lower precision: each addition has a rounding error. The smallest summand
-                # allows for sums of zeros.
+                # Opacus adds them up in a lower precision: each addition has a rounding error. The tiny summand keeps
+                # the tolerance above 0.
                 precision = max(torch.finfo(gradient.dtype).eps, torch.finfo(parameter.dtype).eps)
                 roundings = max(len(gradient), _ROUNDINGS)
                 tolerance = roundings * precision * (clipped.abs().sum(dim=0) + _TINY)
