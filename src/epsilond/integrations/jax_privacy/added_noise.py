@@ -92,6 +92,7 @@ class AddedNoise:
             remedy = f"Stop after {iterations} updates, or make a plan of more iterations."
             self._evidence.contradict(EVENT, message, remedy=remedy)
             return {NOISE, CORRELATION}
+        # Without the strategy matrix, correlated noise cannot be tested.
         sample = self._decorrelate(noise)
         if sample is None:
             self._evidence.rest_on_caller(CORRELATION, _UNREADABLE)
@@ -178,7 +179,7 @@ class AddedNoise:
         return reading.noise.stddev
 
     def _decorrelate(self, noise: NDArray[np.float64]) -> NDArray[np.float64] | None:
-        """Compute standard Gaussian variables z_t / σ from the correlated noise of the latest update, for tests.
+        """Return independent standard Gaussian variables, computed from the correlated noise of the latest update.
 
         The noise of all updates is n = C⁻¹ z. Here C is the strategy matrix with b bands, and z has independent
         Gaussian entries of standard deviation σ. In update t, therefore, z_t = Σ_i C[t, t − i] n_{t − i} over the lags
@@ -188,7 +189,7 @@ class AddedNoise:
             noise: noise n_t of the latest update, at the sampled coordinates.
 
         Returns:
-            One variable for each coordinate; None if C is not known, or if the noise has changed its shape.
+            The variables z_t/σ, one for each coordinate. None if C is not known, or if the noise has changed its shape.
         """
         reading = self._reading
         if reading.noise is None and reading.bands == 1:
@@ -242,7 +243,7 @@ class AddedNoise:
 def _continues(
     expected: tuple[bytes, NDArray[np.float64] | None], identity: bytes, numbers: NDArray[np.float64]
 ) -> bool:
-    """Compare the state of a noise transformation with the expected one, which the update before returned.
+    """Return whether the state of a noise transformation is the one that the last update returned.
 
     Random keys and counters must be equal, and real numbers must agree up to rounding.
 

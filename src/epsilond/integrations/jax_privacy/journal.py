@@ -79,7 +79,7 @@ class Journal:
         self.entries: deque[Entry] = deque()
 
     def write(self, kind: str, facts: Facts, arrays: Sequence[jax.Array]) -> None:
-        """Record a call. Inside `jax.jit`, record a call at each execution of the compiled function.
+        """Record a call; inside `jax.jit`, record one call at each execution of the compiled function.
 
         Args:
             kind: kind of the call, such as "gradient" or "noise".
@@ -165,7 +165,7 @@ def group_starts(tree: PyTree) -> tuple[int, ...]:
 
 @lru_cache
 def _starts(sizes: tuple[int, ...]) -> tuple[int, ...]:
-    """Return at which index the coordinates of each non-empty array begin in a sample of a pytree's coordinates.
+    """Return the index at which the coordinates of each array begin in a sample of a pytree's coordinates.
 
     Statistical tests use these indices to test the noise of each array separately.
 
@@ -323,6 +323,7 @@ def _fingerprint_rows(tree: PyTree) -> jax.Array:
     rows = leaves[0].shape[0]
     hashes = jnp.zeros((rows, 2), jnp.uint32)
     for index, leaf in enumerate(leaves):
+        # Coordinates of one row in this array, and a fixed choice of them.
         width = leaf.size // rows if rows else 0
         columns = _coordinates(width, 1)[:width]
         values = leaf.reshape(rows, width)[:, columns]

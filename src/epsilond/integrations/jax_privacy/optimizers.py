@@ -92,7 +92,9 @@ class OptimizerStates:
         later_identity: NDArray[np.uint32],
         later_buffers: NDArray[np.float32],
     ) -> None:
-        """Check that an update starts from the state that the previous one returned; otherwise the caller must vouch.
+        """Check that an update starts from the state that the previous update returned.
+
+        If it does not, the caller must vouch for the changes of the parameters.
 
         Args:
             identity: integers of the state before the update.

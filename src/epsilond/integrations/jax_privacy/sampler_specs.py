@@ -134,7 +134,9 @@ def _build(kind: str, **fields: object) -> Spec:
 
 
 def _cyclic_poisson(run: SampledRun) -> Spec:
-    """Return the spec (description) of a cyclic Poisson run: a record is in at most one batch of each cycle.
+    """Return the spec (description for privacy accounting) of a run with cyclic Poisson sampling.
+
+    A record is in at most one batch of each cycle.
 
     Args:
         run: the sampler, and the mechanism that is run on its batches.
@@ -180,9 +182,10 @@ def _fixed_batch(run: SampledRun) -> Spec:
 
 
 def _balls_in_bins(run: SampledRun) -> Spec:
-    """Return the spec (description) of a balls-in-bins run: a record has one random step, the same in all cycles.
+    """Return the spec (description for privacy accounting) of a run with balls-in-bins sampling.
 
-    A last cycle that is cut short counts as a whole. Its missing outputs could be dropped, which is post-processing.
+    Each record takes part in one random step of a cycle, the same step in all cycles. A last cycle that is cut short
+    counts as a whole. Its missing outputs could be dropped, which is post-processing.
 
     Args:
         run: the sampler, and the mechanism that is run on its batches.
@@ -198,9 +201,10 @@ def _balls_in_bins(run: SampledRun) -> Spec:
 
 
 def _random_allocation(run: SampledRun) -> Spec:
-    """Return the spec (description) of a run with random allocation: each record takes part in k random iterations.
+    """Return the spec (description for privacy accounting) of a run with random allocation.
 
-    If k is the number of iterations, nothing is random: the spec is k runs of the Gaussian mechanism.
+    Each record takes part in k random iterations. If k is the number of iterations, nothing is random: the spec is k
+    runs of the Gaussian mechanism.
 
     Args:
         run: sampler and mechanism of the run.

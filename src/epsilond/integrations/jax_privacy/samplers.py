@@ -40,7 +40,7 @@ class SamplerDraws:
 def read_sampler(
     strategy: BatchSelectionStrategy, mechanism: Spec, relation: Relation, *, truncation: int | None = None
 ) -> SamplerDraws:
-    """Read how a plan's sampler draws batches, and compare it with the mechanism of the plan's privacy event.
+    """Return how a plan's sampler draws batches, and how this contradicts the plan's privacy event.
 
     Args:
         strategy: the plan's batch selection strategy.
@@ -105,6 +105,8 @@ def _cyclic_poisson(sampler: CyclicPoissonSampling, at: str, mechanism: Spec, re
     if cycle > 1 and relation == "add-or-remove-one" and not is_independent(sampler):
         message = "cuts groups of equal size: one record more or less moves others to another group"
         raise InvalidInput.at(f"{at}/partition_type", message, allowed="INDEPENDENT")
+
+    # The event must assume at least the sampling rate of the sampler.
     rate = float(sampler.sampling_prob)
     recorded_rate = None  # the event has another kind of sampling
     if isinstance(mechanism, Gaussian):

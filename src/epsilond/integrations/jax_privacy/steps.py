@@ -125,7 +125,7 @@ class ObservedSteps:
         padding: NDArray[np.bool_],
         marks: NDArray[np.uint32],
     ) -> None:
-        """Check one call of the gradient function, and add its gradients to those that await the next noise update.
+        """Check one call of the gradient function, and store its gradients until noise is added to them.
 
         Args:
             facts: facts about the call that do not depend on its values.
@@ -239,7 +239,7 @@ class ObservedSteps:
         self._evidence.count_step(shown)
 
     def _match_batch(self, noise_free_sum: NDArray[np.float64]) -> set[Premise]:
-        """Find the batch of the sampler from which the gradients of a noise update were computed.
+        """Match the gradients of a noise update with the batch of the sampler from which they were computed.
 
         It is the next batch with as many records as gradients. Batches before it count as skipped. It is reported if no
         batch fits.
@@ -350,9 +350,9 @@ class ObservedSteps:
         return concluded
 
     def open_ends(self) -> tuple[Observation, ...]:
-        """Return observations that contradict the record if the run ends now, and that later steps may resolve.
+        """Return the observations that contradict the record of the run if it ends now.
 
-        More noise updates, later in the run, can remove the contradiction.
+        More updates with noise, later in the run, can remove the contradiction.
 
         Returns:
             At most one observation: of a run without any noise update, or of gradients that have got no noise.

@@ -70,7 +70,9 @@ def read_noise(transform: optax.GradientTransformation, *, iterations: int) -> N
 
 
 def _read_dense(strategy: NDArray[np.float64], stddev: float) -> NoiseReading:
-    """Find the number of bands, the columns and the largest column norm of a strategy matrix C, which correlates noise.
+    """Return the number of bands, the columns and the largest column norm of a strategy matrix C.
+
+    The noise of a run is correlated by C⁻¹.
 
     Args:
         strategy: strategy matrix C, shape (iterations, iterations), lower triangular.
@@ -110,6 +112,7 @@ def _read_streaming(matrix: StreamingMatrix, stddev: float, iterations: int) -> 
         The columns of C, their largest norm and b. The norm is NaN, and there are no columns, if no b fits for which
         the columns have at most `_LARGEST` entries.
     """
+    # Double the number of bands until the columns agree, or until they get too large.
     bands = _estimate_bands(matrix, iterations)
     while iterations * bands <= _LARGEST:
         columns = _read_columns(matrix, iterations, bands)
