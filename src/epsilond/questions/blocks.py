@@ -30,7 +30,7 @@ def run_blocks(
     executor: Executor | None = None,
     checkpoint: TrialFile | None = None,
 ) -> Sequence[object]:
-    """Run all blocks (independent groups of repetitions) of a simulation, and return their results in order.
+    """Return the results of all blocks of a simulation, that is, of independent groups of repetitions.
 
     Args:
         prepared: the simulation.
@@ -110,6 +110,7 @@ def _in_processes(
         The results in the order of `indices`.
     """
     total = len(indices)
+    # Only the processes that are started here may be terminated.
     before = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(
         workers, mp_context=multiprocessing.get_context("spawn"), initializer=_start, initargs=(prepared,)

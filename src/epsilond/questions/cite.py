@@ -30,7 +30,7 @@ def cite(*cited: object) -> str:
 
 
 def _theorems(source: object) -> Iterator[str]:
-    """Yield the ids of the theorems of an answer, or the id itself.
+    """Yield the ids of the theorems from which an answer is derived, or the given id itself.
 
     Args:
         source: an answer, its JSON form as a mapping, or the id of a theorem.

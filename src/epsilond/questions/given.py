@@ -82,7 +82,7 @@ def calibrate_within(
 def plan_within(
     ledger: Ledger, fields: Mapping[str, object], payment: Mapping[str, object], progress: Progress
 ) -> PlanAnswer:
-    """Calibrate several algorithms for one learning problem to the remaining budget of a ledger, and rank the results.
+    """Rank several algorithms for one learning problem, each calibrated to the remaining budget of a ledger.
 
     Args:
         ledger: the ledger that pays for the run.
@@ -165,7 +165,8 @@ def _calibrate_draft(ledger: Ledger, draft: Draft, setting: Setting, payment: Js
 
     Args:
         ledger: the ledger that pays for the run.
-        draft: the algorithm with the request that was made from the common problem; without one it does not fit.
+        draft: the algorithm, with the request that was made for it from the common learning problem. It has no request
+            if the problem does not fit the algorithm.
         setting: relation, unit and observer of the ledger.
         payment: the arguments of `calibrate_within` named `slot`, `item` and `eta`, if the caller gave them.
 

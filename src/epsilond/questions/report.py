@@ -174,13 +174,13 @@ def _ledger_headline(ledger: JsonObject) -> Iterator[str]:
 
 
 def read_page(path: Path) -> str:
-    """Return the text of a report's file; a file that is not UTF-8 is read as an empty page.
+    """Return the text of a report's file.
 
     Args:
         path: path of the file.
 
     Returns:
-        The text, with its line endings as they are stored.
+        The text, with its line endings as they are stored. Empty if the file is not UTF-8, and so no report.
 
     Raises:
         InvalidInput: the file cannot be read, or is too large to be a report.

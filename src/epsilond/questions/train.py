@@ -151,7 +151,7 @@ def _start_session(
     on_round: OnRound | None,
     unprotected: bool,
 ) -> Session:
-    """Return the state of a training run before its first round.
+    """Return the state of a training run before its first round, with an empty log.
 
     The observer of the guarantee decides which facts the log and `on_round` may have: the participants of a round, and
     the model after it.

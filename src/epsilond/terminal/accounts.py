@@ -71,8 +71,8 @@ def account(answer: AccountAnswer) -> RenderableType:
 def _attacker_rows(answer: AccountAnswer) -> dict[str, str]:
     """Return the table rows of the further figures that an account was requested to have.
 
-    They are the error rates of an attacker, μ of Gaussian differential privacy, Rényi divergences, and δ of each of the
-    two directions, the data with against without the protected unit and the reverse.
+    They are the error rates of an attacker, μ of Gaussian differential privacy, Rényi divergences, and δ of each
+    direction. The directions are the data with against without the protected unit, and the reverse.
 
     Args:
         answer: the account.

@@ -262,8 +262,8 @@ def sampled_update(
 ) -> Callable[[optax.Updates, optax.OptState, optax.Params | None], SampledUpdate]:
     """Return a function that runs one update of a gradient transformation and returns arrays to record of it.
 
-    The recorded arrays are samples of the input, of the output and of the parameters, and identifying parts of the
-    state before and after the update.
+    The recorded arrays are samples of the input, of the output and of the parameters. Keys, counters and some real
+    numbers of the state before and after the update follow.
 
     Args:
         transform: a gradient transformation of optax.

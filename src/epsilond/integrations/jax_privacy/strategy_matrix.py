@@ -100,7 +100,7 @@ def _read_streaming(matrix: StreamingMatrix, stddev: float, iterations: int) -> 
     """Read a banded strategy matrix C from products with few vectors, given C⁻¹ as a streaming matrix.
 
     A comb is a vector that is nonzero at every b-th row only; these entries are its teeth. If C has b bands, the
-    columns of C at the teeth do not overlap in the product, so each of them can be read from it. Combs with other
+    columns of C at the teeth do not overlap in the product. So each of them can be read from it. Combs with other
     values of the teeth must give the same columns. If they do not, C has more than b bands, and b is doubled.
 
     Args:
