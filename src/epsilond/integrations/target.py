@@ -107,7 +107,7 @@ class TargetBudget:
         self._paid: Counter[Spec] = Counter()
 
     def reserve(self, step: Spec, count: int) -> int:
-        """Return how many more runs of a step, at most `count`, are certified to stay within the target.
+        """Return how many more runs of a step are certified to stay within the target, at most `count`.
 
         The number is found by bisection. Nothing is reserved.
 
@@ -133,7 +133,7 @@ class TargetBudget:
         return lower
 
     def pay(self, step: Spec, count: int = 1) -> None:
-        """Count runs of a step, if they stay within the target. The runs may start when this method returns.
+        """Count runs of a step, which may then start, or raise an error if they would pass the target.
 
         The budget is a target for the whole run, kept in this process and in no ledger.
 

@@ -161,7 +161,7 @@ def _start_session(
         sources: the clients.
         first_model: the first model, shape (d,), for d coordinates.
         own_values: first values of the clients' own coordinates in ppsgd, shape (p,); None without such coordinates.
-        randomness: source of random bits; None for the operating system's.
+        randomness: source of random bits; None for the operating system.
         on_round: callback after each round; None for no callback.
         unprotected: whether the log has facts that no guarantee covers.
 
@@ -285,10 +285,9 @@ def _read_clients(
 
 
 def _dimension_of_functions(start: object, fields: Mapping[str, object], calibration: Calibration | None) -> int:
-    """Return the dimension of the model if the clients are functions, so that no data shows it.
+    """Return the dimension of the model if the clients are functions of the caller that return gradients.
 
-    A client is then a function of the caller that returns gradients. The dimension is that of the calibration,
-    otherwise that of the fields, otherwise that of the first model.
+    No data then shows the dimension. The calibration states it, otherwise the fields, otherwise the first model.
 
     Args:
         start: the first model; None if it is not given.

@@ -163,7 +163,9 @@ class TffRun(Stated):
         return shown
 
     def _compare_models(self, before: LearningAlgorithmState) -> bool:
-        """Check that a round made a new state: its round counter has grown, and its model is not an earlier one.
+        """Compare the state after a round with earlier states, and report a repeated one.
+
+        The round counter must have grown, and the model must differ from all earlier ones.
 
         Args:
             before: state of the process before the round.

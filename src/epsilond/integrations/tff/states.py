@@ -43,7 +43,7 @@ def spec_from_tff_state(
     population: int | None = None,
     planned: bool = False,
 ) -> Spec:
-    """Return the Spec, the description for privacy accounting, of the round of training that returned a state.
+    """Return the Spec (description for privacy accounting) of the round of training that returned a state.
 
     The protected unit is a client. The noise multiplier is the standard deviation of the noise over the bound on the
     norm of one client's update. This is for clients of equal weight: in a mean weighted by numbers of examples, one
@@ -99,7 +99,9 @@ def is_initial(state: LearningAlgorithmState | DPAggregatorState) -> bool:
 
 
 def find_aggregator(state: LearningAlgorithmState | DPAggregatorState) -> DPAggregatorState:
-    """Return the state of the private aggregator, which has the privacy event, from inside a state of a process.
+    """Return the state of the private aggregator inside a state of a learning process.
+
+    The aggregator's state has the privacy event.
 
     Args:
         state: a state of a learning process, or the state of its aggregator.
