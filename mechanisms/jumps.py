@@ -153,7 +153,7 @@ class Inversion:
         bounds = jumps(weights, WORD)
         low = [min(jump, largest_word) for jump in bounds.low]
         high = [min(jump, largest_word) for jump in bounds.high]
-        # The appended number is that of the last outcome, whose F is 1. No word is above it.
+        # The appended number is for the last outcome, which has F = 1. No word is above it.
         low_words = np.array([*low, largest_word], dtype=np.uint64)
         high_words = np.array([*high, largest_word], dtype=np.uint64)
         return cls(weights, low_words, high_words)

@@ -262,7 +262,7 @@ def simulate(
     # A run that diverges gives infinities, which are reported as such.
     with np.errstate(over="ignore", invalid="ignore"):
         for index in range(run.rounds):
-            # The gradient norm is that of the model before the round.
+            # The gradient is taken at the model before the round.
             norms[:, index] = federation.gradient_norms(models)
 
             # Participants take gradient steps, normalise their updates, and round them with noise.

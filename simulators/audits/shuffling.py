@@ -70,7 +70,7 @@ class ShuffledReports:
         Returns:
             The log densities, (2, runs).
         """
-        # The victim has the record of the run's data set, all others that of SECOND.
+        # The victim has the record of the run's data set, all others have the record of SECOND.
         worlds = np.full((world.size, self.clients), SECOND, dtype=np.int64)
         worlds[:, 0] = world
         log_densities = self.report.draw(generator, worlds.ravel()).reshape(-1, world.size, self.clients)

@@ -69,7 +69,7 @@ def read_writers(folder: Path, most: int | None = None, *, digits_only: bool = T
     Args:
         folder: folder with the files.
         most: largest number of writers; None for all.
-        digits_only: whether the files of digits are read, instead of those of all characters.
+        digits_only: whether the files of digits are read, instead of the files of all characters.
 
     Returns:
         Writers with their names, training images and test images.

@@ -49,7 +49,7 @@ class TaggedText:
     """Words and tags of a question or an answer on Stack Overflow.
 
     Attributes:
-        words: words of the text, then those of the title of the question.
+        words: words of the text, then words of the title of the question.
         tags: tags of the question.
     """
 

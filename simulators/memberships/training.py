@@ -166,7 +166,7 @@ class Members:
     def contributions(self, spec: CanaryTraining, models: Floats, records: Records) -> Floats:
         """Return each member's contribution to a round, scaled down to the clipping norm C.
 
-        The contribution of a client is its update after local steps, and that of a record its gradient.
+        The contribution of a client is its update after local steps, and of a record its gradient.
 
         Args:
             spec: parameters of the training.
@@ -356,6 +356,6 @@ def _log_odds(problem: SoftmaxProblem, models: Floats, records: Records) -> Floa
     labels = records.targets.astype(np.int64)[None, ..., None]
     label_indices = np.broadcast_to(labels, (*outputs.shape[:-1], 1))
     label_outputs = np.take_along_axis(outputs, label_indices, axis=-1)[..., 0]
-    # Without its own label's output, the log of the sum is that of all other classes.
+    # Without its own label's output, the log of the sum is over all other classes.
     np.put_along_axis(outputs, label_indices, -np.inf, axis=-1)
     return np.asarray(np.mean(label_outputs - logsumexp(outputs, axis=-1), axis=-1))

@@ -106,7 +106,7 @@ class UpdateRule:
             The scaled update, of the same shape.
 
         Guarantees:
-            The ℓ2 norm of a clipped update is at most 1, and that of a normalised one is 1 up to rounding. An update
+            The ℓ2 norm of a clipped update is at most 1, and a normalised one has the norm 1 up to rounding. An update
             with a coordinate that is not finite becomes zero, unless the scaling is `none`.
         """
         if self.scaling == "normalised":

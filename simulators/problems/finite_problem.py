@@ -67,7 +67,7 @@ class FiniteProblem(ABC):
 
         The objective is the mean of s_i F_i, where F_i is the mean loss of client i. For an empirical objective, a
         client keeps the last records of its population, because those that it shares with others come first. The
-        constants stay those of the loss before scaling. Two of them, `gradient_std` and `heterogeneity`, change if
+        constants are for the loss before scaling. Two of them, `gradient_std` and `heterogeneity`, change if
         losses are scaled or data is cut. They become L max(1, max_i s_i), a bound for any loss with the Lipschitz
         constant L.
 

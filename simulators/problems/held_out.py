@@ -92,8 +92,8 @@ def by_largest(models: Floats, features: Floats, targets: Floats) -> Mapping[str
 def relative_error(training_mean: float) -> Callable[[Floats, Floats, Floats], Mapping[str, Floats]]:
     """Return a function that scores linear models by their root relative mean square error (RRMSE).
 
-    The RRMSE is √(A/B). A is the sum of the squared errors of the model, and B that of a constant prediction. A value
-    below 1 means that the model is better than the constant.
+    The RRMSE is √(A/B). A is the sum of the squared errors of the model, and B the same sum for a constant prediction.
+    A value below 1 means that the model is better than the constant.
 
     Args:
         training_mean: mean target of the training records, which is the constant prediction.

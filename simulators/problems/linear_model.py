@@ -254,7 +254,7 @@ def _gradient_std(loss: Loss, population: Population, radius: float) -> float:
         radius: radius r of the domain.
 
     Returns:
-        The bound φ, in units of the loss over those of the model.
+        The bound φ, in the unit of the loss over the unit of the model.
     """
     features, targets = population.features, population.targets
     # A loss without curvature is linear: its gradients do not depend on the model.

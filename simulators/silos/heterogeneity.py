@@ -31,7 +31,7 @@ def heterogeneity_at_minimiser(silos: SiloRecords) -> float:
         silos: training records with targets ±1. If a hyperplane separates the targets, there is no minimiser.
 
     Returns:
-        The mean square v*², in squared units of the loss over those of the model.
+        The mean square v*², in the squared unit of the loss over the squared unit of the model.
 
     Raises:
         ArithmeticError: the mean gradient is still above `SMALLEST_GRADIENT` after `MOST_STEPS` Newton steps.

@@ -281,7 +281,7 @@ def cautions(answer: Calibration, *, means_only: bool, seeded: bool, own_steps: 
             "The guarantee holds, but bounds on the risk are for losses without clipping",
         )
 
-    # How the arithmetic of the run differs from that of the theorem.
+    # How the arithmetic of the run differs from the arithmetic of the theorem.
     if answer.algorithm == "norm-fedavg":
         rounding = "messages have exactly the law that was calibrated; only the models' sums are rounded"
     else:

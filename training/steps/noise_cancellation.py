@@ -174,7 +174,7 @@ class GapDifferences:
 
 
 class ServerNoise:
-    """Noise of a trusted server, of which each round's noise replaces that of the last round.
+    """Noise of a trusted server, in which the noise of each round replaces the noise of the last round.
 
     This is Algorithm 2 of Reshef and Levy.
 

@@ -209,7 +209,7 @@ def steps_of(problem: PersonalizedProblem, run: PpsgdRun) -> tuple[float, float]
         run: parameters of the run.
 
     Returns:
-        The step size of the own parts, then that of the shared part.
+        The step size of the own parts, then the step size of the shared part.
 
     Raises:
         InvalidInput: noise, α or both step sizes are missing.

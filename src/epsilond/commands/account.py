@@ -156,7 +156,7 @@ def account(
 def _read_fields(
     problem: type, context: typer.Context, spec: str | None, request: str | None, texts: JsonObject
 ) -> JsonRecord:
-    """Return the fields of the request; options override those of the request file.
+    """Return the fields of the request; options override fields of the request file.
 
     Args:
         problem: the request class.

@@ -41,7 +41,7 @@ class Command(TyperCommand):
             ctx: context of the command.
 
         Returns:
-            The parameters as click describes them. The order is that of the help.
+            The parameters as click describes them. They are in the order of the help.
         """
         params: list[Any] = super().get_params(ctx)
         for param in params:

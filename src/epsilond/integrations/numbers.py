@@ -57,7 +57,7 @@ def build(request: Callable[..., T], at: str, names: Mapping[str, str], **fields
     Args:
         request: the request class.
         at: JSON pointer to the object of the other library from which the fields were read.
-        names: mapping from field names of `request` to those of the other library, where they differ.
+        names: mapping from field names of `request` to names of the other library, where they differ.
         **fields: values of the fields of `request`.
 
     Returns:

@@ -14,7 +14,7 @@ def cite(*cited: object) -> str:
     """Return BibTeX of this software and of the works that prove the given answers or theorems.
 
     A `note` in each entry names the theorems. For an answer, these are the theorems of its derivation. A
-    calibration also has those of the papers' formulas with which it compares its figures (`as_printed`).
+    calibration also has the theorems of the papers' formulas with which it compares its figures (`as_printed`).
 
     Args:
         *cited: answers of `calibrate`, `account` or `bound_risk`, their JSON forms, or ids of theorems.

@@ -124,7 +124,7 @@ def plan_within(
 def _require_free_fields(fields: Mapping[str, object], setting: Setting) -> None:
     """Check that a request to compare algorithms within a ledger has no field that the ledger sets.
 
-    The unit and the relation may be given if they are those of the ledger.
+    The unit and the relation may be given if they are the same as in the ledger.
 
     Args:
         fields: fields of the plan.

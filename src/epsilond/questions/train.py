@@ -75,7 +75,7 @@ def train(
         ledger: pays for the run, which is reserved and committed before its first round.
         slot: kind of slot of the ledger; its only slot if neither slot nor item is given.
         item: item of the ledger's plan.
-        randomness: bits for tests; those of the operating system if absent.
+        randomness: source of random bits, for tests; None for the operating system.
         on_round: called as `on_round(round, model)` after every round, with None for a model that the guarantee hides.
             It ends the run by returning True.
         unprotected: whether the log contains values that no guarantee covers, such as norms before clipping.

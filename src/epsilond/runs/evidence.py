@@ -230,7 +230,7 @@ class Evidence:
         return copied
 
     def load_state_dict(self, state: JsonObject) -> None:
-        """Replace the observations and declarations with those of a checkpoint.
+        """Load the observations and declarations of a checkpoint in place of the present ones.
 
         Args:
             state: value of `state_dict`.

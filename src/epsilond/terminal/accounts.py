@@ -196,7 +196,7 @@ def _recomputed_rows(recomputed: JsonObject) -> JsonObject:
     if target:
         rows |= {"target ε": target["epsilon"], "target log10 δ": target["log10_delta"]}
 
-    # The enclosures at each point, or those of the guarantee.
+    # The enclosures at each point, or the enclosures of the guarantee.
     points = {f"point {number}: ": point for number, point in enumerate(recomputed.get("points", ()), start=1)}
     if not points:
         points[""] = guarantee

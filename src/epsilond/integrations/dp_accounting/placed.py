@@ -190,7 +190,7 @@ class PlacedEvent:
 
         Args:
             request: the class of the spec.
-            names: mapping from field names of the spec to those of the event, where they differ.
+            names: mapping from field names of the spec to field names of the event, where they differ.
             **fields: values of the fields of the spec.
 
         Returns:
@@ -212,7 +212,7 @@ class PlacedEvent:
 
         Args:
             kind: the field `kind` of the spec.
-            names: mapping from field names of the spec to those of the event, where they differ.
+            names: mapping from field names of the spec to field names of the event, where they differ.
             **fields: values of the fields of the spec. Nested requests may be mappings.
 
         Returns:
@@ -238,7 +238,7 @@ class PlacedEvent:
 
         Args:
             error: the error of the spec.
-            names: mapping from field names of the spec to those of the event, where they differ.
+            names: mapping from field names of the spec to field names of the event, where they differ.
             fields: values of the fields of the spec, for the messages.
 
         Returns:

@@ -124,7 +124,7 @@ class EpsilondAccountant(Stated):
         """Return ε of all releases so far, and how far it is supported: certified or declared.
 
         Args:
-            delta: δ of the statement; that of the configuration if absent.
+            delta: δ of the statement; None for the δ of the configuration.
 
         Returns:
             Bounds on ε [nat] at δ, with the evidence for them.

@@ -16,7 +16,7 @@ RELATIVE: Final = 1e-4
 
 
 class Aggregate:
-    """Check of one aggregation in Flower: whether the returned mean is that of the clients' clipped replies.
+    """Check of one aggregation in Flower: whether the returned mean is the mean of the clients' clipped replies.
 
     Attributes:
         nodes: the clients that replied, one per reply.

@@ -85,7 +85,7 @@ class StrategyState(TypedDict):
 
     Attributes:
         schema_version: version of this form of the state.
-        settings: settings of the strategy, with which those of the resuming strategy must agree.
+        settings: settings of the strategy; a strategy that resumes must have the same ones.
         clipping_norm: present clipping norm; adaptive clipping changes it.
         rounds: state of the evidence for the rounds.
     """

@@ -83,15 +83,15 @@ class DpFedAvg(Stated, Strategy):
     Args:
         strategy: chooses clients (cohort `strategy`), makes messages, and takes the noisy mean.
         noise_multiplier: z, the noise of the sum over the clipping norm; with `adaptive` of updates and count together.
-        clipping_norm: C, the bound on the ℓ2 norm of one client's update; with `adaptive` that of the first round.
+        clipping_norm: C, the bound on the ℓ2 norm of one client's update; with `adaptive` in the first round.
         participants: M, the expected number of clients, at least 1.
         cohort: the choice of clients.
         population: number of clients, for `poisson` and `without-replacement`.
         budget: a budget with a `relation`: `add-or-remove-one` or `zero-out-one`, under which one client changes the
             sum by C, or `replace-one`, by 2C. Fixed-size cohorts are amplified under the last two.
-        delta: δ at which ε is reported; that of the budget if absent.
+        delta: δ at which ε is reported; None for the δ of the budget.
         adaptive: a clipping norm that follows a quantile.
-        source: random bits, only for tests; those of the operating system if absent.
+        source: random bits, only for tests; None for the operating system.
 
     Raises:
         InvalidInput: numbers out of range, or a budget of another unit, observer or relation.

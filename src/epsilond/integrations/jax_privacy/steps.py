@@ -248,7 +248,7 @@ class ObservedSteps:
             noise_free_sum: the sum to which the noise was added, at the sampled coordinates.
 
         Returns:
-            `FRESH_DRAW` if the gradients are those of the records in the batch; otherwise the empty set.
+            `FRESH_DRAW` if the gradients belong to the records in the batch; otherwise the empty set.
         """
         waiting = self._batches.waiting
         if not waiting:

@@ -45,7 +45,7 @@ class WaitingGradients:
             self.absolute_total = self.absolute_total + np.abs(clipped_sum)
 
     def fits(self, size: int, noise_free_sum: NDArray[np.float64]) -> bool:
-        """Return whether the collected gradients may be those of a batch with a given number of records.
+        """Return whether the collected gradients may belong to a batch with a given number of records.
 
         Without gradients, only an empty batch with a sum of zeros fits.
 

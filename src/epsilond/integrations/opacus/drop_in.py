@@ -88,7 +88,7 @@ def replace_accountants(*mechanisms: str) -> None:
     """Register accountants of epsilond in the places of Opacus' own, and observe their runs.
 
     `create_accountant` and `PrivacyEngine(accountant=…)` then use them. Names that were imported before, such as
-    `opacus.accountants.RDPAccountant`, are still those of Opacus.
+    `opacus.accountants.RDPAccountant`, are still from Opacus.
 
     Args:
         *mechanisms: names of Opacus' mechanisms; without any, all of them.

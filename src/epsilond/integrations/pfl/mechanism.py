@@ -72,7 +72,7 @@ class WatchedMechanism:
     Each replacement calls the original method and checks its arguments and results.
 
     Args:
-        postprocessors: those of the backend, in its order.
+        postprocessors: the postprocessors of the backend, in its order.
         plans: the plan of each mechanism, at least one.
         evidence: receives the observations.
         users: ids of all users; None if not known.

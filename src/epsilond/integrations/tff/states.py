@@ -84,7 +84,7 @@ def spec_from_tff_state(
 
 
 def is_initial(state: LearningAlgorithmState | DPAggregatorState) -> bool:
-    """Return whether a state is that of `initialize`, before the first round.
+    """Return whether a state comes from `initialize`, before the first round.
 
     Args:
         state: state of the learning process, or of its aggregator.

@@ -87,7 +87,7 @@ def replaced_method(optimizer: DPOptimizer, name: str, wrapper: object) -> str |
         wrapper: the replacement by epsilond.
 
     Returns:
-        The name of such a method; None if all methods are those of Opacus or of epsilond.
+        The name of such a method; None if all methods are from Opacus or epsilond.
     """
     kind = type(optimizer)
     # Methods of the class are compared first, and then attributes of this optimizer.

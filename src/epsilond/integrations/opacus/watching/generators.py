@@ -166,7 +166,7 @@ class GeneratorWatch:
             return True
         if self.seed != other.seed or self._progress == _EARLY_BLOCKS:
             return False
-        # With the same seed, the one that has drawn fewer numbers will draw those of the other.
+        # With the same seed, the one that has drawn fewer numbers will draw the same numbers as the other.
         own_position = (self._progress, self._position)
         other_position = (other._progress, other._position)
         return own_position < other_position or (own_position == other_position and other.moved)
@@ -245,7 +245,7 @@ class GeneratorWatches:
         return [*self._earlier, *present]
 
     def compare_with(self, earlier: Iterable[GeneratorState]) -> None:
-        """Compare the first states of all generators with those of a run that is resumed.
+        """Compare the first states of all generators with the states of a run that is resumed.
 
         Args:
             earlier: states of the generators of the earlier run, from its checkpoint.

@@ -147,7 +147,7 @@ class ParameterCheck:
         """Store the present values of the parameters, because a recorded step has just changed them.
 
         Later checks compare the tensors with these values, and the model may return to them. The present gradients are
-        remembered too, so that `has_new_gradients` recognises those of a later backward pass.
+        remembered too, so that `has_new_gradients` recognises gradients of a later backward pass.
         """
         tensors = self._present()
         digests = self._digest(tensors)
@@ -215,7 +215,7 @@ class ParameterCheck:
     def _is_recorded(self, tensors: list[torch.Tensor]) -> bool:
         """Return whether the tensors of a model have values that the record of the run explains.
 
-        Recorded values are those after the last recorded step, and those of earlier released models.
+        Explained are the values after the last recorded step, and the values of earlier released models.
 
         Args:
             tensors: the present tensors of the model.

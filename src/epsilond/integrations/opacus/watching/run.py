@@ -288,7 +288,7 @@ class ObservedRun:
         self.evidence.budget = None
         self._lacks_steps = False
 
-        # Replace the evidence and the record by those of the checkpoint.
+        # Replace the evidence and the record by the ones of the checkpoint.
         weights = None
         if state is None:
             self.evidence.clear()

@@ -255,7 +255,7 @@ class SumCheck:
         return True
 
     def check_divisor(self, divisor: Divisor) -> bool:
-        """Return whether the divisor of the noisy sum is that of the first step; report it if it is not.
+        """Return whether the noisy sum has the same divisor as in the first step, and report a change.
 
         A divisor that follows the random size of a batch would reveal this size, which the noise does not cover.
 

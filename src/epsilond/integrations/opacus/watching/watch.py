@@ -24,7 +24,7 @@ _handles: list[RemovableHandle] = []
 
 
 def add(part: ObservedPart) -> None:
-    """Watch the steps of the optimizer of a part, and those of other optimizers on its parameters.
+    """Watch the steps of the optimizer of a part, and steps of other optimizers on its parameters.
 
     A part is a private optimizer with its model. The first part registers hooks that torch calls at each step.
 
