@@ -97,7 +97,7 @@ class UpdateRule:
         return self.clipping_norm or 1.0
 
     def scale(self, update: Floats) -> Floats:
-        """Return an update after clipping or normalisation, in units of `unit`.
+        """Return an update after clipping or normalisation, as a multiple of `unit`.
 
         Args:
             update: the update, of shape (d), for d coordinates.
@@ -126,6 +126,7 @@ class UpdateRule:
         Returns:
             The mean of the scaled, rounded and noisy updates, in the unit of the weights.
         """
+        # The updates are added one at a time, because models are large.
         total = np.zeros(())
         count = 0
         for update in updates:

@@ -20,7 +20,9 @@ Draw = Callable[[np.random.Generator, int, Floats], tuple[Floats, Floats]]
 
 @dataclass(frozen=True)
 class Population:
-    """The records of N clients, P for each: first those that all clients share, then those that only one client has.
+    """Records of N clients, P for each client.
+
+    The first records of each client are the same for all clients. The last ones belong to a single client.
 
     Attributes:
         features: features of norm at most 1, (N, P, d), for d features.
@@ -79,10 +81,10 @@ class Population:
 def make_population(
     draw: Draw, *, clients: int, size: int, own: int, dimension: int, model_norm: float, seed: int
 ) -> Population:
-    """Draw the records of all clients: shared records that follow one model, and own ones that follow another.
+    """Draw the records of all clients: shared records, and own records of each client.
 
-    Models are random directions times `model_norm`; each client has a model of its own. A client's records do not
-    depend on the number of clients.
+    The shared records follow one model, and the own records of each client another. Models are random directions times
+    `model_norm`; each client has a model of its own. A client's records do not depend on the number of clients.
 
     Args:
         draw: draws records that follow a model.

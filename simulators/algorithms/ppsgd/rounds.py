@@ -161,6 +161,7 @@ def _row_starts(counts: Numbers) -> Numbers:
     Returns:
         Index of the first row and, in the last column, the end of the round's rows; (rounds, repetitions + 1).
     """
+    # The rows of a repetition end where the rows of the next one begin.
     stops = np.cumsum(counts.ravel()).reshape(counts.shape)
     first_starts = stops[:, 0] - counts[:, 0]
     return np.concatenate([first_starts[:, None], stops], axis=1)
