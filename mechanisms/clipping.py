@@ -143,7 +143,9 @@ def joint_bound(bounds: Sequence[float], norm: Norm = "l2") -> float:
     if norm == "linf":
         return max(bounds)
     if norm == "l1":
+        # `fsum` rounds to the nearest double, so the next larger one is an upper bound.
         return math.nextafter(math.fsum(bounds), math.inf)
+    # Rounded up: the factor covers the rounding error of `hypot`.
     return math.hypot(*bounds) * (1.0 + 8.0 * UNIT)
 
 
@@ -218,13 +220,17 @@ def _import_layers(values: Array | Sequence[Array], records: bool) -> list[_Cont
 
 @dataclass(frozen=True)
 class _Scaling:
-    """Scaling of each contribution: by 2^−exponent to coordinates of at most 1, then by a factor to the norm bound.
+    """Scaling that brings each contribution to a norm bound, in two steps.
+
+    The first step multiplies a contribution by 2^−exponent, so that its coordinates are at most 1 in absolute value.
+    The second step multiplies it by its factor, which brings its norm to the bound. Each array has one entry per
+    contribution.
 
     Attributes:
         usable: True for contributions with finite coordinates only.
-        norms: norm of each contribution before clipping.
-        exponents: exponent of each contribution.
-        factors: second factor, infinite for contributions that are not changed.
+        norms: norm of each contribution before clipping, in the unit of the bound.
+        exponents: exponent of the power of two in the first step.
+        factors: factor of the second step. It is infinite for contributions that are not changed.
     """
 
     usable: Bools
@@ -260,7 +266,8 @@ def _find_scaling(layers: Sequence[_ContributionRows], bound: float, norm: Norm)
     dimension = sum(layer.rows.shape[1] for layer in layers)
     with np.errstate(all="ignore"):
         scaled_norms = _scaled_norms(layers, exponents, norm)
-        # The factor covers the rounding errors of the norm: it is an upper bound on the true norm.
+        # The factor covers the rounding errors of the squares, of their sum and of the root, with a reserve. So the
+        # result is an upper bound on the true norm.
         upper_norms = scaled_norms * (1.0 + (2 * dimension + 16) * UNIT)
         scaled_bounds = np.ldexp(bound, -np.minimum(exponents, MOST_EXPONENT))
         divisors = np.where(upper_norms > 0.0, upper_norms, 1.0)

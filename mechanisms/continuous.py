@@ -18,7 +18,7 @@ from epsilond.mechanisms.randomness import Floats, RandomSource, secure
 
 
 def gaussian(noise_std: float, shape: tuple[int, ...], source: RandomSource | None = None) -> Floats:
-    """Draw independent numbers of N(0, σ²), in floating point.
+    """Draw independent normal numbers of mean 0 and standard deviation σ, in floating point.
 
     Args:
         noise_std: standard deviation σ > 0.
@@ -36,7 +36,7 @@ def gaussian(noise_std: float, shape: tuple[int, ...], source: RandomSource | No
 
 
 def laplace(scale: float, shape: tuple[int, ...], source: RandomSource | None = None) -> Floats:
-    """Draw independent numbers with density e^(−|y|/b)/(2b), in floating point.
+    """Draw independent Laplace numbers, of density e^(−|y|/b)/(2b) at y, in floating point.
 
     Args:
         scale: scale b > 0.

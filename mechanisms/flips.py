@@ -42,7 +42,8 @@ def exponential_flips(exponents: Floats, exact: Callable[[Place], Fraction], sou
     thresholds = np.ldexp(np.exp(-exponents), WORD)  # e^−γ in units of 2^−64
     happens = np.asarray(numbers < thresholds)
 
-    # The absolute part of the tolerance, 8, is for the smallest words at large γ.
+    # The relative part of the tolerance covers the errors of γ and of `exp`, which are relative errors of e^−γ. The
+    # absolute part, 8, is for the smallest words at large γ.
     is_unsure = np.abs(numbers - thresholds) <= TOLERANCE * thresholds + 8.0
     for place in map(tuple, np.argwhere(is_unsure).tolist()):
         happens[place] = is_below_exponential(int(words[place]), exact(place), source, place)
@@ -88,6 +89,7 @@ def exponential_bounds(exponent: Fraction, precision: int) -> tuple[int, int]:
     Returns:
         The lower and the upper bound, as integers.
     """
+    # Decimal digits for the given binary digits after the point, and for the integer part of γ; 10 digits of reserve.
     digits = math.ceil((precision + exponent.numerator.bit_length()) * math.log10(2.0)) + 10
     context = decimal.Context(prec=digits, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN, traps=[])
     numerator, denominator = Decimal(exponent.numerator), Decimal(exponent.denominator)

@@ -63,6 +63,7 @@ def decay(rate: Decimal, precision: int) -> UnitBounds:
     unit = 1 << precision
     if rate == 0:
         return UnitBounds(unit, unit)
+    # Decimal digits for the given number of binary digits, with 10 digits of reserve.
     digits = math.ceil(precision * math.log10(2.0)) + 10
     context = decimal.Context(prec=digits, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN, traps=[])
 
@@ -71,6 +72,7 @@ def decay(rate: Decimal, precision: int) -> UnitBounds:
     power = context.exp(rate.copy_negate())
     power_in_units = context.multiply(power, Decimal(unit))
     rounded_down = int(power_in_units.to_integral_value(decimal.ROUND_FLOOR))
+    # One unit on either side covers that error. One more above covers the rounding down.
     return UnitBounds(max(rounded_down - 1, 0), rounded_down + 2)
 
 
@@ -151,7 +153,7 @@ class Inversion:
         bounds = jumps(weights, WORD)
         low = [min(jump, largest_word) for jump in bounds.low]
         high = [min(jump, largest_word) for jump in bounds.high]
-        # The appended number is that of the last outcome, whose F is 1. No word is above it.
+        # The appended number is for the last outcome, which has F = 1. No word is above it.
         low_words = np.array([*low, largest_word], dtype=np.uint64)
         high_words = np.array([*high, largest_word], dtype=np.uint64)
         return cls(weights, low_words, high_words)

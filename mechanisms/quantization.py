@@ -53,7 +53,8 @@ def stochastic_rounding(values: Floats, levels: int, source: RandomSource) -> In
     floor, fraction = _floor_and_fraction(sizes, levels)
     upward = (bits < fraction).astype(np.int64)
 
-    # The fraction in units of 2^−64 has an error of at most two units. Nearer words are decided exactly.
+    # The fraction in units of 2^−64 has an error of at most two units. So words from one unit below it to two units
+    # above it are decided exactly. The subtraction is modulo 2^64.
     is_unsure = (bits - fraction + np.uint64(1)) <= np.uint64(3)
     for place in map(tuple, np.argwhere(is_unsure).tolist()):
         exact_product = Fraction(float(sizes[place])) * levels

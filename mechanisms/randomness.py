@@ -110,7 +110,7 @@ class Secure:
         """Draw independent events, each with exactly the given probability.
 
         An event happens if a uniform number in [0, 1) is below the probability. The first 64 bits of the number decide
-        this, unless they equal those of the probability. Then more bits are drawn.
+        this, unless the probability has the same first bits. Then more bits are drawn.
 
         Args:
             probability: probability in [0, 1], read as the exact fraction that the double is.

@@ -28,9 +28,10 @@ def generators(seed: int, repetitions: Iterable[int]) -> list[np.random.Generato
 
 
 def own_stream(generator: np.random.Generator, part: int) -> np.random.Generator:
-    """Return a child of a repetition's generator, for draws that must not change those of the generator itself.
+    """Return a new random generator that is derived from the generator of a repetition, without advancing it.
 
-    The child is independent of the generator and of its other children.
+    The new generator is independent of the given one and of those with other numbers. Draws from it do not change the
+    draws of the given generator.
 
     Args:
         generator: generator of the repetition, as `generators` returns it; it is not advanced.

@@ -39,8 +39,8 @@ def from_calibration(
 ) -> CalibratedRelease:
     """Build the release of a calibrated algorithm, to run on the caller's own arrays.
 
-    The release carries the guarantee of the answer unchanged. Its `left_open` lists the gaps that floating point leaves
-    in the guarantee.
+    A release is a mechanism that clips contributions, sums them and adds noise, with its guarantee. The guarantee is
+    the one of the answer, unchanged. `left_open` of the release lists the gaps that floating point leaves in it.
 
     Args:
         answer: a `Calibration`, or its JSON form.

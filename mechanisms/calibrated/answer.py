@@ -144,7 +144,7 @@ class Answer:
         }
 
     def demand(self, pointer: str, expected: Fraction | float) -> None:
-        """Reject the answer if a figure in it differs from the value that its other figures imply.
+        """Check that a figure of the answer agrees with the value that its other figures imply.
 
         A relative difference up to the constant `AGREEMENT` is accepted.
 

@@ -31,10 +31,11 @@ RULES = {"base_std * sqrt(participations)": True, "base_std": False}
 
 @dataclass(frozen=True, kw_only=True)
 class CancelledRelease(Release):
-    """Weighted sums of clipped contributions with cancelling noise, which a client or a trusted server adds.
+    """Releases of weighted sums of clipped contributions, with noise that a later release cancels.
 
-    Release N = 1, 2, … is weight · (sum of the clipped contributions) + ξ_N − ξ_{N−1}, where ξ_N is the fresh Gaussian
-    noise of release N, and ξ_0 = 0. If a client adds the noise, its only contribution is its own report.
+    A client or a trusted server adds the noise. Release N = 1, 2, … is weight · (sum of the clipped contributions) +
+    ξ_N − ξ_{N−1}, where ξ_N is the fresh Gaussian noise of release N, and ξ_0 = 0. If a client adds the noise, its only
+    contribution is its own report.
 
     Attributes:
         added_by: `client` or `server`.
@@ -57,9 +58,10 @@ class CancelledRelease(Release):
         return clip(contributions, self.contribution_bound, records=True)
 
     def on_grid(self, step: float, *, dimension: int, rounding: Rounding = "towards-zero") -> GridCancelledRelease:
-        """Return a release of integers with discrete Gaussian noise, with the same clipping and noise-to-norm ratio.
+        """Return the same releases on a grid of integers, with discrete Gaussian noise.
 
-        The answer's guarantee is not carried over; `left_open` of the result says which guarantee holds instead.
+        The clipping and the ratio of the noise to the norm bound are the same. The answer's guarantee is not carried
+        over; `left_open` of the result says which guarantee holds instead.
 
         Args:
             step: distance of grid points in the unit of a contribution, a power of two.

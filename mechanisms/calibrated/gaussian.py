@@ -70,7 +70,7 @@ class GaussianRelease(Release):
         return self.step_noise_stds[step - 1]
 
     def noise(self, shape: tuple[int, ...], *, step: int | None = None, source: RandomSource | None = None) -> Floats:
-        """Draw the Gaussian noise N(0, σ²) of one release.
+        """Draw the Gaussian noise of one release, with mean 0 and standard deviation σ.
 
         Args:
             shape: shape of the release.
@@ -111,7 +111,7 @@ class GaussianRelease(Release):
         return restore(total + noise)
 
     def on_grid(self, step: float, *, dimension: int, rounding: Rounding = "towards-zero") -> GridRelease:
-        """Return a release of integers with discrete Gaussian noise, with the same clipping and noise-to-norm ratio.
+        """Return the same release on a grid of integers, with discrete Gaussian noise of the same ratio to the norm.
 
         The answer's guarantee is not carried over; `left_open` of the result says which guarantee holds instead.
 
@@ -287,10 +287,12 @@ def plain_sum(answer: Answer) -> GaussianRelease:
     Raises:
         InvalidInput: the caller gave no clipping norm, or one that is not positive and finite.
     """
+    # The caller chooses the clipping norm: the answer gives the noise in units of it.
     if answer.clipping_norm is None:
         raise InvalidInput.at("/clipping_norm", "is needed: the answer's noise is in units of it")
     if not 0.0 < answer.clipping_norm < math.inf:
         raise InvalidInput.at("/clipping_norm", "is out of range", allowed="> 0, finite")
+    # The product is exact and then rounded up, so that the noise is never too small.
     multiplier = Fraction(answer.number("/parameters/noise_multiplier"))
     return GaussianRelease(
         **answer.release_fields(),

@@ -18,9 +18,10 @@ from epsilond.mechanisms.two_sided import discrete_gaussian
 
 @dataclass(frozen=True, kw_only=True)
 class GridCancelledRelease(Release):
-    """Releases N = 1, 2, …, K: sum of rounded contributions + ξ_N − ξ_{N−1}, with ξ_N discrete Gaussian and ξ_0 = 0.
+    """Releases of sums of rounded contributions, with discrete Gaussian noise that a later release cancels.
 
-    The parameter of ξ_N is σ_N, in steps, with σ_N² = σ²N if the noise grows and σ² otherwise.
+    Release N = 1, 2, …, K is the sum of the rounded contributions plus ξ_N − ξ_{N−1}. Here ξ_N is discrete Gaussian
+    noise, and ξ_0 = 0. The parameter of ξ_N is σ_N, in steps, with σ_N² = σ²N if the noise grows and σ² otherwise.
 
     Attributes:
         grid: rounding of contributions to integers; σ is its `noise_in_steps`.
@@ -62,7 +63,9 @@ class GridCancelling:
     last_noise: Integers | None = field(default=None, repr=False)
 
     def release(self, total: Integers, source: RandomSource | None = None) -> Integers:
-        """Add the noise ξ_N − ξ_{N−1} of the next release to a sum of encoded contributions, and count the release.
+        """Add the noise of the next release to a sum of encoded contributions, and count the release.
+
+        The noise of release N is ξ_N − ξ_{N−1}: new discrete Gaussian noise minus the noise of the last release.
 
         Args:
             total: the sum, a vector of `dimension` integers.
@@ -102,6 +105,7 @@ class GridCancelling:
         if not self.mechanism.grows or self.releases == 0:
             return std
         number = self.releases + 1
+        # The root and the product are each rounded to the nearest double, so the next larger ones are upper bounds.
         upper_root = math.nextafter(math.sqrt(number), math.inf)
         return math.nextafter(std * upper_root, math.inf)
 

@@ -62,7 +62,9 @@ class QuantizedRelease(Release):
         return self.quantization_levels + self.noise_levels
 
     def integers(self, update: Array | Sequence[Array], source: RandomSource | None = None) -> Integers:
-        """Round an update to the quantization grid and add discrete noise; the result is the message before packing.
+        """Return an update as integers: rounded at random to the grid, with truncated discrete Laplace noise.
+
+        They are the message before it is packed into bytes.
 
         Args:
             update: an array of any shape, or a list of layers.
@@ -224,7 +226,7 @@ def _demand_at_most(pointer: str, value: int, most: int) -> None:
 
 
 def _dimension(answer: Answer) -> int | None:
-    """Return the number of coordinates of a message: its length in bits over the bits of one coordinate.
+    """Return the number of coordinates of a message, as its length in bits over the bits of one coordinate.
 
     Args:
         answer: the answer of a calibrator, which has found the noise for a target (ε, δ).

@@ -137,6 +137,7 @@ def reporting_of(problem: SimulatedProblem, run: AcceleratedShape) -> Reporting:
         InvalidInput: there are more participants than clients, a batch exceeds the client's records, or the steps
             assume more strong convexity than the problem has.
     """
+    # The steps may assume less strong convexity than the problem has, but not more.
     limit = problem.constants.strong_convexity
     if (run.strong_convexity or 0.0) > limit:
         raise InvalidInput.at("/strong_convexity", "exceeds the problem's", allowed=f"≤ {limit:g}")
@@ -151,7 +152,9 @@ def reporting_of(problem: SimulatedProblem, run: AcceleratedShape) -> Reporting:
 
 
 def convexity_of(problem: SimulatedProblem, run: AcceleratedShape) -> float:
-    """Return the strong convexity μ that the steps assume: that of the run or, if absent, that of the problem.
+    """Return the constant μ of strong convexity that the step sizes assume.
+
+    The run may state its own constant. Otherwise the constant of the problem's objective is used.
 
     Args:
         problem: learning problem, with the strong convexity of its objective.
@@ -256,7 +259,9 @@ def rounds_of(problem: SimulatedProblem, run: AcceleratedShape) -> int:
 
 
 def work_of(problem: SimulatedProblem, run: AcceleratedShape) -> Work:
-    """Estimate the computing work of one repetition of a run, as that of noisy mini-batch SGD with the same reports.
+    """Estimate the computing work of one repetition of a run of accelerated noisy SGD.
+
+    The estimate is the work of noisy mini-batch SGD with the same participants, batches and rounds.
 
     Args:
         problem: learning problem.

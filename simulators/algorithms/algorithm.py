@@ -154,8 +154,9 @@ class SimulatedAlgorithm:
             wanted: names of the requested alternatives.
 
         Returns:
-            The work of the run, followed by that of each requested alternative that applies.
+            The estimated work of the run, followed by the work of each requested alternative that applies.
         """
+        # Without a rule for alternatives, each is assumed to cost as much as the run.
         work = self.work(problem, run)
         if self.planned_alternatives is None:
             return (work,) * (1 + len(wanted))

@@ -221,7 +221,8 @@ def work_of(problem: SimulatedProblem, run: LocalSgdRun) -> Work:
     dimension = problem.dimension
     # Array entries for the batches of one step: the features and about four further values of each record.
     batch_entries = float(participants) * run.batch_size * (dimension + 4.0)
-    # Array entries that one local step reads or writes.
+    # Array entries that one local step reads or writes: the batch, about two numbers per record to draw it, and about
+    # ten vectors of the size of a model.
     steps = float(run.rounds * run.local_steps)
     step_operations = batch_entries + participants * (2.0 * records + 10.0 * dimension)
     draws_in_memory = run.local_steps * participants * (2.0 * records + 2.0 * dimension)

@@ -245,8 +245,8 @@ def simulate(
         rounds: rounds after which the excess risk is measured.
 
     Returns:
-        The measured curves. Diagnostics are the mean and the minimum of ‖∇f(w_k)‖ over the models w_0, …, w_{K−1}
-        before each of the K rounds. Here f is the mean of all clients' losses on their data.
+        The excess risks and the last models. Diagnostics are the mean and the minimum of ‖∇f(w_k)‖ over the models
+        w_0, …, w_{K−1} before each of the K rounds. Here f is the mean of all clients' losses on their data.
 
     Raises:
         InvalidInput: the noise is missing, or there are more participants than clients.
@@ -262,7 +262,7 @@ def simulate(
     # A run that diverges gives infinities, which are reported as such.
     with np.errstate(over="ignore", invalid="ignore"):
         for index in range(run.rounds):
-            # The gradient norm is that of the model before the round.
+            # The gradient is taken at the model before the round.
             norms[:, index] = federation.gradient_norms(models)
 
             # Participants take gradient steps, normalise their updates, and round them with noise.
@@ -279,7 +279,7 @@ def simulate(
 def _require_noise(problem: SimulatedProblem, run: NormFedavgRun) -> None:
     """Check that a run has noise parameters, and not more participants than clients.
 
-    A run may come without them if a calibrator computes them from a privacy target, but not to the simulation.
+    The noise parameters may be absent while a calibrator still has to compute them, but not in the simulation.
 
     Args:
         problem: learning problem with its clients.
@@ -345,9 +345,9 @@ def alternatives(run: NormFedavgRun) -> Mapping[str, NormFedavgRun]:
         run: the private run, with the noise of the comparisons.
 
     Returns:
-        Up to three runs. `non-private` has neither rounding nor noise. `as-printed` has the noise that Theorem 1 of Das
-        et al. prescribes. `as-printed-raised` has the same decay rate, with as many noise levels as the guarantee
-        needs. The last two are left out if their noise is not known.
+        `non-private`: no rounding and no noise.
+        `as-printed`: noise as Theorem 1 of Das et al. prints it, with its known errors; absent if not known.
+        `as-printed-raised`: the same decay rate, with enough noise levels for the guarantee; absent if not known.
     """
     plain = replace(
         run, printed_noise_levels=None, printed_decay_rate=None, raised_noise_levels=None, raised_decay_rate=None

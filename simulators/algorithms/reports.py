@@ -49,6 +49,7 @@ def reporting_for(
     Raises:
         InvalidInput: there are more participants than clients, or a batch exceeds the client's records.
     """
+    # All faults are reported together. The checks of batches are for clients that do not differ.
     records = problem.samples_per_client
     faults = []
     if participants is not None and participants > problem.clients:

@@ -120,7 +120,7 @@ def best(halves: SplitStatistics, score: Score, error: float) -> AttackBound:
         error: probability that the bound fails; half of it is used for each rate.
 
     Returns:
-        The bound and its test.
+        The lower bound, with the threshold and direction of its test and the counts of true and false positives.
 
     Guarantees:
         With probability at least 1 − error, the value is a valid lower bound.
@@ -286,7 +286,7 @@ def gaussian_epsilon(mu: float, log_delta: float) -> float:
     if excess(0.0) <= 0.0:
         return 0.0
 
-    # Φ(μ/2 − ε/μ) ≤ e^(−(ε/μ − μ/2)²/2), which is below δ here.
+    # At the upper end, Φ(μ/2 − ε/μ) ≤ e^(−(ε/μ − μ/2)²/2) is below δ; the summand 1 is a reserve. So δ(ε) < δ.
     top = mu * (mu / 2 + math.sqrt(max(-2 * log_delta, 0.0)) + 1.0)
     return brent_root(excess, 0.0, top, absolute=1e-12, relative=1e-12)
 
@@ -326,7 +326,7 @@ def escape_promises(halves: SplitStatistics, delta: float, error: float) -> bool
 
 
 def _largest_escape_rate(samples: tuple[Floats, Floats], error: float) -> float:
-    """Return a lower bound on how often outputs have an infinite statistic, on the data set where it is larger.
+    """Return a lower bound on the probability of an infinite statistic, the larger of those on two data sets.
 
     An infinite statistic marks an output that is impossible on the other data set.
 

@@ -192,14 +192,15 @@ def _attack_subsampled(spec: Subsampled, setting: AttackSetting) -> AttackedMech
 
 
 def _attack_shuffled_epochs(spec: Subsampled, setting: AttackSetting) -> AttackedMechanism:
-    """Return the attack on Gaussian noise with batches from a secret order of the records, which changes each epoch.
+    """Return the attack on noisy sums of batches that are cut from a secret random order of the records.
 
-    The victim is the record in which the data sets differ. It is in each batch of an epoch with equal probability. For
-    replace-one all other contributions equal the replacing one. For zero-out-one they are zero.
+    The order changes each epoch. The noise is Gaussian. The victim is the record in which the data sets differ. It is
+    in each batch of an epoch with equal probability. For replace-one all other contributions equal the replacing one.
+    For zero-out-one they are zero.
 
     Args:
         spec: the shuffled epochs.
-        setting: neighbouring relation and observer that are attacked.
+        setting: neighbouring relation of the data sets.
 
     Raises:
         InvalidInput: a record is added or removed, the batches do not divide the records, or the noise is not Gaussian.
@@ -266,7 +267,10 @@ def _attack_random_allocation(spec: RandomAllocation, setting: AttackSetting) ->
 def _attack_hidden_draw(
     spec: Subsampled, setting: AttackSetting, participation: SampledParticipation
 ) -> AttackedMechanism:
-    """Return the attack on a batch that is drawn in secret, if other contributions are zero or a record is missing.
+    """Return the attack on a mechanism that runs on a batch drawn in secret.
+
+    The observer does not learn if the victim, the record or client in which the data sets differ, is in the batch. The
+    other contributions are zero, or the victim is missing in one of the data sets.
 
     Args:
         spec: the draw of a batch, and the mechanism on the batch.
@@ -279,6 +283,7 @@ def _attack_hidden_draw(
     Raises:
         InvalidInput: the attack on the mechanism does not describe an absent record.
     """
+    # The attack on the mechanism must have a third data set: the one without the victim.
     inner = attack_spec(spec.mechanism, setting)
     if inner.worlds < 3:
         message = "the effect of replacing a record does not bound the effect of leaving it out"
@@ -309,14 +314,14 @@ def _attack_with_replacement(spec: Subsampled, setting: AttackSetting) -> Attack
 
 
 def _reject_nested(spec: ProjectedSgd, setting: AttackSetting) -> AttackedMechanism:
-    """Reject projected SGD inside another mechanism.
+    """Raise an error: projected SGD cannot be attacked as a part of another mechanism.
 
     Args:
         spec: the run of projected SGD; it is not used.
-        setting: the attacked setting; it is not used.
+        setting: relation, unit and observer of the attack; not used.
 
     Returns:
-        Nothing: the function always raises. The type is that of the builders of attacks.
+        Nothing, because the function always raises. It has the signature of all functions that build an attack.
 
     Raises:
         InvalidInput: always.

@@ -78,16 +78,16 @@ class Descent:
         return released
 
     def _pull(self, world: int) -> float:
-        """Return the negative gradient of the victim's loss at 0 in a world, before it is divided by the batch size.
+        """Return the negative gradient at 0 of the victim's loss, before it is divided by the batch size.
 
-        The victim is the record that differs between the neighbouring data sets, which are called worlds. The gradient
-        is the largest for which gradients are within L, the Lipschitz constant, on the whole ball.
+        The victim is the record that differs between the neighbouring data sets. The gradient at 0 is the largest for
+        which no gradient in the ball exceeds the Lipschitz constant.
 
         Args:
-            world: FIRST or SECOND.
+            world: index of the data set, FIRST or SECOND.
 
         Returns:
-            The force by which the victim pulls the model up; negative if it pulls down.
+            The gradient with its sign changed. A positive number moves the model up, a negative one down.
         """
         strength = max(self.spec.lipschitz - self.spec.strong_convexity * self.spec.radius, 0.0)
         if world == FIRST:
@@ -135,8 +135,8 @@ def attack_descent(spec: ProjectedSgd, setting: AttackSetting) -> Descent:
     """Return the attack on projected noisy gradient descent that releases one model.
 
     Args:
-        spec: the run.
-        setting: neighbouring relation and observer that are attacked.
+        spec: the run, with its steps, noise and clients.
+        setting: neighbouring relation of the data sets, and observer of the run.
 
     Raises:
         InvalidInput: the relation changes the number of clients, or the observer sees more than one model.

@@ -48,9 +48,7 @@ def integer_draws(generator: np.random.Generator, decay_rate: float, levels: int
 
 
 def exact_draws(generator: np.random.Generator, decay_rate: float, levels: int, count: int) -> Integers:
-    """Draw discrete Laplace noise by the exact sampler of the simulations, without floating-point error.
-
-    The distribution is that of `integer_draws`.
+    """Draw truncated discrete Laplace noise y with probabilities proportional to e^(−α|y|), without rounding.
 
     Args:
         generator: source of randomness.

@@ -157,7 +157,9 @@ class Message:
         return messages.reshape(count, len(update)).astype(np.float64)
 
     def _draw_coordinate(self, generator: np.random.Generator, count: int, value: float) -> Floats:
-        """Draw one coordinate of messages in floating point: the update's coordinate, rounded at random, plus noise.
+        """Draw one coordinate of each message, by the formula in floating point.
+
+        It is the coordinate of the update, rounded at random to the grid, plus truncated discrete Laplace noise.
 
         Args:
             generator: source of randomness.
@@ -173,7 +175,7 @@ class Message:
         return floor + is_rounded_up + noise
 
     def _round_down(self, value: float) -> tuple[int, float]:
-        """Return the grid point below a coordinate of an update, and the probability of rounding up from it.
+        """Return the grid point at or below a coordinate of an update, and the probability of rounding up.
 
         Random rounding goes to one of the two neighbouring grid points such that the mean is the coordinate.
 

@@ -186,10 +186,10 @@ def noisy_sum(noise: NoiseDistribution, relation: str, shift: float) -> NoisyVal
 
 
 def noisy_shift(noise: NoiseDistribution, relation: str, shift: int) -> NoisyValue:
-    """Return the attack on a number with noise that differs by `shift` between two neighbouring data sets.
+    """Return the attack on a noisy number that differs by `shift` between two neighbouring data sets.
 
-    A third data set lacks the client or record in which they differ. For replace-one the number on the third data set
-    is unknown, so that it is left out.
+    A third data set lacks the client or record in which the two differ. Under replace-one the number on the third data
+    set is unknown. It is then left out.
 
     Args:
         noise: distribution of the noise.

@@ -57,8 +57,9 @@ class Outcomes:
 
 
 def response(epsilon: float, categories: int) -> Outcomes:
-    """Return randomized response on two data sets, in which the record has category 0 (FIRST) or 1 (SECOND).
+    """Return the outcome probabilities of randomized response on two neighbouring data sets.
 
+    The record has category 0 in the data set FIRST, and category 1 in SECOND.
     All further categories have equal probabilities on both data sets, and are merged into one outcome.
 
     Args:

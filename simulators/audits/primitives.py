@@ -51,14 +51,16 @@ SHIFTED_NOISES: Mapping[str, Callable[[float], NoiseDistribution]] = {
 
 
 def attack_primitive(primitive: Primitive, setting: AttackSetting) -> AttackedMechanism:
-    """Return the attack on a basic mechanism, with the neighbouring data sets that are easiest to distinguish.
+    """Return the attack on a basic mechanism: a sampler of its outputs on two neighbouring data sets.
+
+    The data sets are those that are easiest to distinguish by the outputs. Each class of mechanism has its own attack.
 
     Args:
         primitive: the mechanism: noise on a sum or on integers, randomized response, or only its ε and δ.
-        setting: neighbouring relation and implementation that are attacked.
+        setting: neighbouring relation of the data sets, and implementation that is attacked.
 
     Returns:
-        A sampler of outputs, with their log densities on each neighbouring data set.
+        A sampler of outputs, with the log density of each output on both data sets.
 
     Raises:
         InvalidInput: no attack is implemented on neighbouring data sets of the mechanism in this relation.
@@ -82,6 +84,7 @@ def attack_primitive(primitive: Primitive, setting: AttackSetting) -> AttackedMe
         return _attack_threshold(primitive, setting)
     if isinstance(primitive, SummedTrials):
         return _attack_trials(primitive, setting)
+    # Of the other mechanisms only ε and δ are known: the attack is on the mechanism that has exactly these.
     assert isinstance(primitive, BlackBox | DeclaredBounds)
     return canonical(primitive.epsilon, primitive.delta, _known_worlds(setting))
 
@@ -102,8 +105,9 @@ def _known_worlds(setting: AttackSetting) -> int:
 
 
 def _attack_report(report: CategoryReport, setting: AttackSetting) -> AttackedMechanism:
-    """Return the attack on the randomized response of one client, which has another category in each data set.
+    """Return the attack on the randomized response of one client.
 
+    The client has the first category in one data set, and the second category in the neighbouring one.
     Under zero-out-one, a client with a zero record reports as one of the second category.
 
     Args:
@@ -123,9 +127,10 @@ def _attack_report(report: CategoryReport, setting: AttackSetting) -> AttackedMe
 
 
 def _attack_trials(sums: SummedTrials, setting: AttackSetting) -> AttackedMechanism:
-    """Return the attack on sums of random trials, with a client that has its largest or its smallest value.
+    """Return the attack on sums of random trials, in which a larger value has a larger probability of success.
 
-    All other clients have the smallest value.
+    One client has its largest value in the first data set, and its smallest value in the second. All other clients have
+    their smallest value.
 
     Args:
         sums: trials of a client, success probabilities, and numbers of coordinates and clients.
@@ -158,7 +163,7 @@ def _largest_coordinate(shift: IntegerShift) -> int:
 
 
 def _attack_threshold(answers: ThresholdAnswers, setting: AttackSetting) -> AttackedMechanism:
-    """Return the attack on the sparse vector technique: one output against all others, on revealing queries.
+    """Return the attack on the sparse vector technique by whether one certain output occurs.
 
     The technique compares noisy answers of queries with a noisy threshold. The queries are chosen so that their answers
     differ most between the data sets. The probabilities are bounds, so the attacked mechanism reveals no more than the
@@ -182,25 +187,28 @@ def _attack_threshold(answers: ThresholdAnswers, setting: AttackSetting) -> Atta
 
 
 def _attack_choice(choice: ScoredChoice, setting: AttackSetting) -> AttackedMechanism:
-    """Return the attack on a choice between two candidates, which exchange their scores between the data sets.
+    """Return the attack on a private choice between two candidates by noisy scores.
 
-    Without the changed record the scores are those of the second data set, except under replace-one, for which they are
+    The two candidates exchange their scores between the neighbouring data sets. Under add-or-remove-one and
+    zero-out-one the second data set is the one without the changed record. Under replace-one the scores without it are
     unknown.
 
     Args:
         choice: ε of the choice, and the distribution of the noise on the scores.
-        setting: neighbouring relation.
+        setting: neighbouring relation of the data sets.
 
     Returns:
         The attack on the randomized response that has the same privacy loss.
     """
+    # Log ratio of the probabilities of the better candidate on the two data sets.
     ratio = log_ratio(choice.epsilon, choice.noise)
     return canonical(ratio, 0.0, _known_worlds(setting))
 
 
 def _attack_integers(integers: NoisyIntegers, setting: AttackSetting) -> AttackedMechanism:
-    """Return the attack on integers with discrete Laplace noise, on neighbours that are easiest to distinguish.
+    """Return the attack on integers with discrete Laplace noise.
 
+    The neighbouring data sets are chosen so that they are easy to distinguish.
     Untruncated noise is attacked by neighbours that differ in one coordinate, if the bounds allow it. Truncated noise
     is attacked by neighbours that differ in several coordinates, chosen by `realised_shift`.
 

@@ -55,6 +55,7 @@ class RandomlySizedValue:
         Returns:
             The log densities, (worlds, runs).
         """
+        # Draw the sizes, with probabilities that sum to 1 up to rounding, and add the noise.
         weights = np.asarray(self.probabilities)
         probabilities = weights / weights.sum()
         sizes = generator.choice(np.asarray(self.sizes), size=world.size, p=probabilities)

@@ -48,7 +48,7 @@ class ShuffledReports:
             world: index of the data set of each run, on which its reports are drawn.
 
         Returns:
-            The log densities, (2, runs).
+            The log densities on FIRST and on SECOND, (2, runs).
         """
         if world.size == 0:
             return np.zeros((2, 0))
@@ -71,7 +71,7 @@ class ShuffledReports:
         Returns:
             The log densities, (2, runs).
         """
-        # The victim has the record of the run's data set, all others that of SECOND.
+        # The victim has the record of the run's data set, all others have the record of SECOND.
         worlds = np.full((world.size, self.clients), SECOND, dtype=np.int64)
         worlds[:, 0] = world
         log_densities = self.report.draw(generator, worlds.ravel()).reshape(-1, world.size, self.clients)
@@ -109,11 +109,11 @@ class ShuffledResponses:
     work: float = 3.0
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
-        """Draw the numbers of reports of each category, and return their log densities on FIRST and SECOND.
+        """Draw how many clients report each category, and return the log densities of these numbers.
 
-        The changed client reports category r with probability v_r, and any other client with probability g_r. If h_r
-        clients report r, the density is proportional to the sum of v_r h_r/g_r over all r. Categories with equal
-        probabilities are one group.
+        The two data sets, FIRST and SECOND, differ in the category of one client. The changed client reports category r
+        with probability v_r, and any other client with probability g_r. If h_r clients report r, the density is
+        proportional to the sum of v_r h_r/g_r over all r. Categories with equal probabilities are one group.
 
         Args:
             generator: source of randomness.
@@ -140,6 +140,7 @@ class ShuffledResponses:
         victim_report = (uniform >= cumulative[world]).sum(axis=1)
         counts[np.arange(world.size), victim_report] += 1.0
 
+        # The density is the sum over the reports of the victim's probability over the others' probability.
         likelihood_ratios = probability_of_victim / probability_of_others
         return np.asarray(np.log(likelihood_ratios @ counts.T))
 

@@ -30,7 +30,9 @@ SIGNIFICANT = 9
 
 @dataclass(frozen=True, kw_only=True)
 class AttackSetting:
-    """Setting of an attack: neighbouring relation, protected unit, observer, and implementation that is attacked.
+    """Setting of an attack: neighbouring relation, protected unit, observer, and attacked implementation.
+
+    The victim is the record or client that differs between the two neighbouring data sets.
 
     Attributes:
         relation: relation of the two data sets: replace-one, zero-out-one or add-or-remove-one.

@@ -70,7 +70,9 @@ def shuffle_records(generator: np.random.Generator, data: Indices, sizes: Indice
 
 
 def deal_records(data: Indices, clients: Indices, client_arrays: ClientArrays, numbers: range) -> tuple[Indices, Bools]:
-    """Return the disjoint batches of some rounds: in round t a client uses the t-th block of its shuffled records.
+    """Return the disjoint batches of some rounds, cut from the shuffled records of each client.
+
+    In round t a client uses the t-th block of its records, with as many records as its batch.
 
     Args:
         data: shuffled records of each client, as indices into its population, (N, n), for N clients and n records of a

@@ -69,7 +69,7 @@ def read_writers(folder: Path, most: int | None = None, *, digits_only: bool = T
     Args:
         folder: folder with the files.
         most: largest number of writers; None for all.
-        digits_only: whether the files of digits are read, instead of those of all characters.
+        digits_only: whether the files of digits are read, instead of the files of all characters.
 
     Returns:
         Writers with their names, training images and test images.
@@ -158,6 +158,8 @@ def _read_images(examples: h5py.Group, name: str, file: str, classes: int) -> Wr
     """
     pixels = _read_field(examples, f"{name}/pixels", file)
     labels = _read_field(examples, f"{name}/label", file)
+
+    # The types and shapes are checked before the values.
     prefix = f"{file} has examples/{name}"
     if pixels.shape[1:] != (SIDE, SIDE) or pixels.dtype.kind != "f" or not len(pixels):
         raise _fault(f"{prefix}/pixels of type {pixels.dtype} and shape {pixels.shape}, not images of 28 × 28 numbers")

@@ -67,9 +67,12 @@ def find_folder(name: DataName) -> Path:
     Raises:
         InvalidInput: no folder is given or configured, or the configured one does not exist.
     """
+    # A folder of the caller has precedence over the configured one.
     folder_of_caller = (_given_folders.get() or {}).get(name)
     if folder_of_caller is not None:
         return folder_of_caller
+
+    # Otherwise the environment variable names a folder with one subfolder for each data set.
     root = os.environ.get(VARIABLE)
     if not root:
         message = f"has no folder: {VARIABLE} is not set, and --data {name}=FOLDER is not given"

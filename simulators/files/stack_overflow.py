@@ -49,7 +49,7 @@ class TaggedText:
     """Words and tags of a question or an answer on Stack Overflow.
 
     Attributes:
-        words: words of the text, then those of the title of the question.
+        words: words of the text, then words of the title of the question.
         tags: tags of the question.
     """
 
@@ -99,7 +99,9 @@ def read_authors(folder: Path, most: int, most_documents: int) -> tuple[Author, 
 
 @contextmanager
 def _open_database(folder: Path) -> Iterator[sqlite3.Connection]:
-    """Open the database for reading, and check its tables; a context manager that closes it in the end.
+    """Open the database of the data set within a context, and check its tables.
+
+    The database is opened for reading only, and closed at the end of the context.
 
     Args:
         folder: folder with `stackoverflow.sqlite`.
@@ -180,10 +182,10 @@ def _read_split(
 
 
 def read_frequent_words(folder: Path, count: int) -> tuple[str, ...]:
-    """Return the most frequent words, which are the first ones in the file of word counts.
+    """Return the most frequent words of the data set, from the first lines of its file of word counts.
 
-    Each line of the file has a word, a space and the number of its occurrences. The lines are in descending order of
-    the number.
+    Each line of the file has a word, a space, and how often the word occurs. The most frequent word is in the first
+    line.
 
     Args:
         folder: folder with `stackoverflow.word_count`.
@@ -200,6 +202,7 @@ def read_frequent_words(folder: Path, count: int) -> tuple[str, ...]:
     lines = source.content.decode("utf-8", errors="replace").splitlines()
     words = []
     for number, line in enumerate(lines[:count], start=1):
+        # The count follows the last space of the line.
         word, _, times = line.rpartition(" ")
         if not word or not times.isdecimal():
             raise _fault(f"line {number} of {name} has no word and count: {line[:80]!r}")

@@ -39,10 +39,13 @@ def log_error(*, canaries: int, guesses: int, right: int, epsilon: float, delta:
     """Bound the probability that an attacker guesses many memberships right, under (ε, δ)-differential privacy.
 
     Each of m canaries (records of the audit) is in the data with probability ½. An attacker guesses for r of them
-    whether they are. The bound is Theorem 5.2 of Steinke, Nasr and Jagielski. It says that v or more guesses are right
-    with probability at most P(W ≥ v) + 2mδ max_i P(v > W ≥ v − i)/i, with i from 1 to v. Here W is binomial with r
-    trials and probability e^ε/(1 + e^ε). The factor `ROUNDING` keeps the bound valid after rounding, and `LEAST_ERROR`
-    avoids log 0.
+    whether they are. By Theorem 5.2 of Steinke, Nasr and Jagielski, the probability of v or more right guesses is at
+    most
+
+        P(W ≥ v) + 2mδ max_i P(v > W ≥ v − i)/i,  with i from 1 to v.
+
+    W is binomial with r trials and probability e^ε/(1 + e^ε). The factor `ROUNDING` covers the rounding errors, and
+    `LEAST_ERROR` avoids log 0.
 
     Args:
         canaries: number m of canaries.
@@ -60,6 +63,7 @@ def log_error(*, canaries: int, guesses: int, right: int, epsilon: float, delta:
     tails = _tails(thresholds, guesses, float(expit(epsilon)))
     tail_of_right = tails[0]
     steps = np.arange(1, right + 1)  # i = 1, …, v, with P(v > W ≥ v − i) = tails[i] − tails[0]
+    # Rounded up: the larger tail is raised and the smaller one lowered.
     differences = tails[1:] * ROUNDING - tail_of_right / ROUNDING
     largest_slope = float(np.max(differences / steps))
     probability = (tail_of_right + 2.0 * canaries * delta * largest_slope) * ROUNDING
@@ -138,8 +142,8 @@ def guess(scores: Floats, members: Bools, *, delta: float, error: float) -> Gues
     """Return the best lower bound on ε from guesses which canaries are in the data.
 
     Canaries with high scores are guessed to be members, and as many with the lowest scores not to be members. The
-    numbers of guesses are fixed in advance by `SHARES`. Each bound fails with probability `error` over the count of
-    these numbers. The best one therefore holds with probability 1 − error.
+    numbers of guesses are fixed in advance: each is a share of all canaries. Each number gives a bound that may fail
+    with an equal part of the probability `error`. So the best bound holds with probability at least 1 − error.
 
     Args:
         scores: larger if the attacker believes in membership, (m,), for m canaries.

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 def round_scores(
     total: Floats, updates: Floats, canaries: Floats, *, rate: float, noise_std: float, has_own_directions: bool
 ) -> Floats:
-    """Return the log likelihood ratios of one round's noisy sum with and without each canary, as if the sum was normal.
+    """Return the log likelihood ratio of one round's noisy sum, with against without each canary.
 
+    The sum is treated as normal, which makes the scores approximate but no attack invalid.
     A member, that is, a client or a record, takes part in a round with probability q. A canary is a member that an
     attacker tries to detect. It is in the data with probability ½, and so takes part with probability q/2.
 
@@ -29,6 +30,7 @@ def round_scores(
     Returns:
         The log likelihood ratios, (S, m).
     """
+    # The expected sum, given only who may take part.
     canary_rate = 0.5 * rate
     expected = rate * updates.sum(axis=1) + canary_rate * canaries.sum(axis=1)
     # Variances per coordinate, as means over the coordinates. A canary with a direction of its own changes no score of
@@ -56,7 +58,7 @@ def _mean_squares(canaries: Floats) -> Floats:
 
 
 def _log_ratio(rest: Floats, canaries: Floats, rate: float, variance: Floats) -> Floats:
-    """Return the log likelihood ratios of one round's sum with and without each canary, for normal sums.
+    """Return the log likelihood ratio of one round's sum, with against without each canary, for normal sums.
 
     A canary is a member that an attacker tries to detect. If it is in the data, it takes part with probability q, so
     that the density with it is a mixture.
@@ -73,6 +75,7 @@ def _log_ratio(rest: Floats, canaries: Floats, rate: float, variance: Floats) ->
     squares = np.sum(np.square(canaries), axis=-1)
     # The expected sum contains half of every canary; the half of the canary in question is added back.
     product = np.einsum("sd,smd->sm", rest, canaries) + 0.5 * rate * squares
+    # Log ratio of the normal densities with the canary taking part and without it.
     present = (product - 0.5 * squares) / variance[:, None]
     if rate >= 1.0:
         return np.asarray(present)

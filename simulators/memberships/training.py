@@ -166,7 +166,7 @@ class Members:
     def contributions(self, spec: CanaryTraining, models: Floats, records: Records) -> Floats:
         """Return each member's contribution to a round, scaled down to the clipping norm C.
 
-        The contribution of a client is its update after local steps, and that of a record its gradient.
+        The contribution of a client is its update after local steps, and of a record its gradient.
 
         Args:
             spec: parameters of the training.
@@ -233,13 +233,15 @@ class Members:
 
 @dataclass(frozen=True)
 class TrainedRuns:
-    """Results of S training runs with m canaries: members that may be in the data and are to be detected.
+    """Results of S training runs with m canaries.
+
+    A canary is a record, or a client, that is in the training data of some runs. An attacker tries to detect which.
 
     Attributes:
         members: which canaries were in the data, (S, m).
         models: final models, (S, d), for d coordinates.
-        alignment: score of an attacker who sees all models, (S, m). It is the sum over the rounds of a log likelihood
-            ratio: that of the noisy sum of contributions with and without the canary.
+        alignment: score of an attacker who sees all models, (S, m). It is the sum over the rounds of the log likelihood
+            ratio of the noisy sum of contributions, with the canary against without it.
         confidence: how well the final model fits the canary, (S, m); for labels ±1 the log odds of the label.
     """
 
@@ -274,6 +276,7 @@ def train(spec: CanaryTraining, generators: list[np.random.Generator], members: 
     scores = np.zeros(members.shape)
     noise_std = spec.noise_multiplier * spec.clipping_norm
     for _ in range(spec.rounds):
+        # Draw the noise and the participants, and compute all contributions at the current models.
         normal = np.stack([generator.standard_normal(dimension) for generator in generators])
         ordinary_in, canaries_in = _draw_participants(generators, rate, ordinary_count, members)
         updates = population.contributions(spec, models, population.ordinary)
@@ -290,6 +293,7 @@ def train(spec: CanaryTraining, generators: list[np.random.Generator], members: 
             noise_std=noise_std,
             has_own_directions=population.directions is not None,
         )
+        # The noisy sum is divided by the expected number of ordinary participants.
         models = models - (spec.step_size / (rate * ordinary_count)) * released
     return TrainedRuns(members, models, scores, population.confidence(models))
 
@@ -352,6 +356,6 @@ def _log_odds(problem: SoftmaxProblem, models: Floats, records: Records) -> Floa
     labels = records.targets.astype(np.int64)[None, ..., None]
     label_indices = np.broadcast_to(labels, (*outputs.shape[:-1], 1))
     label_outputs = np.take_along_axis(outputs, label_indices, axis=-1)[..., 0]
-    # Without its own label's output, the log of the sum is that of all other classes.
+    # Without its own label's output, the log of the sum is over all other classes.
     np.put_along_axis(outputs, label_indices, -np.inf, axis=-1)
     return np.asarray(np.mean(label_outputs - logsumexp(outputs, axis=-1), axis=-1))

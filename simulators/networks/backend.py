@@ -51,6 +51,7 @@ def choose_device() -> Any:
     name = os.environ.get(VARIABLE) or "cpu"
     if name not in DEVICES:
         raise InvalidInput.at("/preset", f"{VARIABLE}={name} is not a device", allowed=", ".join(DEVICES))
+    # A known device may be missing on this machine.
     available = {
         "cpu": True,
         "cuda": bool(torch.cuda.is_available()),

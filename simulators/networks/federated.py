@@ -204,6 +204,7 @@ def _train_clients(
     torch = load_torch()
     parameters = list(model.parameters())
     for own_records in clients:
+        # Each client starts from the server's weights with an optimizer of its own.
         torch.nn.utils.vector_to_parameters(weights.clone(), parameters)
         optimizer = torch.optim.SGD(
             parameters, lr=step_size, momentum=training.momentum, weight_decay=training.weight_decay

@@ -56,7 +56,9 @@ class UserFederation:
 
 @dataclass(frozen=True, kw_only=True)
 class PersonalOutputs:
-    """Settings of a training in which users share a network but each has its own output layer; without step size.
+    """Settings of a training run in which users share a network and each user has an output layer of its own.
+
+    The step size is not part of the settings, because several step sizes are tried.
 
     Attributes:
         personalization: step size of the shared weights divided by that of a personal layer; inf for no personal layer,
@@ -84,7 +86,7 @@ Weights = dict[str, "torch.Tensor"]
 def train_personal(
     users: UserFederation, training: PersonalOutputs, step_sizes: Sequence[float], seed: int
 ) -> npt.NDArray[np.float64]:
-    """Train networks with personal output layers, one for each step size, and measure their accuracy on test images.
+    """Train networks with personal output layers at several step sizes, and return their accuracies on test images.
 
     The loss is the mean square of the outputs minus targets, which are 0.9 for the class and −0.1 for the others. All
     step sizes see the same users, images and noise, and start at the same weights.
@@ -202,6 +204,7 @@ def _gradients(
     """
     func = load_torch().func
 
+    # First over the users, who share the shared weights, and then over the runs, which share the images.
     by_user = func.vmap(func.grad(_user_loss, argnums=(0, 1)), in_dims=(None, 0, 0, 0))
     gradients: tuple[Weights, torch.Tensor] = func.vmap(by_user, in_dims=(0, 0, None, None))(
         shared, personal, images, targets

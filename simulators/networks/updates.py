@@ -97,7 +97,7 @@ class UpdateRule:
         return self.clipping_norm or 1.0
 
     def scale(self, update: Floats) -> Floats:
-        """Return an update after clipping or normalisation, in units of `unit`.
+        """Return an update after clipping or normalisation, as a multiple of `unit`.
 
         Args:
             update: the update, of shape (d), for d coordinates.
@@ -106,7 +106,7 @@ class UpdateRule:
             The scaled update, of the same shape.
 
         Guarantees:
-            The ℓ2 norm of a clipped update is at most 1, and that of a normalised one is 1 up to rounding. An update
+            The ℓ2 norm of a clipped update is at most 1, and a normalised one has the norm 1 up to rounding. An update
             with a coordinate that is not finite becomes zero, unless the scaling is `none`.
         """
         if self.scaling == "normalised":
@@ -126,6 +126,7 @@ class UpdateRule:
         Returns:
             The mean of the scaled, rounded and noisy updates, in the unit of the weights.
         """
+        # The updates are added one at a time, because models are large.
         total = np.zeros(())
         count = 0
         for update in updates:

@@ -75,6 +75,7 @@ class DataSetProblem:
         Raises:
             InvalidInput: the fields do not fit the data set or each other.
         """
+        # Each client needs a record. The loss and the split must be known for this data set.
         facts = _FACTS[self.data_set]
         if self.clients > facts.records:
             raise InvalidInput.at("/clients", "exceeds the records that there are", allowed=f"≤ {facts.records}")

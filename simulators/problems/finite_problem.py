@@ -67,7 +67,7 @@ class FiniteProblem(ABC):
 
         The objective is the mean of s_i F_i, where F_i is the mean loss of client i. For an empirical objective, a
         client keeps the last records of its population, because those that it shares with others come first. The
-        constants stay those of the loss before scaling. Two of them, `gradient_std` and `heterogeneity`, change if
+        constants are for the loss before scaling. Two of them, `gradient_std` and `heterogeneity`, change if
         losses are scaled or data is cut. They become L max(1, max_i s_i), a bound for any loss with the Lipschitz
         constant L.
 
@@ -92,7 +92,8 @@ class FiniteProblem(ABC):
             shares = np.broadcast_to((scales / size)[:, None], (clients, size))
 
         problem = self.of_population(replace(self.population, shares=shares))
-        # Bound on both deviations for any loss with this Lipschitz constant, after scaling.
+        # A scaled gradient has at most the norm L max(1, max_i s_i), so this bounds both deviations. The factor `SAFE`
+        # covers rounding.
         bound = problem.constants.lipschitz * max(1.0, float(np.max(scales))) * SAFE
         constants = replace(problem.constants, gradient_std=bound, heterogeneity=bound)
         return replace(problem, sizes=sizes, constants=constants)

@@ -92,8 +92,8 @@ def by_largest(models: Floats, features: Floats, targets: Floats) -> Mapping[str
 def relative_error(training_mean: float) -> Callable[[Floats, Floats, Floats], Mapping[str, Floats]]:
     """Return a function that scores linear models by their root relative mean square error (RRMSE).
 
-    The RRMSE is the square root of a ratio: the squared errors of the model over those of a constant prediction. A
-    value below 1 is better than the constant.
+    The RRMSE is √(A/B). A is the sum of the squared errors of the model, and B the same sum for a constant prediction.
+    A value below 1 means that the model is better than the constant.
 
     Args:
         training_mean: mean target of the training records, which is the constant prediction.
@@ -111,8 +111,9 @@ def relative_error(training_mean: float) -> Callable[[Floats, Floats, Floats], M
             targets: targets of the records, (T).
 
         Returns:
-            One RRMSE for each model, under its name.
+            The RRMSE of each model, (s), under the name `test_rrmse`. It has no unit.
         """
+        # The predictions have one row for each model and one column for each record.
         predictions = np.matmul(features, models[..., None])[..., 0]
         squared_errors = np.sum(np.square(predictions - targets), axis=-1)
         squared_deviations = np.sum(np.square(targets - training_mean))

@@ -241,11 +241,12 @@ def _minimum(mean: MeanLoss, radius: float) -> Minimum:
 
 
 def _gradient_std(loss: Loss, population: Population, radius: float) -> float:
-    """Return a bound on the standard deviation φ of a record's gradient within a client, over all models and clients.
+    """Return an upper bound on the standard deviation φ of the records' gradients within a client.
 
-    The ridge term cancels within a client, and a variance is at most the second moment. So φ² is at most the maximum
-    over clients of mean_j (s_j(r‖x_j‖) ‖x_j‖)². Here x_j are the features of record j of the client, and s_j(t) is the
-    largest slope of its loss at predictions up to t. For a linear loss, φ² is the variance of the features.
+    The bound holds for all clients, and for all models in a ball of radius r. The ridge term cancels within a client,
+    and a variance is at most the second moment. So φ² is at most the maximum over clients of
+    mean_j (s_j(r‖x_j‖) ‖x_j‖)². Here x_j are the features of record j of the client, and s_j(t) is the largest slope of
+    its loss at predictions up to t. For a linear loss, φ² is the variance of the features.
 
     Args:
         loss: loss of a linear prediction.
@@ -253,9 +254,10 @@ def _gradient_std(loss: Loss, population: Population, radius: float) -> float:
         radius: radius r of the domain.
 
     Returns:
-        The bound φ, in units of the loss over those of the model.
+        The bound φ, in the unit of the loss over the unit of the model.
     """
     features, targets = population.features, population.targets
+    # A loss without curvature is linear: its gradients do not depend on the model.
     if loss.curvature == 0.0:
         deviations = features - np.mean(features, axis=1, keepdims=True)
         squared = np.mean(np.sum(np.square(deviations), axis=-1), axis=1)

@@ -130,9 +130,10 @@ def _take_step(model: Floats, gradient: Floats, radius: float, smoothness: float
 
 
 def _gap(model: Floats, gradient: Floats, radius: float) -> float:
-    """Return an upper bound on F(w) − F*, the excess of a convex function at a model w over its least value on a ball.
+    """Return an upper bound on how far a convex function at a model w is above its least value on a ball.
 
-    It is ⟨∇F(w), w⟩ + r‖∇F(w)‖ for the ball of radius r around 0, because F lies above its tangent.
+    For a function F and the ball of radius r around 0, the bound is ⟨∇F(w), w⟩ + r‖∇F(w)‖. It holds because a convex
+    function is nowhere below its tangent at w.
 
     Args:
         model: the model w in the ball, (d,), for d coordinates.

@@ -153,7 +153,9 @@ class _LinearProblem:
         )
 
     def _targets(self, features: Floats, clients: Numbers, noise: Floats) -> Floats:
-        """Return targets that follow the clients' optimal models: predictions plus noise times `target_noise_std`.
+        """Return targets of records: the predictions of the clients' optimal models, plus scaled noise.
+
+        The noise is multiplied by `target_noise_std`, the standard deviation of the targets' noise.
 
         Args:
             features: features of m records in each row, (rows, m, d), for d coordinates. A row is one client in one

@@ -20,7 +20,9 @@ Draw = Callable[[np.random.Generator, int, Floats], tuple[Floats, Floats]]
 
 @dataclass(frozen=True)
 class Population:
-    """The records of N clients, P for each: first those that all clients share, then those that only one client has.
+    """Records of N clients, P for each client.
+
+    The first records of each client are the same for all clients. The last ones belong to a single client.
 
     Attributes:
         features: features of norm at most 1, (N, P, d), for d features.
@@ -41,12 +43,13 @@ class Population:
         return int(self.features.shape[1]) - self.own
 
     def rows(self) -> tuple[Floats, Floats]:
-        """Return the features and the targets of the records of all clients in one table, one client after another.
+        """Return the distinct records of all clients in one table, one client after another.
 
-        If all clients have the same records, the table has those of the first client only.
+        If all clients have the same records, the table has the records of the first client only.
 
         Returns:
-            Features (Q, d), for d features, and targets (Q), with Q = P or N P rows.
+            Features (Q, d), for d features, and targets (Q). Q is P for equal records and N P otherwise, for N clients
+            with P records each.
         """
         if self.own == 0:
             return self.features[0], self.targets[0]
@@ -78,10 +81,10 @@ class Population:
 def make_population(
     draw: Draw, *, clients: int, size: int, own: int, dimension: int, model_norm: float, seed: int
 ) -> Population:
-    """Draw the records of all clients: shared records that follow one model, and own ones that follow another.
+    """Draw the records of all clients: shared records, and own records of each client.
 
-    Models are random directions times `model_norm`; each client has a model of its own. A client's records do not
-    depend on the number of clients.
+    The shared records follow one model, and the own records of each client another. Models are random directions times
+    `model_norm`; each client has a model of its own. A client's records do not depend on the number of clients.
 
     Args:
         draw: draws records that follow a model.
@@ -199,13 +202,15 @@ def classification(sharpness: float) -> Draw:
 
 
 def within_ball(features: Floats) -> Floats:
-    """Scale down the rows that are longer than 1 to the norm 1, so that no row is longer, even after rounding.
+    """Scale vectors down to an ℓ2 norm of at most 1, also after rounding.
+
+    Vectors with a norm of less than 1 − 2^−50 are not changed.
 
     Args:
-        features: rows, (…, d), for d coordinates.
+        features: vectors, (…, d), for d coordinates.
 
     Returns:
-        The rows, (…, d), with norms of at most 1.
+        The vectors, (…, d), with norms of at most 1.
     """
     largest_norm = 1.0 - 2.0**-50  # leaves room for the rounding of the product
     smallest_divisor = 1e-300  # avoids a division by 0

@@ -186,7 +186,9 @@ def _minimum(mean: MeanSoftmax, radius: float) -> Minimum:
 
 
 def _constants(population: Population, mean: MeanSoftmax, minimum: Minimum, radius: float) -> Constants:
-    """Return the constants of the problem that calibrators need, such as its Lipschitz constant, on a ball around 0.
+    """Return the constants of the problem, such as its Lipschitz constant, for models in a ball around 0.
+
+    Calibrators need them to choose noise and step sizes.
 
     Args:
         population: records of all clients.
@@ -205,6 +207,7 @@ def _constants(population: Population, mean: MeanSoftmax, minimum: Minimum, radi
     slopes = steepest(radius * norms, classes) * norms
     largest_mean_square = float(np.max(np.mean(np.square(slopes), axis=1)))
 
+    # The factor `SAFE` covers the rounding errors of the deviations and of the initial gap.
     initial_value = mean.value(np.zeros(classes * population.features.shape[-1]))
     return Constants(
         lipschitz=lipschitz,
@@ -221,10 +224,10 @@ def _constants(population: Population, mean: MeanSoftmax, minimum: Minimum, radi
 
 
 def _heterogeneity(population: Population, slopes: Floats, classes: int, radius: float) -> float:
-    """Return a bound on the heterogeneity v of the clients, the root mean square of ‖∇F_i − ∇F‖ over the clients i.
+    """Return an upper bound on the heterogeneity v of the clients, which measures how much their gradients differ.
 
-    F_i is the mean loss of a client's P records, and F the mean of all F_i. The result is the smaller of two bounds,
-    times the factor `SAFE` for rounding:
+    v is the root mean square of ‖∇F_i − ∇F‖ over the clients i. F_i is the mean loss of a client's P records, and F the
+    mean of all F_i. The result is the smaller of two bounds, times the factor `SAFE` for rounding:
 
     1. A variance is at most the second moment: v² ≤ mean_i (Σ_j g_ij)²/P². The sum is over the records j that only
        client i has, because shared records cancel. g_ij bounds the norm of the gradient of record j of client i.
@@ -278,7 +281,7 @@ def _deviations_at_zero(population: Population, classes: int) -> Floats:
 
 
 def _growth(features: Floats, radius: float) -> Floats:
-    """Bound how much further a client's mean gradient can be from that of all clients if the model moves away from 0.
+    """Return how much the distance of a client's gradient from the mean gradient can grow away from the model 0.
 
     F_i is the mean loss of client i, and F the mean of all F_i. From the model 0 to a model of norm r, ‖∇F_i − ∇F‖
     grows by at most a_i r. Here a_i = ½ max(‖S_i‖, ‖mean of all S_i‖) for the mean S_i of x xᵀ over the features x of

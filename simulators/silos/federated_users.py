@@ -58,7 +58,7 @@ def read_digit_writers(folder: Path, count: int) -> ClassifiedUsers:
 
 
 def _join_images(parts: Sequence[WrittenImages]) -> ClassifiedRecords:
-    """Join the images of all writers in one table of records, the images of one writer after those of another.
+    """Join the images of all writers into one table of records, one writer after another.
 
     Args:
         parts: images and labels of each writer.
@@ -107,8 +107,9 @@ def read_tagging_users(folder: Path, count: int, words: int, tags: int) -> Class
 def _join_texts(
     users: Sequence[Sequence[TaggedText]], word_columns: Mapping[str, int], tag_columns: Mapping[str, int]
 ) -> ClassifiedRecords:
-    """Return the documents of all users as records, the documents of one user after those of another.
+    """Convert the documents of all users to one table of records, one user after another.
 
+    The features of a document are the shares of its words. Its targets are 1 for each of its tags and 0 for the others.
     Words and tags without a column are left out of the features and of the targets.
 
     Args:
@@ -142,6 +143,7 @@ def _word_shares(documents: Sequence[TaggedText], word_columns: Mapping[str, int
     shares: list[float] = []
     row_starts = [0]  # start of each row in `columns` and `shares`, and the end of the last row
     for document in documents:
+        # Entries of the document's row, as the compressed sparse row format needs them.
         for word, times in Counter(document.words).items():
             if word in word_columns:
                 columns.append(word_columns[word])

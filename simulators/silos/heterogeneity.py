@@ -22,15 +22,16 @@ SMALLEST_GRADIENT: Final = 1e-12
 
 
 def heterogeneity_at_minimiser(silos: SiloRecords) -> float:
-    """Compute how much the silos' data differs: the mean of their squared gradient norms at the common minimiser.
+    """Compute the mean of the silos' squared gradient norms at the minimiser of their mean logistic loss.
 
-    The minimiser is that of the silos' mean logistic loss, which Newton's method finds.
+    It measures how much the silos' data differs: with equal data, all gradients vanish at the minimiser. Newton's
+    method finds the minimiser, from the model 0.
 
     Args:
         silos: training records with targets ±1. If a hyperplane separates the targets, there is no minimiser.
 
     Returns:
-        The mean square v*², in squared units of the loss over those of the model.
+        The mean square v*², in the squared unit of the loss over the squared unit of the model.
 
     Raises:
         ArithmeticError: the mean gradient is still above `SMALLEST_GRADIENT` after `MOST_STEPS` Newton steps.
@@ -39,6 +40,7 @@ def heterogeneity_at_minimiser(silos: SiloRecords) -> float:
     for _ in range(MOST_STEPS):
         gradients = silo_gradients(silos, model)
         mean = gradients.mean(axis=0)
+        # At the minimiser the mean gradient is 0, up to rounding.
         if np.linalg.norm(mean) <= SMALLEST_GRADIENT:
             return float(np.mean(np.sum(gradients * gradients, axis=1)))
         model = model - np.linalg.solve(_mean_hessian(silos, model), mean)

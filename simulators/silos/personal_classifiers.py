@@ -31,7 +31,7 @@ Indices = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ClassifiedRecords:
-    """Records with their classes for all users in one table, those of one user after another.
+    """Records of all users with their classes, in one table, one user after another.
 
     Attributes:
         features: features of the records, (records, d), for d features, dense or sparse.
@@ -79,7 +79,11 @@ class ClassifiedUsers:
 
     @functools.cached_property
     def products(self) -> tuple[tuple[Floats, Floats], ...]:
-        """Inner products of each user's n training records, (n, n), and of its T test records with these, (T, n)."""
+        """Two matrices of inner products for each user with n training records and T test records.
+
+        The first, (n, n), has the products of the training records. The second, (T, n), has the products of the test
+        records with the training records. Personal models need no other facts about the features.
+        """
         pairs = []
         for index in range(self.count):
             training = self.training.features[self.training.user(index)]
@@ -90,7 +94,9 @@ class ClassifiedUsers:
 
 @dataclass(frozen=True, kw_only=True)
 class ClassifierTraining:
-    """Settings of a training run with a shared model and a personal model of each user, except its step size.
+    """Settings of a training run with a shared model and a personal model of each user.
+
+    The step size is not part of the settings, because several step sizes are tried.
 
     Attributes:
         personalization: step size of the shared model divided by that of a personal model; inf for no personal model.
@@ -144,6 +150,7 @@ def draw_rounds(
     Returns:
         The participants of each round, with their batches.
     """
+    # The order of each user's batches in all its passes.
     orders = []
     for count in batches:
         orders_of_passes = [generator.permutation(count) for _ in range(passes)]
@@ -187,6 +194,7 @@ def train_classifiers(
     # Numbers of rounds after which the accuracy is measured.
     ends = [math.ceil(share * len(rounds)) for share in training.measured]
     accuracies = []
+    # The overflow of a run that diverges is no error.
     with np.errstate(over="ignore", invalid="ignore"):
         for start, end in pairwise([0, *ends]):
             for participation in rounds[start:end]:
@@ -220,11 +228,13 @@ class _ClassifierRuns:
         self._training = training
         records, self._classes = users.training.targets.shape
         self._steps = len(step_sizes)
+        # One column of a model for each pair of step size and class.
         shared, personal = split_steps(np.asarray(step_sizes, dtype=np.float32), training.personalization)
         self._shared_steps = np.repeat(shared, self._classes)
         self._personal_steps = np.repeat(personal, self._classes)
         width = self._steps * self._classes
         dimension = users.training.features.shape[1]
+        # Shared models without noise, and the sum of the noise that all runs share.
         self._learned = np.zeros((dimension, width), dtype=np.float32)
         self._noise = np.zeros((dimension, self._classes), dtype=np.float32)
         self._has_shared = bool(shared.any())
@@ -263,6 +273,7 @@ class _ClassifierRuns:
                 np.subtract(own, self._personal_scores(user, products), out=own)  # changes `residuals` in place
                 first_row = bounds[user] + offset
                 self._residuals[first_row : first_row + size] += own
+            # The squared norm of XᵀR is the sum of the entries of R times XXᵀR; rounding may make it negative.
             squares = np.sum((products[:, batch] @ own) * own, axis=0)
             norm[:] = np.sqrt(np.maximum(squares.reshape(self._steps, -1).sum(axis=1), 0.0)) / size
         if self._has_shared:
@@ -295,6 +306,7 @@ class _ClassifierRuns:
             columns: Any = features
             self._learned[words] -= (columns[:, words].T @ flat) * self._shared_steps
 
+        # Noise of the mean of the users' gradients. The step sizes are applied to its sum later.
         noise = generator.standard_normal(self._noise.shape, dtype=np.float32)
         noise_std = np.float32(training.noise_multiplier * training.clipping_norm / users)
         self._noise += noise * noise_std
@@ -315,7 +327,10 @@ class _ClassifierRuns:
         return scores
 
     def _personal_scores(self, user: int, products: Floats) -> Floats:
-        """Return minus the scores that a user's personal models give records for each class.
+        """Return the scores that a user's personal models give records for each class, with reversed sign.
+
+        A personal model is a sum of the user's training records, weighted by their residuals. So its scores follow from
+        inner products of records.
 
         Args:
             user: number of the user, from 0.

@@ -149,6 +149,7 @@ class _Models:
             training: settings of all runs.
             runs: step sizes and noise of each run.
         """
+        # Step sizes and noise of each run; the noise is for the mean over all users.
         steps = [split_steps(np.array([run.step_size], np.float32), run.personalization) for run in runs]
         self._shared_steps = np.concatenate([shared for shared, _ in steps])
         self._personal_steps = np.concatenate([personal for _, personal in steps])
@@ -212,7 +213,9 @@ class _Models:
 
 
 def split_steps(step_sizes: Floats, personalization: float) -> tuple[Floats, Floats]:
-    """Return the steps of the shared and of a personal model for a given ratio; the larger one is the given step size.
+    """Return the step sizes of the shared and of a personal model from their ratio.
+
+    The larger one of the two is the given step size.
 
     Args:
         step_sizes: step sizes of the runs.

@@ -25,7 +25,9 @@ Slope = Callable[[Floats, Floats], Floats]
 
 @dataclass(frozen=True, kw_only=True)
 class SiloRun:
-    """Settings of B runs of one algorithm, which share all but the step size, the clipping norm and the noise.
+    """Settings of B runs of one algorithm that are trained together.
+
+    The runs may differ in their step size, clipping norm and noise, and share all other settings.
 
     Attributes:
         algorithm: mini-batch SGD or local SGD.
@@ -36,7 +38,7 @@ class SiloRun:
         clipping_norms: bound on the norm of one record's gradient in each run, (B); inf for no clipping.
         noise_stds: standard deviation of each coordinate of the noise in a report or a local step, for each run and
             silo, (B, N), for N silos.
-        averaged: number of last iterates whose mean is the output.
+        averaged: number of the last models that are averaged for the output.
     """
 
     algorithm: Literal["mini-batch", "local"]
@@ -52,8 +54,8 @@ class SiloRun:
 def train(silos: SiloRecords, slope: Slope, run: SiloRun, generator: np.random.Generator) -> Floats:
     """Train a linear model in several runs, and return the output of each run.
 
-    Runs start at the model 0. The output is the mean of the last `run.averaged` iterates; it is not finite if the run
-    diverges. Each run draws its own participants, batches and noise.
+    Runs start at the model 0. The output is the mean of the models after the last `run.averaged` rounds. It is not
+    finite if the run diverges. Each run draws its own participants, batches and noise.
 
     Args:
         silos: the records.
@@ -118,6 +120,8 @@ class _MiniBatches:
             if rows.size == 0:
                 continue
             slopes = slope(features @ models[rows].T, targets[:, None])
+            # A gradient has the norm |slope| · ‖features‖, so clipping limits the slope. The floor avoids a division by
+            # 0.
             positive_norms = np.maximum(self._norms[silo], np.finfo(float).tiny)
             limits = run.clipping_norms[rows] / positive_norms  # (records, rows)
             counts = count_draws(generator, rows.size, run.gradients, len(targets))

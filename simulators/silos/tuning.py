@@ -29,7 +29,7 @@ class Search:
         step_sizes: step sizes that are tried.
         clipping_norms: largest norms of a record's gradient that are tried; inf for no clipping.
         repetitions: number of runs at each point of the grid.
-        averaged: number of last iterates whose mean is the output of a run.
+        averaged: number of the last models of a run that are averaged for its output.
     """
 
     algorithm: Literal["mini-batch", "local"]
@@ -103,7 +103,7 @@ def choose(
     )
     models = train(silos, slope, run, generator)
 
-    # The point with the least mean loss.
+    # The point with the least mean loss. The runs are ordered by point and then by repetition.
     losses_of_runs = training_losses(silos, models, value).reshape(len(points), search.repetitions)
     losses = losses_of_runs.mean(axis=1)
     best = int(np.argmin(losses))

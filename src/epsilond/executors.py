@@ -78,7 +78,7 @@ def run_in_order(
             batches.collect()
     finally:
         for future in batches.running:
-            future.cancel()
+            future.cancel()  # after an error; in other cases none is left
     return [batches.answers[index] for index in range(len(parts))]
 
 
@@ -102,7 +102,7 @@ class _Batches(Generic[T]):
     def __init__(
         self, executor: Executor, work: Callable[..., T], parts: Sequence[tuple[object, ...]], progress: Progress
     ) -> None:
-        """Store the calls, of which none is submitted yet."""
+        """Store the calls of `work`, one for each entry of `parts`; none is submitted yet."""
         self.waiting = deque(range(len(parts)))
         self.running: dict[Future[BatchResults[T]], list[int]] = {}
         self.answers: dict[int, T] = {}
@@ -263,9 +263,9 @@ def reuse_freed_memory() -> None:
 
 
 def _on_one_thread(work: Callable[..., T], part: tuple[object, ...]) -> T:
-    """Call `work(*part)` with one thread for linear algebra: the last digit of a sum depends on the number of threads.
+    """Call `work(*part)` with one thread for linear algebra, and return its result.
 
-    Without the package that limits threads, the number stays that of the process, which is the same on one machine.
+    The last digit of a sum depends on the number of threads. Without the package that limits it, it is not changed.
 
     Args:
         work: the function.

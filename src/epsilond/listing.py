@@ -57,7 +57,7 @@ class TheoremInFull(ListedTheorem):
 
 
 def listed_algorithm(calibrator: Calibrator) -> ListedAlgorithm:
-    """Return the entry of an algorithm's calibrator in the list of algorithms, with an example of a request.
+    """Return the description of an algorithm for the list of algorithms, with an example of a request.
 
     The list is served and printed, without the functions of the calibrator.
 

@@ -35,7 +35,7 @@ def describe_options(request: type) -> list[FieldOption]:
 def read_texts(request: type, texts: JsonObject) -> tuple[JsonRecord, list[Fault]]:
     """Convert the texts of options to values of a request's fields, as far as possible.
 
-    All faults are collected, so that the user sees them together with those of the request.
+    All faults are collected, so that the user sees them together with the faults of the request.
 
     Args:
         request: the request class.

@@ -41,7 +41,7 @@ class ListedCommand:
     """Command of the command line that has an option for each field of a request class.
 
     Attributes:
-        name: name of the command, such as that of an algorithm.
+        name: name of the command, such as the name of an algorithm.
         title: title of the command in its help.
         summary: description of the command in its help.
         options: one option for each field, in the order of the fields.

@@ -19,13 +19,14 @@ LEAST_LOG10_DELTA = -1e9
 def profile_from_trade_off(
     *, false_positive_rates: Sequence[float], false_negative_rates: Sequence[float], symmetric: bool = False
 ) -> DeclaredProfile:
-    """Return the `profile` of a mechanism from points (α_i, β_i) of its trade-off function f.
+    """Return bounds on δ at several ε for a mechanism, from points (α_i, β_i) of its trade-off function f.
 
-    A test decides between the data without the unit, which is the null hypothesis, and with it. f(α) is the least false
-    negative rate of a test with the false positive rate α. The caller vouches that f is nowhere below the piecewise
-    linear function through the points. So with the unit against without it, δ(ε) is at most max_i (1 − β_i − e^ε α_i).
-    In the other direction it is at most max_i (1 − α_i − e^ε β_i). The points of the profile are at the corners of
-    these functions, rounded up.
+    A test decides between the data without the protected unit, which is the null hypothesis, and with it. f(α) is the
+    least false negative rate of a test with the false positive rate α. The caller vouches that f is nowhere below the
+    piecewise linear function through the points.
+
+    With the unit against without it, δ(ε) is then at most max_i (1 − β_i − e^ε α_i). In the other direction it is at
+    most max_i (1 − α_i − e^ε β_i). The points of the profile are at the corners of these functions, rounded up.
 
     Args:
         false_positive_rates: the α_i, strictly increasing from 0 to 1.
@@ -33,7 +34,7 @@ def profile_from_trade_off(
         symmetric: whether f is also a bound for the opposite null hypothesis.
 
     Returns:
-        The profile: points (ε, log10 δ), and those of the other direction if they differ.
+        The profile: pairs (ε [nat], log10 δ). If `symmetric` is false, also the pairs of the other direction.
 
     Raises:
         InvalidInput: the lists have different lengths, a rate is out of range, or the rates are not in order.
@@ -84,7 +85,7 @@ def _read_points(alphas: Sequence[float], betas: Sequence[float]) -> list[tuple[
 
 
 def _profile_of(points: Iterable[tuple[Decimal, Decimal]]) -> dict[float, float]:
-    """Convert a piecewise linear trade-off function to a privacy profile: log10 δ at several ε, by increasing ε.
+    """Return log10 δ at several ε for a piecewise linear trade-off function, by increasing ε.
 
     δ(ε) is max_i (1 − β_i − e^ε α_i). It is given at ε = 0 and at the corners of this maximum above it.
 

@@ -109,10 +109,10 @@ class Trained:
 
     @property
     def statement(self) -> RunStatement:
-        """The ε of this run, how far it is supported, and the conditions that only the caller can vouch for.
+        """Statement of the ε of this run, with the conditions on which it rests.
 
         Conditions that the training loop ensured count as observed in each round. The caller must vouch for the others.
-        Those that concern the deployment accompany every ε, because no run shows them.
+        Conditions about the deployment accompany every ε, because no run shows them.
         """
         # Of the conditions left to the caller, some are of the guarantee, and the rest of bounds on the risk. Those of
         # the deployment are listed apart from the others.
@@ -281,7 +281,7 @@ def cautions(answer: Calibration, *, means_only: bool, seeded: bool, own_steps: 
             "The guarantee holds, but bounds on the risk are for losses without clipping",
         )
 
-    # How the arithmetic of the run differs from that of the theorem.
+    # How the arithmetic of the run differs from the arithmetic of the theorem.
     if answer.algorithm == "norm-fedavg":
         rounding = "messages have exactly the law that was calibrated; only the models' sums are rounded"
     else:

@@ -15,7 +15,7 @@ from epsilond.training.arrays import Bools, Floats, Indices
 
 @dataclass(frozen=True)
 class Batch:
-    """A batch of records for each of M clients, as indices; batches may have up to K records.
+    """Batches of records of M clients, as indices; each batch has up to K records.
 
     Attributes:
         clients: indices of the clients, (M,).
@@ -30,7 +30,9 @@ class Batch:
 
     @classmethod
     def of(cls, clients: Indices, places: Sequence[Indices]) -> Batch:
-        """Build a batch from the indices of the records of each client; clients may have different numbers of records.
+        """Build a batch from the indices of the records of each client.
+
+        The clients may have different numbers of records.
 
         Args:
             clients: indices of the clients, (M,), for M participants.

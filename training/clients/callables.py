@@ -57,7 +57,7 @@ class CallableClients:
         return any(client.returns == "means" for client in self.clients)
 
     def sums(self, models: Floats, batch: Batch, bounds: Floats) -> tuple[Floats, GradientStatistics]:
-        """Return the sum of the clipped gradients of each client in a batch, (M, d), and statistics of their norms.
+        """Return the sum of the clipped gradients of each client in a batch, and statistics of their norms.
 
         If a client returns only means, its mean is clipped and multiplied by the number of its records.
 

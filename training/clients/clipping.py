@@ -45,14 +45,16 @@ def scales(norms: Floats, bounds: Floats, dimension: int) -> Floats:
 
 
 def clip_rows(rows: Floats, bound: float) -> tuple[Floats, GradientStatistics]:
-    """Scale each row down to a norm of at most `bound`. Rows with NaN or infinite entries become zeros.
+    """Scale each vector down to an ℓ2 norm of at most `bound`.
+
+    Vectors with NaN or infinite entries become zeros.
 
     Args:
         rows: vectors, (K, d), for K vectors and d coordinates.
         bound: largest ℓ2 norm, above 0. If it is infinite, finite rows are unchanged.
 
     Returns:
-        The clipped rows, (K, d), and statistics of the norms before.
+        The clipped vectors, (K, d), and statistics of the norms before clipping.
     """
     # Without a bound, only rows that are not finite are replaced.
     if np.isinf(bound):

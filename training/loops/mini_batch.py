@@ -58,6 +58,7 @@ class RoundMessages:
         Returns:
             The batch sizes, clipping norms, weights and noise, with one entry per client in each array.
         """
+        # With groups, each client has the values of its group; otherwise all clients have the same values.
         if getattr(parameters, "groups", None):
             return cls._of_groups(problem, parameters)
         return cls(
@@ -72,7 +73,7 @@ class RoundMessages:
 
     @classmethod
     def _of_groups(cls, problem: Problem, parameters: Parameters) -> RoundMessages:
-        """Collect the values of each client from those of its group.
+        """Collect the batch sizes, clipping norms, weights and noise of each client, given by its group.
 
         Weights are scaled so that their mean over all clients is 1.
 

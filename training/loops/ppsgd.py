@@ -131,6 +131,7 @@ class PpsgdRun:
         """
         del session
         reject_steps("ppsgd", caller_steps)
+        # Step sizes that the caller gives replace the calibrated ones.
         shared_step = parameters.shared_step_size if step_size is None else step_size
         own_step = parameters.local_step_size if local_step_size is None else local_step_size
         for name, value in (("step_size", shared_step), ("local_step_size", own_step)):
@@ -215,7 +216,7 @@ class PpsgdRun:
         return np.sort(session.source.subsets((), session.count, self.participants))
 
     def _messages(self, session: Session, models: Floats, clients: Indices) -> tuple[Floats, int]:
-        """Return the messages of the clients before clipping, and the number of gradients with NaN or infinite entries.
+        """Return the messages that the clients send in a round, before clipping.
 
         A message is the mean gradient of a client's batch, or the sum if clients are weighted by their number of
         samples.
@@ -226,7 +227,7 @@ class PpsgdRun:
             clients: indices of the participating clients, shape (M,), for M clients.
 
         Returns:
-            The messages, shape (M, d), for d coordinates, and the number.
+            The messages, shape (M, d), for d coordinates, and the number of gradients with NaN or infinite entries.
         """
         batch_sizes = self.batch_sizes[clients]
         sizes = session.clients.sizes[clients]

@@ -62,7 +62,7 @@ class ProjectedSgdRun:
         del session
         reject_steps("projected-sgd", caller_steps)
         last_step = parameters.rounds
-        # The released model is that of a step chosen uniformly from `first_stop` to the last.
+        # The model after one step is released. The step is chosen uniformly from `first_stop` to the last.
         first_stop = last_step
         if problem.release != "last":
             first_stop = first_step_of_suffix(problem.suffix_fraction, last_step)

@@ -152,7 +152,7 @@ class Session:
     def _describe_round(self, participants: tuple[int, ...], statistics: GradientStatistics) -> Round:
         """Return the log entry of the next round, with the facts that the observer of the guarantee may see.
 
-        The entry is a part of the result of the run, so that it must not reveal facts that the guarantee does not
+        The entry is a part of the result of the run. Therefore it must not reveal facts that the guarantee does not
         cover.
 
         Args:
@@ -200,6 +200,7 @@ def require_records(sizes: Indices, wanted: Indices, *, exactly: bool) -> None:
         InvalidInput: a client has too few records, or another number if `exactly`. The error points to the first such
             client.
     """
+    # More records than needed may be allowed, fewer are not.
     is_wrong = sizes < wanted
     sign = "≥"
     if exactly:

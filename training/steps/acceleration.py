@@ -91,13 +91,13 @@ class Sequences:
         self._project = project
 
     def middle(self, step: AcceleratedStep) -> Floats:
-        """Return the point of this round's gradients (line 4 of Algorithm 2); a new stage sets w to w^ag.
+        """Return the point w^md at which the gradients of a round are taken (line 4 of Algorithm 2).
 
-        w^md = [(1 − α)(μ + η) w^ag + α((1 − α)μ + η) w]/(η + (1 − α²)μ). Here w is the iterate, w^ag the aggregated
-        point that the run returns, and μ the strong convexity.
+        w^md = [(1 − α)(μ + η) w^ag + α((1 − α)μ + η) w]/(η + (1 − α²)μ). Here w is the iterate, w^ag the output, and μ
+        the strong convexity. α and η are the coefficients of the round. At the start of a stage, w is set to w^ag.
 
         Args:
-            step: share α and pull η of this round, and whether a new stage begins with it.
+            step: the coefficients α (`share`) and η (`pull`), and whether a new stage begins with this round.
 
         Returns:
             The point w^md, in the shape of the model.
@@ -111,10 +111,14 @@ class Sequences:
         return output_weight * self.output + iterate_weight * self.iterate
 
     def move(self, step: AcceleratedStep, middle: Floats, gradient: Floats) -> None:
-        """Take the gradient step of one round: update w and the output w^ag (lines 10 and 11 of Algorithm 2).
+        """Take the gradient step of one round, by which the iterate w and the output w^ag move.
 
-        The new w is the projection of [αμ w^md + ((1 − α)μ + η) w − αg]/(μ + η) onto the domain. Here w^md is the point
-        of the gradient, g the gradient, and μ the strong convexity. Then w^ag ← αw + (1 − α) w^ag.
+        These are lines 10 and 11 of Algorithm 2. The new w is the projection of
+
+            [αμ w^md + ((1 − α)μ + η) w − αg]/(μ + η)
+
+        onto the domain. Here w^md is the point of the gradient, g the gradient, and μ the strong convexity. Then w^ag
+        becomes αw + (1 − α) w^ag.
 
         Args:
             step: the weight α and the coefficient η of the round.

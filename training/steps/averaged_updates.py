@@ -31,10 +31,11 @@ def noisy_mean(updates: Floats, participants: int, noise_std: float, normal: Flo
 def adapted_bound(
     bound: float, is_unclipped: Bools, participants: int, noise: float, *, target: float, rate: float
 ) -> float:
-    """Adapt a clipping bound C to C e^(−rate (share − target)), so that a target share of updates stays unclipped.
+    """Return the clipping bound of the next round, so that a target share of updates stays unclipped.
 
-    The rule is that of Andrew et al. (2021). The share is a noisy estimate of the fraction of updates that were not
-    clipped. It is ½ + (Σ_i b_i + noise)/M, where b_i is ½ if update i was not clipped, and −½ otherwise.
+    By the rule of Andrew et al. (2021), a bound C becomes C e^(−rate (share − target)). The share is a noisy estimate
+    of the fraction of updates that were not clipped. It is ½ + (Σ_i b_i + noise)/M, where b_i is ½ if update i was not
+    clipped, and −½ otherwise.
 
     Args:
         bound: clipping bound C.
@@ -45,8 +46,9 @@ def adapted_bound(
         rate: learning rate of log C.
 
     Returns:
-        The clipping bound of the next round.
+        The new clipping bound, in the unit of C.
     """
+    # Without noise this is the share of unclipped updates, if as many clients as planned take part.
     share = 0.5 + (float(np.sum(is_unclipped - 0.5)) + noise) / participants
     exponent = -rate * (share - target)
     # The noise may be large compared with M, so that the exponent is limited.

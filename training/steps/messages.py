@@ -31,9 +31,10 @@ def clipping_factors(norms: Floats, bound: float | Floats) -> Floats:
 
 
 def batch_mean(gradients: Floats, counted: Bools, batch_size: int) -> Floats:
-    """Return the sum of a batch's gradients divided by the planned batch size K, even if the batch has another size.
+    """Return the sum of a batch's gradients, divided by the planned batch size K.
 
-    The divisor must not depend on the draw: otherwise the noise would not hide the number of records drawn.
+    A random batch may have another size. The divisor must not depend on the draw: otherwise the noise would not hide
+    the number of records drawn.
 
     Args:
         gradients: gradients of all n records of a client, (…, n, d), for d coordinates.

@@ -54,13 +54,11 @@ class CancellingServer:
         self._project = project
 
     def receive(self, increment: Floats, number: int) -> None:
-        """Take the step of one round: add the mean report to the sum, and update the iterate and the model.
+        """Take the server's step of one round, by which its sum, its iterate and its model change.
 
-        The model x moves by the share 2/(t + 2) towards w. So x is an average of the start and all w, in which those of
-        later rounds weigh more.
-
-        The sum q grows by the increment. The iterate becomes Π(w − ηq), with step size η and projection Π onto the
-        domain.
+        The sum q of all mean reports grows by the increment. The iterate w becomes Π(w − ηq), with step size η and
+        projection Π onto the domain. The model x moves by the share 2/(t + 2) towards the new w. So x is an average of
+        the start and of all iterates, in which later iterates weigh more.
 
         Args:
             increment: mean of the reports of the round, with their noise, (…, d), for d coordinates.
@@ -74,7 +72,7 @@ class CancellingServer:
 
 
 class ClientNoise:
-    """State of the noise that clients add to their reports, so that a later report cancels the noise of the one before.
+    """State of the noise that clients add to their reports, and that their next reports cancel.
 
     S independent runs of N clients are simulated at once, one along the first axis of the arrays.
 
@@ -106,6 +104,7 @@ class ClientNoise:
         Returns:
             The new noise minus the old, (S, m, d); 0 for a client that does not report.
         """
+        # Number of a client's reports, with this one; an absent client keeps its noise.
         last_noise = self.held[self._rows, clients]
         counts = self._reports[self._rows, clients] + present
         new_noise = base * np.sqrt(counts)[..., None] * normal
@@ -147,7 +146,7 @@ class GapDifferences:
         return self._models[self._rows, clients], self._rounds[self._rows, clients]
 
     def receive(self, clients: Indices, present: Bools, reports: Floats, models: Floats, number: int) -> Floats:
-        """Add the reports of round `number` to the clients' sums, and return the mean of the sums of those present.
+        """Add the reports of a round to the clients' sums, and return the mean sum of the clients that report.
 
         Args:
             clients: clients in the m places of the round, (S, m), for S repetitions.
@@ -175,7 +174,7 @@ class GapDifferences:
 
 
 class ServerNoise:
-    """Noise of a trusted server, of which each round's noise replaces that of the last round.
+    """Noise of a trusted server, in which the noise of each round replaces the noise of the last round.
 
     This is Algorithm 2 of Reshef and Levy.
 

@@ -10,7 +10,7 @@ from epsilond.training.arrays import Floats
 
 
 def local_update(start: Floats, gradient: Callable[[Floats], Floats], *, steps: int, step_size: float) -> Floats:
-    """Return a client's update: its model before minus its model after E gradient steps on its own data.
+    """Return a client's update: the server's model minus the model after E gradient steps on the client's data.
 
     Only this difference leaves the client, and neither its records nor its gradients.
 

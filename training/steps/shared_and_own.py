@@ -71,9 +71,13 @@ class SharedPart:
 
 
 class OwnParts:
-    """The parts θ_i of the models that each client i keeps and updates itself in PPSGD of Bietti et al.
+    """Own parts θ_i of the clients' models, which each client i keeps and updates itself.
 
-    They are an array with one row for each client, (…, p), for p own coordinates.
+    In PPSGD of Bietti et al. a model consists of a shared part and an own part. The own parts get no noise, because
+    they never leave the client.
+
+    Attributes:
+        models: the present θ_i, one row for each client, (…, p), for p own coordinates.
     """
 
     def __init__(self, start: Floats, *, step_size: float) -> None:
@@ -102,6 +106,8 @@ class OwnParts:
 
     def means(self, rounds: int) -> Floats:
         """Return the mean of each client's own part θ_i over its values before each of the n rounds so far.
+
+        Let Δ_s be the change of θ_i in round s. The mean is the present θ_i minus (1/n)(1 · Δ_1 + … + n · Δ_n).
 
         Args:
             rounds: number n of rounds.

@@ -54,8 +54,12 @@ def simulate(
         rounds: rounds after which the excess risk is measured.
 
     Returns:
-        The measured curves. Diagnostics are `largest_gradient_norm`, the norm `largest_report` before scaling and the
-        `clipped_share` of the reports. Cancelled noise adds the diagnostics of `_cancellation`.
+        The measured excess risks and the last output of each repetition. The diagnostics are:
+            `largest_gradient_norm`: largest norm of a record's gradient.
+            `largest_report`: largest norm of a report before it is scaled down.
+            `clipped_share`: fraction of the reports that are scaled down.
+            `residual_noise` and `cancellation_error`: only for cancelled noise; the noise left in the server's sum, and
+            the relative rounding error of the cancellation.
 
     Raises:
         InvalidInput: the noise is missing, or the participation does not fit the problem.
@@ -130,7 +134,9 @@ def _draw_rounds(
 
 
 def _output_after(run: Mu2SgdRun, state: State, number: int) -> Floats:
-    """Return the output of a run of some rounds: the server's model x, or the mean of the models for noisy SGD.
+    """Return the models that a run of the given length outputs.
+
+    The output is the server's model x, or for noisy SGD the mean of the models of all rounds.
 
     Args:
         run: parameters of the run, with its method.
@@ -145,16 +151,19 @@ def _output_after(run: Mu2SgdRun, state: State, number: int) -> Floats:
 
 
 def _cancellation(state: State, divisor: int) -> Mapping[str, Floats]:
-    """Measure how well noise was cancelled: return diagnostics of the noise in the server's sum q at the end of a run.
+    """Return two diagnostics of how well the noise in the server's sum q was cancelled at the end of a run.
+
+    The sum q consists of the reports without noise, and the noise that is left in it, the residual noise.
 
     Args:
         state: the state after the last round.
         divisor: number m of noise vectors in a round: the server's sum has their mean.
 
     Returns:
-        Two diagnostics of each repetition. `residual_noise` is the squared norm of the noise left in q. To get
-        `cancellation_error`, the noiseless reports and that noise are subtracted from q. The largest coordinate of the
-        rest is divided by that of q or of the noise. By Lemma 4.1 of Reshef and Levy the error is 0 up to rounding.
+        Two values for each repetition:
+            `residual_noise`: squared ℓ2 norm of the residual noise.
+            `cancellation_error`: largest coordinate of q minus noiseless reports minus residual noise, relative to the
+            largest coordinate of q or of the residual noise. By Lemma 4.1 of Reshef and Levy it is 0 up to rounding.
     """
     residual = state.residual_noise / divisor
     scale = np.maximum(np.abs(state.server.sum).max(axis=1), np.abs(residual).max(axis=1))

@@ -116,9 +116,9 @@ class RunParticipation:
 
 
 def chunk_size(clients: int, noises: int) -> int:
-    """Return the number of rounds whose random numbers are drawn at a time, so that they fit into a fixed memory.
+    """Return the number of rounds for which random numbers are drawn at a time, within a fixed memory.
 
-    It does not depend on the number of repetitions, so that a repetition does not depend on it either.
+    The result does not depend on the number of repetitions. So a repetition has the same draws with any number of them.
 
     Args:
         clients: number of clients.
@@ -133,7 +133,7 @@ def chunk_size(clients: int, noises: int) -> int:
 
 @dataclass(frozen=True)
 class Reports:
-    """Random draws for some rounds of all repetitions: who reports, on which record, and the noise.
+    """Random draws for some rounds of all repetitions: reporting clients, their records, and the noise.
 
     Each round has m entries, the largest number of reports. If fewer clients report, the remaining entries are padding,
     which `present` marks.

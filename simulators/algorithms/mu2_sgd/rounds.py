@@ -29,7 +29,8 @@ class Scales:
     Attributes:
         step: step size η.
         largest: norm that reports are scaled down to, in gradient units.
-        base: standard deviation of the noise in a client's first report, or in a trusted server's sum; later cancelled.
+        base: standard deviation per coordinate of noise that a later report cancels: in a client's first report, or in
+            a trusted server's sum.
         fresh: standard deviation per coordinate of noise that is never cancelled, at equal privacy.
     """
 
@@ -62,7 +63,7 @@ class Scales:
 
 
 class State:
-    """State of all repetitions of a run: the server's sequences, and the noise that a later report will cancel.
+    """State of all repetitions of a run of DP-μ²-FL: models, sums, and the noise that later reports will cancel.
 
     Clients, or a trusted server, remember their last noise in order to cancel it.
 
@@ -223,7 +224,9 @@ def _run_gap_round(
 
 
 def _noise(run: Mu2SgdRun, scales: Scales, state: State, draws: Reports, round_index: int) -> Floats:
-    """Return the noise that this round adds to the server's sum of mean reports: new noise, minus cancelled noise.
+    """Return the noise that a round adds to the server's sum of mean reports.
+
+    It is new noise, minus the earlier noise that is cancelled.
 
     If clients add noise, the sum of their noise is divided by m, because the server averages m reports. Cancelled noise
     starts at standard deviation `scales.base`. Independent noise, which is never cancelled, has `scales.fresh`.

@@ -73,6 +73,7 @@ class _Plan:
             The steps, the noise (0 if there is none), the clipping norm (infinite if there is none) and the weights. A
             client's weight in the objective is 1/N, or proportional to its batch size.
         """
+        # Every client has the weight 1, or its batch size as its weight.
         step, shared_step = steps_of(problem, run)
         sizes = batch_sizes(problem, run)
         total = total_weight(problem, run)
@@ -154,8 +155,10 @@ def simulate(
         rounds: rounds after which the excess risk is measured.
 
     Returns:
-        The measured curves. Diagnostics are the `clipped_share` of all messages, the `largest_message` norm before
-        clipping, and the mean number of clients in a round, `mean_participants`.
+        The measured excess risks, the scores on held-out records, and the last models. The diagnostics are:
+            `clipped_share`: fraction of all messages that are clipped.
+            `largest_message`: largest norm of a message before clipping.
+            `mean_participants`: mean number of clients in a round.
 
     Raises:
         InvalidInput: steps or noise are missing, or groups and rate do not fit the problem.

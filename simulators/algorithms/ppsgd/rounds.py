@@ -151,7 +151,9 @@ def draw(
 
 
 def _row_starts(counts: Numbers) -> Numbers:
-    """Return the first row of each repetition in each round, for rows sorted by round and then by repetition.
+    """Return where the rows of each repetition begin in each round.
+
+    A row is a participant. The rows of all rounds form one table, sorted by round and then by repetition.
 
     Args:
         counts: number of participants, (rounds, repetitions).
@@ -159,6 +161,7 @@ def _row_starts(counts: Numbers) -> Numbers:
     Returns:
         Index of the first row and, in the last column, the end of the round's rows; (rounds, repetitions + 1).
     """
+    # The rows of a repetition end where the rows of the next one begin.
     stops = np.cumsum(counts.ravel()).reshape(counts.shape)
     first_starts = stops[:, 0] - counts[:, 0]
     return np.concatenate([first_starts[:, None], stops], axis=1)

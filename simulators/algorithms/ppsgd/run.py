@@ -114,9 +114,9 @@ class PpsgdRun:
         return personalization_value(self.personalization or 0.0)
 
     def batches(self, clients: int) -> tuple[ClientBatches, ...]:
-        """Return groups of clients with equal batch sizes that together are all clients of a problem.
+        """Return all clients of a problem in groups of clients with equal batch sizes.
 
-        A run without groups has a single one.
+        A run without groups has a single group of all clients.
 
         Args:
             clients: number of clients of the problem.
@@ -209,7 +209,7 @@ def steps_of(problem: PersonalizedProblem, run: PpsgdRun) -> tuple[float, float]
         run: parameters of the run.
 
     Returns:
-        The step size of the own parts, then that of the shared part.
+        The step size of the own parts, then the step size of the shared part.
 
     Raises:
         InvalidInput: noise, α or both step sizes are missing.

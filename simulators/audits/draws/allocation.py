@@ -16,7 +16,9 @@ from epsilond.simulators.audits.worlds import Floats, Integers
 
 @dataclass(frozen=True)
 class AllocatedSum:
-    """Attack on one contribution that is in k of t noisy sums, which are chosen uniformly at random and in secret.
+    """Attack on a contribution that is added to k of t noisy sums.
+
+    The k sums are chosen uniformly at random, and the attacker does not see the choice. The noise is standard normal.
 
     Attributes:
         shifts: shift of a sum by the contribution, for each data set ("world"), in standard deviations of the noise.
@@ -63,6 +65,7 @@ class AllocatedSum:
             remaining_choices = remaining_choices - is_chosen
             output = generator.standard_normal(world.size) + np.where(is_chosen, shift_of_run, 0.0)
             for index, shift in enumerate(self.shifts):
+                # The log likelihood ratio of one sum with the contribution against without it.
                 terms = polynomials[index, :-1] + shift * output - 0.5 * shift * shift
                 polynomials[index, 1:] = np.logaddexp(polynomials[index, 1:], terms)
 

@@ -19,7 +19,7 @@ def level_of_draw(spec: Subsampled, setting: AttackSetting) -> str:
         setting: protected unit, and whether clients have been drawn already.
 
     Returns:
-        The level.
+        "clients" or "records".
     """
     if spec.level is not None:
         return spec.level
@@ -46,10 +46,10 @@ def contains_draw(spec: object) -> bool:
 
 
 def sees_participation(spec: Subsampled, setting: AttackSetting) -> bool:
-    """Return whether the observer of an attack learns if the attacked record or client, the victim, participates.
+    """Return whether the observer of an attack learns if the victim participates.
 
-    A server receives the messages and sees their senders. All other clients together know it if the number of
-    participants is fixed.
+    The victim is the record or client in which the two data sets differ. A server receives the messages and sees their
+    senders. All other clients together know it if the number of participants is fixed.
 
     Args:
         spec: mechanism with a draw of participants.
@@ -66,11 +66,11 @@ def sees_participation(spec: Subsampled, setting: AttackSetting) -> bool:
 def participation_of(spec: Subsampled, setting: AttackSetting) -> SampledParticipation:
     """Return the draw that decides whether the changed client or record is in a batch.
 
-    It uses a single random number. It draws the whole batch if the program of a training is attacked.
+    The draw uses a single random number. If the program of a training is attacked, it draws the whole batch instead.
 
     Args:
         spec: the draw of a batch.
-        setting: the attack is `implemented` if the draw is by the program that a training runs.
+        setting: its `attack` is "implemented" if the program of a training is attacked.
 
     Returns:
         The draw, with its inclusion probability.

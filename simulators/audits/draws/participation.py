@@ -39,7 +39,7 @@ class SampledParticipation:
 
     @property
     def work(self) -> float:
-        """Cost of one draw: a coin, or every record of the population."""
+        """Cost of one draw, in units of Gaussian noise on one number: of a coin, or of every record."""
         if self.population is None:
             return 0.5
         return 0.4 * self.population
@@ -89,7 +89,7 @@ class SampledParticipation:
 
 
 def truncate_batches(generator: np.random.Generator, drawn: Bools, largest_batch: int) -> Bools:
-    """Limit batches to a largest size: of a larger batch, a uniform random subset is kept.
+    """Return batches of at most a largest size, by keeping a uniform random subset of each larger batch.
 
     Args:
         generator: source of random numbers.

@@ -27,11 +27,11 @@ LEAST_WEIGHT = 1e-18
 
 @dataclass(frozen=True)
 class HiddenDraw:
-    """Attack on a secret random batch, if a record outside the batch does not change the output.
+    """Attack on a mechanism that runs on a secret random batch of records.
 
-    This is so for Poisson batches, and for batches of fixed size in which all other records contribute zero. An
-    attacker distinguishes two data sets, FIRST and SECOND, which differ in one record, the victim's. A third case,
-    ABSENT, is that the batch does not contain this record.
+    A record outside the batch must not change the output. This holds for Poisson batches, and for batches of fixed size
+    in which all other records contribute zero. An attacker distinguishes two data sets, FIRST and SECOND, which differ
+    in one record, the victim's. A third case, ABSENT, is that the batch does not contain this record.
 
     Attributes:
         inner: mechanism on the batch.

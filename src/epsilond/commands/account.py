@@ -156,7 +156,7 @@ def account(
 def _read_fields(
     problem: type, context: typer.Context, spec: str | None, request: str | None, texts: JsonObject
 ) -> JsonRecord:
-    """Return the fields of the request; options override those of the request file.
+    """Return the fields of the request; options override fields of the request file.
 
     Args:
         problem: the request class.
@@ -245,7 +245,7 @@ def _query_field(name: str, values: list[float]) -> tuple[str, object]:
 
 
 def _option(pointer: str) -> str:
-    """Convert a JSON pointer into the request to a pointer that names the command-line option it belongs to.
+    """Convert a JSON pointer of a fault in the request to a pointer that names the command-line option.
 
     For example, /query/deltas/3 becomes /delta/3, and /claim/epsilon becomes /claim_epsilon.
 

@@ -41,7 +41,7 @@ class Command(TyperCommand):
             ctx: context of the command.
 
         Returns:
-            The parameters as click describes them. The order is that of the help.
+            The parameters as click describes them. They are in the order of the help.
         """
         params: list[Any] = super().get_params(ctx)
         for param in params:
@@ -241,6 +241,7 @@ def _remove_option(option: str, args: list[str], params: list[Any]) -> _Removal:
     Returns:
         The fault, the remaining arguments, and whether parsing can go on with them.
     """
+    # A known option lacks its value; for an unknown one, the message proposes similar options.
     known_options = [name for param in params if _is_option(param) for name in param.opts]
     is_known = option in known_options
     if is_known:
@@ -250,6 +251,8 @@ def _remove_option(option: str, args: list[str], params: list[Any]) -> _Removal:
         reason = explain_missing_risk(_pointer(option).removeprefix("/"), fields)
         message = reason or f"is not an option of this command{_suggest_option(option, known_options)}"
         fault = Fault(_pointer(option), message)
+
+    # Without a place of the option among the arguments, its cause cannot be removed.
     index = _index_of(args, option)
     if index is None:
         return _Removal(fault, args, can_continue=False)

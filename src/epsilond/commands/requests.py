@@ -78,7 +78,9 @@ class RequestFields:
 
     @classmethod
     def from_options(cls, problem: type, request: str | None, texts: JsonObject, error: InvalidInput) -> Self:
-        """Read the fields of a request from its file and from the texts of the options, which override the file.
+        """Read the fields of a request from a file and from the options of the command.
+
+        An option overrides the same field of the file.
 
         Args:
             problem: the request class.
@@ -87,7 +89,8 @@ class RequestFields:
             error: faults of the options that the parser of the command line has found.
 
         Returns:
-            The fields with all faults of the options, which are reported later with those of the request.
+            The values of the fields, with all faults of the options. They are reported later, with the faults of the
+            request itself.
 
         Raises:
             InvalidInput: the request file cannot be read; with the faults that are already known.
@@ -182,15 +185,16 @@ def assignment(text: str, *, at: str) -> tuple[str, str]:
 
 
 def field_parameters(options: Iterable[FieldOption]) -> list[inspect.Parameter]:
-    """Return a keyword-only parameter for each option of a request, by which typer makes the options of a command.
+    """Return a keyword-only parameter of a function for each option of a request.
 
-    All parameters default to None, because a request file may give the fields instead.
+    From these parameters typer, the library for command lines, makes the options of the command. All parameters default
+    to None, because a request file may give the fields instead.
 
     Args:
         options: descriptions of the options.
 
     Returns:
-        The parameters, those of required fields first.
+        The parameters, with the required fields first.
     """
     ordered = sorted(options, key=lambda option: not option.required)
     return [_field_parameter(option) for option in ordered]

@@ -26,7 +26,17 @@ def theorems(
     theorem_id: Annotated[str | None, typer.Argument(metavar="ID", help="one theorem in full")] = None,
     as_body: AsJson = False,
 ) -> None:
-    """List the theorems, or show one in full."""
+    """List the theorems, or show one in full.
+
+    \f
+
+    Args:
+        theorem_id: id of the theorem that is shown; None to list all.
+        as_body: whether to print JSON as the service answers it; otherwise a table is printed.
+
+    Raises:
+        typer.Exit: there is no such theorem; the reason was printed.
+    """
     with exit_codes():
         from epsilond import listing  # noqa: PLC0415  help needs no theorem
         from epsilond.accountants.theorems import THEOREMS  # noqa: PLC0415

@@ -83,7 +83,7 @@ class LedgerBudget:
         delta: AmountTold | None = None,
         expires_in: float | None = None,
     ) -> None:
-        """Make a budget that pays from an item of the ledger's plan, or from a slot (a share of the ledger's budget).
+        """Make a budget that pays from a ledger: from an item of its plan, or from a slot (a share of its budget).
 
         Args:
             ledger: the ledger that is charged.
@@ -170,7 +170,7 @@ class LedgerBudget:
         self.taken += count
 
     def reserve(self, step: Spec, count: int) -> int:
-        """Reserve the budget of runs of a step ahead of their payment, or of as many as the ledger has room for.
+        """Reserve the budget of runs of a step ahead of their payment, as far as the ledger has room for them.
 
         Args:
             step: mechanism of one run.
@@ -198,7 +198,7 @@ class LedgerBudget:
         return min(paid + left, count)
 
     def would_exceed(self, step: Spec, count: int = 1) -> bool:
-        """Return whether the ledger would reject further runs of a mechanism now. Nothing is changed or reserved.
+        """Return whether the ledger would reject further runs of a mechanism now, without any change.
 
         Runs that were paid for or reserved before, and not used yet, are counted first.
 
@@ -263,9 +263,10 @@ class LedgerBudget:
             raise RunDiffers.of(self.observations)
 
     def _commit(self, step: Spec, wanted: int) -> None:
-        """Spend the budget of some runs of a step, from the present reservation or from a new one if that is used up.
+        """Spend the budget of some runs of a step.
 
-        If the reservation has expired, nothing is committed, and the next call makes a new one.
+        It comes from the present reservation, or from a new one if the present one is used up. If the reservation has
+        expired, nothing is committed, and the next call makes a new one.
 
         Args:
             step: mechanism of one run.

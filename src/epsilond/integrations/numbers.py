@@ -50,14 +50,14 @@ def count(value: object, at: str) -> int:
 
 
 def build(request: Callable[..., T], at: str, names: Mapping[str, str], **fields: object) -> T:
-    """Make an instance of a request class, and report its errors under the field names of another library.
+    """Return an instance of a request class; errors name the fields as another library does.
 
     Users of the other library know its field names, and not those of this library.
 
     Args:
         request: the request class.
         at: JSON pointer to the object of the other library from which the fields were read.
-        names: mapping from field names of `request` to those of the other library, where they differ.
+        names: mapping from field names of `request` to names of the other library, where they differ.
         **fields: values of the fields of `request`.
 
     Returns:

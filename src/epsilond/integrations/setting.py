@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class StatedSetting(TypedDict):
-    """The setting of a guarantee: neighbouring relation, protected unit and adversary.
+    """Setting of a guarantee, that is, its neighbouring relation, protected unit and adversary.
 
     Attributes:
         relation: relation of the two data sets that the guarantee compares, such as "add-or-remove-one".

@@ -48,7 +48,7 @@ class Stated:
         return evidence.status
 
     def statement(self, delta: float) -> RunStatement:
-        """Return ε at δ of the run so far, and how far observations of the run support it.
+        """Return a statement of the ε of the run so far, with the observations that support it.
 
         Args:
             delta: δ of the statement, between 0 and 1.
@@ -101,7 +101,7 @@ class Stated:
         return float(curve.delta(epsilon=epsilon).upper)
 
     def declare(self, premise: Premise | str, declaration: str) -> None:
-        """Record that the caller vouches for a premise from now on: a condition of the theorem that proves the ε.
+        """Record that the caller vouches for a premise, a condition of the theorem that proves the ε, from now on.
 
         Args:
             premise: the premise or its id.

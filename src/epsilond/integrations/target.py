@@ -78,9 +78,9 @@ class TargetBudget:
             false_positive_rate: false positive rate of `true_positive_rate`, below it.
             gaussian_dp_mu: μ of Gaussian differential privacy, positive.
             rho: ρ of zero-concentrated differential privacy, positive.
-            relation: neighbouring relation.
-            unit: the protected unit.
-            observer: the adversary.
+            relation: neighbouring relation of the account.
+            unit: the protected unit, such as a record or a client.
+            observer: the adversary, that is, the party from which the data is protected.
 
         Raises:
             InvalidInput: no target is given, or several, or a number is out of its range.
@@ -95,6 +95,8 @@ class TargetBudget:
             gaussian_dp_mu=gaussian_dp_mu,
             rho=rho,
         ).target
+
+        # The account: its kind of guarantee, the releases that were paid for, and the observations of the run.
         self.delta = self.target.delta or 0.0
         self.relation = relation
         self.unit = require_unit(unit)
@@ -105,7 +107,7 @@ class TargetBudget:
         self._paid: Counter[Spec] = Counter()
 
     def reserve(self, step: Spec, count: int) -> int:
-        """Return how many more runs of a step, at most `count`, are certified to stay within the target.
+        """Return how many more runs of a step are certified to stay within the target, at most `count`.
 
         The number is found by bisection. Nothing is reserved.
 
@@ -131,7 +133,7 @@ class TargetBudget:
         return lower
 
     def pay(self, step: Spec, count: int = 1) -> None:
-        """Count runs of a step, if they stay within the target. The runs may start when this method returns.
+        """Count runs of a step, which may then start, or raise an error if they would pass the target.
 
         The budget is a target for the whole run, kept in this process and in no ledger.
 

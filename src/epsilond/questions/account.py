@@ -79,10 +79,10 @@ def account(
 ) -> Accounted:
     """Return the certified guarantee of a run, for a stated neighbouring relation, unit and observer.
 
-    With one of `epsilon`, `delta` and `log10_delta` the answer is that of `POST /v1/accounts`: the guarantee there, the
-    points, and their meaning for an attacker. With only a list such as `priors`, the guarantee is given at ε = 0.
-    Without any of them the answer has no points and no meaning and is much faster; `guarantee.curve` gives δ at any ε,
-    and ε at any δ.
+    With one of `epsilon`, `delta` and `log10_delta` the answer is the same as of `POST /v1/accounts`. It has the
+    guarantee at these values, the points, and their meaning for an attacker. With only a list such as `priors`, the
+    guarantee is given at ε = 0. Without any of them the answer has no points and no meaning and is much faster;
+    `guarantee.curve` gives δ at any ε, and ε at any δ.
 
     Args:
         spec: a spec or its JSON form, a mapping with a `kind`.

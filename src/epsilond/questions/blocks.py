@@ -30,7 +30,7 @@ def run_blocks(
     executor: Executor | None = None,
     checkpoint: TrialFile | None = None,
 ) -> Sequence[object]:
-    """Run all blocks (independent groups of repetitions) of a simulation, and return their results in order.
+    """Return the results of all blocks of a simulation, that is, of independent groups of repetitions.
 
     Args:
         prepared: the simulation.
@@ -67,7 +67,7 @@ def _with_checkpoint(prepared: Prepared, workers: int, progress: Progress, check
         checkpoint: file of finished blocks.
 
     Returns:
-        The results of all blocks, those of the file and the new ones, in the order of the blocks.
+        The results of all blocks, from the file and new ones, in the order of the blocks.
     """
     # Blocks that an earlier run has finished are not run again.
     total = prepared.plan.blocks
@@ -81,6 +81,7 @@ def _with_checkpoint(prepared: Prepared, workers: int, progress: Progress, check
         finished[index] = block
         progress(len(finished), total)
 
+    # Several processes are started only if several blocks are missing.
     if min(workers, len(missing)) > 1:
         _in_processes(prepared, min(workers, len(missing)), missing, in_silence, add)
     else:
@@ -109,6 +110,7 @@ def _in_processes(
         The results in the order of `indices`.
     """
     total = len(indices)
+    # Only the processes that are started here may be terminated.
     before = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(
         workers, mp_context=multiprocessing.get_context("spawn"), initializer=_start, initargs=(prepared,)

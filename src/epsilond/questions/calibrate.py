@@ -46,8 +46,8 @@ def calibrate(
 
     With a ledger, the noise is the smallest at which the run fits into the budget that is left. Without `slot` and
     `item`, this is the budget of the slot for Gaussian differential privacy. Leave out ε, δ, the unit, the relation and
-    the observer, which are those of the ledger. The guarantee of the answer is that of this run alone, without earlier
-    ones, at the ledger's δ. No budget is reserved. To reserve it, pass the spec that `given.calibrate(…)` returns to
+    the observer, which the ledger sets. The guarantee of the answer is that of this run alone, without earlier ones, at
+    the ledger's δ. No budget is reserved. To reserve it, pass the spec that `given.calibrate(…)` returns to
     `given.reserve`.
 
     Args:
@@ -57,7 +57,7 @@ def calibrate(
             rdp or pure.
         item: name of an item of the ledger's plan: a mechanism with its number of runs, for which budget is set aside.
         eta: η, the largest amount that the charge may add to δ in a Gaussian slot; None for the slot's default.
-        **fields: fields of the HTTP body and of the command line. They replace those of a request.
+        **fields: fields of the HTTP body and of the command line. They replace fields of a request.
 
     Guarantees: the upper bound of the answer's guarantee meets the target at the returned parameters.
 

@@ -14,7 +14,7 @@ def cite(*cited: object) -> str:
     """Return BibTeX of this software and of the works that prove the given answers or theorems.
 
     A `note` in each entry names the theorems. For an answer, these are the theorems of its derivation. A
-    calibration also has those of the papers' formulas with which it compares its figures (`as_printed`).
+    calibration also has the theorems of the papers' formulas with which it compares its figures (`as_printed`).
 
     Args:
         *cited: answers of `calibrate`, `account` or `bound_risk`, their JSON forms, or ids of theorems.
@@ -30,7 +30,7 @@ def cite(*cited: object) -> str:
 
 
 def _theorems(source: object) -> Iterator[str]:
-    """Yield the ids of the theorems of an answer, or the id itself.
+    """Yield the ids of the theorems from which an answer is derived, or the given id itself.
 
     Args:
         source: an answer, its JSON form as a mapping, or the id of a theorem.

@@ -29,7 +29,7 @@ def evaluate(theorem_id: str, /, reading: Reading = "printed", **inputs: object)
 
     Args:
         theorem_id: id of the theorem.
-        reading: the formula as printed, or as corrected.
+        reading: `printed` for the formula as the paper has it, with its known errors; otherwise a corrected version.
         **inputs: inputs of the formula, by name.
 
     Returns:

@@ -82,12 +82,12 @@ def calibrate_within(
 def plan_within(
     ledger: Ledger, fields: Mapping[str, object], payment: Mapping[str, object], progress: Progress
 ) -> PlanAnswer:
-    """Calibrate several algorithms for one learning problem to the remaining budget of a ledger, and rank the results.
+    """Rank several algorithms for one learning problem, each calibrated to the remaining budget of a ledger.
 
     Args:
         ledger: the ledger that pays for the run.
         fields: fields of the request: the learning problem, without the fields that the ledger sets.
-        payment: those of `slot`, `item` and `eta` that the caller gave, as in `calibrate_within`.
+        payment: the arguments of `calibrate_within` named `slot`, `item` and `eta`, if the caller gave them.
         progress: called with the number of algorithms that are done, and the number of algorithms.
 
     Returns:
@@ -124,7 +124,7 @@ def plan_within(
 def _require_free_fields(fields: Mapping[str, object], setting: Setting) -> None:
     """Check that a request to compare algorithms within a ledger has no field that the ledger sets.
 
-    The unit and the relation may be given if they are those of the ledger.
+    The unit and the relation may be given if they are the same as in the ledger.
 
     Args:
         fields: fields of the plan.
@@ -165,9 +165,10 @@ def _calibrate_draft(ledger: Ledger, draft: Draft, setting: Setting, payment: Js
 
     Args:
         ledger: the ledger that pays for the run.
-        draft: the algorithm with the request that was made from the common problem; without one it does not fit.
+        draft: the algorithm, with the request that was made for it from the common learning problem. It has no request
+            if the problem does not fit the algorithm.
         setting: relation, unit and observer of the ledger.
-        payment: those of `slot`, `item` and `eta` that the caller gave, as in `calibrate_within`.
+        payment: the arguments of `calibrate_within` named `slot`, `item` and `eta`, if the caller gave them.
 
     Returns:
         The calibration, or the error that rejects it; None if the problem does not fit the algorithm.

@@ -36,7 +36,7 @@ def field_names(algorithm: str) -> set[str]:
 def complete_fields(
     algorithm: str, sources: Gradients, fields: Mapping[str, object], first_model: Floats
 ) -> JsonRecord:
-    """Complete the fields of a calibration request: absent ones are computed from the clients' data.
+    """Return the fields of a calibration request, with absent ones computed from the clients' data.
 
     Args:
         algorithm: name of the algorithm.
@@ -45,7 +45,7 @@ def complete_fields(
         first_model: the first model, shape (d,), for d coordinates.
 
     Returns:
-        The fields of the request, those of the caller and the computed ones.
+        The fields of the request by name, given and computed.
 
     Raises:
         InvalidInput: the clients have different numbers of records, and the algorithm needs equal ones.
@@ -152,7 +152,7 @@ def _lipschitz_radius(algorithm: str, fields: Mapping[str, object], first_model:
 
 
 def domain_radius(diameter: object, radius: object, center: Floats) -> float:
-    """Return the largest norm of a model in the domain, a ball around the first model; infinite without a domain.
+    """Return the largest norm of a model in the domain, which is a ball around the first model.
 
     Args:
         diameter: diameter of the ball; it takes precedence over the radius. A value that is not a number is ignored.
@@ -160,7 +160,7 @@ def domain_radius(diameter: object, radius: object, center: Floats) -> float:
         center: center of the ball, shape (d,), for d coordinates.
 
     Returns:
-        The largest distance of a model in the ball from the origin.
+        The largest distance of a model in the ball from the origin; infinite if neither number is given.
     """
     center_norm = float(np.linalg.norm(center))
     # By the triangle inequality, the norm is at most the ball's radius plus the norm of its center.

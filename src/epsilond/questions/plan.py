@@ -36,7 +36,8 @@ def plan(
     all of them.
 
     With a ledger, each algorithm is calibrated within the budget that is left, as `epsilond.calibrate` does. Leave out
-    the target and the setting, which are those of the ledger. If one run fits, a second one need not fit after it.
+    the target, the relation, the unit and the observer, which the ledger sets. If one run fits, a second one need not
+    fit after it.
 
     Args:
         executor: calibrates the algorithms in parallel, to the same figures; excludes `given`.

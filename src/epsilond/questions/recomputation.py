@@ -102,9 +102,10 @@ def template_errors() -> type[Exception]:
 
 # Answers in JSON ------------------------------------------------------------------------------------------------------
 def verify_answer(text: str, signature: VerifiedSignature | None, request: Mapping[str, object] | None) -> Verification:
-    """Verify a signed answer in JSON.
+    """Verify a signed answer in JSON, and return the outcome.
 
-    If its request is given and is not a sweep, the answer is also computed again and compared.
+    If its request is given, the answer is also computed again and compared. Sweeps, that is, calibrations at several
+    values of a field, are not computed again.
 
     Args:
         text: JSON text of the answer.
@@ -116,7 +117,7 @@ def verify_answer(text: str, signature: VerifiedSignature | None, request: Mappi
 
     Raises:
         InvalidInput: the answer has no signature.
-        NoSignature: the signature is that of a page, or of an answer to another request.
+        NoSignature: the signature belongs to a page, or to an answer to another request.
     """
     if signature is None:
         raise InvalidInput.at("/report", _describe_json(text))
@@ -146,7 +147,7 @@ def verify_answer(text: str, signature: VerifiedSignature | None, request: Mappi
 
 
 def _describe_json(text: str) -> str:
-    """Describe a JSON file that a caller gave in place of a report, as the end of a sentence about the file.
+    """Return the end of a sentence that describes a JSON file which a caller gave in place of a report.
 
     The description has the kind of the file, and a hint at the command or the file that the caller needs.
 
@@ -231,7 +232,9 @@ def _compare(kind: str, signed_record: JsonObject, present: ReportedAnswer) -> t
 
 # Pages ----------------------------------------------------------------------------------------------------------------
 def verify_page(data: JsonObject, page: str, signature: VerifiedSignature | None) -> Verification:
-    """Verify a report: compute its answer again, and write its page again. Its hash was checked before.
+    """Verify a report by computing its answer again and writing its page again, and return the outcome.
+
+    The hash of the page was checked before.
 
     Args:
         data: the data in the page, with the request and the answer.

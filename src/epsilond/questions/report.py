@@ -89,7 +89,9 @@ def verify(
 
 
 def _verify_signature(page: str, signature: str | None, keys: Keys | None) -> VerifiedSignature | None:
-    """Verify a document's signature, and return its statement; None if neither signature nor keys are given.
+    """Verify the signature of a document, and return the signed statement about the document.
+
+    The caller gives both a signature and trusted keys, or neither.
 
     Args:
         page: text of the signed document.
@@ -109,6 +111,7 @@ def _verify_signature(page: str, signature: str | None, keys: Keys | None) -> Ve
         raise InvalidInput.at("/keys", "is of no use without signature")
     if keys is None:
         raise InvalidInput.at("/signature", "is of no use without keys")
+    # The signature is of the bytes of the document; they must be the same as when it was signed.
     statement, key = verify_statement(page.encode("utf-8", "surrogatepass"), signature, keys)
     return VerifiedSignature(
         kind=statement.kind,
@@ -120,7 +123,9 @@ def _verify_signature(page: str, signature: str | None, keys: Keys | None) -> Ve
 
 
 def _verify_ledger_page(page: str, keys: Keys | None) -> Verification:
-    """Verify the page of a ledger, of which only the signature is checked, and return the outcome.
+    """Verify the signature of a ledger's page, and return the outcome.
+
+    The figures on the page are not computed again.
 
     Args:
         page: text of the page, with its signature.
@@ -135,6 +140,7 @@ def _verify_ledger_page(page: str, keys: Keys | None) -> Verification:
     """
     if keys is None:
         raise InvalidInput.at("/keys", "is required: only the signature shows the origin of a ledger's page")
+    # The page has its data inside, from which the facts about the ledger are taken.
     body, key = ledger_page(page, keys)
     ledger = body["ledger"]
     conditions = tuple(str(condition["statement"]) for condition in ledger["declared_conditions"])
@@ -168,13 +174,13 @@ def _ledger_headline(ledger: JsonObject) -> Iterator[str]:
 
 
 def read_page(path: Path) -> str:
-    """Return the text of a report's file; a file that is not UTF-8 is read as an empty page.
+    """Return the text of a report's file.
 
     Args:
         path: path of the file.
 
     Returns:
-        The text, with its line endings as they are stored.
+        The text, with its line endings as they are stored. Empty if the file is not UTF-8, and so no report.
 
     Raises:
         InvalidInput: the file cannot be read, or is too large to be a report.

@@ -12,7 +12,7 @@ def bound_risk(algorithm: object, /, **fields: object) -> RiskBoundsAnswer:
 
     Args:
         algorithm: name of an algorithm, or a request, one of `epsilond.requests`.
-        **fields: fields of the HTTP body and of the command line. They replace those of a request.
+        **fields: fields of the HTTP body and of the command line. They replace fields of a request.
 
     Returns:
         The bounds, each with its theorem. A bound with a hidden constant is known only up to this constant.

@@ -67,13 +67,13 @@ def simulate(
 ) -> Any:
     """Simulate a run, and compare the measurement with its bounds or its guarantee.
 
-    `epsilond.as_json` renders the answer, and `epsilond.draw` a figure of that. The answer does not depend on `workers`
-    or `executor`.
+    `epsilond.as_json` renders the answer as JSON, from which `epsilond.draw` makes a figure. The answer does not depend
+    on `workers` or `executor`.
 
     Args:
         experiment: a request (`kind` risk, audit, membership or preset), its JSON form, or the name of a preset.
-        repetitions: number of runs; that of the request if absent.
-        seed: seed of all randomness; that of the request if absent.
+        repetitions: number of runs; None for the number in the request.
+        seed: seed of all randomness; None for the seed in the request.
         workers: number of processes that run the blocks. With several, a script needs `if __name__ == "__main__":`.
         executor: runs the blocks instead: threads, processes, or a cluster (`epsilond.executors.dask_executor`).
         progress: called with the number of finished blocks and the number of blocks.

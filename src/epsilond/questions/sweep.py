@@ -31,7 +31,7 @@ class AtValue:
 
 @dataclass(frozen=True, kw_only=True)
 class Sweep:
-    """The calibrations of an algorithm at several values of one field.
+    """Calibrations of an algorithm at several values of one field of its request.
 
     Attributes:
         algorithm: name of the algorithm.
@@ -120,9 +120,9 @@ def _require_field(calibrator: Calibrator, swept: str) -> None:
 
 
 def _require_valid_other_fields(swept: str, answers: Sequence[AtValue]) -> None:
-    """Reject a sweep in which the same fault of a field other than the swept one occurs at every value.
+    """Reject a sweep if every value has the same fault, and the fault is of another field than the swept one.
 
-    The swept values are not the cause of such a fault, so that the whole sweep is rejected.
+    The swept values are not the cause of such a fault. So the whole sweep is rejected.
 
     Args:
         swept: name of the swept field.
@@ -146,7 +146,7 @@ def _is_about(field: str, fault: Fault) -> bool:
 
 
 def _calibrate_at(calibrator: Calibrator, value: object, fields: JsonObject, true_figures: bool) -> AtValue:
-    """Calibrate an algorithm at one value of the field that a sweep varies; return the answer, or the error.
+    """Return the calibration of an algorithm at one value of the field that a sweep varies, or its error.
 
     Args:
         calibrator: the algorithm.

@@ -75,7 +75,7 @@ def train(
         ledger: pays for the run, which is reserved and committed before its first round.
         slot: kind of slot of the ledger; its only slot if neither slot nor item is given.
         item: item of the ledger's plan.
-        randomness: bits for tests; those of the operating system if absent.
+        randomness: source of random bits, for tests; None for the operating system.
         on_round: called as `on_round(round, model)` after every round, with None for a model that the guarantee hides.
             It ends the run by returning True.
         unprotected: whether the log contains values that no guarantee covers, such as norms before clipping.
@@ -151,7 +151,7 @@ def _start_session(
     on_round: OnRound | None,
     unprotected: bool,
 ) -> Session:
-    """Return the state of a training run before its first round.
+    """Return the state of a training run before its first round, with an empty log.
 
     The observer of the guarantee decides which facts the log and `on_round` may have: the participants of a round, and
     the model after it.
@@ -161,7 +161,7 @@ def _start_session(
         sources: the clients.
         first_model: the first model, shape (d,), for d coordinates.
         own_values: first values of the clients' own coordinates in ppsgd, shape (p,); None without such coordinates.
-        randomness: source of random bits; None for the operating system's.
+        randomness: source of random bits; None for the operating system.
         on_round: callback after each round; None for no callback.
         unprotected: whether the log has facts that no guarantee covers.
 
@@ -208,7 +208,7 @@ def _run_rounds(run: TrainingRun, session: Session, ledger: Ledger | None) -> Tr
 def _describe_outcome(
     answer: Calibration, session: Session, outcome: TrainingOutcome, receipt: Receipt | None, *, own_steps: bool
 ) -> Trained:
-    """Return the result of a training run, with its guarantee and the conditions of it that the run ensured.
+    """Return the result of a training run, with its guarantee and the conditions that the run ensured.
 
     Args:
         answer: the calibration of the run.
@@ -285,10 +285,9 @@ def _read_clients(
 
 
 def _dimension_of_functions(start: object, fields: Mapping[str, object], calibration: Calibration | None) -> int:
-    """Return the dimension of the model if the clients are functions, so that no data shows it.
+    """Return the dimension of the model if the clients are functions of the caller that return gradients.
 
-    A client is then a function of the caller that returns gradients. The dimension is that of the calibration,
-    otherwise that of the fields, otherwise that of the first model.
+    No data then shows the dimension. The calibration states it, otherwise the fields, otherwise the first model.
 
     Args:
         start: the first model; None if it is not given.

@@ -255,7 +255,7 @@ class _Reader:
         return Fault(f"{at}/{name}", f"{message}{proposal}", None if proposal else ", ".join(known))
 
     def _number(self, shape: Shape, value: Any, at: str) -> Any:
-        """Convert a number to int or float, and check its range; a float that is not finite counts as ±∞.
+        """Convert a number to int or float, and check its range. NaN and large numbers count as ±∞ for floats.
 
         Args:
             shape: parts of the annotation of the value.
@@ -340,7 +340,7 @@ class _Reader:
         return _FAULTY
 
     def _member(self, shape: Shape, value: JsonObject, at: str) -> object:
-        """Convert a mapping, as `read` does, to one of several request classes, which a field such as `kind` names.
+        """Convert a mapping to one of several request classes, which a field such as `kind` names.
 
         Args:
             shape: parts of the annotation of the value, with the name of this field as `tag`.
@@ -368,7 +368,7 @@ class _Reader:
         return _FAULTY
 
     def _union(self, shape: Shape, value: object, at: str) -> object:
-        """Convert a value, as `read` does, to the first type of a union that it fits, or add the errors of all.
+        """Convert a value to the first type of a union that it fits, or add the errors of all types.
 
         A structure, such as a mapping, is compared with request classes only, and any other value with the other types.
 

@@ -91,7 +91,7 @@ def shape_of(annotation: Hashable) -> Shape:
 
 
 def _shape(annotation: object, request: type | None = None) -> Shape:
-    """Analyse a type annotation: return the kind of the type, its members, and the range of its values.
+    """Return the parts of a type annotation: the kind of the type, its member types, and the range of its values.
 
     Args:
         annotation: a type, with its metadata.

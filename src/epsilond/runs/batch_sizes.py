@@ -58,11 +58,12 @@ class BatchSizes:
         self._bet(size, inverse_probability)
 
     def _bet(self, size: int, inverse_probability: float) -> None:
-        """Test by betting whether batch sizes repeat too often; raise the alarm if the wealth reaches 1/`PER_TEST`.
+        """Test by betting whether batch sizes repeat too often, and raise the alarm if the bets win too much.
 
-        The hypothesis is that sizes are independent binomial variables, and `PER_TEST` is the level of the test. A
-        third of the wealth is kept, a third is bet on the most frequent size and a third on the previous size. A hit
-        pays 1 over the probability of the size, so that the expected wealth does not grow under the hypothesis.
+        The hypothesis is that sizes are independent binomial variables. A third of the wealth is kept, a third is bet
+        on the most frequent size and a third on the previous size. A hit pays 1 over the probability of the size. So
+        the expected wealth does not grow under the hypothesis. A wealth of 1/`PER_TEST` raises the alarm, which has
+        probability at most `PER_TEST`, the level of the test.
 
         Args:
             size: number of records in the batch of this step.

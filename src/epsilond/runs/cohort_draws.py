@@ -73,7 +73,7 @@ class CohortDraws:
         self._test_counts(everybody)
 
     def _indices(self, clients: Collection[Hashable]) -> NDArray[np.intp]:
-        """Return the indices of clients in the arrays of counts, after extending the arrays for clients that are new.
+        """Return the indices of clients in the arrays of counts, and extend the arrays for new clients.
 
         The counts of all clients are arrays, in which a client keeps its index for the whole run.
 
@@ -103,6 +103,7 @@ class CohortDraws:
         Args:
             everybody: indices of the clients in the population.
         """
+        # Chernoff's bound for each client; the client with the smallest bound decides.
         rounds, drawn, expected = self._rounds[everybody], self._drawn[everybody], self._expected[everybody]
         exponents = rounds * _divergence(drawn / rounds, expected / rounds)
         worst = int(np.argmax(exponents))
@@ -113,7 +114,9 @@ class CohortDraws:
             )
 
     def _bet(self, members: NDArray[np.intp], everybody: NDArray[np.intp], cohort: int) -> None:
-        """Test by betting whether cohorts (sets of clients) are drawn at random; raise the alarm if too much is won.
+        """Test by betting whether cohorts, the clients of a round, are drawn at random.
+
+        The alarm is raised if the bets win too much.
 
         There are three bets on the cohort of step t. Each predicts a set of cohorts. It stakes half of its wealth, and
         receives the stake divided by the probability of that set if the cohort is in it. Before step t each wealth
@@ -146,9 +149,10 @@ class CohortDraws:
             self._raise_alarm(max(self._wealth, key=self._wealth.__getitem__))
 
     def _extreme(self, members: NDArray[np.intp], everybody: NDArray[np.intp], *, sign: float) -> float | None:
-        """Predict that the cohort has the clients that were drawn least often, or most often, and count such cohorts.
+        """Count the cohorts that fit a prediction: the clients that were drawn least often, or most often.
 
-        If several clients have been drawn equally often, several cohorts of the given size fit the prediction.
+        A cohort is the set of clients of a round. If several clients have been drawn equally often, several cohorts of
+        the given size fit.
 
         Args:
             members: indices of the clients in the cohort.
@@ -156,7 +160,7 @@ class CohortDraws:
             sign: 1 to predict the clients that were drawn least often, −1 for those drawn most often.
 
         Returns:
-            The logarithm of the number of cohorts that fit; None if this cohort does not.
+            The natural logarithm of the number of cohorts that fit; None if this cohort does not fit.
         """
         size = len(members)
         if size in {0, len(everybody)}:

@@ -48,6 +48,8 @@ class Evidence:
         self.outside = tuple(outside)
         self.budget = budget
 
+        # By the id of a premise: steps in which it was observed, reasons why it was not, declarations of the caller,
+        # and observations that contradict it.
         self._shown: Counter[str] = Counter()
         self._reasons: Counter[tuple[str, str]] = Counter()
         self._vouched: dict[str, str] = {}
@@ -87,10 +89,11 @@ class Evidence:
     def contradict(
         self, premise: Premise, message: str, *, remedy: str, count: int = 1, declarable: bool = True
     ) -> None:
-        """Record an observation that a premise, a condition of the theorem that proves the run's ε, does not hold.
+        """Record an observation that contradicts a premise of the run's account.
 
-        If the caller has vouched for this premise, the observation is only listed next to the ε, and contradicts
-        nothing. The budget is informed of the first contradiction.
+        A premise is a condition of the theorem that proves the run's ε. If the caller has vouched for this premise, the
+        observation is only listed next to the ε, and contradicts nothing. The budget is informed of the first
+        contradiction.
 
         Args:
             premise: the premise that does not hold.
@@ -103,6 +106,7 @@ class Evidence:
         if declarable and premise.id in self._vouched:
             self.rest_on_caller(premise, message, count=count)
             return
+        # Equal observations are counted together.
         is_first = not self._observations
         earlier = self._observations.get((premise.id, message))
         total = count if earlier is None else earlier.count + count
@@ -172,10 +176,10 @@ class Evidence:
             raise RunDiffers.of(self.observations)
 
     def _list_declarations(self) -> Iterable[str]:
-        """Yield sentences about everything that only the caller can vouch for.
+        """Yield a sentence about each condition of the privacy theorem that only the caller can vouch for.
 
-        They are declarations, reasons why a condition was not observed, and conditions that were not observed in some
-        step.
+        A sentence has the caller's declaration, the reason why the condition was not observed, or the number of steps
+        in which it was observed.
 
         Yields:
             A sentence that begins with the condition it is about.
@@ -197,8 +201,11 @@ class Evidence:
         """Return the observations and declarations of the run as JSON values, for a checkpoint.
 
         Returns:
-            The number of steps, in how many of them each condition was observed, the reasons why one was not, the
-            declarations, and the contradictions.
+            `steps`: number of recorded steps.
+            `shown`: number of steps in which each condition was observed, by its id.
+            `reasons`: condition, reason why it was not observed, and how often.
+            `vouched`: declarations of the caller, by the id of the condition.
+            `observations`: condition, message, remedy and number of each contradiction.
         """
         reasons = [[premise, text, count] for (premise, text), count in self._reasons.items()]
         return {
@@ -223,7 +230,7 @@ class Evidence:
         return copied
 
     def load_state_dict(self, state: JsonObject) -> None:
-        """Replace the observations and declarations with those of a checkpoint.
+        """Load the observations and declarations of a checkpoint in place of the present ones.
 
         Args:
             state: value of `state_dict`.

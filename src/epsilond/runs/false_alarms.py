@@ -12,9 +12,9 @@ PER_TEST: Final = PER_RUN / 64
 
 
 def log_threshold(step: int, *, hypotheses: int = 1) -> float:
-    """Return the least −log p [nat] at which a test that is repeated at steps 1, 2, 3, … rejects at a step.
+    """Return the threshold for −log p [nat] above which a test that is repeated at every step rejects.
 
-    Here p is the smallest p-value of the step, and the threshold allows for the number of p-values. The level of step t
+    Here p is the smallest p-value of the step. The threshold allows for the number of p-values. The level of step t
     is `PER_TEST` / (t (t + 1)), where `PER_TEST` is the level of the whole test. The levels of all steps sum to
     `PER_TEST`, so that the test keeps its level however long the run is.
 

@@ -51,6 +51,7 @@ class NoiseSamples:
     """
 
     def __init__(self) -> None:
+        """Start the tests without any sample of noise."""
         self.alarm: str | None = None
         # Over all steps: numbers of steps and of values, the sum of squares, and the log-likelihood ratio of Laplace
         # noise to Gaussian noise.
@@ -182,7 +183,7 @@ class NoiseSamples:
             # The remembered samples have norm 1.
             products = np.abs(self._earlier[:number_of_earlier] @ single_precision).astype(np.float64)
             exponent = self._repetition_exponent(products, norm, len(sample))
-            # An exponent that is not a number raises the alarm, too.
+            # Two tests with two signs each are made for each remembered sample. A NaN raises the alarm, too.
             if not exponent < log_threshold(self._steps, hypotheses=4 * number_of_earlier):
                 self._raise_alarm("the noise repeats the noise of an earlier step: its generator was reset")
 
@@ -192,7 +193,7 @@ class NoiseSamples:
         self._norms[row] = norm
 
     def _repetition_exponent(self, products: NDArray[np.float64], norm: float, count: int) -> float:
-        """Return the largest −log p [nat] of the tests that a sample repeats one of the remembered samples.
+        """Return −log p [nat] for the smallest p-value of the tests whether a sample repeats a remembered one.
 
         Two bounds on p-values are used. Chernoff's bound: the mean square of k standard normal variables is below r < 1
         with probability at most exp(−k (r − 1 − log r)/2). The Gaussian tail: a standard normal variable is above x in
@@ -204,7 +205,7 @@ class NoiseSamples:
             count: number k of values of the sample.
 
         Returns:
-            The exponent, without the factors 2 for both signs.
+            The value −log p. The factor 2 for the two signs is not part of p; the caller's threshold allows for it.
         """
         norms = self._norms[: len(products)]
         # ‖x ∓ y‖² = ‖x‖² + ‖y‖² ∓ 2⟨x, y⟩, for the sign that makes it smaller.
@@ -215,7 +216,7 @@ class NoiseSamples:
         return max(float(distance_exponents.max()), correlation_exponent)
 
     def _test_shape(self, sample: NDArray[np.float64], total: float) -> None:
-        """Test that a sample has no repeated values, and that all samples are not more probable under Laplace noise.
+        """Test that a sample has no repeated values, and that the noise so far is not Laplace noise.
 
         Up to 180 Gaussian values have fewer than 0.1 pairs within 1e-5 on average, and more than 16 with probability
         below 1e-30. So this test may be repeated in any number of steps.

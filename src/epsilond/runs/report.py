@@ -36,7 +36,7 @@ def report_run(
     observer: Observer,
     date: str | None = None,
 ) -> str:
-    """Return a page of HTML about a run: its ε with its status, or the observations that contradict it.
+    """Return an HTML page about a training run, with its ε or with the observations that contradict its account.
 
     A contradicted run raises no error: its page prints the reasons in place of the ε. `epsilond.verify` computes the ε
     of the page anew. It cannot repeat the observations of the run, so it does not check them.
@@ -59,6 +59,7 @@ def report_run(
         NoCertificate: no theorem covers the recorded steps.
         MissingExtra: the packages of the extra `reports` are not installed.
     """
+    # A contradicted run has no ε; otherwise ε is computed as the answer to a request with the recorded steps.
     support = describe_evidence(evidence)
     if evidence.status == RunStatus.CONTRADICTED:
         return _contradicted_page(support, date)
@@ -111,7 +112,7 @@ def describe_statement(statement: RunStatement) -> JsonRecord:
 
 
 def _contradicted_page(support: Mapping[str, object], date: str | None) -> str:
-    """Return an HTML page about a run that differs from its recorded steps: with the differences, without an ε.
+    """Return an HTML page that lists how a run was observed to differ from its recorded steps, without an ε.
 
     No ε may be stated for such a run, because its account describes other steps.
 

@@ -17,16 +17,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class RunStatement:
-    """An ε of a run, and the evidence for it. A contradicted run has no ε: `state_run` raises `RunDiffers`.
+    """Statement of the ε of a training run, with the evidence for it.
+
+    A premise is a condition of the theorem that proves the ε. A run that contradicts one has no ε: `state_run` then
+    raises `RunDiffers`.
 
     Attributes:
         status: `certified` or `declared`.
         epsilon: enclosure of ε [nat] at `delta`.
         delta: δ of the statement.
         relation: neighbouring relation.
-        unit: the protected unit.
-        observer: the adversary.
-        steps: recorded steps.
+        unit: the protected unit, such as a record or a client.
+        observer: the adversary, that is, the party from which the data is protected.
+        steps: number of recorded steps.
         shown: number of steps that were observed to fulfil each premise, by the id of the premise.
         declared: premises that the caller vouches for, because no observation shows them; empty if `certified`.
         outside: facts that no observation of a run shows. These sentences accompany a certified ε too.
@@ -54,11 +57,13 @@ class RunStatement:
         return "\n".join(lines)
 
     def as_json(self) -> JsonRecord:
-        """Return the statement as JSON values; an infinite bound on ε is the string "unbounded".
+        """Return the statement as JSON values.
 
         Returns:
-            The members by name. The interval of ε is an object with `lower` and `upper`.
+            The attributes by name. ε is an object with its bounds `lower` and `upper`, in nats. An infinite bound is
+            the string "unbounded".
         """
+        # JSON has no infinity.
         bounds = {"lower": self.epsilon.lower, "upper": self.epsilon.upper}
         epsilon = {name: "unbounded" if value == float("inf") else value for name, value in bounds.items()}
         return {
@@ -78,7 +83,7 @@ class RunStatement:
 def state_run(
     evidence: Evidence, epsilon: Interval, *, delta: float, relation: Relation, unit: ProtectedUnit, observer: Observer
 ) -> RunStatement:
-    """Return a statement of the ε of a training run, with the support that observations of the run give it.
+    """Return a statement of the ε of a training run, with the observations of the run that support it.
 
     Args:
         evidence: the observations of the run.
@@ -89,11 +94,13 @@ def state_run(
         observer: the adversary.
 
     Returns:
-        The ε with its relation, unit and observer, its status, and the conditions that the caller must vouch for.
+        The enclosure of ε with its δ, relation, unit and observer. Also its status, `certified` or `declared`, and the
+        conditions of the guarantee: those observed in the run, and those for which the caller vouches.
 
     Raises:
         RunDiffers: the run was observed to differ from its recorded steps.
     """
+    # No ε may be stated for a run that was observed to differ from its recorded steps.
     evidence.require_consistent()
     return RunStatement(
         status=evidence.status,

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class RunStatus(StrEnum):
-    """How far the ε of a run is supported.
+    """Status of the ε of a training run, by the evidence for it.
 
     Attributes:
         CERTIFIED: each premise (condition) of the theorem that proves the ε was observed at each step.

@@ -69,15 +69,16 @@ def account(answer: AccountAnswer) -> RenderableType:
 
 
 def _attacker_rows(answer: AccountAnswer) -> dict[str, str]:
-    """Return the requested error rates of an attacker, divergences, and δ of each direction, by their names.
+    """Return the table rows of the further figures that an account was requested to have.
 
-    Each value is an interval that contains the true value. The result is empty if the request asks for none of them.
+    They are the error rates of an attacker, μ of Gaussian differential privacy, Rényi divergences, and δ of each
+    direction. The directions are the data with against without the protected unit, and the reverse.
 
     Args:
         answer: the account.
 
     Returns:
-        The interval as text by the name of each figure.
+        An interval that contains the true value, as text, by the name of each figure. Empty if none was requested.
     """
     rows = {
         true_positives(rate.false_positive_rate): outward(rate.true_positive_rate) for rate in answer.trade_off or ()
@@ -178,10 +179,10 @@ def verification(result: Verification) -> RenderableType:
 
 
 def _recomputed_rows(recomputed: JsonObject) -> JsonObject:
-    """Return the table rows of an answer that was computed again to verify a report: numbers by their names.
+    """Return the table rows of an answer that was computed again to verify a report.
 
-    They are the parameters in full, the target, the enclosures of ε and δ at each point of the privacy curve, and a
-    checked claim. Without points, the enclosures are those of the guarantee.
+    They have the parameters, the target, the enclosures of ε and δ at each point of the privacy curve, and a claim of
+    the report: an ε that was checked. Without points, the enclosures of the guarantee take their place.
 
     Args:
         recomputed: parts of the answer in JSON form; see `Verification.recomputed`.
@@ -195,7 +196,7 @@ def _recomputed_rows(recomputed: JsonObject) -> JsonObject:
     if target:
         rows |= {"target ε": target["epsilon"], "target log10 δ": target["log10_delta"]}
 
-    # The enclosures at each point, or those of the guarantee.
+    # The enclosures at each point, or the enclosures of the guarantee.
     points = {f"point {number}: ": point for number, point in enumerate(recomputed.get("points", ()), start=1)}
     if not points:
         points[""] = guarantee

@@ -119,8 +119,10 @@ def _frontier_row(run: FrontierRun) -> Mapping[str, str]:
 def rounds_frontier(runs: Sequence[RoundsRun]) -> RenderableType:
     """Show the certified noise of DP-FedAvg for several numbers of rounds, with the traffic of each.
 
-    The noise is that of the mean update of a round. "share left" is an upper bound on the excess risk after all rounds,
-    divided by clipping norm times diameter.
+    The columns are:
+    - "noise_multiplier": standard deviation of the noise over the clipping norm.
+    - "noise_norm_of_mean": norm of the noise in the mean update of a round.
+    - "share left": upper bound on the excess risk after all rounds, divided by clipping norm times diameter.
 
     Args:
         runs: runs with different numbers of rounds at the same guarantee.
@@ -176,10 +178,10 @@ def risk_bounds(answer: RiskBoundsAnswer) -> RenderableType:
 
 
 def _risk_bound_rows(answer: RiskBoundsAnswer) -> Iterator[Mapping[str, str]]:
-    """Yield a row for each upper bound, and then for each lower bound.
+    """Yield a table row for each upper bound on the excess risk, and then for each lower bound.
 
-    "bound" is the value of an upper bound. "order" is the value of the formula up to its hidden constant; a lower bound
-    is known only up to that.
+    "bound" is the value of an upper bound. "order" is the value of the formula up to its hidden constant factor. Lower
+    bounds are known only up to this factor.
 
     Args:
         answer: the bounds on the risk.
@@ -281,10 +283,12 @@ def _sweep_columns(entry: AtValue) -> Mapping[str, str]:
 
 
 def _guarantee(answer: GuaranteeAnswer) -> RenderableType:
-    """Return a table of a calibration's guarantee: the unit and observer, and ε and δ as intervals.
+    """Return a table of the guarantee of a calibration, with ε and δ as intervals.
 
-    "of whom" names the protected unit, the neighbouring relation and the observer. "lower end" is the source of the
-    lower ends of the intervals. "smallest" is "proved" if a slightly smaller parameter fails the same bound.
+    Rows with names that need an explanation:
+    - "of whom": protected unit, neighbouring relation and observer.
+    - "lower end": source of the lower ends of the intervals.
+    - "smallest": "proved" if a slightly smaller parameter fails the same bound.
 
     Args:
         answer: the guarantee.
@@ -309,9 +313,10 @@ def _guarantee(answer: GuaranteeAnswer) -> RenderableType:
 
 
 def _certified_row(answer: Calibration) -> Mapping[str, str]:
-    """Return the row of the certified calibration in the table that compares it with the papers' formulas.
+    """Return the table row of a certified calibration, for comparison with the formulas of papers.
 
-    A printed reading is a formula of a paper, taken literally. The row has the parameters that the formulas prescribe.
+    The other rows of the table are printed readings: formulas of papers as printed, with their known errors. This row
+    has the certified values of the parameters that the formulas prescribe.
 
     Args:
         answer: the calibration, with at least one printed reading.
@@ -333,10 +338,13 @@ def _certified_row(answer: Calibration) -> Mapping[str, str]:
 
 
 def _reading(reading: PrintedReading) -> Mapping[str, str]:
-    """Return the row of a paper's formula, taken literally: its parameters, its claims, and the true ε at these.
+    """Return the table row of a paper's formula as printed, with its known errors.
+
+    The row has the parameters that the formula prescribes, the ε and the risk that it claims, and the true ε at these
+    parameters.
 
     Args:
-        reading: one interpretation of the theorem, with its parameters and the certified ε at these.
+        reading: the formula, with its parameters, its claims and the certified ε at these parameters.
 
     Returns:
         The text of each column by its heading.

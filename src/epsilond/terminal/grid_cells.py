@@ -18,10 +18,13 @@ def coordinates(body: JsonObject, cell: JsonObject) -> dict[str, str]:
 
 
 def _audit_cell(cell: JsonObject) -> Mapping[str, str]:
-    """Return a table row for one cell, one point of the grid, of an experiment that audits a mechanism.
+    """Return the table row of an audit at one point of an experiment's grid.
+
+    An audit attacks a mechanism, and proves lower bounds on its ε from the outputs. A claim is a stated ε, such as the
+    ε of a paper, which the audit may disprove.
 
     Args:
-        cell: a cell of the answer in its JSON form. The columns about a claimed ε are empty if it has no claim.
+        cell: answer at one point of the grid, in its JSON form. Without a claim, the columns about it are empty.
 
     Returns:
         The text of each column by its heading.
@@ -34,7 +37,7 @@ def _audit_cell(cell: JsonObject) -> Mapping[str, str]:
         "violated": "",
         "δ there at least": "",
     }
-    # A claim is a stated ε, such as that of a paper, which the audit may disprove.
+    # The δ at the claimed ε is also bounded from below.
     claim = cell.get("claim")
     if claim is not None:
         row["claimed"] = short_number(claim["epsilon"])
@@ -54,10 +57,10 @@ def _membership_cell(cell: JsonObject) -> Mapping[str, str]:
 
 
 def _risk_cell(cell: JsonObject, references: Sequence[str]) -> Mapping[str, str]:
-    """Return a table row for one cell, one point of the grid, of an experiment that measures the excess risk.
+    """Return the table row of a measured excess risk at one point of an experiment's grid.
 
     Args:
-        cell: a cell of the answer in its JSON form.
+        cell: answer at one point of the grid, in its JSON form.
         references: names of the reference runs, a column each; it is empty in a cell that lacks the run.
 
     Returns:
@@ -82,10 +85,10 @@ def _risk_cell(cell: JsonObject, references: Sequence[str]) -> Mapping[str, str]
 
 
 def _score_cell(cell: JsonObject, references: Sequence[str], measure: str) -> Mapping[str, str]:
-    """Return a table row for one cell of an experiment's grid, in which a score on held-out records is measured.
+    """Return the table row of a score on held-out records at one point of an experiment's grid.
 
     Args:
-        cell: a cell of the answer in its JSON form.
+        cell: answer at one point of the grid, in its JSON form.
         references: names of the reference runs, a column each; it is empty in a cell that lacks the run.
         measure: name of the score, such as the accuracy.
 
@@ -110,11 +113,11 @@ def _score_cell(cell: JsonObject, references: Sequence[str], measure: str) -> Ma
 
 
 def cell_columns(cell: JsonObject, kind: str, references: Sequence[str], measure: str | None) -> Mapping[str, str]:
-    """Return a table row for one cell, one point of an experiment's grid, with columns for the measured quantity.
+    """Return the table row of one point of an experiment's grid, with columns for the measured quantity.
 
     Args:
-        cell: a cell of the answer in its JSON form.
-        kind: kind of all cells.
+        cell: answer at one point of the grid, in its JSON form.
+        kind: kind of the experiment, such as "audit" or "membership".
         references: names of the reference runs.
         measure: name of a score on held-out records; None if the excess risk is measured.
 

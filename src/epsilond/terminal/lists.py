@@ -51,9 +51,10 @@ def theorems(listed: Sequence[Theorem]) -> RenderableType:
 
 
 def theorem(entry: Theorem) -> RenderableType:
-    """Show statement, source, conditions and errata of a theorem, and the readings of its formula if it has one.
+    """Return the tables and lists that show a theorem in full, for the terminal.
 
-    A reading is a version of the formula: as printed, or as corrected.
+    They have its statement, source, conditions and errata. A theorem with a formula also has readings, that is,
+    versions of the formula: as printed in the paper, or as corrected.
 
     Args:
         entry: the theorem.
@@ -68,6 +69,7 @@ def theorem(entry: Theorem) -> RenderableType:
         "constants": entry.constants,
         "readings": ", ".join(entry.readings) if entry.formula is not None else "none: a rule between guarantees",
     }
+    # Some conditions are checked by the library, and the caller vouches for the others.
     checked = [condition for condition in entry.conditions if condition.checked]
     declared = [condition for condition in entry.conditions if not condition.checked]
     parts = [pairs(f"{entry.id}: {entry.title}", rows)]

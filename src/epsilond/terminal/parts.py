@@ -62,7 +62,7 @@ def table(title: str, rows: Iterable[Mapping[str, str]]) -> RenderableType:
 
     Args:
         title: heading of the table.
-        rows: texts by the name of their column. The columns of the first row are those of all rows.
+        rows: texts by the name of their column. All rows have the columns of the first row.
 
     Returns:
         The table; an empty group if there are no rows.

@@ -166,12 +166,13 @@ def _bound(bound: JsonObject) -> Mapping[str, str]:
 
 
 def _audit(body: JsonObject) -> RenderableType:
-    """Show an audit of a mechanism: lower bounds on ε that its outputs prove, compared with the certified ε.
+    """Return the tables of an audit of a mechanism: lower bounds on ε, compared with the certified ε.
 
-    "proved by its test" is the bound from the error rates of a test which of two data sets was used. "proved of μ" is
-    a lower bound on μ of Gaussian differential privacy. An escape is an output that only one of the two data sets can
-    give. "verdicts rest on" names the one of test and escapes that counts. The first half of each
-    sample decides this.
+    An attacker guesses by a test which of two neighbouring data sets gave an output. Some outputs are impossible on
+    one of the data sets. The rows are:
+    - "proved by its test": lower bound on ε from the error rates of the test.
+    - "proved of μ": lower bound on μ of Gaussian differential privacy.
+    - "verdicts rest on": the test or the impossible outputs, whichever the first half of each sample favours.
 
     Args:
         body: the answer in its JSON form.
@@ -197,7 +198,7 @@ def _audit(body: JsonObject) -> RenderableType:
 
 
 def _membership(body: JsonObject) -> RenderableType:
-    """Show the answer of a membership inference: an attack that guesses which records were in the training data.
+    """Return the tables of a membership inference, an attack that guesses which records were trained on.
 
     Canaries are records that are put into the training data at random. References are further trainings of which the
     attacker knows the canaries in the data.
@@ -224,7 +225,9 @@ def _membership(body: JsonObject) -> RenderableType:
 
 
 def _attack(attack: JsonObject) -> Mapping[str, str]:
-    """Return the table row of a membership attack, with the counts from which its lower bound on ε follows.
+    """Return the table row of a membership attack: its lower bound on ε, and the counts that prove the bound.
+
+    An attack in one run counts right guesses. Other attacks count true and false positives over several runs.
 
     Args:
         attack: the attack in its JSON form.
@@ -264,10 +267,11 @@ def _escape(escape: JsonObject) -> str:
 
 
 def _preset(body: JsonObject) -> RenderableType:
-    """Show a preset, an experiment that repeats a paper's: a row for each cell, and findings on the paper's claims.
+    """Return the tables of a preset, that is, an experiment that repeats one of a paper.
 
-    A cell is the simulation at one point of the grid of parameters. "Stands in for" says which data and sizes of the
-    paper were replaced. It is shown, with the warnings, for measurements of risks and scores only.
+    There is a row for each cell, the simulation at one point of the grid of parameters. Findings on the paper's claims
+    follow. "Stands in for" says which data and sizes of the paper were replaced. It is shown, with the warnings, only
+    if risks or scores were measured.
 
     Args:
         body: the answer in its JSON form. All its cells are of one kind, which decides the columns.

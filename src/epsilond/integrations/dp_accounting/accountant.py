@@ -80,7 +80,7 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
         Raises:
             InvalidInput: the unit or the observer is missing, or the budget is one of another relation.
         """
-        super().__init__(neighboring_relation)
+        super().__init__(neighboring_relation)  # keeps the relation for dp-accounting
         relation = RELATIONS[neighboring_relation]
         if budget is not None:
             if budget.relation != relation:
@@ -196,7 +196,7 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
             budget.pay(part, times)
 
     def would_exceed(self, event: dp_accounting.DpEvent, count: int = 1) -> bool:
-        """Return whether the budget would reject further runs of an event; False without a budget.
+        """Return True if the budget would reject further runs of an event, and False without a budget.
 
         Args:
             event: the event of dp-accounting, which describes a mechanism.
@@ -270,7 +270,7 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
         try:
             runs = self._count_parts(event, count)
         except NotPrivate:
-            self._private = self._private and count == 0
+            self._private = self._private and count == 0  # zero runs release nothing
             steps = count
         else:
             self._run += runs

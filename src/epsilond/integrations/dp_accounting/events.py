@@ -28,7 +28,7 @@ def spec_from_dp_event(event: DpEvent, *, relation: Relation = "add-or-remove-on
     record. In the Spec, the sensitivity bounds the difference between neighbours: twice that value for `replace-one`.
 
     Randomised response and batches of fixed size have guarantees only for `replace-one` and `zero-out-one`; `account`
-    rejects other relations. The ε here is larger than that of dp-accounting in two cases:
+    rejects other relations. The ε here is larger than the ε of dp-accounting in two cases:
 
     - For dp-accounting the randomised response of a zeroed record is uniform, and here it is arbitrary.
     - Here the adversary may learn which records are in a batch of randomised responses. For `zero-out-one`, this is
@@ -105,7 +105,7 @@ def _not_private(placed: PlacedEvent) -> Parts:
         placed: the event, with its place in the composed event that contains it.
 
     Returns:
-        Nothing: the function always raises. The type is that of the other readers of events.
+        Nothing: the function always raises. It has the signature of all readers of events.
 
     Raises:
         NotPrivate: always.

@@ -66,9 +66,10 @@ def read_discrete_laplace(placed: PlacedEvent) -> Parts:
 def read_discrete_gaussian(placed: PlacedEvent) -> Parts:
     """Convert a discrete Gaussian event, noise on integers, to a spec (description of a mechanism).
 
-    The event states the sensitivity of the integers in the relation of the account, so that nothing is doubled. Without
-    a dimension, the mechanism is only known to be ρ-zCDP with ρ = Δ²/2σ², in every dimension. Canonne, Kamath and
-    Steinke (2020) prove this for one coordinate, and Rényi divergences of independent coordinates add up.
+    The event states the sensitivity Δ of the integers in the neighbouring relation of the account, and the parameter σ
+    of the noise. Without a dimension, the mechanism is only known to be ρ-zCDP with ρ = Δ²/(2σ²), in every dimension.
+    Canonne, Kamath and Steinke (2020) prove this for one coordinate. Rényi divergences of independent coordinates add
+    up.
 
     Args:
         placed: the event, with its place in the composed event that contains it.
@@ -82,6 +83,7 @@ def read_discrete_gaussian(placed: PlacedEvent) -> Parts:
     scale = placed.noise("sigma")
     dimension = getattr(placed.event, "dimension", None)
     if dimension is None:
+        # Each result is replaced by the next larger double, so that ρ is an upper bound.
         ratio = math.nextafter(sensitivity / scale, math.inf)
         rho = math.nextafter(0.5 * ratio**2, math.inf)
         return [(placed.build_kind("zcdp", {"rho": "sigma"}, rho=rho), 1)]

@@ -190,7 +190,7 @@ class PlacedEvent:
 
         Args:
             request: the class of the spec.
-            names: mapping from field names of the spec to those of the event, where they differ.
+            names: mapping from field names of the spec to field names of the event, where they differ.
             **fields: values of the fields of the spec.
 
         Returns:
@@ -212,7 +212,7 @@ class PlacedEvent:
 
         Args:
             kind: the field `kind` of the spec.
-            names: mapping from field names of the spec to those of the event, where they differ.
+            names: mapping from field names of the spec to field names of the event, where they differ.
             **fields: values of the fields of the spec. Nested requests may be mappings.
 
         Returns:
@@ -238,7 +238,7 @@ class PlacedEvent:
 
         Args:
             error: the error of the spec.
-            names: mapping from field names of the spec to those of the event, where they differ.
+            names: mapping from field names of the spec to field names of the event, where they differ.
             fields: values of the fields of the spec, for the messages.
 
         Returns:
@@ -250,15 +250,15 @@ class PlacedEvent:
         return InvalidInput(*[self._rename(fault, names, fields) for fault in error.faults])
 
     def _rename(self, fault: Fault, names: Mapping[str, str], fields: Mapping[str, object]) -> Fault:
-        """Convert an error in a field of a spec (description) to one in the event's field, with the allowed range.
+        """Convert an error in a field of a spec (description of a mechanism) to an error in the event's field.
 
         Args:
             fault: fault of the spec; its pointer begins with the name of a field of the spec.
-            names: mapping from field names of the spec to those of the event, where they differ.
+            names: mapping from field names of the spec to field names of the event, where they differ.
             fields: values of the fields of the spec, for the message.
 
         Returns:
-            The error; its pointer leads into the event.
+            The error, with the allowed range if it is known. Its pointer leads into the event.
         """
         spec_field, _, rest = fault.pointer[1:].partition("/")
         event_field = names.get(spec_field, spec_field)

@@ -72,7 +72,7 @@ class EpsilondAccountant(Stated):
     """
 
     def __init__(self, config: PrivacyConfig, *, budget: LedgerBudget | TargetBudget | None = None) -> None:
-        """Start the account of a run without any release. The arguments are those of the class."""
+        """Start the account of a run without any release. The class describes the arguments."""
         # The statements about the run: neighbouring relation, protected unit and observer.
         self._config = config
         self._relation: Relation = read_value(Relation, config.neighboring_relation.value, at="/neighboring_relation")
@@ -114,7 +114,7 @@ class EpsilondAccountant(Stated):
             evidence=self._evidence,
             release=self._matching.release,
             amplified=self._config.sampling_method is not SamplingMethod.NO_AMPLIFICATION,
-            count_sensitivity=0.5 if self._relation == "replace-one" else 1.0,
+            count_sensitivity=0.5 if self._relation == "replace-one" else 1.0,  # relative to the sum of updates
             seed_noise=system_noise,
         )
         wrapper.number, wrapper.models = self._resumed
@@ -124,7 +124,7 @@ class EpsilondAccountant(Stated):
         """Return ε of all releases so far, and how far it is supported: certified or declared.
 
         Args:
-            delta: δ of the statement; that of the configuration if absent.
+            delta: δ of the statement; None for the δ of the configuration.
 
         Returns:
             Bounds on ε [nat] at δ, with the evidence for them.
@@ -191,11 +191,11 @@ class EpsilondAccountant(Stated):
         )
 
     def would_exceed(self, event: GaussianPrivacyEvent, max_epsilon: float | None = None, count: int = 1) -> bool:
-        """Return whether more releases would exceed the limit on ε, or the rest of the budget. Nothing changes.
+        """Return whether more releases would exceed the limit on ε or the rest of the budget, without any change.
 
         Args:
             event: the next release.
-            max_epsilon: limit on ε [nat]; that of the configuration if None.
+            max_epsilon: limit on ε [nat]; None for the limit of the configuration.
             count: number of releases like `event`.
 
         Returns:
@@ -273,7 +273,7 @@ class EpsilondAccountant(Stated):
         }
 
     def load_state_dict(self, state: FlowerAccountantState) -> None:
-        """Replace the recorded releases by those of a saved state, without charging the budget again.
+        """Load a saved state: replace the recorded releases, without charging the budget again.
 
         If the state has fewer releases than this accountant had, this contradicts the record of the run.
 

@@ -16,7 +16,7 @@ RELATIVE: Final = 1e-4
 
 
 class Aggregate:
-    """Check of one aggregation in Flower: whether the returned mean is that of the clients' clipped replies.
+    """Check of one aggregation in Flower: whether the returned mean is the mean of the clients' clipped replies.
 
     Attributes:
         nodes: the clients that replied, one per reply.
@@ -33,12 +33,15 @@ class Aggregate:
             current: the model from which the clients trained.
             probe: the sample of coordinates at which means and noise are compared.
         """
+        # Facts about the replies: their clients and weights, the largest norm of an update, the mean that the inner
+        # strategy returned, and the distance of neighbouring numbers of its type.
         self.nodes: list[int] = []
         self.weights: list[object] = []
         self.largest = 0.0
         self.returned: NDArray[np.float64] | None = None
         self.spacing = 0.0
 
+        # For the comparison: the expected sum at the sampled coordinates, and bounds on its rounding error.
         self._current = current
         self._probe = probe
         self._buffers: dict[str, NDArray[np.number]] = {}
@@ -80,6 +83,7 @@ class Aggregate:
         squared_norm = 0.0
         with np.errstate(invalid="ignore", over="ignore"):
             for name, array in model.items():
+                # The buffer of this array is made anew if the difference has another number type.
                 kind = np.result_type(array, self._current[name])
                 buffer = self._buffers.get(name)
                 if buffer is None or buffer.dtype != kind:
@@ -149,7 +153,7 @@ class Aggregate:
 
 
 def precision(array: NDArray[np.number]) -> float:
-    """Return the relative precision of an array's numbers: the distance from 1 to the next number of its type.
+    """Return the distance from 1 to the next larger number of an array's type, its relative precision.
 
     Args:
         array: an array of numbers.

@@ -34,6 +34,7 @@ class GeneratorStates:
         Returns:
             True if the state is remembered already. The same state produces the same numbers again.
         """
+        # Checksums of 128 bits take little memory, and two different states practically never have the same one.
         digest = hashlib.blake2b(pickle.dumps(state), digest_size=16).hexdigest()
         repeats = digest in self._digests
         self._digests.add(digest)

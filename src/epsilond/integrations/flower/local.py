@@ -40,7 +40,7 @@ def local_statement(mod: LocalDpMod, *, rounds: int, delta: float | None = None)
     Args:
         mod: Flower's `LocalDpMod`.
         rounds: number of rounds in which the client took part.
-        delta: δ of the statement; that of the mod if absent.
+        delta: δ of the statement; None for the δ of the mod.
 
     Returns:
         The statement: ε [nat] with the conditions on which it rests.

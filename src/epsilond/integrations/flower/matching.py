@@ -135,6 +135,7 @@ class Matching:
             event: the event that was composed for the round, with the sizes of the draw and of the population.
             current: the round.
         """
+        # First the facts that were observed, then the cases in which they contradict the event.
         drawn = len(current.contacted)
         connected = len(current.nodes)
         is_poisson = step.sampling == "poisson"
@@ -147,5 +148,6 @@ class Matching:
         elif not is_poisson and drawn != event.sample_size:
             message = f"{drawn} clients were drawn, and the event counts on {event.sample_size}"
             self._evidence.contradict(COHORT, message, remedy=FIX_POPULATION)
+        # Without a contradiction, the clients enter the statistical tests of the draw.
         elif self._cohorts.observe(current.contacted, current.nodes, step=step):
             self._evidence.rest_on_caller(COHORT, GENERATOR if current.fixed else UNKNOWN)

@@ -140,12 +140,12 @@ def certified_local_epsilon(mod: LocalDpMod) -> Interval:
 
 
 def local_noise_std(mod: LocalDpMod) -> float:
-    """Return the standard deviation σ of the noise that Flower's `LocalDpMod` adds to each coordinate of an update.
+    """Return the standard deviation of the noise that Flower's `LocalDpMod` adds to each coordinate of an update.
 
     Flower uses the classical formula σ = Δ √(2 ln(1.25/δ)) / ε of the Gaussian mechanism with sensitivity Δ.
 
     Args:
-        mod: Flower's client mod; Δ is its attribute `sensitivity`. ε must not be 0, and δ lies in (0, 1).
+        mod: Flower's client mod; Δ is its attribute `sensitivity`. ε must not be 0, and δ must be in (0, 1).
 
     Returns:
         σ, in the unit of the update.
@@ -209,7 +209,7 @@ def check_strategy(strategy: Strategy) -> list[str]:
 
 
 def bases_of(wrapper: Strategy) -> set[str]:
-    """Return the class names of a differentially private wrapper of Flower: its own and those of its base classes.
+    """Return the names of the class and all base classes of a differentially private wrapper of Flower.
 
     Args:
         wrapper: the strategy.

@@ -85,7 +85,7 @@ class StrategyState(TypedDict):
 
     Attributes:
         schema_version: version of this form of the state.
-        settings: settings of the strategy, with which those of the resuming strategy must agree.
+        settings: settings of the strategy; a strategy that resumes must have the same ones.
         clipping_norm: present clipping norm; adaptive clipping changes it.
         rounds: state of the evidence for the rounds.
     """
@@ -176,7 +176,9 @@ class RoundWatch:
         self._shown.pop(number, None)
 
     def check(self, number: int) -> None:
-        """Check, before the noise of a round is drawn, that no setting changed and no generator was reset.
+        """Check that no parameter of the run changed, and that its random generator was not reset.
+
+        It is called before the noise of a round is drawn. A generator that was reset would repeat earlier noise.
 
         Args:
             number: number of the round.
@@ -244,13 +246,13 @@ class RoundWatch:
         }
 
     def load_state_dict(self, state: RoundsState) -> None:
-        """Continue from a state that `state_dict` returned, such as that of a checkpoint.
+        """Continue the observation of a run from a state that `state_dict` returned, such as one in a checkpoint.
 
         A state with fewer rounds than this object has seen contradicts the record of the run, because rounds would be
         missing.
 
         Args:
-            state: the state.
+            state: number of the last round, digests of the released models, and evidence, as JSON values.
 
         Raises:
             InvalidInput: the state does not come from `state_dict`.
@@ -263,6 +265,7 @@ class RoundWatch:
         except (KeyError, TypeError, ValueError):
             raise InvalidInput.at("/rounds", "is not the state of a run") from None
         self.number, self.models = number, models
+        # Rounds that were released after the state was saved are missing in it.
         if steps > self.evidence.steps:
             message = f"a state of {self.evidence.steps} rounds was loaded into a strategy that had released {steps}"
             self.evidence.contradict(SAME_PARTS, message, remedy=FIX_REWOUND)
@@ -287,11 +290,13 @@ def check_start(
         `PARAMETERS` that the model was released.
     """
     shown: set[Premise] = set()
+    # A gap in the numbers means that a round was not recorded.
     if number > previous + 1:
         message = f"round {number} follows round {previous}: the record lacks the rounds between"
         evidence.contradict(ROUNDS, message, remedy=FIX_ROUNDS)
     else:
         shown.add(ROUNDS)
+    # The model must have been released by an earlier round, or be the first model.
     if models.contains(arrays):
         shown.add(PARAMETERS)
     else:

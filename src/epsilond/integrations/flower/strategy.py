@@ -83,15 +83,15 @@ class DpFedAvg(Stated, Strategy):
     Args:
         strategy: chooses clients (cohort `strategy`), makes messages, and takes the noisy mean.
         noise_multiplier: z, the noise of the sum over the clipping norm; with `adaptive` of updates and count together.
-        clipping_norm: C, the bound on the ℓ2 norm of one client's update; with `adaptive` that of the first round.
+        clipping_norm: C, the bound on the ℓ2 norm of one client's update; with `adaptive` in the first round.
         participants: M, the expected number of clients, at least 1.
         cohort: the choice of clients.
         population: number of clients, for `poisson` and `without-replacement`.
         budget: a budget with a `relation`: `add-or-remove-one` or `zero-out-one`, under which one client changes the
             sum by C, or `replace-one`, by 2C. Fixed-size cohorts are amplified under the last two.
-        delta: δ at which ε is reported; that of the budget if absent.
+        delta: δ at which ε is reported; None for the δ of the budget.
         adaptive: a clipping norm that follows a quantile.
-        source: random bits, only for tests; those of the operating system if absent.
+        source: random bits, only for tests; None for the operating system.
 
     Raises:
         InvalidInput: numbers out of range, or a budget of another unit, observer or relation.
@@ -112,7 +112,7 @@ class DpFedAvg(Stated, Strategy):
         adaptive: AdaptiveClipping | None = None,
         source: RandomSource | None = None,
     ) -> None:
-        """Check the arguments, which are those of the class, and prepare the observation of the rounds."""
+        """Check the arguments, which the class describes, and prepare the checks of the rounds."""
         require_settings(clipping_norm, participants, cohort, population)
         self.strategy, self.cohort, self.population = strategy, cohort, population
         self.noise_multiplier, self.clipping_norm, self.participants = noise_multiplier, clipping_norm, participants
@@ -161,7 +161,7 @@ class DpFedAvg(Stated, Strategy):
         return self._enclose_epsilon(self.delta) if self.rounds else None
 
     def statement(self, delta: float | None = None) -> RunStatement:
-        """Return ε of the rounds so far, and how far it is supported: certified or declared.
+        """Return the statement of ε for the rounds so far, with its status: certified or declared.
 
         Args:
             delta: δ of the statement; `self.delta` if absent.
@@ -230,7 +230,7 @@ class DpFedAvg(Stated, Strategy):
         Raises:
             PrivacyBudgetExhausted: the budget has no room for the round.
         """
-        self._held = self._held or self.budget.reserve(self.step, 1)
+        self._held = self._held or self.budget.reserve(self.step, 1)  # number of rounds that are reserved
         if self._held < 1:
             raise PrivacyBudgetExhausted("the budget has no room for another round")
         templates = list(self.strategy.configure_train(server_round, arrays, config, grid))
@@ -374,7 +374,7 @@ class DpFedAvg(Stated, Strategy):
         ]
 
     def _release(self, server_round: int, updates: Sequence[Arrays], current: Arrays) -> dict[str, NDArray[np.number]]:
-        """Return the new model, `current` plus the noisy mean of clipped `updates`, and set the next clipping norm."""
+        """Release the model of a round: return `current` plus the noisy mean of the clipped `updates`."""
         shapes = {name: array.shape for name, array in current.items()}
         if self._probe is None or not self._probe.fits(current):
             self._probe = Probe(shapes)  # sample of coordinates at which the noise is tested
@@ -388,7 +388,7 @@ class DpFedAvg(Stated, Strategy):
             source=self._source,
             probe=self._probe,
         )
-        self.clipping_norm = self._norm = result.clipping_norm
+        self.clipping_norm = self._norm = result.clipping_norm  # of the next round
         self._watch.release(server_round, result.sample, result.groups)
         return result.model
 

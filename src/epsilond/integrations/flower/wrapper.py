@@ -98,7 +98,7 @@ class WatchedWrapper:
         count_sensitivity: float,
         seed_noise: bool,
     ) -> None:
-        """Replace the methods of the wrapper by observing ones. The arguments are those of the class."""
+        """Replace the methods of the wrapper by observing ones. The class describes the arguments."""
         bases = bases_of(wrapper)
         if "aggregate_train" in vars(wrapper):
             raise InvalidInput.at("/strategy", "is observed already")
@@ -119,7 +119,7 @@ class WatchedWrapper:
         self._messages: dict[Premise, str] = {}
         self._round: WrappedRound | None = None
         self._probe: Probe | None = None
-        self._norm = float(wrapper.clipping_norm)
+        self._norm = float(wrapper.clipping_norm)  # of the present round
         self._parts = self._settings()
         self._replace_methods()
         self._note_limits()
@@ -259,7 +259,7 @@ class WatchedWrapper:
         return arrays, metrics
 
     def _collect_updates(self, start: Arrays, replies: list[Message]) -> Aggregate:
-        """Collect the models and weights of all replies that have a model of the right shape, for checks of their mean.
+        """Return the weights and the expected mean of all replies that have a model of the right shape.
 
         Args:
             start: the model from which the clients trained. It also determines the coordinates that are compared.

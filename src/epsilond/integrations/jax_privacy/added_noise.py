@@ -92,6 +92,7 @@ class AddedNoise:
             remedy = f"Stop after {iterations} updates, or make a plan of more iterations."
             self._evidence.contradict(EVENT, message, remedy=remedy)
             return {NOISE, CORRELATION}
+        # Without the strategy matrix, correlated noise cannot be tested.
         sample = self._decorrelate(noise)
         if sample is None:
             self._evidence.rest_on_caller(CORRELATION, _UNREADABLE)
@@ -128,6 +129,7 @@ class AddedNoise:
             The condition `SAME_PARTS`, by which no part of the run was replaced or reset, if it was checked. A
             contradiction is also reported. The set is empty if the state has neither keys nor counters to check.
         """
+        # The state after this update is expected before the next one.
         numbers_before, numbers_after = numbers
         expected = self._expected
         self._expected = (after.tobytes(), numbers_after)
@@ -146,14 +148,15 @@ class AddedNoise:
         numbers: NDArray[np.float64],
         expected: tuple[bytes, NDArray[np.float64] | None] | None,
     ) -> None:
-        """Report a contradiction if an update did not start from the noise state that the update before returned.
+        """Report a contradiction if an update did not start from the noise state that the last update returned.
 
-        The noise of two updates from one state would be equal.
+        A noise state holds the keys of the random generator. Two updates from the same state have equal noise.
 
         Args:
             identity: random keys and counters of the state before the update.
-            numbers: some of its real numbers.
-            expected: keys with counters, and real numbers, of the previous update's result; None for the first update.
+            numbers: some real numbers of the same state.
+            expected: keys with counters, and real numbers, of the state that the last update returned. None for the
+                first update.
         """
         if identity in self._spent:
             message = "an update used the noise state of an earlier one, so that its noise repeats"
@@ -176,7 +179,7 @@ class AddedNoise:
         return reading.noise.stddev
 
     def _decorrelate(self, noise: NDArray[np.float64]) -> NDArray[np.float64] | None:
-        """Compute standard Gaussian variables z_t / σ from the correlated noise of the latest update, for tests.
+        """Return independent standard Gaussian variables, computed from the correlated noise of the latest update.
 
         The noise of all updates is n = C⁻¹ z. Here C is the strategy matrix with b bands, and z has independent
         Gaussian entries of standard deviation σ. In update t, therefore, z_t = Σ_i C[t, t − i] n_{t − i} over the lags
@@ -186,7 +189,7 @@ class AddedNoise:
             noise: noise n_t of the latest update, at the sampled coordinates.
 
         Returns:
-            One variable for each coordinate; None if C is not known, or if the noise has changed its shape.
+            The variables z_t/σ, one for each coordinate. None if C is not known, or if the noise has changed its shape.
         """
         reading = self._reading
         if reading.noise is None and reading.bands == 1:
@@ -240,7 +243,7 @@ class AddedNoise:
 def _continues(
     expected: tuple[bytes, NDArray[np.float64] | None], identity: bytes, numbers: NDArray[np.float64]
 ) -> bool:
-    """Compare the state of a noise transformation with the expected one, which the update before returned.
+    """Return whether the state of a noise transformation is the one that the last update returned.
 
     Random keys and counters must be equal, and real numbers must agree up to rounding.
 

@@ -97,6 +97,7 @@ class ObservedBatches:
         self.replays = 0
         self.before_draw: Callable[[], None] | None = None
         self._draws, self._mechanism, self._evidence = draws, mechanism, evidence
+        # Tests of the sizes, states of the generator before each batch, and the iteration of each record in a cycle.
         self._sizes = BatchSizes()
         self._starts: set[str] = set()
         self._phases: NDArray[np.int64] = np.empty(0, dtype=np.int64)
@@ -162,8 +163,8 @@ class ObservedBatches:
     def _note(self, batch: SampledBatch, records: int) -> None:
         """Check a new batch of the sampler, and put it in the queue of batches that no update has used.
 
-        A replay is only counted: the random generator was in the same state before an earlier batch. A batch of no
-        record or of all records shows no replay, because it may come without random numbers.
+        A replay is a batch before which the random generator had the same state as before an earlier batch. It is only
+        counted. A batch of no record or of all records shows no replay, because it may need no random numbers.
 
         The checks are on the size of the batch, on records that it has twice, and on the iterations between two batches
         of one record.

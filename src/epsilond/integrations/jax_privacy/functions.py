@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def observe_clipped_grad(
     clipped_grad: Callable[..., BoundedSensitivityCallable], journal: Journal, *, compiled: bool
 ) -> Callable[..., ObservedGradient]:
-    """Wrap a plan's `clipped_grad` so that the gradient functions which it makes record their calls.
+    """Return a plan's `clipped_grad` in a form that makes gradient functions which record their calls.
 
     A plan makes gradient functions from loss functions by its `clipped_grad`. The results do not change.
 
@@ -178,7 +178,7 @@ class ObservedGradient:
 def observe_noise(
     transform: optax.GradientTransformation, journal: Journal, *, compiled: bool
 ) -> optax.GradientTransformation:
-    """Wrap a noise transformation so that its first state and each update are recorded.
+    """Return a noise transformation with the same results that records its first state and each update.
 
     The record shows later whether the noise was fresh, of the planned size, and added to the clipped gradients.
 
@@ -221,9 +221,10 @@ def observe_noise(
 
 
 def _precision(tree: PyTree) -> float:
-    """Return the machine epsilon, the distance from 1 to the next number, of the coarsest real type in a pytree.
+    """Return the machine epsilon of the coarsest real type in a pytree.
 
-    By it, later checks know how large rounding errors may be.
+    The machine epsilon is the distance from 1 to the next larger number. By it, later checks know how large rounding
+    errors may be.
 
     Args:
         tree: pytree of arrays.

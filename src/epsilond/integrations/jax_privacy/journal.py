@@ -79,7 +79,7 @@ class Journal:
         self.entries: deque[Entry] = deque()
 
     def write(self, kind: str, facts: Facts, arrays: Sequence[jax.Array]) -> None:
-        """Record a call. Inside `jax.jit`, record a call at each execution of the compiled function.
+        """Record a call; inside `jax.jit`, record one call at each execution of the compiled function.
 
         Args:
             kind: kind of the call, such as "gradient" or "noise".
@@ -165,7 +165,7 @@ def group_starts(tree: PyTree) -> tuple[int, ...]:
 
 @lru_cache
 def _starts(sizes: tuple[int, ...]) -> tuple[int, ...]:
-    """Return at which index the coordinates of each non-empty array begin in a sample of a pytree's coordinates.
+    """Return the index at which the coordinates of each array begin in a sample of a pytree's coordinates.
 
     Statistical tests use these indices to test the noise of each array separately.
 
@@ -260,16 +260,18 @@ class SampledUpdate(NamedTuple):
 def sampled_update(
     transform: optax.GradientTransformation, *, compiled: bool
 ) -> Callable[[optax.Updates, optax.OptState, optax.Params | None], SampledUpdate]:
-    """Return a function that runs one update of a gradient transformation and also returns the arrays to record.
+    """Return a function that runs one update of a gradient transformation and returns arrays to record of it.
 
-    Recorded are samples of the input, of the output and of the parameters, and the state before and after the update.
+    The recorded arrays are samples of the input, of the output and of the parameters. Keys, counters and some real
+    numbers of the state before and after the update follow.
 
     Args:
         transform: a gradient transformation of optax.
         compiled: whether to compile the function with `jax.jit`.
 
     Returns:
-        A function of the input, the state and the parameters of the model, which are those of `transform.update`.
+        A function with the arguments of `transform.update`: the input, the state and the parameters of the model. It
+        returns the transformed input, the next state, and the arrays to record.
     """
 
     def evaluate(updates: optax.Updates, state: optax.OptState, params: optax.Params | None) -> SampledUpdate:
@@ -293,7 +295,9 @@ def sampled_update(
 
 
 def fingerprint_rows(tree: PyTree) -> jax.Array:
-    """Return two 32-bit hashes for each row of some arrays: equal rows have equal hashes, others almost surely not.
+    """Return two 32-bit hashes for each row of some arrays.
+
+    Equal rows have equal hashes. Different rows have different ones with high probability.
 
     Args:
         tree: arrays with one row per record, at least one array.
@@ -305,7 +309,7 @@ def fingerprint_rows(tree: PyTree) -> jax.Array:
 
 
 def _fingerprint_rows(tree: PyTree) -> jax.Array:
-    """Return two 32-bit hashes of each row, from the bits of up to 128 coordinates of the row in each array.
+    """Return two 32-bit hashes of each row, computed from up to 128 coordinates of the row in each array.
 
     By these hashes, later checks count how many different rows a run has used, without storing the data.
 
@@ -319,6 +323,7 @@ def _fingerprint_rows(tree: PyTree) -> jax.Array:
     rows = leaves[0].shape[0]
     hashes = jnp.zeros((rows, 2), jnp.uint32)
     for index, leaf in enumerate(leaves):
+        # Coordinates of one row in this array, and a fixed choice of them.
         width = leaf.size // rows if rows else 0
         columns = _coordinates(width, 1)[:width]
         values = leaf.reshape(rows, width)[:, columns]
@@ -338,7 +343,9 @@ def _bits(values: jax.Array) -> jax.Array:
 
 
 def _hash_rows(bits: jax.Array, *, seed: int) -> jax.Array:
-    """Return two 32-bit hashes of each row: sums of its mixed integers, times random odd factors, modulo 2^32.
+    """Return two 32-bit hashes of each row of integers.
+
+    A hash is the sum of the row's mixed integers, each times a random odd factor, modulo 2^32.
 
     Args:
         bits: 32-bit integers of shape (rows, columns).

@@ -73,15 +73,15 @@ def observe(
     optimizer: optax.GradientTransformation | None = None,
     budget: LedgerBudget | None = None,
 ) -> ObservedPlan:
-    """Return a plan-like object with observed functions, and the account of the run.
+    """Return a plan with functions that record their calls, and with an account that states the ε of the run.
 
-    Use its functions in place of those of the plan. Outside of `jax.jit` they note values without waiting for the
-    device. Inside, they note them by an ordered callback at each execution, which costs about a millisecond. `jit=True`
+    Use the functions of the result in place of the plan's own. Outside of `jax.jit` they record values without waiting
+    for the device. Inside, they use an ordered callback at each execution, which costs about a millisecond. `jit=True`
     avoids the callback: each function is then compiled by itself, and the program calls it outside of `jax.jit`.
 
-    An optimizer may change the parameters by other vectors than multiples of the noisy sum, as Adam does. Then pass it
-    as `optimizer`, and use `.optimizer` of the result in its place. The changes of the parameters are compared with
-    its updates. Plain gradient descent needs no `optimizer`.
+    An optimizer such as Adam changes the parameters by other vectors than multiples of the noisy sum. Then pass it as
+    `optimizer`, and use `.optimizer` of the result in its place. The changes of the parameters are compared with its
+    updates. Plain gradient descent needs no `optimizer`.
 
     Args:
         plan: a `DPExecutionPlan`.

@@ -20,10 +20,10 @@ _TOLERANCE: Final = 1e-4
 def observe_optimizer(
     optimizer: optax.GradientTransformation, journal: Journal, *, compiled: bool
 ) -> optax.GradientTransformation:
-    """Wrap an optimizer so that its first state and each update are recorded.
+    """Return an optimizer with the same results that also records its first state and each update.
 
-    Its update takes only the gradient, the state and the parameters. Further arguments, such as a loss, could contain
-    private data without noise.
+    The update of the result takes only the gradient, the state and the parameters. Further arguments, such as a loss,
+    could contain private data without noise.
 
     Args:
         optimizer: a gradient transformation of optax.
@@ -47,9 +47,9 @@ def observe_optimizer(
         """Return the change of the parameters and the next state of the optimizer.
 
         Args:
-            updates: the noisy sum.
-            state: that of `init` or of the last update.
-            params: the parameters, where the optimizer needs them.
+            updates: the noisy sum of gradients.
+            state: the state that `init` or the last update returned.
+            params: parameters of the model; None if the optimizer does not need them.
 
         Returns:
             The change of the parameters, and the state for the next update.
@@ -92,7 +92,9 @@ class OptimizerStates:
         later_identity: NDArray[np.uint32],
         later_buffers: NDArray[np.float32],
     ) -> None:
-        """Check that an update starts from the state that the previous one returned; otherwise the caller must vouch.
+        """Check that an update starts from the state that the previous update returned.
+
+        If it does not, the caller must vouch for the changes of the parameters.
 
         Args:
             identity: integers of the state before the update.

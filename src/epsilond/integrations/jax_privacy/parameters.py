@@ -41,7 +41,7 @@ Vector = NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True)
 class _Update:
-    """A noisy sum of gradients that was computed, before the change of the parameters that it causes is known.
+    """A noisy sum of gradients, before the change of the parameters that it causes is known.
 
     Attributes:
         sums: sum of clipped gradients.
@@ -117,7 +117,8 @@ class ParameterChanges:
             return
         if np.any(change):
             self._exclude_noise_free_sum(change, updates[-1])
-        precision = max(precision, float(np.finfo(np.float32).eps))  # samples have single precision
+        # Samples have single precision. Both values are rounded, hence the factor 2.
+        precision = max(precision, float(np.finfo(np.float32).eps))
         rounding = 2.0 * precision * np.maximum(np.abs(values), np.abs(latest))
         self._record_result(len(updates), _find_difference(change, updates, rounding))
 
@@ -151,7 +152,7 @@ class ParameterChanges:
         self._updates[-1] = replace(update, step=step)
 
     def _are_present(self, parameters: Vector) -> bool:
-        """Return whether these parameters are those of the latest gradient plus the optimizer's updates since then.
+        """Return whether only the optimizer's updates have changed the parameters since the latest gradient.
 
         Args:
             parameters: sample of the present parameters of the model.
@@ -186,11 +187,11 @@ class ParameterChanges:
             self._evidence.show({PARAMETERS}, count=count)
 
     def _exclude_noise_free_sum(self, change: Vector, update: _Update) -> None:
-        """Report that the parameters changed by a multiple of the sum of gradients without its noise, if they did.
+        """Report a change of the parameters that is a multiple of the sum of gradients without its noise.
 
-        They did if the part of the change Δ that is orthogonal to the sum s, Δ − s (Δ·s) / ‖s‖², is negligible. Nothing
-        is compared if the noise is too small, or the coordinates are too few, to distinguish the sum from the noisy
-        sum.
+        The change Δ is such a multiple if the part that is orthogonal to the sum s is negligible. This part is
+        Δ − s (Δ·s)/‖s‖². Nothing is compared if the noise is too small, or the coordinates are too few, to distinguish
+        the sum from the noisy sum.
 
         Args:
             change: change Δ of the parameters.
@@ -232,7 +233,7 @@ class ParameterChanges:
 
 
 def _find_difference(change: Vector, updates: list[_Update], rounding: Vector) -> str | None:
-    """Return why a change of the parameters is not explained by the noisy sums of gradients; None if it is.
+    """Return why a change of the parameters is not explained by the noisy sums of gradients, or None if it is.
 
     Parameters that change in another way may depend on private data without noise.
 

@@ -100,9 +100,9 @@ class PlanReading:
 def spec_from_execution_plan(
     plan: DPExecutionPlan, *, relation: Relation = "zero-out-one", bands: int | None = None
 ) -> Spec:
-    """Return the spec of all iterations of a `DPExecutionPlan`.
+    """Return the spec (description for privacy accounting) of all iterations of a `DPExecutionPlan`.
 
-    The spec is that of the plan's `dp_event`. The other parts of the plan are compared with it:
+    The plan's `dp_event` gives the spec. The other parts of the plan are compared with it:
 
     - The sampler must be a `CyclicPoissonSampling`, truncated like the event, or a `FixedBatchSampling`. It draws
       records, or users inside a `UserSelectionStrategy`. dp-accounting has no event for the other samplers, which
@@ -116,7 +116,7 @@ def spec_from_execution_plan(
 
     Args:
         plan: jax_privacy's plan, or an observed one.
-        relation: neighbouring relation of the account; by default that of jax_privacy.
+        relation: neighbouring relation of the account; by default the one of jax_privacy.
         bands: number of bands of the strategy matrix, for a noise transformation that is not jax_privacy's.
 
     Returns:

@@ -70,17 +70,20 @@ def spec_from_sampler(
     num_examples: int | None = None,
     relation: Relation = "zero-out-one",
 ) -> Spec:
-    """Return the spec of all iterations of a sampler, each with independent Gaussian noise.
+    """Return the spec (description for privacy accounting) of a run that draws batches with a sampler.
 
-    Inside a `UserSelectionStrategy` batches are drawn of users, each of which is clipped as a whole. There
+    Each iteration adds independent Gaussian noise to the clipped gradients of its batch. Inside a
+    `UserSelectionStrategy` the batches consist of users, and the data of each user is clipped as a whole. There
     `num_examples` is the number of users, and the protected unit is the client.
+
+    The samplers are:
 
     - `CyclicPoissonSampling` takes a Poisson batch, truncated or not, of one group in each iteration.
     - `FixedBatchSampling` takes a batch of fixed size.
     - `BallsInBinsSampling` allocates each record to one step of a cycle, and keeps the step in all cycles.
     - `RandomAllocationSampling` allocates each record to k of all iterations.
-    - `BMinSepSampling` has no proved amplification. The spec is that of ⌈iterations/min_sep⌉ Gaussian mechanisms, the
-      largest number of batches that a record can be in.
+    - `BMinSepSampling` has no proved amplification. The spec consists of ⌈iterations/min_sep⌉ Gaussian mechanisms,
+      because a record can be in so many batches.
 
     Args:
         strategy: the sampler.
@@ -131,7 +134,9 @@ def _build(kind: str, **fields: object) -> Spec:
 
 
 def _cyclic_poisson(run: SampledRun) -> Spec:
-    """Return the spec (description) of a cyclic Poisson run: a record is in at most one batch of each cycle.
+    """Return the spec (description for privacy accounting) of a run with cyclic Poisson sampling.
+
+    A record is in at most one batch of each cycle.
 
     Args:
         run: the sampler, and the mechanism that is run on its batches.
@@ -177,9 +182,10 @@ def _fixed_batch(run: SampledRun) -> Spec:
 
 
 def _balls_in_bins(run: SampledRun) -> Spec:
-    """Return the spec (description) of a balls-in-bins run: a record has one random step, the same in all cycles.
+    """Return the spec (description for privacy accounting) of a run with balls-in-bins sampling.
 
-    A last cycle that is cut short counts as a whole. Its missing outputs could be dropped, which is post-processing.
+    Each record takes part in one random step of a cycle, the same step in all cycles. A last cycle that is cut short
+    counts as a whole. Its missing outputs could be dropped, which is post-processing.
 
     Args:
         run: the sampler, and the mechanism that is run on its batches.
@@ -195,9 +201,10 @@ def _balls_in_bins(run: SampledRun) -> Spec:
 
 
 def _random_allocation(run: SampledRun) -> Spec:
-    """Return the spec (description) of a run with random allocation: each record takes part in k random iterations.
+    """Return the spec (description for privacy accounting) of a run with random allocation.
 
-    If k is the number of iterations, nothing is random: the spec is k runs of the Gaussian mechanism.
+    Each record takes part in k random iterations. If k is the number of iterations, nothing is random: the spec is k
+    runs of the Gaussian mechanism.
 
     Args:
         run: sampler and mechanism of the run.

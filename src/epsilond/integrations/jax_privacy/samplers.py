@@ -20,11 +20,11 @@ _REMEDY: Final = "Make the plan by its configuration, and give it this sampler's
 
 @dataclass(frozen=True, kw_only=True)
 class SamplerDraws:
-    """How the sampler of an execution plan draws batches, with the contradictions to the plan's privacy event.
+    """Description of how the sampler of an execution plan draws batches.
 
     Attributes:
-        sampler: the sampler of records, or of users where `users` is true.
-        users: whether a row of a batch is a user.
+        sampler: the sampler of records, or of users if `users` is true.
+        users: whether batches consist of users and not of records.
         cycle: number of iterations after which a record may take part again.
         iterations: number of batches.
         observations: contradictions between the sampler and the `dp_event` of the plan.
@@ -40,7 +40,7 @@ class SamplerDraws:
 def read_sampler(
     strategy: BatchSelectionStrategy, mechanism: Spec, relation: Relation, *, truncation: int | None = None
 ) -> SamplerDraws:
-    """Read how a plan's sampler draws batches, and compare it with the mechanism of the plan's privacy event.
+    """Return how a plan's sampler draws batches, and how this contradicts the plan's privacy event.
 
     Args:
         strategy: the plan's batch selection strategy.
@@ -49,7 +49,8 @@ def read_sampler(
         truncation: largest number of records in a batch, by the event; None if the event truncates nothing.
 
     Returns:
-        The sampler with its numbers, and the observations that contradict the event.
+        The sampler, its number of iterations, and the number of iterations after which a record may take part again.
+        Also the observations that contradict the event.
 
     Raises:
         InvalidInput: no spec describes this sampler, or its groups do not go with the relation.
@@ -104,6 +105,8 @@ def _cyclic_poisson(sampler: CyclicPoissonSampling, at: str, mechanism: Spec, re
     if cycle > 1 and relation == "add-or-remove-one" and not is_independent(sampler):
         message = "cuts groups of equal size: one record more or less moves others to another group"
         raise InvalidInput.at(f"{at}/partition_type", message, allowed="INDEPENDENT")
+
+    # The event must assume at least the sampling rate of the sampler.
     rate = float(sampler.sampling_prob)
     recorded_rate = None  # the event has another kind of sampling
     if isinstance(mechanism, Gaussian):

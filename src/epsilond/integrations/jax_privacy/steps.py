@@ -125,7 +125,7 @@ class ObservedSteps:
         padding: NDArray[np.bool_],
         marks: NDArray[np.uint32],
     ) -> None:
-        """Check one call of the gradient function, and add its gradients to those that await the next noise update.
+        """Check one call of the gradient function, and store its gradients until noise is added to them.
 
         Args:
             facts: facts about the call that do not depend on its values.
@@ -135,6 +135,7 @@ class ObservedSteps:
             padding: whether each row is padding and no record; empty if there is no padding.
             marks: fingerprint of each row, as two integers.
         """
+        # A row with the loss 0 is not active, because it may be padding that the program did not mark.
         is_record = ~padding if padding.size else np.ones(len(losses), dtype=bool)
         is_active = is_record & (losses != 0.0)
         active = int(np.count_nonzero(is_active))
@@ -238,7 +239,7 @@ class ObservedSteps:
         self._evidence.count_step(shown)
 
     def _match_batch(self, noise_free_sum: NDArray[np.float64]) -> set[Premise]:
-        """Find the batch of the sampler from which the gradients of a noise update were computed.
+        """Match the gradients of a noise update with the batch of the sampler from which they were computed.
 
         It is the first of the next `_AHEAD` batches with as many records as gradients, of which some may be padding.
         Batches before it count as skipped. If no batch fits, this is reported and the next batch is dropped.
@@ -349,17 +350,20 @@ class ObservedSteps:
         return concluded
 
     def open_ends(self) -> tuple[Observation, ...]:
-        """Return observations that contradict the record if the run ends now, and that later steps may resolve.
+        """Return the observations that contradict the record of the run if it ends now.
 
-        More noise updates, later in the run, can remove the contradiction.
+        More updates with noise, later in the run, can remove the contradiction.
 
         Returns:
             At most one observation: of a run without any noise update, or of gradients that have got no noise.
         """
+        # A run without noise updates has released its gradients without noise.
         if not self.noise.updates:
             message = "no update of the plan's noise was seen"
             remedy = "Use the functions of the observed plan, not those of the plan that it was made of."
             return (Observation(SAME_PARTS.id, message, remedy=remedy),)
+
+        # The gradients of the next batch may still wait for noise, but not those of further batches.
         batches = self._batches.waiting
         next_size = batches[0].size if batches else 0
         if self._gradients.active > next_size:

@@ -70,7 +70,9 @@ def read_noise(transform: optax.GradientTransformation, *, iterations: int) -> N
 
 
 def _read_dense(strategy: NDArray[np.float64], stddev: float) -> NoiseReading:
-    """Find the number of bands, the columns and the largest column norm of a strategy matrix C, which correlates noise.
+    """Return the number of bands, the columns and the largest column norm of a strategy matrix C.
+
+    The noise of a run is correlated by C⁻¹.
 
     Args:
         strategy: strategy matrix C, shape (iterations, iterations), lower triangular.
@@ -98,8 +100,8 @@ def _read_streaming(matrix: StreamingMatrix, stddev: float, iterations: int) -> 
     """Read a banded strategy matrix C from products with few vectors, given C⁻¹ as a streaming matrix.
 
     A comb is a vector that is nonzero at every b-th row only; these entries are its teeth. If C has b bands, the
-    columns of C at the teeth do not overlap in the product. Each column can therefore be read from it. The columns that
-    two combs with different teeth give agree only if no column has an entry below its bands. Otherwise b is doubled.
+    columns of C at the teeth do not overlap in the product. So each of them can be read from it. Combs with other
+    values of the teeth must give the same columns. If they do not, C has more than b bands, and b is doubled.
 
     Args:
         matrix: the noising matrix C⁻¹.
@@ -110,6 +112,7 @@ def _read_streaming(matrix: StreamingMatrix, stddev: float, iterations: int) -> 
         The columns of C, their largest norm and b. The norm is NaN, and there are no columns, if no b fits for which
         the columns have at most `_LARGEST` entries.
     """
+    # Double the number of bands until the columns agree, or until they get too large.
     bands = _estimate_bands(matrix, iterations)
     while iterations * bands <= _LARGEST:
         columns = _read_columns(matrix, iterations, bands)
@@ -179,9 +182,10 @@ def _read_columns(matrix: StreamingMatrix, iterations: int, bands: int) -> NDArr
 
 
 def _combs(teeth: NDArray[np.float64], period: int) -> NDArray[np.float64]:
-    """Return vectors of which the products with C contain all columns of C, if C has at most `period` bands.
+    """Return vectors from which all columns of a banded matrix C can be read, by products with C.
 
-    Such a vector is a comb: it is 0 except at its teeth, which are `period` rows apart. The combs share no teeth.
+    Such a vector is a comb: it is 0 except at its teeth, which are `period` rows apart. No two combs have a tooth in
+    the same row. If C has at most `period` bands, the columns at the teeth of a comb do not overlap in the product.
 
     Args:
         teeth: value of the tooth in each row, shape (rows,).
@@ -197,17 +201,18 @@ def _combs(teeth: NDArray[np.float64], period: int) -> NDArray[np.float64]:
 
 
 def _entries_at_teeth(products: NDArray[np.float64], period: int) -> NDArray[np.float64]:
-    """Return, for each row j, the `period` entries from row j on of the product of C with the comb of row j.
+    """Return the columns of a banded matrix C times the teeth of combs, read from products of C with the combs.
 
     Column g of `_combs` is a comb: it is 0 except at its teeth, in the rows g, g + period and so on. The comb of row j
-    is the one with a tooth in row j. Entries after the last row count as 0.
+    is the one with a tooth in row j. For each row j, the result has the `period` entries from row j on of the product
+    of C with the comb of row j. Entries after the last row count as 0.
 
     Args:
         products: shape (rows, period): column g is the product of C with column g of `_combs`.
         period: number of rows from one tooth of a comb to the next.
 
     Returns:
-        The entries, shape (rows, period): entry (j, i) is that in row j + i of the product with the comb of row j.
+        The entries, shape (rows, period): entry (j, i) is in row j + i of the product with the comb of row j.
     """
     size = len(products)
     padded = np.vstack([products, np.zeros((period, products.shape[1]))])
@@ -218,9 +223,9 @@ def _entries_at_teeth(products: NDArray[np.float64], period: int) -> NDArray[np.
 def _multiply(matrix: StreamingMatrix, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return C times the columns of `vectors`, given the lower triangular C⁻¹ as a streaming matrix.
 
-    The product is computed by forward substitution: its row t is the input at which row t of C⁻¹ returns row t of
-    `vectors`. Given the earlier rows, that output is affine in the input. The outputs at the inputs 0 and 1 give its
-    offset and slope.
+    The product X solves C⁻¹X = `vectors`. Forward substitution finds one row of X after the other. Given the earlier
+    rows, row t of the output C⁻¹X is an affine function of row t of X. The outputs at the inputs 0 and 1 give its
+    offset and its slope.
 
     Args:
         matrix: C⁻¹, which maps one row of its input after another to rows of its output.
@@ -236,6 +241,7 @@ def _multiply(matrix: StreamingMatrix, vectors: NDArray[np.float64]) -> NDArray[
         output_at_zero, _state = matrix.multiply_next(zeros, state)
         output_at_one, _state = matrix.multiply_next(zeros + 1.0, state)
         row = (target - output_at_zero) / (output_at_one - output_at_zero)
+        # The stream continues with the solved row as its input.
         _output, next_state = matrix.multiply_next(row, state)
         return next_state, row
 

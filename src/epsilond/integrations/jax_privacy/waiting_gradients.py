@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 @dataclass
 class WaitingGradients:
-    """Sums and rows of the gradients that were computed since the last noise update, and that await the next one.
+    """Gradients that were computed since the last update with noise, and that get noise in the next one.
 
-    A row is active if it is a record, and its loss is not 0. Rows that are neither active nor padding may be padding
-    that the program did not mark.
+    A row is an input from which one gradient was computed. A row is active if it is a record, and its loss is not 0.
+    Rows that are neither active nor padding may be padding that the program did not mark.
 
     Attributes:
         records: number of rows that are not marked as padding.
@@ -45,7 +45,7 @@ class WaitingGradients:
             self.absolute_total = self.absolute_total + np.abs(clipped_sum)
 
     def fits(self, size: int, noise_free_sum: NDArray[np.float64]) -> bool:
-        """Return whether these may be the gradients of a batch with a given number of records.
+        """Return whether the collected gradients may belong to a batch with a given number of records.
 
         Without gradients, only an empty batch with a sum of zeros fits.
 
@@ -54,8 +54,7 @@ class WaitingGradients:
             noise_free_sum: the sum to which the noise was added, at the sampled coordinates.
 
         Returns:
-            True if the size is the number of all gradients or, with padding, any number from that of the others up to
-            it.
+            True if the size is between the number of active rows and the number of rows that are not marked as padding.
         """
         if self.total is None:
             return size == 0 and not np.any(noise_free_sum)

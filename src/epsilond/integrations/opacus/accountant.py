@@ -178,7 +178,7 @@ class EpsilondAccountant(Stated, IAccountant):
     def get_epsilon(self, delta: float, *args: object, **kwargs: object) -> float:
         """Return the upper bound of ε at δ: 0 before the first step, infinite where a step had no noise.
 
-        Other arguments are those of Opacus' own accountants and have no effect.
+        Other arguments of Opacus' own accountants are accepted and have no effect.
 
         Args:
             delta: δ of the account, between 0 and 1, exclusive.

@@ -15,9 +15,11 @@ from epsilond.integrations.opacus.accountant import MECHANISM, EpsilondAccountan
 
 
 class CertifiedRDPAccountant(EpsilondAccountant):
-    """The accountant for Opacus' mechanism `rdp`. It computes no Rényi divergence: the bound is of the exact curve.
+    """Accountant with a certified ε that replaces Opacus' accountant for the mechanism `rdp`.
 
-    Guarantees: the ε is at most that of Opacus' RDPAccountant at the same history, up to its rounding.
+    It computes no Rényi divergences: it bounds the exact privacy curve.
+
+    Guarantees: for the same history, ε is at most the ε of Opacus' RDPAccountant, up to the rounding of the latter.
 
     Attributes:
         loadable: names of mechanisms. Checkpoints of their accountants can be loaded.
@@ -86,7 +88,7 @@ def replace_accountants(*mechanisms: str) -> None:
     """Register accountants of epsilond in the places of Opacus' own, and observe their runs.
 
     `create_accountant` and `PrivacyEngine(accountant=…)` then use them. Names that were imported before, such as
-    `opacus.accountants.RDPAccountant`, are still those of Opacus.
+    `opacus.accountants.RDPAccountant`, are still from Opacus.
 
     Args:
         *mechanisms: names of Opacus' mechanisms; without any, all of them.

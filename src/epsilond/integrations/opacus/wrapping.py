@@ -206,9 +206,9 @@ def _end_backward(original: Callable[[torch.nn.Parameter], object], parameter: t
 def _update_average(
     original: Callable[[AveragedModel, torch.nn.Module], object], averaged: AveragedModel, model: torch.nn.Module
 ) -> object:
-    """Update torch's average of a model's weights, and accept it if all averaged weights are those of recorded steps.
+    """Update torch's average of a model's weights, and record whether it averages released weights only.
 
-    An accepted average was computed from released models, so that the model may take its values.
+    Such an average reveals nothing more than the released models. So the model may take its values.
 
     Args:
         original: torch's own method `AveragedModel.update_parameters`.

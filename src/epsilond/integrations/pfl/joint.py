@@ -62,7 +62,7 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
         noise_parameters: Sequence[float] | None = None,
         noise_scale: float = 1.0,
     ) -> None:
-        """Plan the runs of several mechanisms on the same users; the arguments are those of pfl's class.
+        """Plan the runs of several mechanisms on the same users, with the arguments of pfl's class.
 
         Args:
             mechanisms: name of each mechanism, `gaussian` or `laplace`.

@@ -72,7 +72,7 @@ class WatchedMechanism:
     Each replacement calls the original method and checks its arguments and results.
 
     Args:
-        postprocessors: those of the backend, in its order.
+        postprocessors: the postprocessors of the backend, in its order.
         plans: the plan of each mechanism, at least one.
         evidence: receives the observations.
         users: ids of all users; None if not known.
@@ -89,7 +89,7 @@ class WatchedMechanism:
         evidence: Evidence,
         users: Collection[Hashable] | None,
     ) -> None:
-        """Replace the methods of the postprocessors by observing ones. The arguments are those of the class."""
+        """Replace the methods of the postprocessors by observing ones. The class describes the arguments."""
         self._mechanism = _central(postprocessors)
         self._underlying = self._mechanism.underlying_mechanism
         self._evidence = evidence
@@ -248,7 +248,7 @@ class WatchedMechanism:
         if population > 0:
             self._sizes.observe(size, records=population, rate=self._rate)
         identities = set(self._cohort.identities)
-        all_have_ids = len(self._cohort.identities) == size
+        all_have_ids = len(self._cohort.identities) == size  # otherwise the identities are not tested
         if users is not None and all_have_ids and identities <= set(users):
             self._draws.observe(identities, users)
         alarm = self._draws.alarm
@@ -262,7 +262,7 @@ class WatchedMechanism:
             self._shown.add(COHORT)
 
     def _check_sum(self, before: Arrays) -> None:
-        """Check that the sum is that of the users' clipped statistics, with each user at most once.
+        """Check that the sum before the noise adds up the users' clipped statistics, each user at most once.
 
         Args:
             before: the sum to which the noise will be added.

@@ -76,7 +76,7 @@ class PlannedRun(Stated):
         """Return ε of the planned run at δ, and how far it is supported: certified or declared.
 
         Args:
-            delta: δ of the statement; that of the plan if absent.
+            delta: δ of the statement; None for the δ of the plan.
 
         Returns:
             The statement, with the premises (conditions of the privacy theorem) that the caller vouches for.
@@ -89,7 +89,7 @@ class PlannedRun(Stated):
         return super().statement(delta)
 
     def declare(self, premise: Premise | str, declaration: str) -> None:
-        """Record that the caller vouches for a premise (a condition of the privacy theorem), as `Stated.declare` does.
+        """Record that the caller vouches for a premise, that is, a condition of the privacy theorem.
 
         The declaration also counts for the plan, before the first iteration is observed.
 

@@ -33,8 +33,9 @@ class PflPrivacyWarning(UserWarning):
 def spec_from_pfl(
     *, mechanism: str, noise_parameter: float, sampling_probability: float, num_compositions: int
 ) -> Spec:
-    """Return the Spec that an accountant of pfl describes, for `add-or-remove-one` and unit `client`.
+    """Return the Spec (description for privacy accounting) of the run that an accountant of pfl describes.
 
+    The neighbouring relation is `add-or-remove-one`, and the protected unit is the client.
     pfl divides the noise by the clipping bound. Its RDPPrivacyAccountant and PRVPrivacyAccountant ignore the sampling
     for Laplace noise; this Spec contains it.
 
@@ -60,6 +61,7 @@ def spec_from_pfl(
     Raises:
         InvalidInput: another mechanism, or numbers out of range.
     """
+    # The mechanism of one round, then its random sample of users, and then the number of rounds.
     name = mechanism.lower()
     if name == "gaussian":
         names = {"noise_multiplier": "noise_parameter"}

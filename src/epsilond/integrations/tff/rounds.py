@@ -25,12 +25,12 @@ _STATE_REMEDY: Final = "Call process.next with the state that the round before r
 def paid_round(
     budget: LedgerBudget, spec: Spec, run_round: Callable[[], Output], **sampling: Unpack[Sampling]
 ) -> Output:
-    """Commit a round, then run it, and return the result of `run_round`.
+    """Pay for a round of TensorFlow Federated, then run it, and return its result.
 
-    Afterwards, the event in the `state` of the result must give the same Spec as `spec`. TensorFlow Federated rounds
-    the noise multiplier to single precision. So read `spec` from the initial state of the process, which has the same
-    rounded numbers: `spec_from_tff_state(process.initialize(), planned=True, …)`. `TffRun` also compares the rounds
-    with each other.
+    Afterwards, the privacy event in the `state` of the result must give the same Spec as `spec`. TensorFlow Federated
+    rounds the noise multiplier to single precision. So read `spec` from the initial state of the process, which has the
+    same rounded numbers: `spec_from_tff_state(process.initialize(), planned=True, …)`. `TffRun` also compares the
+    rounds with each other.
 
     Args:
         budget: pays for the round, in the relation of its ledger.
@@ -62,7 +62,7 @@ def compare_round(
     relation: Relation,
     **sampling: Unpack[Sampling],
 ) -> bool:
-    """Check that a round ran the mechanism that was recorded for it, by the privacy event in the state after the round.
+    """Return whether a round ran its recorded mechanism, by the privacy event in the state after the round.
 
     Args:
         evidence: takes the contradictions.
@@ -72,7 +72,7 @@ def compare_round(
         **sampling: `rate`, or `batch_size` and `population`: the sampling of the clients; see `spec_from_tff_state`.
 
     Returns:
-        True if it is. Otherwise a contradiction was reported.
+        True if it did. Otherwise a contradiction was reported.
 
     Raises:
         InvalidInput: the state has no event, or one that no spec describes.

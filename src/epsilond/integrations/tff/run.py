@@ -90,10 +90,11 @@ class TffRun(Stated):
             **sampling: how the clients are chosen, as for `spec_from_tff_state`.
 
         Raises:
-            InvalidInput: as `spec_from_tff_state`, or the budget has another relation.
+            InvalidInput: no spec describes the state, or the budget has another neighbouring relation.
         """
         if budget is not None and budget.relation != relation:
             raise InvalidInput.at("/relation", f"is {relation}", allowed=budget.relation)
+        # The mechanism of one round, and the record of the rounds that were observed.
         self.round = spec_from_tff_state(state, relation=relation, planned=True, **sampling)
         self._evidence = Evidence(PREMISES, outside=OUTSIDE_CLIENTS, budget=budget)
         self.rounds = 0
@@ -101,6 +102,7 @@ class TffRun(Stated):
         self._sampling = sampling
         self._budget = budget
         self._setting: StatedSetting = {"relation": relation, "unit": require_unit(unit), "observer": observer}
+        # Digests of the models that clients may receive; the first model is one of them.
         first_model = _model_digest(state)
         self._models = set() if first_model is None else {first_model}
         self._curve: tuple[int, PrivacyCurve | None] | None = None
@@ -161,7 +163,9 @@ class TffRun(Stated):
         return shown
 
     def _compare_models(self, before: LearningAlgorithmState) -> bool:
-        """Check that a round made a new state: its round counter has grown, and its model is not an earlier one.
+        """Compare the state after a round with earlier states, and report a repeated one.
+
+        The round counter must have grown, and the model must differ from all earlier ones.
 
         Args:
             before: state of the process before the round.

@@ -43,7 +43,7 @@ def spec_from_tff_state(
     population: int | None = None,
     planned: bool = False,
 ) -> Spec:
-    """Return the Spec, the description for privacy accounting, of the round of training that returned a state.
+    """Return the Spec (description for privacy accounting) of the round of training that returned a state.
 
     The protected unit is a client. The noise multiplier is the standard deviation of the noise over the bound on the
     norm of one client's update. This is for clients of equal weight: in a mean weighted by numbers of examples, one
@@ -56,7 +56,7 @@ def spec_from_tff_state(
         rate: sampling rate q: probability that a client is in the round, independently of the others.
         batch_size: number of clients that are drawn without replacement.
         population: number of clients that they are drawn from.
-        planned: whether the state may be that of `initialize`, with the event of the planned rounds.
+        planned: whether the state may come from `initialize`, with the event of the planned rounds.
 
     Returns:
         The Spec of one round, with the sampling that the caller stated.
@@ -84,7 +84,7 @@ def spec_from_tff_state(
 
 
 def is_initial(state: LearningAlgorithmState | DPAggregatorState) -> bool:
-    """Return whether a state is that of `initialize`, before the first round.
+    """Return whether a state comes from `initialize`, before the first round.
 
     Args:
         state: state of the learning process, or of its aggregator.
@@ -99,7 +99,9 @@ def is_initial(state: LearningAlgorithmState | DPAggregatorState) -> bool:
 
 
 def find_aggregator(state: LearningAlgorithmState | DPAggregatorState) -> DPAggregatorState:
-    """Return the state of the private aggregator, which has the privacy event, from inside a state of a process.
+    """Return the state of the private aggregator inside a state of a learning process.
+
+    The aggregator's state has the privacy event.
 
     Args:
         state: a state of a learning process, or the state of its aggregator.

@@ -33,7 +33,7 @@ class Averages:
         self._digests: weakref.WeakKeyDictionary[swa_utils.AveragedModel, list[Digest]] = weakref.WeakKeyDictionary()
 
     def continues(self, averaged: swa_utils.AveragedModel) -> bool:
-        """Return whether the average will consist of released weights only, after the update that is about to run.
+        """Return whether an average of weights will consist of released weights only, after its next update.
 
         Args:
             averaged: torch's averaged model, before the update.

@@ -77,7 +77,9 @@ ORIGINAL: Final = {kind: class_methods(kind) for kind in OBSERVED}
 
 
 def replaced_method(optimizer: DPOptimizer, name: str, wrapper: object) -> str | None:
-    """Find a method of an observed optimizer that the program has replaced, so that the privacy theorem may not hold.
+    """Return the name of a method of an observed optimizer that the program has replaced, if there is one.
+
+    With a replaced method, the privacy theorem may not hold.
 
     Args:
         optimizer: an optimizer of one of the classes `OBSERVED`.
@@ -85,7 +87,7 @@ def replaced_method(optimizer: DPOptimizer, name: str, wrapper: object) -> str |
         wrapper: the replacement by epsilond.
 
     Returns:
-        The name of such a method; None if all methods are those of Opacus or of epsilond.
+        The name of such a method; None if all methods are from Opacus or epsilond.
     """
     kind = type(optimizer)
     # Methods of the class are compared first, and then attributes of this optimizer.
@@ -175,7 +177,8 @@ class ClippedSums:
                 clipped = chosen * factor.to(torch.float64)[:, None]
                 increment = clipped.sum(dim=0)
 
-                # Opacus adds them up in a lower precision.
+                # Opacus adds them up in a lower precision: each addition has a rounding error. The tiny summand keeps
+                # the tolerance above 0.
                 precision = max(torch.finfo(gradient.dtype).eps, torch.finfo(parameter.dtype).eps)
                 roundings = max(len(gradient), _ROUNDINGS)
                 tolerance = roundings * precision * (clipped.abs().sum(dim=0) + _TINY)
@@ -261,7 +264,7 @@ def _factors(optimizer: DPOptimizer, rows: list[torch.Tensor]) -> list[torch.Ten
     """Return the factor that clips each row (per-sample gradient), for each parameter.
 
     The factor of a row g is min(1, C / (‖g‖₂ + 10⁻⁶)), as Opacus computes it. C is the clipping norm. With clipping per
-    layer, ‖g‖₂ and C are those of the parameter. Otherwise ‖g‖₂ is the norm over all parameters.
+    layer, each parameter has its own C and norm. Otherwise ‖g‖₂ is the norm over all parameters.
 
     Args:
         optimizer: the private optimizer.

@@ -121,7 +121,7 @@ class Contents:
             self._known = {address: entry for address, entry in self._known.items() if entry[0]() is not None}
 
     def recognise(self, inputs: object, *, by_value: bool) -> tuple[HandedBatch | None, bool]:
-        """Find the batch that a model reads, and whether the model reads other data too.
+        """Return the batch that a model reads, and whether the model also reads other data.
 
         A model that reads records outside the drawn batch releases more than the account covers.
 
@@ -167,15 +167,15 @@ class Contents:
         return handed
 
     def _find_by_value(self, tensors: list[torch.Tensor]) -> HandedBatch | None:
-        """Return the batch with a tensor of the same values as one of the given tensors; None if there is none.
+        """Return the first batch with a tensor that has the values of one of the given tensors.
 
-        Empty tensors all have the same values, so that only batches which no step has used are compared with them.
+        Empty tensors all have the same values. They are therefore compared only with batches that no step has used.
 
         Args:
             tensors: inputs of the model.
 
         Returns:
-            The first such batch with tensors that were not changed since it was handed out.
+            The batch, if its tensors were not changed since the loader returned it; None if there is no such batch.
         """
         are_empty = all(tensor.numel() == 0 for tensor in tensors)
         candidates = self._list_unused() if are_empty else self._list_candidates()
@@ -270,10 +270,11 @@ def _tensors(batch: object) -> Iterator[torch.Tensor]:
 
 
 def _same_rows(tensor: torch.Tensor, value: torch.Tensor) -> bool:
-    """Return whether row i of an input has the same values as row i of a tensor of the batch, for each i.
+    """Return whether each row of an input has the same values as the same row of a tensor of the batch.
 
-    The order of the values in a row does not matter, because a program may transpose the axes of a record. So the
-    values are sorted before the comparison. On a device, only the first, the middle and the last row are compared.
+    A row has the values of one record. The order of the values in a row does not matter, because a program may
+    transpose the axes of a record. So the values are sorted before the comparison. On a device, only the first, the
+    middle and the last row are compared.
 
     Args:
         tensor: an input of the model.
@@ -289,6 +290,7 @@ def _same_rows(tensor: torch.Tensor, value: torch.Tensor) -> bool:
     if tensor.numel() == 0:
         return True
     with torch.no_grad():
+        # Three rows are compared on the processor, so that little is copied from a device.
         for row in {0, len(tensor) // 2, len(tensor) - 1}:
             first = tensor[row].reshape(-1).to("cpu")
             second = value[row].reshape(-1).to(device="cpu", dtype=tensor.dtype)

@@ -74,7 +74,7 @@ class DrawCheck:
         self._read_other_data = False
 
     def see_forward(self, inputs: list[object], *, starts_rows: Callable[[], bool]) -> None:
-        """Note which batch of the loader the model reads in a forward pass, and whether it reads other data too.
+        """Record which batch of the loader a model reads in a forward pass, and whether it reads other data.
 
         Args:
             inputs: arguments of the model, which is in training mode.
@@ -157,7 +157,7 @@ class DrawCheck:
             rows: the per-sample gradients that the step summed.
 
         Returns:
-            True if this was observed. It is not observed without an accumulation, or if the loader is not known.
+            True if one gradient of each record was observed. False also if the observation is not possible.
         """
         # Three deviations: unequal numbers of gradients, several backward passes, and gradients that the loop changed.
         if rows.unequal:
@@ -218,6 +218,8 @@ class DrawCheck:
         for batch in self._read:
             batch.used = True
         self._read = []
+
+        # Without a new batch, the step repeats an earlier one, whose noise does not cover it.
         if reads_used and not fresh:
             self._reporter.contradict(
                 FRESH_DRAW,
@@ -323,7 +325,9 @@ class DrawCheck:
         return True
 
     def _check_size(self, rows: int, rate: float) -> bool:
-        """Check the size of a batch of an unknown sampler: all records, or a probable number under Poisson sampling.
+        """Check the size of a batch if the sampler is not known.
+
+        Without subsampling it must be the number of all records. Otherwise it is tested against Poisson sampling.
 
         Args:
             rows: number of per-sample gradients that the step summed.

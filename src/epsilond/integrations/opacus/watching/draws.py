@@ -73,9 +73,9 @@ class Epoch:
         return indices
 
     def hand_out(self, batch: object, largest_part: int | None) -> None:
-        """Match a batch of data that the loader returns with the draw of indices that it was loaded from.
+        """Match a batch of data that the loader returns with the draw of indices from which it was loaded.
 
-        That is the earliest draw that was not handed out completely. If there is none, nothing happens.
+        It belongs to the earliest draw that was not returned completely. If there is none, nothing happens.
 
         Args:
             batch: tensors of the batch.
@@ -203,7 +203,7 @@ class Draws:
         return unread[-1] if unread else None
 
     def match(self, size: int) -> IndexBatch | None:
-        """Return the draw that an optimizer step has probably used: an unused draw with the size of its batch.
+        """Return an unused draw with the size of a step's batch, which the step has probably used.
 
         Later passes over the sampler are searched first. Within a pass, the draw that the data loader handed out last
         is preferred, then the earliest draw.
@@ -289,9 +289,10 @@ def _plain_sampler(values: dict[str, object]) -> UniformWithReplacementSampler:
 
 
 def record_draws(sampler: Sampler, *, before_draw: Callable[[], None], after_draw: Callable[[], None]) -> Draws | None:
-    """Record the batches of indices that a sampler draws from now on, by changing its class to `RecordedSampler`.
+    """Return a record of the batches of indices that a sampler draws from now on.
 
-    The draws themselves do not change. They are compared with the batches that the model reads.
+    The class of the sampler becomes `RecordedSampler`. The draws themselves do not change. They are compared with the
+    batches that the model reads.
 
     Args:
         sampler: batch sampler of the loader that `make_private` returned.

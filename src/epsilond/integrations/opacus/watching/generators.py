@@ -108,7 +108,7 @@ class GeneratorWatch:
         return message
 
     def _start(self, block: bytes) -> str | None:
-        """Compare the generator's first state with its states in an earlier run, if that is resumed.
+        """Compare the generator's first state with the states of the run that is resumed, if there is one.
 
         Noise that an earlier part of the run has used must not be used again.
 
@@ -130,13 +130,13 @@ class GeneratorWatch:
         return None
 
     def _compare(self, block: bytes) -> str | None:
-        """Decide from the generator's present block of numbers whether it was seeded anew or reset since the last one.
+        """Return whether a generator was seeded anew or reset, by its present block of random numbers.
 
         Args:
             block: the first bytes of the present block of random numbers.
 
         Returns:
-            A phrase about it; None if the block is a later one.
+            A phrase such as "was seeded anew"; None if the block follows the earlier ones.
         """
         earlier_seed = self.seed
         self.seed = self.generator.initial_seed()
@@ -149,11 +149,12 @@ class GeneratorWatch:
         return "was reset to an earlier state" if is_reset else None
 
     def repeats(self, other: GeneratorWatch) -> bool:
-        """Return whether this generator will produce numbers that another one has produced for the same purpose.
+        """Return whether this generator will produce numbers that another generator has already produced.
 
-        This is the case if its present block of numbers is one that the other has left behind. It is also the case if
-        both have the same seed, and this one has drawn fewer numbers since. The second test needs the number of blocks
-        since the seed, which is known for the first `_EARLY_BLOCKS` blocks only.
+        Only generators with a common purpose are compared, such as noise. The first test: the present block of numbers
+        is one that the other generator has left behind. The second test: both have the same seed, and this generator
+        has drawn fewer numbers since. It needs the number of blocks since the seed, which is known for the first
+        `_EARLY_BLOCKS` blocks only.
 
         Args:
             other: an earlier generator of the run.
@@ -168,7 +169,7 @@ class GeneratorWatch:
             return True
         if self.seed != other.seed or self._progress == _EARLY_BLOCKS:
             return False
-        # With the same seed, the one that has drawn fewer numbers will draw those of the other.
+        # With the same seed, the one that has drawn fewer numbers will draw the same numbers as the other.
         own_position = (self._progress, self._position)
         other_position = (other._progress, other._position)
         return own_position < other_position or (own_position == other_position and other.moved)
@@ -247,7 +248,7 @@ class GeneratorWatches:
         return [*self._earlier, *present]
 
     def compare_with(self, earlier: Iterable[GeneratorState]) -> None:
-        """Compare the first states of all generators with those of a run that is resumed.
+        """Compare the first states of all generators with the states of a run that is resumed.
 
         Args:
             earlier: states of the generators of the earlier run, from its checkpoint.
@@ -258,15 +259,16 @@ class GeneratorWatches:
 
 
 def early_blocks(generator: torch.Generator) -> dict[bytes, int]:
-    """Return the first `_EARLY_BLOCKS` blocks of random numbers that a generator produces after its seed, from 0 on.
+    """Return the numbers of the first `_EARLY_BLOCKS` blocks of random numbers after a generator's seed.
 
-    By these blocks it is known how many numbers a generator has drawn since its seed.
+    A block has as many numbers as the generator computes at a time. By the blocks it is known how many numbers a
+    generator has drawn since its seed.
 
     Args:
         generator: the generator, of which only the seed is read.
 
     Returns:
-        The number by the first bytes of each block; empty for generators of devices, which have no blocks.
+        The number of each block, from 0 on, by its first bytes. Empty for generators of devices, which have no blocks.
     """
     if generator.device.type != "cpu":
         return {}

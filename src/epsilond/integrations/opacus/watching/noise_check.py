@@ -124,7 +124,9 @@ class NoiseCheck:
         return reset is None and self._samples.alarm is None
 
     def _store_step(self, parameters: list[torch.nn.Parameter], *, divisor: float, noise_std: float) -> None:
-        """Store the values that give a step's noise; test it if enough steps wait or the run has just begun.
+        """Store the values from which the noise of a step is computed, and test the stored steps if it is time.
+
+        They are tested if enough steps wait, or if the run has just begun.
 
         The noise of the sum is the noisy mean times the divisor, minus the clipped sum. Storing steps makes the tests
         faster.
@@ -173,7 +175,9 @@ class NoiseCheck:
             self._reporter.contradict(NOISE, "noise", alarm, remedy=remedy)
 
     def _choose_coordinates(self, parameters: Sequence[torch.nn.Parameter]) -> None:
-        """Choose coordinates at random, the same number of each parameter as far as it has them.
+        """Choose the coordinates at which noise is tested, at random.
+
+        Each parameter gets the same number of coordinates, or all of them if it has fewer.
 
         The tests start anew at these coordinates; an earlier alarm remains.
 

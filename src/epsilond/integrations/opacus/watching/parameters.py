@@ -147,7 +147,7 @@ class ParameterCheck:
         """Store the present values of the parameters, because a recorded step has just changed them.
 
         Later checks compare the tensors with these values, and the model may return to them. The present gradients are
-        remembered too, so that `has_new_gradients` recognises those of a later backward pass.
+        remembered too, so that `has_new_gradients` recognises gradients of a later backward pass.
         """
         tensors = self._present()
         digests = self._digest(tensors)
@@ -213,15 +213,15 @@ class ParameterCheck:
         return {}
 
     def _is_recorded(self, tensors: list[torch.Tensor]) -> bool:
-        """Return whether tensors have recorded values; True if no values were recorded yet.
+        """Return whether the tensors of a model have values that the record of the run explains.
 
-        Recorded values are those after the last recorded step, and those of earlier released models.
+        Explained are the values after the last recorded step, and the values of earlier released models.
 
         Args:
             tensors: the present tensors of the model.
 
         Returns:
-            True if the values are recorded ones, by a comparison of checksums.
+            True if the checksums equal recorded ones, or if no values were recorded yet.
         """
         recorded = self._digests.recorded
         if not tensors or any(identity not in recorded for identity in self.identities):

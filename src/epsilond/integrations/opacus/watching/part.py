@@ -183,7 +183,9 @@ class ObservedPart:
 
     # Steps ------------------------------------------------------------------------------------------------------------
     def observe_step(self, optimizer: DPOptimizer, *, rate: float, batches: int) -> list[Premise]:
-        """Check one optimizer step, after the noise was added and before the original optimizer uses the gradients.
+        """Check one optimizer step, and return the conditions of the privacy theorem that were observed to hold.
+
+        It is called after the noise was added, and before the original optimizer uses the gradients.
 
         Args:
             optimizer: the private optimizer.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Reporter:
-    """Collector of observations of a run, which counts those of one kind under the message of the first.
+    """Collector of observations of a run, which counts equal kinds of observations together.
 
     Messages contain numbers, such as the sizes of a batch. Later observations of the same kind are counted under the
     first message, so a long run with one mistake has one line.

@@ -106,7 +106,7 @@ def rows_of(parameters: list[torch.nn.Parameter]) -> tuple[int, int, bool]:
 
     Args:
         parameters: parameters of the private optimizer. Each has in `grad_sample` one tensor, or a list with a tensor
-            for each backward pass. The first dimension of a tensor is that of the records.
+            for each backward pass. The first dimension of a tensor counts the records.
 
     Returns:
         The largest number of per-sample gradients of a parameter, the number of backward passes that computed them, and

@@ -259,6 +259,7 @@ class ObservedRun:
         """
         for part in self.parts:
             part.flush()
+        # Only the weights of models that were trained are saved.
         models = [part for part in self.parts if part.parameters.is_trained() and part.parameters.trained_tensors()]
         changed = [part for part in models if not part.is_settled()]
         self._report_trained(changed)
@@ -287,7 +288,7 @@ class ObservedRun:
         self.evidence.budget = None
         self._lacks_steps = False
 
-        # Replace the evidence and the record by those of the checkpoint.
+        # Replace the evidence and the record by the ones of the checkpoint.
         weights = None
         if state is None:
             self.evidence.clear()

@@ -59,8 +59,9 @@ class SettingsCheck:
             self._start = _settings_of(optimizer)
 
     def compare(self, optimizer: DPOptimizer) -> set[Premise]:
-        """Compare the settings with those at the first forward pass of the step, which are then forgotten.
+        """Return the conditions of the privacy theorem that depend on a setting which changed during a step.
 
+        The settings are compared with their values at the first forward pass of the step. These are then forgotten.
         A setting that is chosen after looking at the batch would reveal something about its records.
 
         Args:
@@ -185,6 +186,7 @@ def _has_other_hooks(optimizer: torch.optim.Optimizer) -> bool:
         _global_optimizer_pre_hooks,
         _global_optimizer_post_hooks,
     ]
+    # The module of a hook shows its origin.
     for registry in registries:
         for hook in registry.values():
             module = str(getattr(hook, "__module__", None))

@@ -215,7 +215,7 @@ class SumCheck:
         return False
 
     def _has_clipped_sum(self, parameters: list[torch.nn.Parameter]) -> bool:
-        """Return whether the sum is that of the clipped gradients, where it was recomputed; report a difference.
+        """Return whether the sum of a step is the sum of the clipped gradients, and report a difference.
 
         Args:
             parameters: parameters of the private optimizer, each with its clipped sum.
@@ -255,7 +255,7 @@ class SumCheck:
         return True
 
     def check_divisor(self, divisor: Divisor) -> bool:
-        """Return whether the divisor of the noisy sum is that of the first step; report it if it is not.
+        """Return whether the noisy sum has the same divisor as in the first step, and report a change.
 
         A divisor that follows the random size of a batch would reveal this size, which the noise does not cover.
 

@@ -24,7 +24,7 @@ _handles: list[RemovableHandle] = []
 
 
 def add(part: ObservedPart) -> None:
-    """Watch the steps of the optimizer of a part, and those of other optimizers on its parameters.
+    """Watch the steps of the optimizer of a part, and steps of other optimizers on its parameters.
 
     A part is a private optimizer with its model. The first part registers hooks that torch calls at each step.
 
@@ -115,7 +115,9 @@ def _report_foreign_step(optimizer: torch.optim.Optimizer, parts: list[ObservedP
 
 
 def _after_step(optimizer: torch.optim.Optimizer, _arguments: object, _keywords: object) -> None:
-    """Take the parameters and the state after the step of an observed optimizer as those of a recorded step.
+    """Remember the parameters and the state of an observed optimizer after a recorded step.
+
+    Changes of them outside of steps can then be detected.
 
     Args:
         optimizer: the optimizer that has just made a step.
