@@ -178,17 +178,19 @@ class ExactSearch(PairSearch):
         return self._move_down(solved, log_delta)
 
     def _solve_directions(self, log_delta: float) -> tuple[Interval, bool]:
-        """Enclose the larger ε of both directions, (P, Q) and (Q, P), by the contour engine.
+        """Enclose the larger of the two ε at a target δ, of P against Q and of Q against P.
 
-        The engine inverts the transform of the total loss numerically. A direction is skipped if it certainly meets the
-        target at the lower bound so far.
+        Each ε comes from numerical inversion of the transform E[e^{zL}] of the total privacy loss L. A direction is
+        skipped if it certainly meets the target at the lower bound so far.
 
         Args:
             log_delta: the target log δ, natural logarithm.
 
         Returns:
-            The enclosure in nats, and whether those of all directions are so narrow that no other engine is necessary.
+            An interval that contains the larger ε, in nats. The second value says whether the intervals of both
+            directions are so narrow that no other method is necessary.
         """
+        # Begin with ε = 0, and raise both bounds by each direction.
         larger, all_narrow = Interval(0.0, 0.0), True
         for index, profile in enumerate(self.profiles):
             if index > 0 and profile.surely_meets(larger.lower, log_delta):
