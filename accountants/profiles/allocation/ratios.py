@@ -189,10 +189,10 @@ def _split_cells(
 def _merge_cells(
     values: FloatArray, masses: FloatArray, bounds: FloatArray, index: IntArray
 ) -> tuple[FloatArray, FloatArray, float]:
-    """Move all the mass of each cell to the mean of the cell.
+    """Merge the values of a distribution within intervals (cells), each into the mean of its cell.
 
-    This makes expectations of convex functions smaller. The mean is computed as an offset from the cell's lower bound,
-    which keeps its digits.
+    This makes expectations of convex functions smaller, by Jensen's inequality. The mean is computed as an offset from
+    the cell's lower bound, which keeps its digits.
 
     Args:
         values: the values, a flat array.
@@ -201,8 +201,10 @@ def _merge_cells(
         index: index of the cell of each value.
 
     Returns:
-        Places, weights, and the largest distance of a place from its cell's lower bound, relative to the place.
+        The means of the cells that have mass (the places), with their masses. The last value is the largest offset of a
+        mean from its cell's lower bound, relative to the mean.
     """
+    # Mass of each cell, and its first moment of the position within the cell, from 0 to 1.
     widths = np.diff(bounds)
     share = (values - bounds[index]) / widths[index]
     moments = np.bincount(index, masses * share, widths.size)

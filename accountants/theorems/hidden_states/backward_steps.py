@@ -112,15 +112,16 @@ class BackwardRun:
 
     @cached_property
     def mu(self) -> FloatArray:
-        """Gaussian-DP parameter μ at the release of a record that is used v steps earlier, for each v, rounded up.
+        """Gaussian-DP parameter μ of a released model for a record that was used v steps earlier, for each v.
 
-        Let c_k be the Lipschitz constant of step k, ν_k its noise, and C_k the product of the constants after step k.
-        The record is used in step j, which shifts the model by at most s. Then μ = s C_j/√(Σ_k (C_k ν_k)²), where k
-        runs from j to the last step. Alternatively, the diameter of the domain replaces s, and k runs from j + 1. The
-        smaller μ counts.
+        Let ν_k be the noise of step k, and C_k the product of the Lipschitz constants of all later steps. The record
+        is used in step j, which shifts the model by at most s. Then μ = s C_j/√(Σ_k (C_k ν_k)²), where k runs from j to
+        the last step. Alternatively, the diameter of the domain replaces s, and k runs from j + 1. The smaller μ is
+        used, rounded up.
         """
         log_influence, shift, noise = self.steps
         diameter = 2.0 * self.run.radius / self.largest_noise
+        # Sums of (C_k ν_k)² from the last step backwards, and C_j. Its logarithm is limited, so that it stays above 0.
         variance = np.cumsum(np.exp(2.0 * log_influence) * noise**2)
         influence = np.exp(np.maximum(log_influence, LEAST_LOG_POWER))
         with np.errstate(divide="ignore", over="ignore"):

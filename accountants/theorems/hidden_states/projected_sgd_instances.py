@@ -193,15 +193,17 @@ def _mixture_components(line: OneDimensionalRun) -> tuple[FloatArray, FloatArray
 
 
 def _masses_near_boundary(line: OneDimensionalRun, second_pull: float) -> tuple[FloatArray, FloatArray]:
-    """Return the distributions of the released models of two neighbouring runs on a grid, computed step by step.
+    """Compute the distributions of the released models of two neighbouring runs of projected SGD on a line.
 
-    The projection is included. The first model is rounded down to the grid in every step and the second one up, so that
-    δ does not increase. If the record is zeroed, its share λ/m of the strong convexity λ of a batch of m is missing.
-    The steps that use it then contract by less.
+    Each step multiplies the model by a factor, shifts it, adds Gaussian noise, and projects it onto an interval. The
+    first model is rounded down to a grid in every step and the second one up, so that δ does not increase. If the
+    record is zeroed, its share λ/m of the strong convexity λ of a batch of m is missing. The steps that use it then
+    contract by less.
 
     Args:
         line: the run on a line.
-        second_pull: shift of the second run by the record, in units of the shift of the first run.
+        second_pull: shift of the second run by the record, in units of the shift of the first run: −1 for the opposite
+            contribution, 0 for a zeroed record.
 
     Returns:
         The masses of the grid points for the first and the second run.

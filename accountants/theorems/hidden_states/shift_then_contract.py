@@ -84,11 +84,13 @@ class EqualSteps:
 
     @cached_property
     def mus(self) -> tuple[FloatArray, ...]:
-        """Gaussian-DP parameters μ of the last model by shifted interpolation, for each number of uses of the record.
+        """Gaussian-DP parameters μ of the last model, by how often and how early the record is used.
 
-        There is one array for each kind of places, that is, positions of the record with equally many uses. Its entries
-        belong to the numbers of steps after the last use in `kind.nodes`.
+        There is one array for each number of uses of the record. Its entries are for several numbers of steps from the
+        last use to the release, listed in `nodes` of this kind of positions (`places.kinds`). Shifted interpolation
+        hides the distance of two runs in the noise of these steps.
         """
+        # All steps are equal, so the first one gives the shift, the contraction and the noise.
         run = self.run
         step_size = run.step_schedule.at(1, 1)
         (shift,), _ = run.shifts(1, 1)

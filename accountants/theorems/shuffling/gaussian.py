@@ -318,11 +318,11 @@ class GaussianBlanketBound(ScaledBound):
 
 @dataclass
 class _UpperSequence:
-    """Upper bounds of log δ of shuffled Gaussian reports at increasing ε, each computed with hints of the previous one.
+    """Upper bounds on log δ of shuffled Gaussian reports at increasing ε, each search starting from the previous one.
 
-    The hints are a cut, which limits the term Y of each report, and the exponential tilt at the saddle point of the
-    sum. Every choice gives a valid bound. Once a single report dominates δ, log δ cannot be extrapolated, and each
-    bound is computed separately.
+    δ comes from the expected positive part of a sum of terms Y, one for each report. A bound depends on a cut, which
+    limits Y, and on a tilt z, the exponent of a weight e^{zY}. Every choice is valid, so good ones are taken from the
+    previous ε. Once a single report dominates δ, log δ cannot be extrapolated, and each bound is computed separately.
 
     Attributes:
         bound: the bound that is evaluated.
@@ -360,7 +360,7 @@ class _UpperSequence:
         Returns:
             The natural logarithm of the bound.
         """
-        if self.single or len(self.values) < 2:
+        if self.single or len(self.values) < 2:  # two values are needed for an extrapolation
             return self.bound.upper(epsilon)
         local = self.bound.local_bounds(epsilon).upper
         if local < _DEEPEST:

@@ -130,17 +130,17 @@ class Costs(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """Upper bounds on log δ of shuffled reports at some ε, before a term that depends on their noise is added.
+    """Upper bounds on log δ of shuffled reports at some ε, before a charge that depends on their noise is added.
 
-    The bounds are those of clone pairs. A clone pair is an idealised victim's report, hidden among similar ones, the
-    clones. Its δ does not depend on the noise. The term is for the total variation distance of the real reports from
-    it. The arrays `row`, `choice` and `value` have one entry for each bound, so a row may have several.
+    The bounds are for idealised reports: one victim's report, hidden among similar ones (its clones). Two distributions
+    of such reports are a clone pair. Its δ does not depend on the noise. The charge accounts for the total variation
+    distance of the real reports from the idealised ones. A row is one ε, at which several clone pairs may have a bound.
 
     Attributes:
-        epsilon: ε of each row, increasing.
-        row: index of the row of each value.
-        choice: index of the clone pair of each value.
-        value: upper bound on log δ of this clone pair at the row's ε.
+        epsilon: ε of each row in nats, increasing.
+        row: for each bound, the index of its row in `epsilon`.
+        choice: for each bound, the index of its clone pair.
+        value: for each bound, the upper bound on log δ, natural logarithm.
     """
 
     epsilon: FloatArray
@@ -149,13 +149,13 @@ class Table:
     value: FloatArray
 
     def merge(self, additional: Table) -> Table:
-        """Return a table with the entries (rows) of this table and of another one, sorted by ε.
+        """Return the union of this table and a second one, sorted by ε.
 
         Args:
-            additional: the second table, with the same clone pairs.
+            additional: the second table. Its clone pairs have the same numbers as in this table.
 
         Returns:
-            The table of all rows. The indices of its bounds refer to the sorted rows.
+            The table with all values of ε and all bounds. Its `row` refers to the sorted values of ε.
         """
         epsilon = np.concatenate((self.epsilon, additional.epsilon))
         row = np.concatenate((self.row, additional.row + self.epsilon.size))
@@ -202,11 +202,11 @@ class Table:
 
 
 def plan_table(estimates: Estimates, pairs: Pairs, costs: Costs, *, coarse: bool = False) -> Table:
-    """Return a table of upper bounds on log δ of shuffled reports at well chosen values of ε, its rows.
+    """Compute a table of upper bounds on log δ of shuffled reports, at values of ε that are chosen by estimates.
 
-    Estimates decide at which ε to have rows, and which clone pair to evaluate at each. A clone pair bounds δ of a
-    shuffled report that is hidden among similar ones. The rows end at δ = 1e-312, or at the ε from which log δ no
-    longer falls. Two rows are at most a few tenths of log δ apart where δ matters most.
+    Each bound is for a victim's report hidden among similar ones, that is, for a clone pair. The estimates decide at
+    which ε to have entries (rows), and which clone pair to evaluate there. The rows end at δ = 1e-312, or at the ε from
+    which log δ no longer falls. Two rows are at most a few tenths of log δ apart where δ matters most.
 
     Args:
         estimates: estimates of log δ of each clone pair.

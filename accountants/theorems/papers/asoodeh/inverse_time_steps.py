@@ -64,14 +64,14 @@ class InverseTimeSteps(BatchesOnce):
 
 @dataclass(frozen=True)
 class MisprintedSteps:
-    """The distances of two runs in Corollary 1 of Asoodeh et al. as printed, where r_c of step j is 2ρ √(λmj)/σ.
+    """Distances of two runs of noisy projected SGD by the formulas in Corollary 1 of Asoodeh et al., one of them wrong.
 
-    Both distances are in standard deviations of a step's noise. The sensitivity shift r_s is due to the differing
-    record. The contraction shift r_c should be the largest distance of two models in the domain of radius ρ after a
-    step without noise; its printed formula is wrong.
+    Both distances are in standard deviations of a step's noise. The first, the sensitivity shift r_s, is caused by the
+    differing record. The second, the contraction shift r_c, should be the largest distance of two models of the domain
+    after a step without noise. The paper has r_c = 2ρ √(λmj)/σ for step j, which is a misprint.
 
     Attributes:
-        inputs: the run: batches of m clients, noise σ, strong convexity λ and radius ρ.
+        inputs: the run, with m clients in a batch, noise σ, strong convexity λ, and radius ρ of the domain.
     """
 
     inputs: InverseTimeSteps
@@ -109,16 +109,17 @@ class MisprintedSteps:
         return float(contraction_shifts[0])
 
     def shifts(self, first: int, last: int) -> tuple[FloatArray, FloatArray]:
-        """Compute the shifts r_s and r_c of some steps, of which r_c is as misprinted in Corollary 1 of Asoodeh et al.
+        """Compute two distances of the models of two runs for some steps, by the formulas that the paper states.
+
+        r_s = 2L/(√m σ) is caused by the differing record. r_c = 2ρ √(λmj)/σ of step j is the stated distance of two
+        models in the domain of radius ρ; it is wrong (Corollary 1 of Asoodeh et al.).
 
         Args:
             first: index of the first step, from 1.
             last: index of the last step.
 
         Returns:
-            Two arrays with one number for each step from `first` to `last`, in standard deviations of the noise. The
-            first array has r_s, due to the differing record. The second has r_c, the distance of two models in the
-            domain.
+            Two arrays, r_s and r_c, with one number for each step, in standard deviations of the noise.
         """
         inputs = self.inputs
         steps = np.arange(first, last + 1, dtype=np.float64)

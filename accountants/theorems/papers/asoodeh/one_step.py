@@ -52,10 +52,10 @@ def one_step(
     step_size: Annotated[StepSize, ANY_SCALE],
     noise_std: Annotated[NoiseStd, ANY_SCALE],
 ) -> Outputs:
-    """Compute the factors of δ(ε) of noisy projected SGD for the step with the differing record and for other steps.
+    """Compute how much each step of noisy projected SGD contributes to δ(ε), with and without the differing record.
 
-    θ_ε(r) is the hockey-stick divergence E_ε of N(r, 1) and N(0, 1). The step with the record has at most the
-    divergence θ_ε(2L/(√m σ)). Any other step multiplies the divergence by at most θ_ε(2ρ√m/(ησ)).
+    θ_ε(r) is the hockey-stick divergence E_ε of N(r, 1) and N(0, 1), which is δ at ε. The step with the record has at
+    most the divergence θ_ε(2L/(√m σ)). Any other step multiplies the divergence by at most θ_ε(2ρ√m/(ησ)).
 
     Args:
         epsilon: ε ≥ 0.
@@ -67,8 +67,9 @@ def one_step(
         noise_std: noise σ of one user per coordinate.
 
     Returns:
-        `divergence` for the step with the record, (24) of Asoodeh et al., and `contraction` for another step, (19).
-        `sensitivity_shift` and `contraction_shift` are the arguments of θ_ε.
+        `divergence`: δ of the step with the record, by (24) of Asoodeh et al.
+        `contraction`: factor of another step, by (19) of the paper.
+        `sensitivity_shift` and `contraction_shift`: the arguments r of θ_ε for both, in standard deviations.
     """
     root_participants = math.sqrt(participants)
     contraction_shift = 2.0 * radius * root_participants / (step_size * noise_std)
