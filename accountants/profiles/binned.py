@@ -242,7 +242,8 @@ class Noise:
         largest_edge = float(np.max(np.abs(edges)))
         narrowest_cell = np.min(np.diff(edges, prepend=edges[0] - 1.0))
         edge_units = float(largest_edge / narrowest_cell)
-        # Units of roundoff: for elementary functions, for rounded means and edges, and one for each summand.
+        # Units of roundoff: 64 for elementary functions, 4 for rounded means and edges, times the effect of a move of
+        # an edge by its own roundoff, and one for each summand.
         rounding = (64.0 + 4.0 * (largest_edge + edge_units) + means) * UNIT_ROUNDOFF
         # A Gaussian log density changes by up to its argument per unit of the argument.
         return 4.0 * (1.0 + largest_edge) * rounding if self.kind == "gaussian" else rounding

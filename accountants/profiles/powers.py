@@ -82,9 +82,10 @@ class PowerProfile(Profile):
     def legal(self) -> bool:
         """True if some mechanism has these Rényi divergences.
 
-        This holds if and only if the bound f on E_γ is at least 1 − γ for all γ in (0, 1), as every profile is. The
-        condition is checked at the tangent of f through the point (0, 1). It must fall no faster than 1 − γ. The
-        tangent touches f where P = f − γ f′ is 1. The factor 16 is a margin for rounding.
+        Let f be the bound on the hockey-stick divergence E_γ that follows from them. The condition is f ≥ 1 − γ for all
+        γ in (0, 1), which holds for every mechanism. It is checked at the tangent of f through the point (0, 1), which
+        must fall no faster than 1 − γ. The tangent touches f where f − γ f′ is 1. The factor 16 is a margin for
+        rounding.
         """
         log_touching_point = self._falls_to_one(self._log_p)
         if log_touching_point >= 0.0:

@@ -335,10 +335,10 @@ class GroupProfile(AtomicProfile):
 
     @cached_property
     def _attained_table(self) -> PiecewiseTails | None:
-        """Table of a convex function below δ of two changes; None if the bounds on δ are too wide for one.
+        """A table of lower bounds on δ of two changes that is convex in e^ε; None if the bounds on δ are too wide.
 
-        Points at which δ has hardly fallen since the last one are left out, because a slope between them would be
-        inexact.
+        Its points are ε = 0 and the positive privacy losses. Points at which δ has hardly fallen since the last one are
+        left out, because a slope between them would be inexact.
         """
         chosen: list[float] = []
         last = math.inf

@@ -133,9 +133,9 @@ class RepeatedStep:
     def negative_moments(self) -> tuple[float, float]:
         """Upper bounds on E[L²; L < 0] and E[L − 1 + e^{−L}; L < 0] of the privacy loss L of one step.
 
-        They follow from the tail of the other direction. With L' = −L under the second distribution Q they are
-        E_Q[L'² e^{−L'}] and E_Q[1 − (1 + L') e^{−L'}]. The first integrand grows no more than t² up to t² = 4 e^{−2},
-        its peak. The second grows no more than t²/2 up to 1.
+        The expectations are over the losses below 0. They follow from the tail of L' = −L under the second distribution
+        Q. With L' they are E_Q[L'² e^{−L'}; L' > 0] and E_Q[1 − (1 + L') e^{−L'}; L' > 0]. The first integrand is at
+        most min(L'², 4 e^{−2}). The second is at most min(L'², 2)/2.
         """
         grid = _geometric(1e-20, math.sqrt(2.0))  # up to t²/2 = 1
         tail = np.exp(self.log_tail(self.pair.backward, np.append(0.0, grid[:-1])))

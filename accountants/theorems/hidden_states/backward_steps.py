@@ -75,11 +75,12 @@ class BackwardRun:
 
     @cached_property
     def steps(self) -> BackwardSteps:
-        """The contraction, shift and noise of each step, counted backwards from the release.
+        """Shift, noise and later contraction of each step of a run of SGD, from the last step backwards.
 
-        Shifts and noises are in units of the largest noise, so that no square overflows. A square that underflows makes
-        the variance smaller, and μ larger.
+        The shift is the largest change of the model by the record. Shifts and noises are in units of the largest noise,
+        so that no square overflows. A square that underflows makes the variance smaller, and μ larger, which is safe.
         """
+        # Step sizes, noises of the mean of the batch, and shifts, in reverse order.
         run = self.run
         sizes = run.step_schedule.at(1, run.steps)[::-1]
         noises = sizes * run.noise_schedule.at(1, run.steps)[::-1] / math.sqrt(run.participants)
@@ -131,12 +132,13 @@ class BackwardRun:
             return np.asarray(np.minimum(by_shift, by_diameter) * self.outward * OUTWARD)  # rounded up
 
     def windows(self, most_places: int) -> tuple[PlaceWindow, ...]:
-        """Compute the Gaussian-DP parameter μ at u = 1, 3, 7, … steps after the use of a record.
+        """Compute the Gaussian-DP parameter μ of the model at u = 1, 3, 7, … steps after the use of a record.
 
-        The record is used v ≥ u steps before the release. The window is the step of the use and the next u steps. The
-        noise of u + 1 steps has the variance of the later half, plus that of the earlier half contracted by the later
-        maps. Hence the lengths double. Let Λ be |log| of the product of the Lipschitz constants of the last v steps.
-        The relative error of a variance is that of a difference of two running sums, plus 26 (3 + Λ) units of roundoff.
+        The record is used v ≥ u steps before the release. A window is the step of the use and the next u steps, and its
+        noise hides the use. The variance of this noise is that of the later half of the window, plus that of the
+        earlier half after its contraction by the later steps. Hence the lengths double. Let Λ be the absolute value of
+        the log of the product of the Lipschitz constants of the last v steps. The relative error of a variance is that
+        of a difference of two running sums, plus 26 (3 + Λ) units of roundoff.
 
         Args:
             most_places: number of places v next to the release that are considered.

@@ -59,6 +59,9 @@ def bun_steinke_noise_std(*, epsilon: float, log_delta: float, sensitivity: floa
 def gaussian_noise_std_bounds(*, epsilon: float, log_delta: float, sensitivity: float) -> Interval:
     """Compute lower and upper bounds on the least noise σ at which the Gaussian mechanism is (ε, δ)-private.
 
+    δ of N(r, 1) against N(0, 1) is known exactly and increases with r = Δ/σ. A root search gives the r with the target
+    δ. Two values near it are then proved to be below and above the exact root.
+
     Args:
         epsilon: privacy loss bound ε of the target.
         log_delta: natural logarithm of δ.

@@ -38,15 +38,16 @@ _INTERPOLATED = 96
 
 
 class _Grid(NamedTuple):
-    """Parameters of the clone bound for combinations of a point (ε₀, δ₀) (rows) and a point (ε₁, δ₁) (columns).
+    """Parameters of the clone bound on shuffled reports, for all combinations of two privacy guarantees of a report.
 
-    The points are those of two local guarantees: of the victim's record, and of another client's whole contribution. A
-    clone is another report that is distributed like the victim's.
+    A report is (ε₀, δ₀)-private for one record of the victim, and (ε₁, δ₁)-private for another client's whole
+    contribution. Each array has a row for each (ε₀, δ₀) and a column for each (ε₁, δ₁), or can be broadcast to this
+    shape. A clone is another report that is distributed like the victim's.
 
     Attributes:
         victim: ε₀ of the victim's record, in nats.
-        log_share: log probability −ε₁ that another report is a clone.
-        log_distance: log total variation distance of the reports from idealised ones with δ₀ = δ₁ = 0.
+        log_share: log probability −ε₁ that another report is a clone, natural logarithm.
+        log_distance: log of the total variation distance of the reports from idealised ones with δ₀ = δ₁ = 0.
     """
 
     victim: FloatArray

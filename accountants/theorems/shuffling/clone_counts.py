@@ -297,7 +297,7 @@ def _steps_within_blocks(values: FloatArray) -> FloatArray:
 
 
 def _join_blocks(values: FloatArray, columns: int) -> FloatArray:
-    """Join blocks of `_BLOCK` values to the rows of a matrix, without the padding of the last block.
+    """Join blocks of values to the rows of a matrix, and drop the values that only fill the last block.
 
     Args:
         values: array with an axis for the rows, one for the blocks, and one for the values of a block.
@@ -306,6 +306,6 @@ def _join_blocks(values: FloatArray, columns: int) -> FloatArray:
     Returns:
         An array with an axis for the rows and one for the values.
     """
-    row_count = values.shape[0]
+    row_count = values.shape[0]  # the blocks of a row become one long row
     joined = values.reshape(row_count, -1)
     return np.asarray(joined[:, :columns], dtype=np.float64)

@@ -37,9 +37,10 @@ Channel = tuple[Probabilities, ...]
 
 
 class WorstPair(NamedTuple):
-    """The two rows of a channel with the largest hockey-stick divergence E_ε.
+    """The two inputs of a channel whose output distributions have the largest hockey-stick divergence E_ε.
 
-    A channel is a matrix; its row for an input is the distribution of the output.
+    A channel is a matrix, and its row for an input is the distribution of the output. The inputs are named by the
+    indices of their rows.
 
     Attributes:
         first: index of the first row, from 0.

@@ -115,9 +115,11 @@ def coalition(
         relation: neighbouring relation of the clients.
 
     Returns:
-        `rounds_of_client` k, `gaussian_dp_mu` μ, δ at the given ε, and ε at the given δ. One of the last two is absent
-        if its argument is.
+        `rounds_of_client`: k, which need not be an integer.
+        `gaussian_dp_mu`: μ.
+        δ at the given ε, and ε at the given δ; each is absent if its argument is.
     """
+    # μ of one round is the sensitivity over the noise, and k rounds multiply it by √k.
     expected = rounds * federation.participants / federation.clients
     participated = expected if rounds_of_client is None else float(rounds_of_client)
     mu = sensitivity_factor(relation) * math.sqrt(participated) / noise_multiplier

@@ -285,9 +285,11 @@ def rounds(
         rate: share q of the clients that is drawn in a round.
 
     Returns:
-        ε and δ of a round and of all rounds. `epsilon` is the smallest of three bounds of Kairouz, Oh and Viswanath,
-        and `printed_form_epsilon` the one that Das et al. use.
+        `round_epsilon` and `round_delta`: ε and δ of one round.
+        `epsilon` and `delta`: those of all rounds. ε is the smallest of three bounds of Kairouz, Oh and Viswanath.
+        `printed_form_epsilon`: the one of these bounds that Das et al. use.
     """
+    # The guarantee of one round, after amplification.
     epsilon, delta = round_epsilon, round_delta
     if amplified == "client":
         epsilon = subsampled_epsilon(epsilon=round_epsilon, rate=rate)

@@ -115,20 +115,22 @@ def true_delta(inputs: PrintedInputs, levels: int, rounds: int = 1) -> Truth:
 
 
 def theorem_1(inputs: PrintedInputs) -> Outputs:
-    """Compute the truncated discrete Laplace noise and the δ that Theorem 1 of Das et al. prints, and its true δ.
+    """Compute the truncated discrete Laplace noise and δ that Theorem 1 of Das et al. states, and the true δ.
 
     Args:
         inputs: ε, the dimension d, and the ℓ1 and ℓ∞ sensitivities Δ₁ and Δ∞ in grid steps.
 
     Returns:
-        `decay_rate` is α = ε/Δ₁, `noise_levels` the largest value m of the noise, and `noise_levels_below` the upper
-        bound ⌈5Δ∞/2⌉ on m in the printed proof. `claimed_delta` is the printed 2^−d. `claimed_finer_delta` is (Δ∞/Z)^d
-        of the proof, with the normaliser Z of a coordinate's noise. `delta` is the true δ, also given as
-        `log10_one_minus_delta`. It is attained by two messages that differ by `shift` in `shifted_coordinates`
-        coordinates, and by `remainder` in one more.
+        `decay_rate`: α = ε/Δ₁, per grid step.
+        `noise_levels`: the largest value m of the noise, and `noise_levels_below` the paper's bound ⌈5Δ∞/2⌉ on it.
+        `claimed_delta`: 2^−d, as the theorem states.
+        `claimed_finer_delta`: (Δ∞/Z)^d of the paper's proof, with the normaliser Z of a coordinate's noise.
+        `delta`: the true δ, also given as `log10_one_minus_delta`, the decimal logarithm of 1 − δ.
+        `shifted_coordinates`, `shift` and `remainder`: two messages attain δ if they differ by `shift` in this number
+        of coordinates, and by `remainder` in one more.
 
     Raises:
-        InvalidInput: the printed m is not defined, because (e^(ε/Δ₁) − 1) Δ∞ ≥ 1.
+        InvalidInput: the theorem's formula for m is not defined, because (e^(ε/Δ₁) − 1) Δ∞ ≥ 1.
     """
     levels = printed_levels(inputs)
     if levels is None:
