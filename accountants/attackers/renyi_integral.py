@@ -170,11 +170,11 @@ class _Piece:
 def _total(
     profile: Profile, power: float, last: float, order: float, cap: Callable[[FloatArray], FloatArray] | None
 ) -> Interval:
-    """Return bounds on the logarithm of a weighted integral of a privacy profile.
+    """Return bounds on the logarithm of ∫ e^{p ε} E(ε) dε from ε = 0 to about `last`, for a privacy profile E = δ(ε).
 
-    The integral is ∫ e^{p ε} E(ε) dε from 0 to about `last`, for a hockey-stick divergence E(ε). The range is divided
-    into pieces of growing length. The pieces that leave the bounds apart are divided into more steps. For a profile
-    that is computed point by point they are divided into halves, up to a limit on the steps of all pieces.
+    The range is divided into intervals (pieces) of growing length, with some steps in each. The piece with the widest
+    bounds is divided into more steps until the total is close. If a value of the profile costs much, the piece is
+    halved instead, up to a limit on the steps of all pieces.
 
     Args:
         profile: the privacy profile with log E.

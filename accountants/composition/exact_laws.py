@@ -331,14 +331,14 @@ class ExactProfile(PointwiseProfile):
     def near_tests(self, sizes: Sequence[float]) -> Sequence[NearTest | None]:
         """Find tests with about the given false positive rates, which reject if the total privacy loss exceeds an ε.
 
-        Each test has bounds on log δ around its ε. A test is None if numerical inversion cannot certify it. For Laplace
-        losses, if all are None, the tests are those of another composition, the fallback.
+        Each test has bounds on log δ around its ε. They come from numerical inversion of the transform of the loss. For
+        Laplace losses, a composition on a lattice replaces the inversion if it certifies no test.
 
         Args:
             sizes: the false positive rates, in (0, 1).
 
         Returns:
-            One test for each rate, or None.
+            One test for each rate. It is None if no bounds are certified, and for few steps of mixtures.
         """
         if self.prefers_fallback:
             return [None for _ in sizes]

@@ -194,7 +194,7 @@ _TARGET = "A target for one release of the Gaussian mechanism. Give one of delta
 def dwork_roth_gaussian(*, epsilon: Epsilon, log_delta: GivenLogDelta, sensitivity: Sensitivity) -> Outputs:
     """Compute the noise σ of the Gaussian mechanism by Dwork and Roth, and the least σ that meets the target.
 
-    The printed noise is √(2 ln(1.25/δ)) Δ/ε for the sensitivity Δ. It is proved for ε ≤ 1 only.
+    Dwork and Roth state σ = √(2 ln(1.25/δ)) Δ/ε for the sensitivity Δ. It is proved for ε ≤ 1 only.
 
     Args:
         epsilon: ε of the target, in nats.
@@ -202,8 +202,10 @@ def dwork_roth_gaussian(*, epsilon: Epsilon, log_delta: GivenLogDelta, sensitivi
         sensitivity: ℓ2 sensitivity Δ; σ has its unit.
 
     Returns:
-        `noise_std`, the σ of Dwork and Roth, and certified lower and upper bounds on the least σ.
+        `noise_std`: the σ of Dwork and Roth, in the unit of Δ.
+        Certified lower and upper bounds on the least σ, in the same unit.
     """
+    # The formula of the book, and then the certified bounds for comparison.
     printed = dwork_roth_noise_std(epsilon=epsilon, log_delta=log_delta, sensitivity=sensitivity)
     return {"noise_std": printed, **_exact_outputs(epsilon, log_delta, sensitivity)}
 
@@ -212,7 +214,7 @@ def dwork_roth_gaussian(*, epsilon: Epsilon, log_delta: GivenLogDelta, sensitivi
 def bun_steinke_gaussian(*, epsilon: Epsilon, log_delta: GivenLogDelta, sensitivity: Sensitivity) -> Outputs:
     """Compute the noise σ of the Gaussian mechanism by Bun and Steinke, and the least σ that meets the target.
 
-    The printed noise is √(8 ln(1.25/δ)) Δ/ε for the sensitivity Δ, twice that of Dwork and Roth.
+    Bun and Steinke state σ = √(8 ln(1.25/δ)) Δ/ε for the sensitivity Δ, twice that of Dwork and Roth.
 
     Args:
         epsilon: ε of the target, in nats.
@@ -220,8 +222,10 @@ def bun_steinke_gaussian(*, epsilon: Epsilon, log_delta: GivenLogDelta, sensitiv
         sensitivity: ℓ2 sensitivity Δ; σ has its unit.
 
     Returns:
-        `noise_std`, the σ of Bun and Steinke, and certified lower and upper bounds on the least σ.
+        `noise_std`: the σ of Bun and Steinke, in the unit of Δ.
+        Certified lower and upper bounds on the least σ, in the same unit.
     """
+    # The formula of the paper, and then the certified bounds for comparison.
     printed = bun_steinke_noise_std(epsilon=epsilon, log_delta=log_delta, sensitivity=sensitivity)
     return {"noise_std": printed, **_exact_outputs(epsilon, log_delta, sensitivity)}
 

@@ -139,13 +139,15 @@ def corollary_1(inputs: InverseTimeSteps, reading: Reading = "printed") -> Outpu
     Args:
         inputs: batches of m clients, noise σ in d dimensions, radius ρ of the domain, and the constants of the loss:
             smoothness β and strong convexity λ.
-        reading: `printed` uses r_c(j) = 2ρ√(λmj)/σ, which is unsafe if λj > 1, and σ² in the risk. `corrected` uses the
-            diameter of the set of models that step j can reach before its noise, and dσ² in the risk.
+        reading: version of the formulas. `printed` is the paper's, r_c(j) = 2ρ√(λmj)/σ and σ² in the risk, which is
+            unsafe if λj > 1. `corrected` has the diameter of the set of models that step j can reach before its noise,
+            and dσ² in the risk.
 
     Returns:
-        `delta` is the bound for the chosen `reading`. `delta_two_rho` uses r_c(j) = 2ρλj√m/σ, which takes 2ρ for every
-        diameter; it is proved if every step size is at most 2/β. `delta_eleven` is bound (11) of the paper, with the
-        largest r_c for all steps. `excess_risk` bounds E F(W_T) − inf F for the objective F.
+        `delta`: the bound on δ(ε) for the chosen version.
+        `delta_two_rho`: the bound with r_c(j) = 2ρλj√m/σ, proved if every step size is at most 2/β.
+        `delta_eleven`: bound (11) of the paper, with the largest r_c for all steps.
+        `excess_risk`: bound on E F(W_T) − inf F for the objective F.
     """
     # The same bound with three choices of the contraction shifts.
     run = inputs.run
@@ -164,17 +166,18 @@ def corollary_1(inputs: InverseTimeSteps, reading: Reading = "printed") -> Outpu
 
 
 def misprinted_log_delta(inputs: InverseTimeSteps) -> float:
-    """Compute log δ of Corollary 1 of Asoodeh et al. as printed, which is not a valid bound.
+    """Compute log δ by the formula in Corollary 1 of Asoodeh et al., which has an error and is not a valid bound.
 
-    Step j multiplies δ by a factor that depends on a contraction shift. The printed shifts are 2ρ√(λmj)/σ, with the
-    radius ρ of the domain and the strong convexity λ.
+    Step j multiplies δ by a factor that depends on a distance of two models, its contraction shift. The paper has
+    2ρ√(λmj)/σ for it, with the radius ρ of the domain and the strong convexity λ.
 
     Args:
         inputs: the pass of n clients in batches of m, its noise σ, and the constants of the losses.
 
     Returns:
-        The natural logarithm of the printed δ, at most 0.
+        The natural logarithm of the paper's δ, at most 0.
     """
+    # δ is the mean over the batches that a record may be in: m/n times the sum over the steps.
     log_rate = math.log(inputs.participants) - math.log(inputs.clients)
     steps = MisprintedSteps(inputs)
     log_sum = log_scheduled_sum(inputs.epsilon, steps, inputs.steps, worst=False).upper

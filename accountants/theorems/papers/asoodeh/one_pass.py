@@ -63,13 +63,13 @@ def theorem_2(inputs: OnePass, reading: Reading = "printed") -> Outputs:
 
 
 def compare_steps(inputs: OnePass) -> Sides:
-    """Compare the printed number of steps, n/m, with the number ⌊n/m⌋ of a run.
+    """Compare the number n/m of steps that the paper states with the number ⌊n/m⌋ of steps of a run.
 
     Args:
         inputs: a pass of n clients in batches of m.
 
     Returns:
-        Both numbers. The condition that the first is at most the second holds if n is a multiple of m.
+        Both numbers, and whether the first is at most the second. This holds if n is a multiple of m.
     """
     return Sides.at_most(inputs.clients / inputs.participants, float(inputs.steps))
 

@@ -199,13 +199,16 @@ def delta_at_root_noise(inputs: RootNoise, reading: Reading = "printed") -> Outp
     Args:
         inputs: n users in batches of m, the radius ρ, and the losses' Lipschitz constant L, smoothness β and strong
             convexity λ.
-        reading: `printed` has the noise term Σ η_t σ_t²/n, `corrected` has d/2 times it (erratum A-4).
+        reading: version of the noise term. `printed` is that of the paper, Σ η_t σ_t²/n. `corrected` has d/2 times it
+            in d dimensions (erratum A-4).
 
     Returns:
-        `delta` is bound (12) with the least step size 1/(λT) in each of T = ⌊n/m⌋ steps. `noise_term` is H_T/(λ√n) as
-        printed, with the harmonic number H_T. `optimisation_order` is m ln(T)/(λn), the order of the optimisation
-        error. Its factor, squared gradients times a constant, is not given in the paper.
+        `delta`: bound (12) with the least step size 1/(λT) in each of T = ⌊n/m⌋ steps.
+        `steps`: T.
+        `noise_term`: H_T/(λ√n) in the paper's version, with the harmonic number H_T.
+        `optimisation_order`: m ln(T)/(λn), the order of the optimisation error. The paper does not give its factor.
     """
+    # δ of a run in which every step has the least step size.
     steps = inputs.steps
     run = inputs.run_of(
         first_stop=1,

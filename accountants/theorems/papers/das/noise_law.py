@@ -193,13 +193,14 @@ EQUATION_7 = Theorem(
 
 
 def added_bits(inputs: BitsInputs) -> Outputs:
-    """Compute the bits that the noise adds to a coordinate, and the printed bound ⌈log₂(1 + m/s)⌉ on them.
+    """Compute how many more bits a coordinate takes with noise, and the paper's bound ⌈log₂(1 + m/s)⌉ on this number.
 
     Args:
-        inputs: number s of grid steps in a unit, and number m of noise levels.
+        inputs: number s of grid steps in a unit, and largest value m of the noise in grid steps.
 
     Returns:
-        `extra_bits`, and the bound `extra_bits_bound`, both integers.
+        `extra_bits`: the number of additional bits.
+        `extra_bits_bound`: the bound on it.
     """
     grid_steps, noise_levels = inputs.quantization_levels, inputs.noise_levels
     ratio = -(-(grid_steps + noise_levels) // grid_steps)  # ⌈1 + m/s⌉, in integers

@@ -77,7 +77,7 @@ def printed_levels(inputs: PrintedInputs) -> int | None:
 
 
 class Truth(NamedTuple):
-    """The true δ of the printed noise, as the natural logarithms of δ and of 1 − δ.
+    """The true δ of the noise in Theorem 1 of Das et al., as the natural logarithms of δ and of 1 − δ.
 
     Both are kept, because either number may be so small that the other one rounds to 1.
 
@@ -294,19 +294,20 @@ def remark_2(inputs: PrintedInputs, reading: Reading = "printed") -> Outputs:
 
     Args:
         inputs: ε and the sensitivities.
-        reading: `printed` gives λ, A and the claimed δ = 2^−d. `corrected` gives the true δ at A, and the truncation at
-            which one coordinate that is shifted by Δ∞ has the claimed δ.
+        reading: results to return. `printed` gives those of the paper: λ, A and the stated δ = 2^−d. `corrected` gives
+            the true δ at A, and the truncation at which one coordinate that is shifted by Δ∞ has the stated δ.
 
     Returns:
-        As printed: `scale` λ, `reach` A, and `claimed_delta`. Corrected: the true `delta`, its complement, and
-        `reach_of_one_coordinate`, the truncation.
+        For `printed`: `scale` λ, `reach` A, and `claimed_delta`, the stated δ.
+        For `corrected`: the true `delta`, `log10_one_minus_delta` of its complement, and `reach_of_one_coordinate`, the
+        truncation.
     """
     rate, reach = inputs.decay_rate, inputs.linf_sensitivity
     log_claimed_delta = -inputs.dimension * math.log(2.0)
     if reading == "printed":
         return {"scale": 1.0 / rate, "reach": reach, **delta_outputs(log_claimed_delta, "claimed_delta")}
 
-    # The true δ at the printed truncation.
+    # The true δ at the truncation of the paper.
     log_one_minus_delta = _continuous_log_survival(inputs)
     log_delta = -math.inf
     if log_one_minus_delta < 0.0:

@@ -179,9 +179,9 @@ def _is_rare(masses: TruncatedMasses, rate: float, shift: float) -> bool:
 def _counted_pair(masses: TruncatedMasses, rate: float, shift: float, relation: Relation) -> Pair:
     """Return two distributions that dominate a truncated batch if the number of the other records is partly public.
 
-    The number is public as one of three symbols, that is, outcomes that the observer sees: fewer than B − 1, exactly B
-    − 1, and B other records, where B is the largest size of a batch. A public symbol only helps the observer, so the
-    pair bounds δ from above.
+    Let B be the largest size of a batch. The observer sees which of three cases (symbols) occurs: fewer than B − 1,
+    exactly B − 1, or B other records in the batch. A public symbol only helps the observer, so the pair bounds δ from
+    above.
 
     Args:
         masses: probabilities of a truncated batch.
@@ -212,7 +212,7 @@ def _counted_pair(masses: TruncatedMasses, rate: float, shift: float, relation: 
         Symbol(not_kept, full_without_record, None, is_shared),
     )
 
-    # log(1 − kept/full) has the error of kept/full times kept/(full − kept).
+    # The error of log(1 − kept/full) is that of log(kept/full) times kept/(full − kept).
     margin = 8.0 * masses.margin / -math.expm1(log_kept_share)
     inclusion_rates = (rate, share, 0.0)
     shown = tuple(
