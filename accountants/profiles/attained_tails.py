@@ -97,7 +97,9 @@ def table_below(rows: PiecewiseTails, lower: FloatArray) -> PiecewiseTails:
 
 
 def _hull_of(epsilon: FloatArray, log_values: FloatArray) -> PiecewiseTails:
-    """Return the convex hull of decreasing values as a table. One value of −∞ at its end is enough.
+    """Return the greatest convex function of e^ε below decreasing values, as a table.
+
+    Of several values of 0 (logarithm −∞) at the end, only the first one is used.
 
     Args:
         epsilon: ε of the points in nats, increasing.
@@ -170,11 +172,11 @@ def _distinct_points(bounds: Enclosure) -> list[int]:
 
 
 def _shares(points: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatArray:
-    """Return the factor, for each interval, that puts the line between its lower bounds below a convex profile H.
+    """Return factors that lower the line between two bounds on a convex function H below H, one for each interval.
 
-    The interval is between neighbouring points i and i + 1, with L_i ≤ H ≤ U_i there. The chords of H over the
-    neighbouring intervals, extended into this one, are below H. The factor is that of the larger extended chord to the
-    line at the place where the two chords meet.
+    Neighbouring points have bounds L_i ≤ H ≤ U_i. The line from L_i to L_{i+1} may be above H in between, so it is
+    multiplied by a factor. The chords of H over the two neighbouring intervals, extended into this one, are below H.
+    The factor is the quotient of the larger extended chord and the line, at the point where the two chords meet.
 
     Args:
         points: ε of the points in nats, increasing.
@@ -212,9 +214,10 @@ def _shares(points: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatAr
 
 
 def _largest_first_value(points: FloatArray, lower: FloatArray, upper: FloatArray, second: float) -> float:
-    """Return the largest first value with which a convex function is below a profile H for α < 1 too.
+    """Return the largest h_0 with which a convex table h_0, h_1, … is below a privacy profile H for α = e^ε < 1 too.
 
-    The line through h_0 and h_1 must be at α = e^ε = 0 at most the extended first chord of H.
+    The line through h_0 and h_1 must be at α = 0 at most the first chord of H, extended to α = 0. This chord is
+    computed from the bounds on H that make it smallest.
 
     Args:
         points: ε of the points in nats, increasing.
@@ -223,8 +226,9 @@ def _largest_first_value(points: FloatArray, lower: FloatArray, upper: FloatArra
         second: log h_1, the second value of the function.
 
     Returns:
-        The natural logarithm; −∞ if no positive value is valid.
+        The natural logarithm of h_0; −∞ if no positive value is valid.
     """
+    # Lengths in α, relative to α = 1 at the first point.
     width = math.expm1(points[1])
     first = math.exp(lower[0])
     chord_at_zero = first + (first - math.exp(upper[1])) / width

@@ -60,9 +60,9 @@ class PowerProfile(Profile):
         return _ACCURACY
 
     def _log_weighted_sum(self, epsilon: FloatArray, weights: Sequence[float]) -> FloatArray:
-        """Return the log of a weighted sum of powers of e^ε.
+        """Return log Σ_a w_a e^{l_a − (a − 1) ε}, a weighted sum of powers of e^ε over the Rényi orders a.
 
-        It is log Σ_a w_a e^{l_a − (a−1) ε}, with a weight w_a for each order a.
+        l_a is the logarithm of the coefficient of order a, and w_a its weight.
 
         Args:
             epsilon: array of ε, in nats.

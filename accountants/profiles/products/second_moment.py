@@ -162,11 +162,11 @@ def _log_beyond(profile: Profile, epsilon: FloatArray) -> FloatArray:
 
 
 def _integral(profile: Profile, epsilon: FloatArray) -> float:
-    """Return an upper bound on twice the integral of a privacy profile as a function of e^ε.
+    """Return an upper bound on twice the integral of a privacy profile as a function of γ = e^ε.
 
-    The profile is the hockey-stick divergence E_γ at γ = e^ε. The last E_γ is added. E_γ is convex in γ, so that the
-    trapezoidal rule bounds its integral from above. The last term exceeds twice the part of ∫ γ⁻³ E_γ dγ beyond the
-    last point.
+    The profile is the hockey-stick divergence E_γ, which is δ at ε = log γ. It is convex in γ, so that the trapezoidal
+    rule bounds its integral from above. The last E_γ is added, because it exceeds twice the part of ∫ γ⁻³ E_γ dγ beyond
+    the last point.
 
     Args:
         profile: privacy profile δ(ε) = E_γ of one direction of a pair.
@@ -285,10 +285,10 @@ def rare_composition(parts: Sequence[tuple[Pair, int]], dominating: Callable[[],
 
 
 def _may_be_lost(pair: Pair, count: int) -> bool:
-    """Return whether a step's privacy loss may be too small for a lattice.
+    """Return whether a step's privacy loss may be too small for a composition on a grid of losses (a lattice).
 
-    A lattice is the grid of losses of another method. The standard deviation of the loss is at least twice the step's δ
-    at ε = 0.
+    The lattice rounds each loss, so that tiny losses get lost. The size of the loss is measured by its standard
+    deviation, for which twice the step's δ at ε = 0 is used.
 
     Args:
         pair: the pair of the step.
