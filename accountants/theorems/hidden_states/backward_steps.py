@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 
 class BackwardSteps(NamedTuple):
-    """The steps of a run, counted backwards from the release. Lengths are in units of the largest noise of a step.
+    """Shift, noise and later contraction of each step of a run of SGD, from the last step backwards.
+
+    Each array has one entry for each step. Lengths are in units of the largest noise of a step.
 
     Attributes:
         log_influence: log of the product of the Lipschitz constants of the later steps, which shrink a distance.
@@ -40,9 +42,9 @@ class BackwardSteps(NamedTuple):
 
 
 class PlaceWindow(NamedTuple):
-    """The Gaussian-DP parameter μ of the model of a run at a fixed number of steps after the use of a record.
+    """Gaussian-DP parameters μ of the model u steps after the use of a record, for several times of this use.
 
-    The noise of the use and of the steps after it hides the shift by the record.
+    The noise of the step of the use and of the next u steps hides the shift by the record. u is fixed.
 
     Attributes:
         length: number u of steps after the use.

@@ -267,6 +267,7 @@ def _released_distribution(line: OneDimensionalRun, rest: FloatArray, use: Float
     Returns:
         An array of `PLACES` masses, one for each grid point.
     """
+    # Add up the distributions after the steps that may be released.
     released = np.zeros(PLACES)
     for stop, model in enumerate(_models(line, rest, use), start=1):
         if stop in line.stops:
@@ -336,6 +337,7 @@ def _repeat_one_batch(
     Yields:
         The distribution after each step, a row vector of masses.
     """
+    # Both cases start alike, and are mixed anew after each step.
     with_record = without_record = start
     for _ in range(line.spec.steps):
         with_record = np.asarray(with_record @ use)

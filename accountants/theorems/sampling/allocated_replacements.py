@@ -100,9 +100,9 @@ def replaced_unit(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
 
 
 def _protects(pair: Pair) -> bool:
-    """Return whether δ of zeroing a unit is below 1 − 1e-9 for large ε.
+    """Return whether δ of zeroing a record or client is below 1 − 1e-9 for large ε.
 
-    Otherwise the bound by group privacy is no better than that of public batches.
+    Otherwise a bound by group privacy is no better than that of batches with public members.
 
     Args:
         pair: dominating pair of zeroing the unit in all epochs.

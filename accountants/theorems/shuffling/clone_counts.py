@@ -88,10 +88,11 @@ class _Event(NamedTuple):
 class _MassesAndTails(NamedTuple):
     """Masses and tails of the number B ~ Bin(c, 1/2) of clones of type 0, both divided by e^scale.
 
-    The scale keeps them within the doubles. κ is the least number of reports of type 0 that favours the first data set.
+    A clone is another report that looks like the victim's; it is of type 0 or 1. The scale keeps the numbers within the
+    doubles. κ is the least number of reports of type 0 that favours the first data set.
 
     Attributes:
-        log_scale: the scale, a logarithm, for each ε (rows) and c (columns).
+        log_scale: the scale, a natural logarithm, with a row for each ε and a column for each number c of clones.
         mass: b(κ − 1; c)/e^scale, with b the mass function of B.
         tail: P(B ≥ κ)/e^scale.
     """

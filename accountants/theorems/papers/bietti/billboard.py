@@ -165,10 +165,12 @@ def billboard_experiment(
         noise_multiplier: noise multiplier σ of the experiments.
         log_delta: natural logarithm of δ.
         relation: `replace-one` has sensitivity 2C, the other relations have C.
-        reading: `printed` adds noise σC to the mean over clients; `corrected` adds σC/N, as the experiments' code does.
+        reading: version of the noise on the mean over clients. `printed` is σC as in the paper, `corrected` is σC/N as
+            in the code of the experiments.
 
     Returns:
-        `gaussian_dp_mu`, the parameter μ of the run, and `epsilon` at δ.
+        `gaussian_dp_mu`: the Gaussian-DP parameter μ of the run.
+        `epsilon`: ε at δ, rounded up.
     """
     # A message changes the mean by C/N. The noise is σC as printed, and σC/N in the code.
     noise_over_code = clients if reading == "printed" else 1.0

@@ -46,7 +46,9 @@ def noise_distribution(
         shift: shift k, in grid steps.
 
     Returns:
-        The normaliser Z, P(Y = y), P(Y ≤ y), and `escape`, the probability that Y + k exceeds the largest value m of Y.
+        `normaliser`: Z = Σ e^(−α|y|) over all values of Y.
+        `probability` and `cumulative`: P(Y = y) and P(Y ≤ y).
+        `escape`: probability that Y + k exceeds m, the largest value of Y.
     """
     return {
         "normaliser": float(normaliser(decay_rate, noise_levels)),
@@ -107,7 +109,9 @@ def noise_error(
         dimension: number d of coordinates.
 
     Returns:
-        V, both bounds, and `mean_squared_error`, the bound d/(4s²) + dV on the error by rounding and noise.
+        `variance`: V.
+        `uniform_bound` and `popoviciu_bound`: the two bounds on V.
+        `mean_squared_error`: the bound d/(4s²) + dV on the mean squared error by rounding and noise.
     """
     squared_levels = quantization_levels**2
     variance_in_steps = variance(decay_rate, noise_levels)  # s²V
@@ -254,8 +258,10 @@ def bits_per_round(
         growth_ratio: ρ, the largest norm of a record's gradient over the norm of the mean gradient.
 
     Returns:
-        The bits of all coordinates of all clients of a round, for both mechanisms.
+        `extra_bits_per_round`: bits of all coordinates of all clients of a round, with the noise of Das et al.
+        `binomial_extra_bits_per_round`: the same for the Binomial mechanism.
     """
+    # The number of values of a coordinate grows by these factors, of which the logarithms are the bits.
     root_dimension = math.sqrt(dimension)
     levels_ratio = 1.0 + 6.0 / root_dimension + 50.0 * growth_ratio / samples_per_client
     binomial_levels_ratio = 1.0 + root_dimension / participants

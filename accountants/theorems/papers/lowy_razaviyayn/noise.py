@@ -156,7 +156,7 @@ class Aggregates:
 
 
 def client_outputs(client: ClientGroup, std: float, *, rounds: int, reading: Range) -> dict[str, float]:
-    """Return σ, the noise multiplier σK/L, the sensitivity 2L/K, the least batch size and the largest ε, as outputs.
+    """Return the noise of one client and its limits by name: σ, σK/L, 2L/K, the least batch size and the largest ε.
 
     Args:
         client: records, batch size K, Lipschitz constant L and target.

@@ -62,12 +62,12 @@ CLIENT_RECORDS = Theorem(
 
 
 class _ClientPairs(NamedTuple):
-    """Pairs of output distributions for a protected client, and the derivation of the first one.
+    """Pairs of output distributions for upper and lower bounds on δ of a client, and the derivation of the upper one.
 
     Attributes:
-        upper: pair for upper bounds on δ.
-        attained: pairs for lower bounds on δ.
-        step: derivation of the upper bound.
+        upper: two distributions whose divergence bounds δ from above.
+        attained: pairs that the mechanism has on some data, for lower bounds on δ.
+        step: derivation of the upper bound: the theorem and the parameters that were used.
     """
 
     upper: Pair
