@@ -81,6 +81,7 @@ def _find_batch(theorem: Theorem, spec: Shuffled, case: Case) -> tuple[Subsample
     Returns:
         The sampling and the release on its batch, or the first reason for a refusal.
     """
+    # First the request: relation, unit and observer. Then the mechanism: its sampling and its report.
     if refusal := not_replaced(theorem, case):
         return refusal
     if case.setting.unit != "record":

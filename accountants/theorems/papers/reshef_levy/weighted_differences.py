@@ -183,6 +183,7 @@ def _compare_deviations(inputs: LossConstants) -> Sides:
     Returns:
         The deviation that is compared, its largest value, and whether the deviation is at most this value.
     """
+    # Each deviation with its largest possible value, which also replaces an absent one.
     requested = [
         (inputs.gradient_std, inputs.lipschitz),
         (inputs.heterogeneity, inputs.lipschitz),
