@@ -54,9 +54,7 @@ _WIDE = 1e-4
 
 
 class _Weights(NamedTuple):
-    """Quadrature weights of the values at both ends of a step, for a function that is linear in e^x.
-
-    The integral is ∫ e^{px} f(x) dx for the function f.
+    """Weights of the two end values of a step, with which ∫ e^{px} f(x) dx is exact if f is linear in e^x.
 
     Attributes:
         left: weight of the value at the left end.
@@ -72,7 +70,8 @@ class _Weights(NamedTuple):
     def of(cls, power: float, step: float) -> _Weights:
         """Return the weights for an exponent p and a step h.
 
-        They are a difference of two areas, which loses about 1/h² units of roundoff.
+        They are ∫ e^{px} dx and ∫ e^{(p + 1)x} dx over the step, combined. Their difference loses about 1/h² units of
+        roundoff.
 
         Args:
             power: exponent p, not 0 and not −1.
