@@ -118,10 +118,10 @@ def _merge_cells(log_p: FloatArray, log_q: FloatArray) -> tuple[FloatArray, Floa
 
 
 def _bins(losses: FloatArray) -> IntArray:
-    """Return the index of the bin of each privacy loss, of at most `MOST_ATOMS` bins.
+    """Sort privacy losses into at most `MOST_ATOMS` intervals (bins), and return the index of the bin of each.
 
-    Bins of equal width are divided further by bins of equal width in the square root. These are narrow for small
-    losses, which decide δ if the largest loss is far beyond every ε of interest.
+    Bins of equal width are divided further by bins of equal width in the square root of the loss. These are narrow for
+    small losses, which decide δ if the largest loss is far beyond every ε of interest.
 
     Args:
         losses: positive losses, in nats.
@@ -276,7 +276,7 @@ class Noise:
 
 
 def _far_from(means: FloatArray, candidates: FloatArray) -> FloatArray:
-    """Select the possible edges that are not close to a mean.
+    """Select the possible edges of intervals that are not close to a mean of the noise.
 
     In a narrow cell between an edge and a mean, roundings would matter.
 

@@ -77,7 +77,7 @@ _ACCURACY = 64 * UNIT_ROUNDOFF
 
 
 def _log_terms(epsilon: FloatArray, shift: FloatArray, rate: float, absent: float) -> tuple[FloatArray, ...]:
-    """Compute the logs of the normal tail probabilities that determine δ(ε) of two Gaussian mixtures.
+    """Compute log Φ(2s − c), log Φ(s − c) and log Φ(−c), from which δ(ε) of two Gaussian mixtures follows.
 
     The mixtures are P = (1 − q) N(0, 1) + q N(2s, 1) and Q = (1 − q) N(0, 1) + q N(s, 1). An output has a privacy loss
     log dP/dQ above ε if it exceeds a threshold c. Let ω = dN(s, 1)/dN(0, 1). The equation dP/dQ = e^ε is
