@@ -174,7 +174,7 @@ class SubsampledSearch(PairSearch):
         if certified is not None or not self.base.symmetric:
             return certified
 
-        # Bounds at a single ε may be wider than those of the base's search. Bracket the target, and search between.
+        # Bounds at a single ε may differ from those of the base's search, because they are computed in another way.
         sides = crossing(bound_at, log_delta, guess._replace(steepness=1.0 / guess.epsilon))
         if side < 0:
             return sides.above

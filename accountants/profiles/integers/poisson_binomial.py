@@ -106,8 +106,8 @@ def trials_bounds(trials: int, theta: float, clients: int) -> TrialsBounds:
         exact = with_plateau(_single_client(trials, theta), pure_plateau(Fraction(pure)))
         return TrialsBounds(exact, (exact,))
 
-    # `points_pair` adds an infinite loss of small probability in its backward direction, as a margin. The sum has no
-    # infinite loss, so the forward direction serves for both.
+    # The outcomes that `points_pair` lists include an infinite loss of small probability, as a margin. They are left
+    # out, because the sum has no infinite loss.
     other_trials = (clients - 1) * trials
     points = points_pair(_largest_deltas(trials, other_trials, theta))
     upper = with_plateau(Pair(points.forward, points.forward), pure_plateau(Fraction(pure)))
