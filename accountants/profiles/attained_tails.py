@@ -72,9 +72,9 @@ def table_below(rows: PiecewiseTails, lower: FloatArray) -> PiecewiseTails:
     """Return a table of a convex function below a profile, from lower bounds on its values.
 
     The profile is linear in α = e^ε between its exact values. Any smaller values h give a valid function, because their
-    convex hull is below that of the exact ones. Two changes lower them. Each value is lowered until it is at least a
-    near-tie below the one before it, so that slopes are accurate. The first one is lowered until −h′ ≤ (1 − h)/2 at
-    α = 1. The line there is then below 1 − α + α h(1/α), and so below a symmetric profile, for α < 1.
+    convex hull is below that of the exact ones. Two changes lower them. Each value is lowered until its log is at least
+    `NEAR_TIE` below that of the one before it, so that slopes are accurate. The first one is lowered until
+    −h′ ≤ (1 − h)/2 at α = 1. For α < 1 the line there is then below 1 − α + α h(1/α), and so below a symmetric profile.
 
     Args:
         rows: table with upper bounds on the values.
@@ -116,8 +116,7 @@ def _hull_of(epsilon: FloatArray, log_values: FloatArray) -> PiecewiseTails:
 def attained_table(epsilon: FloatArray, bounds: Enclosure, log_infinite: float) -> PiecewiseTails | None:
     """Return a table of a convex function below a profile δ(ε), for lower bounds on δ of compositions.
 
-    The values at the points are lowered by factors that put the line between two neighbours below the profile (see
-    `_shares`).
+    The values at the points are lowered by factors, so that the lines between neighbours are below the profile.
 
     Args:
         epsilon: increasing ε from 0 on, in nats.

@@ -87,15 +87,16 @@ class Moment:
 def second_moment(parts: Sequence[tuple[Pair, int]], *, backward: bool = False) -> Moment | None:
     """Bound the second moment of the likelihood ratio dP/dQ of a composition, over outcomes without large losses.
 
-    The second moment of independent steps is the product of those of the single steps.
+    The second moment of independent steps is the product of those of the single steps. Each step has a cut, beyond
+    which its privacy losses count as large; η bounds the probability that any step has such a loss.
 
     Args:
         parts: pairs (P, Q) of the steps, and the number of runs of each.
         backward: whether P and Q are exchanged.
 
     Returns:
-        The bounds v and η, as a `Moment`. None if v + 2η ≥ 1, where the bound on δ is not proved (module docstring).
-        Also None if the losses beyond every cut are too likely, or if squares of losses underflow.
+        v and η, where the second moment is at most 1 + v. None if v + 2η ≥ 1, where the bound on δ is not proved. Also
+        None if the losses beyond every cut are too likely, or if squares of losses underflow.
     """
     log_growth, log_exceeding = 0.0, -math.inf
     for pair, count in parts:
@@ -125,8 +126,8 @@ def second_moment(parts: Sequence[tuple[Pair, int]], *, backward: bool = False) 
 def _moment_grid(profile: Profile) -> FloatArray:
     """Return the values of ε at which a profile is evaluated for a second moment.
 
-    They are 0 and a geometric grid up to `_FURTHEST`. The grid begins at a small fraction of δ(0), where the privacy
-    loss of the step is.
+    They are 0 and a geometric grid up to `_FURTHEST`. The grid begins at a small fraction of δ(0), because δ(0) has
+    about the size of the privacy loss of the step.
 
     Args:
         profile: privacy profile ε ↦ δ(ε) of one direction of a pair.
