@@ -204,8 +204,8 @@ def log_choices(steps: int, times_chosen: int, allocations: int) -> float:
 def replaced_choice_pairs(shift: float, steps: int, times_chosen: int, allocations: int) -> list[Pair]:
     """Return pairs for lower bounds on δ of replacing a contribution by its opposite in hidden batches.
 
-    The noise is Gaussian, and the contribution is in k of t batches. An attacker tests each possible set of k batches:
-    the outputs of the set must have a large sum, and no output of any batch may be below −b. There are r allocations,
+    The noise is Gaussian, and the contribution is in k of t batches. An attacker tests each possible set of k batches.
+    The outputs of the set must have a large sum, and no output of any batch may be below −b. There are r allocations,
     with K = k r chosen outputs of N = t r, and c is the shift. Compared with a known set, the true positive rate is
     multiplied by at least w, and the false positive rate by at most M:
 

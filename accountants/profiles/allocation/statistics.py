@@ -384,7 +384,7 @@ def pair_of_sums(sums: tuple[LatticeSum, LatticeSum]) -> Pair:
 
 
 def _direction(first: FloatArray, second: FloatArray, left_out: float, accuracy: float) -> Pair:
-    """Return a pair of distributions for a lower bound on δ of the first against the second, not the other way round.
+    """Return a pair of distributions for a lower bound on δ of the first against the second, in this order only.
 
     The probabilities of the second distribution are rounded up, which understates every privacy loss.
 

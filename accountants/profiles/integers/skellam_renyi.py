@@ -153,10 +153,10 @@ class SkellamRenyi:
         return min(quadratic, area / (excess * excess) + rest / product)
 
     def _closed_parts(self, excess: float) -> tuple[float, float]:
-        """Return upper bounds on μ A(v) and on kv + log 2, whose sum bounds a log moment of the privacy loss.
+        """Return upper bounds on μ A(v) and on kv + log 2, two parts of a bound on a log moment of the privacy loss.
 
-        The moment is K = t D_{1 + t} for the Rényi divergence D. k is the shift and μ the variance of the noise, and v
-        solves v cosh v = tk/μ. Here A(v) = v² cosh v − v sinh v + cosh v − 1.
+        Their sum bounds the moment K = t D_{1 + t} for the Rényi divergence D. k is the shift and μ the variance of the
+        noise, and v solves v cosh v = tk/μ. Here A(v) = v² cosh v − v sinh v + cosh v − 1.
 
         Args:
             excess: t > 0, the order minus 1.

@@ -199,7 +199,7 @@ class SelectionGain:
 
         A test has the probabilities q and q′ on two neighbouring data sets, and u = 1 − q, u′ = 1 − q′. In each
         interval (cell) the line is the lowest one at its middle. In the first cell, which begins at 0, it is the lowest
-        one at the end, because a line that is lowest at 0 may be far above 1 there.
+        one at the end. A line that is lowest at 0 may be far above 1 there.
         """
         # All lines: u′ ≤ 1, u′ ≤ γ u + E_γ(Q′‖Q), and u′ ≤ 1 − (1 − u − E_γ(Q‖Q′))/γ.
         gamma, forward, backward = self._tables

@@ -137,8 +137,8 @@ class BackwardRun:
         """Compute the Gaussian-DP parameter μ of the model at u = 1, 3, 7, … steps after the use of a record.
 
         The record is used v ≥ u steps before the release. A window is the step of the use and the next u steps, and its
-        noise hides the use. The variance of this noise is that of the later half of the window, plus that of the
-        earlier half after its contraction by the later steps. Hence the lengths double. Let Λ be the absolute value of
+        noise hides the use. Its variance is that of the later half of the window, plus that of the earlier half after
+        its contraction by the later steps. Hence the lengths double. Let Λ be the absolute value of
         the log of the product of the Lipschitz constants of the last v steps. The relative error of a variance is that
         of a difference of two running sums, plus 26 (3 + Λ) units of roundoff.
 

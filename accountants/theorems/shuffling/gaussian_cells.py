@@ -164,7 +164,7 @@ def _edges_and_levels(scaled_norm: float, *, with_pieces: bool) -> tuple[FloatAr
     """Choose the edges of the intervals (cells) into which the noise w ≥ 0 of Gaussian reports is divided.
 
     The edges are equidistant, with a spacing inversely proportional to 1 + c. With pieces, the ends of the pieces are
-    edges too. A piece is one of several uniform densities, whose sum is below the density of the likelihood ratio.
+    edges too. Pieces are several uniform densities, with a sum that is below the density of the likelihood ratio.
 
     Args:
         scaled_norm: bound c > 0 on a contribution, in standard deviations of the noise.

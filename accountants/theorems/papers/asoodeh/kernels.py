@@ -37,7 +37,7 @@ Channel = tuple[Probabilities, ...]
 
 
 class WorstPair(NamedTuple):
-    """The two inputs of a channel whose output distributions have the largest hockey-stick divergence E_ε.
+    """The two inputs of a channel that give the largest hockey-stick divergence E_ε of the output distributions.
 
     A channel is a matrix, and its row for an input is the distribution of the output. The inputs are named by the
     indices of their rows.

@@ -65,7 +65,7 @@ class _ClientPairs(NamedTuple):
     """Pairs of output distributions for upper and lower bounds on δ of a client, and the derivation of the upper one.
 
     Attributes:
-        upper: two distributions whose divergence bounds δ from above.
+        upper: two distributions with a hockey-stick divergence that bounds δ from above.
         attained: pairs that the mechanism has on some data, for lower bounds on δ.
         step: derivation of the upper bound: the theorem and the parameters that were used.
     """
