@@ -197,9 +197,9 @@ def _find_event(local_epsilon: float, clones: FloatArray, epsilon: FloatArray) -
 def _masses_and_tails(clones: FloatArray, event: _Event, effort: Effort) -> _MassesAndTails:
     """Compute binomial masses b(κ − 1; c) and tails P(B ≥ κ) of the number B ~ Bin(c, 1/2) of clones of type 0.
 
-    b is the mass function of B, and κ the threshold of `bounds_given_clones`. Both are divided by a scale, which keeps
-    them within the doubles. If the values c are consecutive, only every 32nd tail is computed directly, and the others
-    by recurrence, which is faster.
+    b is the mass function of B. κ is the least number of reports of type 0 that favours the first data set. Masses and
+    tails are divided by a scale, which keeps them within the doubles. If the values c are consecutive, only every 32nd
+    tail is computed directly, and the others by recurrence, which is faster.
 
     Args:
         clones: values c, increasing.

@@ -63,12 +63,12 @@ class Rows(NamedTuple):
 class Estimates(NamedTuple):
     """Estimates of log δ of shuffled reports, from which the rows of a table and the bound of each row are chosen.
 
-    A bound is by clones, for one parameter ε₀ of the local guarantee: a clone pair.
+    A clone pair is one way to bound δ: a victim's report of some ε₀ hides among similar ones, its clones.
 
     Attributes:
-        epsilon: increasing ε from 0.
-        choices: estimate for each ε (rows) and clone pair (columns).
-        local: estimate of the bound without shuffling at each ε.
+        epsilon: increasing ε from 0, in nats.
+        choices: estimates of log δ, with a row for each ε and a column for each clone pair.
+        local: estimate of log δ without shuffling at each ε.
     """
 
     epsilon: FloatArray
@@ -120,8 +120,8 @@ class Costs(NamedTuple):
     """The terms of a table of bounds on δ of shuffled reports that depend on the noise of the reports.
 
     Attributes:
-        log_distance: log total variation distance of the reports from the idealised ones of each clone pair.
-        local: function from ε to log δ of the bound without shuffling.
+        log_distance: for each clone pair, log of the total variation distance of the reports from its idealised ones.
+        local: function from ε in nats to an upper bound on log δ without shuffling.
     """
 
     log_distance: FloatArray
@@ -323,7 +323,7 @@ def _evaluate(estimates: Estimates, epsilon: FloatArray, pairs: Pairs, spacing_f
 
 
 class _Run(NamedTuple):
-    """Consecutive rows of a table, to all of which the same clone pair is applied.
+    """Consecutive entries (rows) of a table of bounds on δ, all of which use the same clone pair.
 
     Attributes:
         choice: index of the clone pair.
@@ -343,7 +343,7 @@ class _Run(NamedTuple):
             row_count: number of rows of the table.
 
         Returns:
-            The longer run, which ends at the first and the last row of the table.
+            The longer run, which is limited to the rows of the table.
         """
         return _Run(self.choice, max(self.start - margin, 0), min(self.end + margin, row_count))
 
