@@ -55,8 +55,9 @@ class PointLimit(NamedTuple):
 def largest_log_delta(risk: RiskTarget, log_gamma: float) -> float:
     """Return the largest log δ that proves a limit on a true positive rate.
 
-    The limit is β at the false positive rate α, and δ is that at |t|. It is log(β − e^t α) for t ≥ 0. For t < 0 the
-    same test is one of Q against P, with the rates 1 − α and 1 − β.
+    The limit is β at the false positive rate α. A test with the threshold t has a true positive rate of at most
+    e^t α + δ, with δ at ε = |t|. So the largest log δ is log(β − e^t α) for t ≥ 0. For t < 0 the same test is one of Q
+    against P, with the rates 1 − α and 1 − β.
 
     Args:
         risk: a risk of the kind `true_positive_rate`, with the limit β at the false positive rate α.
@@ -83,7 +84,10 @@ def gaussian_threshold(risk: RiskTarget) -> float:
 
 
 def _within(risk: RiskTarget, log_gamma: float) -> float:
-    """Return the threshold nearest to a given one at which some δ > 0 keeps a true positive rate.
+    """Return the threshold nearest to a given one at which a bound on δ can prove the limit on a true positive rate.
+
+    Only thresholds t between −log((1 − α)/(1 − β)) and log(β/α) leave room for a δ > 0, with the limit β at the false
+    positive rate α.
 
     Args:
         risk: a risk of the kind `true_positive_rate`.
@@ -172,7 +176,7 @@ class AimedTests:
         return all(limit.is_met for limit in self.limits(curve))
 
     def _directions(self, curve: Curve) -> list[TradeOff]:
-        """Return the tests of P against Q, and those of Q against P if the pair is not symmetric.
+        """Prepare the search for the best tests of P against Q, and of Q against P if the pair is not symmetric.
 
         Args:
             curve: the privacy curve with the dominating pair (P, Q).

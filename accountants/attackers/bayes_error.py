@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 def bayes_error(curve: Curve, prior: float) -> Interval:
     """Return bounds on the least error probability of an attacker with a prior, over all tests and neighbours.
 
-    With m = min(π, 1 − π) it is m (1 − δ(ε)) at ε = log((1 − m)/m). ε is rounded down for the upper bound on δ and up
-    for the lower bound. This is valid because δ decreases.
+    The attacker guesses which of two neighbouring data sets was used, and knows their prior probabilities π and 1 − π.
+    The error is m (1 − δ(ε)) at ε = log((1 − m)/m), with m = min(π, 1 − π). ε is rounded down for the upper bound on δ
+    and up for the lower bound, which is valid because δ decreases.
 
     Args:
         curve: the privacy curve of the mechanism.

@@ -58,10 +58,10 @@ def is_below_gaussian_from(epsilon: float, rho: float, mu: float) -> bool:
 
 
 def least_mu_from(epsilon: float, rho: float) -> float:
-    """Return a μ for which ρ-zero-concentrated privacy is below a Gaussian pair from an ε on.
+    """Return a μ such that, from an ε on, δ of every ρ-zCDP mechanism is at most that of N(μ, 1) against N(0, 1).
 
-    δ of each ρ-zCDP mechanism is then at most that of N(μ, 1) against N(0, 1). μ is above √(2ρ), and about the least
-    that is proved. Doubling and then bisection find it.
+    zCDP is zero-concentrated differential privacy. μ is above √(2ρ), and is about the least for which a proof exists.
+    Doubling and then bisection find it.
 
     Args:
         epsilon: ε > ρ, in nats.

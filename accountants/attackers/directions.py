@@ -60,7 +60,7 @@ def directed_delta(curve: Curve, epsilon: float, direction: Direction) -> Direct
 
 
 def _log_delta(curve: Curve, epsilon: float, direction: Direction) -> Interval:
-    """Return bounds on log δ(ε) of one direction of the neighbours.
+    """Return lower and upper bounds on log δ(ε), for two neighbouring data sets in one order.
 
     The upper bound is that of the dominating pair: two distributions with a δ that is at least that of the mechanism.
     The lower bound is that of the best witness, a pair that the mechanism attains. If the curve is tight, the

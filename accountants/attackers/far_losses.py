@@ -46,10 +46,10 @@ class FarLosses(NamedTuple):
 
 
 def far_losses_of_gaussian(distance: float, order: float) -> FarLosses:
-    """Bound the far losses in the integral for a Rényi divergence, if a Gaussian pair dominates.
+    """Bound the part of the integral for a Rényi divergence beyond some ε, if a Gaussian pair dominates.
 
-    The Gaussian pair is N(d, 1) against N(0, 1). It must dominate in both directions: its δ is then at least that of
-    the pair at every ε.
+    The integral is over ε, and this part is that of far, that is, large privacy losses. The Gaussian pair is N(d, 1)
+    against N(0, 1). It must dominate in both directions: its δ is then at least that of the pair at every ε.
 
     Args:
         distance: distance d ≥ 0 of the means, in standard deviations.
@@ -69,7 +69,7 @@ def far_losses_of_gaussian(distance: float, order: float) -> FarLosses:
 
 
 def far_losses_by_orders(divergence: Callable[[float], float], order: float) -> FarLosses | None:
-    """Bound the far losses in the integral for a Rényi divergence, from divergences of larger orders.
+    """Bound the part of the integral for a Rényi divergence beyond some ε, from divergences of larger orders.
 
     The order of the integral is a, and D_b is the divergence of a larger order b. At an order b,
     E(ε) ≤ (1 − 1/b)^{b − 1} e^{(b − 1)(D_b − ε)}/b for the hockey-stick divergence E(ε) at e^ε. The integral of this
@@ -117,7 +117,7 @@ def far_losses_by_orders(divergence: Callable[[float], float], order: float) -> 
 
 
 def far_losses_of_bounded(largest: float, most: float, far: FarLosses | None) -> FarLosses | None:
-    """Bound the far losses in the integral for a Rényi divergence, if the pair has a largest privacy loss.
+    """Bound the part of the integral for a Rényi divergence beyond some ε, if the pair has a largest privacy loss.
 
     A pair is two distributions of outputs. From the largest loss on, the hockey-stick divergences of both directions
     are zero.

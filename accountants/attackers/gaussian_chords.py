@@ -174,10 +174,10 @@ class _Interval(NamedTuple):
 
 
 def _log_chord_slope(left: DeltaPoint, right: DeltaPoint) -> float:
-    """Return the log steepness of the chord of δ between two points, as a function of e^ε.
+    """Return log α for the slope −α of the chord of δ between two points, as a function of e^ε.
 
-    The chord goes through the upper bounds on δ, and has the slope −α. If δ does not decrease, α is δ at the left point
-    divided by e^ε at the right one.
+    The chord goes through the upper bounds on δ. If these do not decrease, α is δ at the left point divided by e^ε at
+    the right one; every α is valid.
 
     Args:
         left: the point with the smaller ε.
@@ -194,10 +194,10 @@ def _log_chord_slope(left: DeltaPoint, right: DeltaPoint) -> float:
 
 
 def _upper_quantile(left: DeltaPoint, right: DeltaPoint, log_alpha: float) -> float:
-    """Return an upper bound on the normal quantile from which the μ of an interval follows.
+    """Return an upper bound on the normal quantile Φ⁻¹(p) of p = max(e^ε α + δ(ε)) over the ends of an interval.
 
-    It is Φ⁻¹(p) for p = max(e^ε α + δ(ε)) over both points, with p rounded up. From p = 1/2 on, it is −Φ⁻¹(1 − p), with
-    1 − p = (1 − δ) − e^ε α rounded down.
+    Φ is the normal distribution function. A μ with δ ≤ δ_μ on the interval follows from this quantile. p is rounded up.
+    From p = 1/2 on, the quantile is −Φ⁻¹(1 − p), with 1 − p = (1 − δ) − e^ε α rounded down.
 
     Args:
         left: the point with the smaller ε, with an upper bound on δ.
@@ -264,7 +264,7 @@ def gaussian_mu_at(epsilon: float, log_delta: float) -> float:
     """
     if not log_delta > LEAST_LOG_DELTA:
         return 0.0
-    limited = min(log_delta, _NEARLY_ONE)
+    limited = min(log_delta, _NEARLY_ONE)  # the noise is computed for δ below 1 only
     try:
         std = gaussian_noise_std_bounds(epsilon=epsilon, log_delta=limited, sensitivity=1.0).upper
     except InvalidInput as error:

@@ -54,9 +54,7 @@ _WIDE = 1e-4
 
 
 class _Weights(NamedTuple):
-    """Quadrature weights of the values at both ends of a step, for a function that is linear in e^x.
-
-    The integral is ∫ e^{px} f(x) dx for the function f.
+    """Weights of the two end values of a step, with which ∫ e^{px} f(x) dx is exact if f is linear in e^x.
 
     Attributes:
         left: weight of the value at the left end.
@@ -72,7 +70,8 @@ class _Weights(NamedTuple):
     def of(cls, power: float, step: float) -> _Weights:
         """Return the weights for an exponent p and a step h.
 
-        They are a difference of two areas, which loses about 1/h² units of roundoff.
+        They are ∫ e^{px} dx and ∫ e^{(p + 1)x} dx over the step, combined. Their difference loses about 1/h² units of
+        roundoff.
 
         Args:
             power: exponent p, not 0 and not −1.
@@ -170,11 +169,11 @@ class _Piece:
 def _total(
     profile: Profile, power: float, last: float, order: float, cap: Callable[[FloatArray], FloatArray] | None
 ) -> Interval:
-    """Return bounds on the logarithm of a weighted integral of a privacy profile.
+    """Return bounds on the logarithm of ∫ e^{p ε} E(ε) dε from ε = 0 to about `last`, for a privacy profile E = δ(ε).
 
-    The integral is ∫ e^{p ε} E(ε) dε from 0 to about `last`, for a hockey-stick divergence E(ε). The range is divided
-    into pieces of growing length. The pieces that leave the bounds apart are divided into more steps. For a profile
-    that is computed point by point they are divided into halves, up to a limit on the steps of all pieces.
+    The range is divided into intervals (pieces) of growing length, with some steps in each. The piece with the widest
+    bounds is divided into more steps until the total is close. If a value of the profile costs much, the piece is
+    halved instead, up to a limit on the steps of all pieces.
 
     Args:
         profile: the privacy profile with log E.

@@ -65,9 +65,9 @@ def renyi_of_part(part: Pair, orders: Sequence[float]) -> list[BothWays]:
 
 
 def _in_both_ways(law: SampledGaussianLaw, removed: Interval) -> BothWays:
-    """Return bounds on the Rényi divergence of both directions, from those of removing a contribution.
+    """Return bounds on the Rényi divergences of a sampled Gaussian step in both directions, in the order of its law.
 
-    The divergence of adding a contribution is at most that of removing it.
+    The bounds for removing a contribution are given. The divergence of adding one is at most that of removing it.
 
     Args:
         law: the subsampled Gaussian step, in direction "remove" or "add".

@@ -118,7 +118,7 @@ def _gaussian_above_parts(pair: Pair) -> float:
 def _gaussian_above_part(part: Pair) -> float:
     """Return a μ such that δ of a pair is at most that of N(μ, 1) against N(0, 1) at every ε.
 
-    It follows from known facts, from a pair that dominates, or from ρ of zero-concentrated privacy.
+    It follows from a closed form, from another pair with a larger δ, or from ρ of zero-concentrated privacy.
 
     Args:
         part: the pair, two distributions of outputs for neighbouring data sets. It is not a composition.
@@ -136,10 +136,9 @@ def _gaussian_above_part(part: Pair) -> float:
 
 
 def simple_gaussian_above(part: Pair) -> float:
-    """Return a μ for which a Gaussian pair dominates a simple pair.
+    """Return a μ such that δ of a pair is at most that of N(μ, 1) against N(0, 1), if a closed form is known.
 
-    δ is then at most that of N(μ, 1) against N(0, 1) at every ε. Simple pairs have Gaussian noise or a bounded privacy
-    loss, and are not a composition.
+    This is so at every ε. Such pairs have Gaussian noise or a bounded privacy loss, and are not a composition.
 
     Args:
         part: the pair.
@@ -186,15 +185,16 @@ def _gaussian_above_tail(pair: Pair) -> float:
 
 
 def _gaussian_above_from(pair: Pair, end: float, rho: float, first: DeltaPoint) -> float:
-    """Return a μ for which δ of a pair is at most δ_μ, that of N(μ, 1) against N(0, 1).
+    """Return a μ such that δ of a pair is at most that of N(μ, 1) against N(0, 1) at every ε.
 
-    This is proved by chords of δ up to an ε, and beyond it by ρ of zero-concentrated privacy.
+    Up to a given ε this is proved by chords, that is, straight lines in e^ε above δ. Beyond it, ρ of zero-concentrated
+    privacy proves it.
 
     Args:
         pair: a pair without parts, or the least of several pairs.
         end: the ε in nats, above ρ.
         rho: ρ of zero-concentrated privacy.
-        first: the point at ε = 0.
+        first: the bounds on δ at ε = 0.
 
     Returns:
         The μ; math.inf if ρ gives no μ.

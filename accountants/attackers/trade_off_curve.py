@@ -33,6 +33,7 @@ def trade_off_curve(curve: Curve, rates: Sequence[float]) -> tuple[TruePositives
 
     Guarantees: every enclosure contains the largest true positive rate over all neighbours, directions and tests.
     """
+    # The dominating pair gives the upper bounds, and the pairs that the mechanism attains the lower ones.
     dominating = _Directions(curve.upper, rates, lower=curve.tight)
     witnesses = [_Directions(pair, rates) for pair in curve.witnesses if pair is not curve.upper]
     points = []
@@ -101,8 +102,9 @@ class _Directions:
             rate: the false positive rate, in (0, 1).
 
         Returns:
-            Lower and upper bound.
+            Lower and upper bound on the rate, in [0, 1].
         """
+        # A Gaussian pair has a closed form.
         if self._mu is not None:
             return gaussian_true_positives(rate, self._mu)
         bounds = [trade_off.sharp_true_positives(rate) for trade_off in self._trade_offs]

@@ -143,16 +143,16 @@ class ExactProfile(PointwiseProfile):
         return self.fallback_profile.attained_log_tails(epsilon)
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
-        """Enclose log δ at one ε by the contour engine, which inverts the transform of the total loss numerically.
+        """Compute bounds on log δ at one ε by numerical inversion of the transform E[e^{zL}] of the total loss L.
 
-        If the engine cannot certify its result, Laplace losses are bounded by the fallback, another composition of the
-        same pairs, and other losses by `_bounds_without_transform`.
+        The inversion may fail to bound its own error. Laplace losses are then composed on a lattice of losses, and
+        other losses are bounded by `_bounds_without_transform`.
 
         Args:
             epsilon: ε, in nats.
 
         Returns:
-            The lower and the upper bound on log δ(ε).
+            The lower and the upper bound on log δ(ε), natural logarithm.
         """
         enclosed = self.enclose_log_delta(epsilon)
         if enclosed is not None:
@@ -164,9 +164,9 @@ class ExactProfile(PointwiseProfile):
     def _bounds_without_transform(self, epsilon: float) -> Interval:
         """Enclose log δ of a Gaussian composition where numerical inversion of the transform is not certified.
 
-        The closest of three bounds is returned: bounds for rare large losses, a composition on a lattice of losses, and
-        the upper bound for Gaussian noise without sampling. The first ones are used without the others if they are
-        close. A lattice is slower, except for few steps.
+        Three bounds are combined: those for rare large losses, those of a composition on a lattice of losses, and the
+        upper bound for Gaussian noise without sampling. The bounds for rare large losses suffice if they are close.
+        They are not used in this way for few steps, because a lattice costs little there.
 
         Args:
             epsilon: ε, in nats.
@@ -183,13 +183,13 @@ class ExactProfile(PointwiseProfile):
         return Interval(max(lattice.lower, rare_lower), min(lattice.upper, unsampled_upper, rare_upper))
 
     def enclose_log_delta(self, epsilon: float) -> Interval | None:
-        """Enclose log δ at one ε by the contour engine, which inverts the transform of the total privacy loss.
+        """Compute bounds on log δ at one ε by numerical inversion of the transform E[e^{zL}] of the total loss L.
 
         Args:
             epsilon: ε, in nats.
 
         Returns:
-            The bounds; None if the engine cannot certify a result.
+            The lower and the upper bound on log δ(ε). None if the inversion cannot bound its own error.
         """
         try:
             return self._outward(self._exact_log_delta, epsilon)
@@ -197,7 +197,7 @@ class ExactProfile(PointwiseProfile):
             return None
 
     def _exact_log_delta(self, epsilon: float) -> Interval:
-        """Enclose log δ of the laws, without their rounding errors, by the contour engine."""
+        """Enclose log δ at one ε, for shifts of the noise that were rounded to doubles, by numerical inversion."""
         if self.prefers_fallback:
             raise ContourRefused(RefusalReason.BEYOND_BUDGET, "few steps of mixtures")
         return exact.log_delta(self.laws, epsilon, widest=self.widest)
@@ -224,19 +224,18 @@ class ExactProfile(PointwiseProfile):
         return Interval(lower_by_rounding(lower), min(raise_by_rounding(upper), 0.0))
 
     def enclose_epsilon(self, log_delta: float) -> tuple[Interval, bool]:
-        """Enclose the smallest ε ≥ 0 with log δ(ε) at most a target, by the contour engine.
+        """Compute bounds on the smallest ε ≥ 0 with log δ(ε) at most a target, by inversion of the loss transform.
 
-        The engine inverts the transform of the total loss numerically. If it cannot certify its result, the enclosure
-        is that of bounds for rare large losses, or from 0 to ∞ for Laplace losses. Both ends allow for a change of ε by
-        `epsilon_error`, from the rounding of Laplace shifts.
+        If the inversion cannot bound its own error, the result comes from bounds for rare large losses. For Laplace
+        losses it is then the interval from 0 to ∞.
 
         Args:
             log_delta: the target log δ, natural logarithm.
 
         Returns:
-            The enclosure in nats, and whether it is narrow, so that no other engine is necessary.
+            An interval that contains ε, in nats, and whether it is so narrow that no other method is necessary.
         """
-        slack = ROUNDED_SHIFT * (1.0 + abs(log_delta))
+        slack = ROUNDED_SHIFT * (1.0 + abs(log_delta))  # error of log δ by shifts rounded to doubles
         try:
             lower, upper = self._exact_epsilon(log_delta, slack)
         except NO_CERTIFICATE:
@@ -246,13 +245,14 @@ class ExactProfile(PointwiseProfile):
             is_narrow = rare.upper - rare.lower <= NARROW * rare.upper < math.inf
             # For few steps, a composition on a lattice costs little, and its bounds are closer.
             return rare, is_narrow and not self.has_few_steps
+        # Rounded Laplace shifts change ε by at most `epsilon_error`. An upper bound of 0 stays if δ(0) is small enough.
         must_move_up = upper > 0.0 or (self.epsilon_error > 0.0 and self.log_delta_bounds(0.0).upper > log_delta)
         if must_move_up:
             upper += self.epsilon_error
         return Interval(max(lower - self.epsilon_error, 0.0), upper), True
 
     def _exact_epsilon(self, log_delta: float, slack: float) -> Interval:
-        """Enclose ε of the laws, without their rounding errors, by the contour engine."""
+        """Enclose ε for shifts that were rounded to doubles, by numerical inversion of the loss transform."""
         if self.prefers_fallback:
             raise ContourRefused(RefusalReason.BEYOND_BUDGET, "few steps of mixtures")
         return exact.epsilon(self.laws, log_delta, slack=slack, widest=self.widest)
@@ -306,7 +306,7 @@ class ExactProfile(PointwiseProfile):
             rates: false positive rates, in (0, 1).
 
         Returns:
-            The tests; None if no method has an answer.
+            Bounds on the rates of the tests, and on log δ at ε = 0. None if neither method certifies a result.
         """
         tests = exact.best_tests(self.laws, rates, ROUNDED_SHIFT) if self.finds_best_tests else None
         if tests is None:
@@ -318,6 +318,7 @@ class ExactProfile(PointwiseProfile):
         """Return upper bounds on log δ at several ε, all from the quadrature nodes that suit the middle ε.
 
         The compiled kernel places the nodes for its first ε. If it has no answer, each ε is evaluated separately.
+        The result has one bound for each ε, at most 0.
         """
         if not self.finds_best_tests:
             return super().upper_log_deltas(epsilons)
@@ -330,14 +331,14 @@ class ExactProfile(PointwiseProfile):
     def near_tests(self, sizes: Sequence[float]) -> Sequence[NearTest | None]:
         """Find tests with about the given false positive rates, which reject if the total privacy loss exceeds an ε.
 
-        Each test has bounds on log δ around its ε. A test is None if numerical inversion cannot certify it. For Laplace
-        losses, if all are None, the tests are those of another composition, the fallback.
+        Each test has bounds on log δ around its ε. They come from numerical inversion of the transform of the loss. For
+        Laplace losses, a composition on a lattice replaces the inversion if it certifies no test.
 
         Args:
             sizes: the false positive rates, in (0, 1).
 
         Returns:
-            One test for each rate, or None.
+            One test for each rate. It is None if no bounds are certified, and for few steps of mixtures.
         """
         if self.prefers_fallback:
             return [None for _ in sizes]

@@ -81,11 +81,11 @@ class ExactSearch(PairSearch):
         return self.log_delta_bounds(epsilon).lower
 
     def epsilon(self, log_delta: float, near: float) -> Interval:
-        """Enclose the smallest ε ≥ 0 with log δ(ε) at most a target, for (P, Q) and for (Q, P).
+        """Compute bounds on the smallest ε ≥ 0 with log δ(ε) at most a target, for (P, Q) and for (Q, P).
 
-        The contour engine inverts the transform of the total loss numerically. If its enclosure is wide, two cases
-        follow. If log δ at `near` is just below the target, `near` is the upper bound. Otherwise the enclosure is
-        intersected with that of the fallback, another composition of the same pairs.
+        The bounds come from numerical inversion of the transform E[e^{zL}] of the total privacy loss L. If they are far
+        apart, a known ε is tried: `near` is the upper bound if log δ is just below the target there. Otherwise the
+        bounds are combined with those of a composition on a lattice of losses.
 
         Args:
             log_delta: the target log δ, natural logarithm.
@@ -178,17 +178,19 @@ class ExactSearch(PairSearch):
         return self._move_down(solved, log_delta)
 
     def _solve_directions(self, log_delta: float) -> tuple[Interval, bool]:
-        """Enclose the larger ε of both directions, (P, Q) and (Q, P), by the contour engine.
+        """Enclose the larger of the two ε at a target δ, of P against Q and of Q against P.
 
-        The engine inverts the transform of the total loss numerically. A direction is skipped if it certainly meets the
-        target at the lower bound so far.
+        Each ε comes from numerical inversion of the transform E[e^{zL}] of the total privacy loss L. A direction is
+        skipped if it certainly meets the target at the lower bound so far.
 
         Args:
             log_delta: the target log δ, natural logarithm.
 
         Returns:
-            The enclosure in nats, and whether those of all directions are so narrow that no other engine is necessary.
+            An interval that contains the larger ε, in nats. The second value says whether the intervals of both
+            directions are so narrow that no other method is necessary.
         """
+        # Begin with ε = 0, and raise both bounds by each direction.
         larger, all_narrow = Interval(0.0, 0.0), True
         for index, profile in enumerate(self.profiles):
             if index > 0 and profile.surely_meets(larger.lower, log_delta):
@@ -253,14 +255,14 @@ class ExactSearch(PairSearch):
 
 
 def exact_pair(laws: Sequence[tuple[Law, int]], fallback: Callable[[], Pair]) -> Pair:
-    """Return the composition of pairs with exactly known distributions of their privacy losses.
+    """Return the composition of mechanisms with exactly known distributions of their privacy losses.
 
-    The contour engine evaluates it by numerical inversion of the transform of the total loss.
+    Its δ is evaluated by numerical inversion of the transform E[e^{zL}] of the total privacy loss L.
 
     Args:
-        laws: the distribution of the losses of each pair, and its number of runs.
-        fallback: function that computes a pair with bounds on the same composition, for use where the contour engine
-            cannot certify its result. A second call returns the same pair.
+        laws: the distribution of the losses of each mechanism, and its number of runs.
+        fallback: function that computes other bounds on the same composition, for use where the inversion cannot bound
+            its own error. A second call returns the same pair.
 
     Returns:
         The pair (two distributions of outputs, for neighbouring data sets) of the composition, with its privacy profile

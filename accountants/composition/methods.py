@@ -50,7 +50,11 @@ class Fallback:
 
 
 class Method:
-    """One way of composing pairs of distributions. The defaults of its three steps do nothing.
+    """Base class of the ways to compose mechanisms, each of which is given by a pair of output distributions.
+
+    Every method is offered the list of pairs in three steps. `join` shortens the list, `replace_fallback` improves the
+    general composition on a lattice of losses (the fallback), and `compose` computes the result. A subclass overrides
+    the steps that it has; the defaults change nothing.
 
     Attributes:
         applies: condition on the parts (pairs, each with its number of runs), in words.
@@ -61,18 +65,22 @@ class Method:
     cost: ClassVar[str]
 
     def join(self, parts: Parts) -> Parts:
-        """Return the same product with some parts joined in closed form.
+        """Return a shorter list of mechanisms with the same composition, some of them joined by a formula.
 
         Args:
-            parts: pairs (two distributions of outputs each), each with its number of runs.
+            parts: the mechanisms: pairs of output distributions, each with its number of runs.
 
         Returns:
-            The pairs, each with its number of runs.
+            The pairs, each with its number of runs; the given list by default.
         """
         return parts
 
     def replace_fallback(self, parts: Parts, fallback: Fallback) -> Fallback:
-        """Return a fallback that suits these parts better, or the same fallback.
+        """Return the composition to use if no other method applies (the fallback), tightened for these mechanisms.
+
+        Args:
+            parts: the mechanisms: pairs of output distributions, each with its number of runs.
+            fallback: the composition that has been chosen so far.
 
         Returns:
             The fallback; the given one by default.
@@ -81,14 +89,14 @@ class Method:
         return fallback
 
     def compose(self, parts: Parts, fallback: Fallback) -> Pair | None:
-        """Return the product; None if the method does not apply.
+        """Compose the mechanisms, and return the pair of output distributions of their composition.
 
         Args:
             parts: pairs, each with its number of runs, at least two runs in all.
             fallback: the composition that is used if no other method applies.
 
         Returns:
-            The product; None by default.
+            The pair of the composition. None if the method does not apply, which is the default.
         """
         del parts, fallback
         return None
@@ -106,13 +114,15 @@ class GaussianMethod(Method):
     cost = "a sum of squares"
 
     def join(self, parts: Parts) -> Parts:
-        """Replace the Gaussian parts by a single part, and put it last.
+        """Join all Gaussian mechanisms of a composition into a single one, and put it last.
+
+        N(μ_i, 1) against N(0, 1) with k_i runs each are joined into N(μ, 1) against N(0, 1), where μ = √(Σ k_i μ_i²).
 
         Args:
-            parts: pairs (two distributions of outputs each), each with its number of runs.
+            parts: the mechanisms: pairs of output distributions, each with its number of runs.
 
         Returns:
-            The other parts, and the Gaussian part if its μ is above 0 or there are no other parts.
+            The mechanisms that are not Gaussian, then the joined one. It is omitted if μ = 0 and there are others.
         """
         shifts = [(pair.gaussian_dp_mu, times) for pair, times in parts if pair.gaussian_dp_mu is not None]
         remaining = [(pair, times) for pair, times in parts if pair.gaussian_dp_mu is None]
@@ -136,13 +146,15 @@ class ConcentratedMethod(Method):
     cost = "a sum"
 
     def join(self, parts: Parts) -> Parts:
-        """Replace the parts that are known by their ρ by a single part, and put it before the Gaussian part.
+        """Join all mechanisms known by ρ of zero-concentrated privacy into one, and put it before the Gaussian one.
+
+        The ρ of the joined mechanism is the sum of all ρ, times their numbers of runs.
 
         Args:
-            parts: pairs (two distributions of outputs each), each with its number of runs.
+            parts: the mechanisms: pairs of output distributions, each with its number of runs.
 
         Returns:
-            The other parts, the joined part, and the Gaussian part. They are unchanged if no part is known by its ρ.
+            The mechanisms without ρ, the joined one, then the Gaussian one. The list is unchanged if none has a ρ.
         """
         concentrated = [(pair.concentrated, times) for pair, times in parts if pair.concentrated is not None]
         if not concentrated:
@@ -166,14 +178,17 @@ class RenyiMethod(Method):
     cost = "a sum for every order"
 
     def join(self, parts: Parts) -> Parts:
-        """Replace the parts that are known by Rényi divergences by a single part, and put it first.
+        """Join all mechanisms known by bounds on Rényi divergences into a single one, and put it first.
+
+        The bounds of one order add up over the mechanisms and their runs.
 
         Args:
-            parts: pairs (two distributions of outputs each), each with its number of runs.
+            parts: the mechanisms: pairs of output distributions, each with its number of runs.
 
         Returns:
-            The joined part, and the other parts in the same order. They are unchanged if no part is known in this way.
+            The joined mechanism, then the others in their order. The list is unchanged if none is known in this way.
         """
+        # The bounds of every mechanism that has them, and the mechanisms that stay as they are.
         bounds = [(pair.renyi, times) for pair, times in parts if pair.renyi is not None]
         if not bounds:
             return parts
@@ -236,22 +251,23 @@ class RareMethod(Method):
     cost = "integrals over the profiles of the steps"
 
     def replace_fallback(self, parts: Parts, fallback: Fallback) -> Fallback:
-        """Return a fallback that tightens the given one by bounds for many steps with tiny losses.
+        """Tighten the composition on a lattice of losses by bounds for very many steps with tiny losses.
 
-        The new bounds are close for ε of at least the standard deviation of the total loss. The given fallback is
-        returned for fewer than a million steps, and if the total loss is too large (`rare_composition` returns None).
+        The composition on a lattice is the fallback, which is used if no other method applies. The new bounds are close
+        for ε of at least the standard deviation of the total loss.
 
         Args:
             parts: the pairs, each with its number of runs.
             fallback: the composition on a lattice. Its bounds and the tails of its loss distribution are still used.
 
         Returns:
-            The tighter fallback, or the given one.
+            The tighter composition, and the ε from which its bounds are close. The given fallback is returned for fewer
+            than a million steps, and if the total loss is too large.
         """
         if sum(times for _, times in parts) < _FEWEST_STEPS:
             return fallback
         composition = rare_composition(parts, fallback.make)
-        if composition is None:
+        if composition is None:  # the total loss is too large for these bounds
             return fallback
         return Fallback(make=functools.partial(_pair_of, composition), close_from=composition.deviation)
 
@@ -264,7 +280,9 @@ def _pair_of(composition: RareComposition) -> Pair:
 class ContourMethod(Method):
     """The method that composes by numerical inversion of the transform E[e^{zL}] of the total privacy loss L.
 
-    It applies to pairs with an exactly known distribution of the loss (`curve.facts`), and to Laplace pairs.
+    The transform of a sum of independent losses is the product of their transforms. An integral of this product along a
+    line in the complex plane, the contour, gives δ(ε). The method applies to pairs with an exactly known distribution
+    of the loss, and to Laplace pairs.
 
     Attributes:
         applies: condition on the parts, in words.
@@ -275,16 +293,17 @@ class ContourMethod(Method):
     cost = "some hundred nodes at each ε"
 
     def compose(self, parts: Parts, fallback: Fallback) -> Pair | None:
-        """Compose by integrating the transform of the total privacy loss along a contour in the complex plane.
+        """Compose mechanisms by a contour integral of the transform E[e^{zL}] of their total privacy loss L.
 
         Args:
-            parts: pairs (two distributions of outputs each), each with its number of runs.
-            fallback: the composition that the pair uses where the contour integral fails.
+            parts: the mechanisms: pairs of output distributions, each with its number of runs.
+            fallback: another composition of the same mechanisms, which is used at every ε at which the integral fails.
 
         Returns:
-            The product; None if the transform of a part is unknown, does not decay, or gives wide bounds at an ε at
-            which those of the fallback are close.
+            The pair of the composition. None if the transform of a mechanism is unknown or does not decay. None also if
+            its bounds are wide at an ε at which those of `fallback` are close.
         """
+        # Every mechanism must have a loss distribution with a known transform that decays.
         laws: list[tuple[Law, int]] = []
         for part, times in parts:
             law = _law_of(part)
@@ -308,10 +327,9 @@ def _law_of(part: Pair) -> Law | None:
 
 
 class LatticeMethod(Method):
-    """The last method, which returns the fallback.
+    """The method that composes privacy losses on a common grid (a lattice) by fast Fourier transforms.
 
-    It is the composition of privacy losses on one grid by fast Fourier transforms, unless a method replaced the
-    fallback.
+    It applies to all pairs, and is tried last. An earlier method may have tightened this composition.
 
     Attributes:
         applies: condition on the parts, in words.

@@ -76,10 +76,10 @@ class AtomicProfile(Profile):
 
     @cached_property
     def _tails(self) -> tuple[FloatArray, FloatArray]:
-        """Log probabilities of all losses from each loss on, under both distributions P and Q.
+        """Log probabilities that the privacy loss is at least l_i, under P and under Q, for each of its values l_i.
 
-        Under P they are log Σ_{j ≥ i} p_j, with the infinite loss, at i = 0, …, n. Under Q they are log Σ_{j ≥ i} q_j
-        with q_j = p_j e^{−l_j}.
+        Let p_j be the probability of the loss l_j under P. Under Q it is q_j = p_j e^{−l_j}. The sums are over all
+        j ≥ i. Those under P include the infinite loss. The last entry of both arrays is for the infinite loss only.
         """
         log_p = np.asarray((*self.log_masses, self.log_infinite_mass), dtype=np.float64)
         log_q = np.full(log_p.size, -np.inf)
@@ -92,7 +92,7 @@ class AtomicProfile(Profile):
 
     @cached_property
     def _log_delta_at_losses(self) -> FloatArray:
-        """log δ at every loss, in increasing order, and then beyond the last one.
+        """The values of log δ at ε = l_i for every possible privacy loss l_i, and then beyond the last one.
 
         Beyond the last loss, δ is the probability of the infinite loss. δ(l_i) exceeds δ(l_{i+1}) by
         (e^{l_{i+1}} − e^{l_i}) Σ_{j > i} q_j, where q_j is the probability of l_j under Q.
@@ -127,6 +127,7 @@ class AtomicProfile(Profile):
             log_weighted_sizes = np.asarray(self.log_masses) - losses + np.log(sizes)
             log_totals = np.logaddexp.accumulate(log_weighted_sizes[::-1])[::-1]
             mean_sizes = np.exp(np.where(np.isneginf(log_q), 0.0, log_totals - log_q))
+            # A rounding of l changes e^{±l} by a few units of roundoff times |l|.
             relative_errors = 8 * UNIT_ROUNDOFF * (sizes + np.maximum(mean_sizes, 0.0))
 
             # The error of each step between two losses, summed from the last loss down.

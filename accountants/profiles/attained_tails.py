@@ -72,9 +72,9 @@ def table_below(rows: PiecewiseTails, lower: FloatArray) -> PiecewiseTails:
     """Return a table of a convex function below a profile, from lower bounds on its values.
 
     The profile is linear in α = e^ε between its exact values. Any smaller values h give a valid function, because their
-    convex hull is below that of the exact ones. Two changes lower them. Each value is lowered until it is at least a
-    near-tie below the one before it, so that slopes are accurate. The first one is lowered until −h′ ≤ (1 − h)/2 at
-    α = 1. The line there is then below 1 − α + α h(1/α), and so below a symmetric profile, for α < 1.
+    convex hull is below that of the exact ones. Two changes lower them. Each value is lowered until its log is at least
+    `NEAR_TIE` below that of the one before it, so that slopes are accurate. The first one is lowered until
+    −h′ ≤ (1 − h)/2 at α = 1. For α < 1 the line there is then below 1 − α + α h(1/α), and so below a symmetric profile.
 
     Args:
         rows: table with upper bounds on the values.
@@ -97,7 +97,9 @@ def table_below(rows: PiecewiseTails, lower: FloatArray) -> PiecewiseTails:
 
 
 def _hull_of(epsilon: FloatArray, log_values: FloatArray) -> PiecewiseTails:
-    """Return the convex hull of decreasing values as a table. One value of −∞ at its end is enough.
+    """Return the greatest convex function of e^ε below decreasing values, as a table.
+
+    Of several values of 0 (logarithm −∞) at the end, only the first one is used.
 
     Args:
         epsilon: ε of the points in nats, increasing.
@@ -114,8 +116,7 @@ def _hull_of(epsilon: FloatArray, log_values: FloatArray) -> PiecewiseTails:
 def attained_table(epsilon: FloatArray, bounds: Enclosure, log_infinite: float) -> PiecewiseTails | None:
     """Return a table of a convex function below a profile δ(ε), for lower bounds on δ of compositions.
 
-    The values at the points are lowered by factors that put the line between two neighbours below the profile (see
-    `_shares`).
+    The values at the points are lowered by factors, so that the lines between neighbours are below the profile.
 
     Args:
         epsilon: increasing ε from 0 on, in nats.
@@ -170,11 +171,11 @@ def _distinct_points(bounds: Enclosure) -> list[int]:
 
 
 def _shares(points: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatArray:
-    """Return the factor, for each interval, that puts the line between its lower bounds below a convex profile H.
+    """Return factors that lower the line between two bounds on a convex function H below H, one for each interval.
 
-    The interval is between neighbouring points i and i + 1, with L_i ≤ H ≤ U_i there. The chords of H over the
-    neighbouring intervals, extended into this one, are below H. The factor is that of the larger extended chord to the
-    line at the place where the two chords meet.
+    Neighbouring points have bounds L_i ≤ H ≤ U_i. The line from L_i to L_{i+1} may be above H in between, so it is
+    multiplied by a factor. The chords of H over the two neighbouring intervals, extended into this one, are below H.
+    The factor is the quotient of the larger extended chord and the line, at the point where the two chords meet.
 
     Args:
         points: ε of the points in nats, increasing.
@@ -212,9 +213,10 @@ def _shares(points: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatAr
 
 
 def _largest_first_value(points: FloatArray, lower: FloatArray, upper: FloatArray, second: float) -> float:
-    """Return the largest first value with which a convex function is below a profile H for α < 1 too.
+    """Return the largest h_0 with which a convex table h_0, h_1, … is below a privacy profile H for α = e^ε < 1 too.
 
-    The line through h_0 and h_1 must be at α = e^ε = 0 at most the extended first chord of H.
+    The line through h_0 and h_1 must be at α = 0 at most the first chord of H, extended to α = 0. This chord is
+    computed from the bounds on H that make it smallest.
 
     Args:
         points: ε of the points in nats, increasing.
@@ -223,8 +225,9 @@ def _largest_first_value(points: FloatArray, lower: FloatArray, upper: FloatArra
         second: log h_1, the second value of the function.
 
     Returns:
-        The natural logarithm; −∞ if no positive value is valid.
+        The natural logarithm of h_0; −∞ if no positive value is valid.
     """
+    # Lengths in α, relative to α = 1 at the first point.
     width = math.expm1(points[1])
     first = math.exp(lower[0])
     chord_at_zero = first + (first - math.exp(upper[1])) / width

@@ -118,10 +118,10 @@ def _merge_cells(log_p: FloatArray, log_q: FloatArray) -> tuple[FloatArray, Floa
 
 
 def _bins(losses: FloatArray) -> IntArray:
-    """Return the index of the bin of each privacy loss, of at most `MOST_ATOMS` bins.
+    """Sort privacy losses into at most `MOST_ATOMS` intervals (bins), and return the index of the bin of each.
 
-    Bins of equal width are divided further by bins of equal width in the square root. These are narrow for small
-    losses, which decide δ if the largest loss is far beyond every ε of interest.
+    Bins of equal width are divided further by bins of equal width in the square root of the loss. These are narrow for
+    small losses, which decide δ if the largest loss is far beyond every ε of interest.
 
     Args:
         losses: positive losses, in nats.
@@ -242,7 +242,8 @@ class Noise:
         largest_edge = float(np.max(np.abs(edges)))
         narrowest_cell = np.min(np.diff(edges, prepend=edges[0] - 1.0))
         edge_units = float(largest_edge / narrowest_cell)
-        # Units of roundoff: for elementary functions, for rounded means and edges, and one for each summand.
+        # Units of roundoff: 64 for elementary functions, 4 for rounded means and edges, times the effect of a move of
+        # an edge by its own roundoff, and one for each summand.
         rounding = (64.0 + 4.0 * (largest_edge + edge_units) + means) * UNIT_ROUNDOFF
         # A Gaussian log density changes by up to its argument per unit of the argument.
         return 4.0 * (1.0 + largest_edge) * rounding if self.kind == "gaussian" else rounding
@@ -275,7 +276,7 @@ class Noise:
 
 
 def _far_from(means: FloatArray, candidates: FloatArray) -> FloatArray:
-    """Select the possible edges that are not close to a mean.
+    """Select the possible edges of intervals that are not close to a mean of the noise.
 
     In a narrow cell between an edge and a mean, roundings would matter.
 

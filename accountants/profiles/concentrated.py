@@ -78,9 +78,11 @@ class ConcentratedProfile(Profile):
     def _chord(self) -> Chord:
         """The straight line in e^ε that replaces the bound on δ for small ε.
 
-        It ends at about the least ε with P(L > ε) + Q(L > ε) ≤ 1. ε and both tails of the loss L are functions of b,
-        where b + 1 is the best order (`minimiser`). An approximate end of the line is valid too.
+        It ends at about the least ε with P(L > ε) + Q(L > ε) ≤ 1, for the privacy loss L. The search is over b, where
+        b + 1 is the order of the Rényi divergence with the least bound on δ. ε and both tails are functions of b. An
+        approximate end of the line is valid too.
         """
+        # The end is below this ε, which limits the search.
         largest_epsilon = 1.0 + 4.0 * self.rho + 4.0 * math.sqrt(self.rho)
         log_b = self._log_b_of_chord(largest_epsilon)
         b = math.exp(log_b)
@@ -178,9 +180,9 @@ class BinaryConcentratedProfile(ConcentratedProfile):
 
     @cached_property
     def _binary_chord(self) -> Chord:
-        """The straight line in e^ε up to the first ε at which the best test has rates p + q ≤ 1.
+        """The straight line in e^ε that bounds δ up to the first ε at which the best test has rates p + q ≤ 1.
 
-        p and q are the true and the false positive rate. Another end of the line is valid, too.
+        p and q are the true and the false positive rate. The line may end at another ε, and is then valid too.
         """
         ratios = concentrated_ratios(self.rho)
         epsilon = float(ratios.epsilons[0])

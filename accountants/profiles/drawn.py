@@ -174,7 +174,7 @@ class SubsampledSearch(PairSearch):
         if certified is not None or not self.base.symmetric:
             return certified
 
-        # An engine's bounds at this ε may come from another transform than those of the base's search.
+        # Bounds at a single ε may differ from those of the base's search, because they are computed in another way.
         sides = crossing(bound_at, log_delta, guess._replace(steepness=1.0 / guess.epsilon))
         if side < 0:
             return sides.above
@@ -197,9 +197,9 @@ def subsample_test(test: NearTest, size: float, rate: float) -> NearTest:
         The test of the subsampled mechanism, with a width that is adapted to the new threshold.
     """
     epsilon = amplified_epsilon(test.epsilon, rate)
-    gamma = math.exp(min(epsilon, 700.0))
+    gamma = math.exp(min(epsilon, 700.0))  # the minimum keeps e^ε' finite
 
-    # The steepness changes by the factor dε/dε' = γ'/(γ' − 1 + q), with γ' = e^ε'.
+    # The steepness changes by the factor dε/dε' = γ'/(γ' − 1 + q), with γ' = e^ε'. Its denominator is kept above 0.
     least_denominator = -_LEAST_EXCESS * rate
     base_derivative = gamma / max(gamma - 1.0 + rate, least_denominator)
     steepness = test.steepness * base_derivative
@@ -250,6 +250,7 @@ def _base_epsilon_at(epsilon: float, rate: float, excess: float) -> float:
     Returns:
         ε in nats.
     """
+    # From ε' = 30 on, e^ε' is taken out of the logarithm, so that nothing overflows for any ε'.
     if excess == math.inf:
         return math.log(math.expm1(min(epsilon, 30.0))) - math.log(rate) + max(epsilon - 30.0, 0.0)
     if epsilon < 30.0:

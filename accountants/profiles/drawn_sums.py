@@ -175,10 +175,11 @@ class DrawnSumBound(Bound):
         return Enclosure(np.asarray(lower), np.minimum(upper, 0.0))
 
     def _point_above(self, epsilon: FloatArray) -> FloatArray:
-        """Return a point at which the log likelihood ratio of the mixture to N(0, 1) is at least ε.
+        """Find a point x slightly above that at which the log likelihood ratio of the mixture to N(0, 1) is ε.
 
-        The inequality holds up to rounding. The ratio is at least the term of any component, which gives a first point
-        above the solution. The log ratio is convex, so that the steps of Newton's method from above stay above.
+        The log ratio increases with x. It is at least ε at the result, up to rounding. The ratio is at least the term
+        of any component, which gives a first point above the solution. The log ratio is convex, so that the steps of
+        Newton's method from above stay above.
 
         Args:
             epsilon: array of ε, in nats.
@@ -210,7 +211,7 @@ class DrawnSumBound(Bound):
         return float(scanned[int(np.argmax(is_negligible))])
 
     def corners(self, end: float) -> FloatArray:
-        """Return increasing ε up to `end` at which the bound is tabulated.
+        """Return increasing values of ε for a table of the bound, dense where log δ falls fast.
 
         log δ falls by about `_DROP` at most from one to the next. Below e^−40 there are about `_DEEPER` of them.
 

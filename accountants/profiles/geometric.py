@@ -96,10 +96,10 @@ class GeometricProfile(Profile):
     def _escape(self) -> tuple[float, float]:
         """Log probabilities of an infinite and of a finite privacy loss.
 
-        The loss is infinite if the noise is in its lowest k levels. The other levels have a finite loss. Of these two
-        sets of levels, the one without the level 0 has the smaller probability. It is computed, and the other
-        probability is 1 minus it. Levels are counted in integers, because m may be beyond the integers that doubles
-        represent.
+        The noise has the values (levels) −m, …, m, and k is the shift. The loss is infinite if the noise is in its
+        lowest k levels, and finite otherwise. Of these two sets, the one without the level 0 has the smaller
+        probability. It is computed, and the other probability is 1 minus it. Levels are counted in integers, because m
+        may be beyond the integers that doubles represent.
         """
         if self.levels is None:
             return -math.inf, 0.0

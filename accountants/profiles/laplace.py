@@ -134,7 +134,7 @@ class OppositeLaplaceProfile(Profile):
         log_rate, log_absent = math.log(self.rate), self._log_absent
         log_numerator = float(np.logaddexp(log_absent, log_rate + self.shift))
         log_denominator = float(np.logaddexp(log_absent, log_rate - self.shift))
-        # Rounded up: errors of both logarithms of sums.
+        # Rounded up: each logarithm has an error of a few units of its terms, at most 1 + |log q| + s.
         slack = 32 * UNIT_ROUNDOFF * (1.0 + abs(log_rate) + self.shift)
         return log_numerator - log_denominator + slack
 

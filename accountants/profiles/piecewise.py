@@ -26,9 +26,10 @@ TABLE_ACCURACY = 2.0**12 * UNIT_ROUNDOFF
 
 @dataclass(frozen=True)
 class PiecewiseTails:
-    """A table of a decreasing convex function D of α = e^ε, linear between its points and constant after the last one.
+    """A privacy profile δ = D(α) that is linear in α = e^ε between the points of a table, and constant after the last.
 
-    As a privacy profile it has tails of the privacy loss L: Q(L > ε) = −dD/dα and P(L > ε) = D + α Q(L > ε).
+    D is decreasing and convex. It determines the tails of the privacy loss L under both distributions of a pair. They
+    are Q(L > ε) = −dD/dα and P(L > ε) = D + α Q(L > ε).
 
     Attributes:
         epsilon: ε of the points in nats, increasing from 0, a flat array.
@@ -40,12 +41,12 @@ class PiecewiseTails:
 
     @property
     def log_infinite_mass(self) -> float:
-        """Last log value, which is constant beyond the table."""
+        """Log probability of an infinite loss: the last log value, which is constant beyond the table."""
         return float(self.log_value[-1])
 
     @cached_property
     def log_slopes(self) -> FloatArray:
-        """log −dD/dα between neighbouring points.
+        """Logarithms of −dD/dα, one for each interval between neighbouring points.
 
         Every profile is below the line from (0, 1) to its value at α. A slope is therefore limited to that of this
         line.

@@ -60,9 +60,9 @@ class PowerProfile(Profile):
         return _ACCURACY
 
     def _log_weighted_sum(self, epsilon: FloatArray, weights: Sequence[float]) -> FloatArray:
-        """Return the log of a weighted sum of powers of e^ε.
+        """Return log Σ_a w_a e^{l_a − (a − 1) ε}, a weighted sum of powers of e^ε over the Rényi orders a.
 
-        It is log Σ_a w_a e^{l_a − (a−1) ε}, with a weight w_a for each order a.
+        l_a is the logarithm of the coefficient of order a, and w_a its weight.
 
         Args:
             epsilon: array of ε, in nats.
@@ -82,9 +82,10 @@ class PowerProfile(Profile):
     def legal(self) -> bool:
         """True if some mechanism has these Rényi divergences.
 
-        This holds if and only if the bound f on E_γ is at least 1 − γ for all γ in (0, 1), as every profile is. The
-        condition is checked at the tangent of f through the point (0, 1). It must fall no faster than 1 − γ. The
-        tangent touches f where P = f − γ f′ is 1. The factor 16 is a margin for rounding.
+        Let f be the bound on the hockey-stick divergence E_γ that follows from them. The condition is f ≥ 1 − γ for all
+        γ in (0, 1), which holds for every mechanism. It is checked at the tangent of f through the point (0, 1), which
+        must fall no faster than 1 − γ. The tangent touches f where f − γ f′ is 1. The factor 16 is a margin for
+        rounding.
         """
         log_touching_point = self._falls_to_one(self._log_p)
         if log_touching_point >= 0.0:

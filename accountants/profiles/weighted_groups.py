@@ -36,7 +36,8 @@ class GroupProfiles(Protocol):
     """Interface of the privacy profiles of a mechanism on k copies of a contribution, for several k at once.
 
     Each k is called a group. For example, group k is the case that a record is drawn k times into a batch. A profile is
-    log δ as a function of ε, in nats. Every array that a method returns has one row for each group.
+    log δ as a function of ε, in nats. The argument of a method is a flat array of ε. The result has one row for each
+    group, and one column for each ε.
     """
 
     @property
@@ -305,9 +306,9 @@ class MultiplicityProfile(Profile):
 
 
 def gaussian_mixture_pair(law: GaussianMixtureLaw) -> Pair:
-    """Return the pair of one Gaussian mechanism on a contribution with a random sensitivity.
+    """Return the output distributions of a Gaussian mechanism on a contribution with a random sensitivity.
 
-    The direction of the pair is that of the given distribution of the privacy loss.
+    They are mixtures of Gaussians. In direction "remove" the first one has the contribution, and in "add" the second.
 
     Args:
         law: sensitivities in standard deviations with their probabilities, and the direction. In direction "replace",
@@ -331,9 +332,9 @@ def gaussian_mixture_pair(law: GaussianMixtureLaw) -> Pair:
 
 
 def sampled_mixture_pairs(law: GaussianMixtureLaw, share: Share) -> tuple[Pair, Pair]:
-    """Return pairs for a contribution of random size that is in a batch with some probability.
+    """Return output distributions for a contribution of random size that is in a batch with some probability.
 
-    The contribution is zero if it is not in the batch.
+    The contribution is zero if it is not in the batch, so its size is a mixture with an additional zero.
 
     Args:
         law: distribution of the size of the contribution itself, in any direction.

@@ -125,8 +125,8 @@ def ratio_below(pair: Pair, cells: int) -> FiniteRatio | None:
 def _side(profile: Profile, cells: int) -> _Side:
     """Return the probabilities of intervals of positive privacy loss, rounded for lower bounds on δ.
 
-    The privacy loss of an output is the log of its likelihood ratio on two neighbouring data sets. An attained pair is
-    one that the mechanism has for some data, so that it bounds δ from below.
+    The privacy loss of an output is the log of its likelihood ratio on two neighbouring data sets. The two
+    distributions are attained: the mechanism has them for some data, so that they bound δ from below.
 
     Args:
         profile: the privacy profile of one direction, of an attained pair.
@@ -143,7 +143,7 @@ def _side(profile: Profile, cells: int) -> _Side:
         first, second, log_infinite = _intervals(profile, losses)
     else:
         return _Side(np.empty(0), np.empty(0), -math.inf)
-    # Only ratios that are above 1 by more than the rounding error.
+    # Only ratios that are above 1 by more than the rounding error, which is below 1e-14.
     is_usable = (first > second * (1.0 + 1e-14)) & (second > _LEAST_WEIGHT)
     return _Side(first[is_usable], second[is_usable], log_infinite)
 
@@ -265,13 +265,14 @@ def _cells_of_atoms(law: FiniteLaw) -> OutputCells | None:
 def accurate_groups(bounds: Sequence[Sequence[FloatArray]]) -> IntArray | None:
     """Group consecutive intervals so that the probability of each group is known accurately.
 
-    A cell is such an interval. A group ends as soon as its lower and upper bounds are close.
+    The intervals (cells) have lower and upper bounds on their probabilities, which may be far apart for small ones. A
+    group ends as soon as the bounds on its total are close under both distributions.
 
     Args:
         bounds: for each of the two distributions, lower and upper bounds on the masses of the cells.
 
     Returns:
-        Indices of the first cells; None if there is no accurate group.
+        Index of the first cell of each group, increasing; None if there is no accurate group.
     """
     # The sums of the current group: a row for each distribution, with the lower and the upper bound.
     starts, sums, start = [], np.zeros((2, 2)), 0

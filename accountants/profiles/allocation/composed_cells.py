@@ -26,10 +26,10 @@ _UNDERFLOW = 1e-300
 
 
 def cells_of_batch(run: Pair, cells: int) -> OutputCells | None:
-    """Return the probabilities of cells of all outputs of one batch, under both distributions of an attained pair.
+    """Return the probabilities of sets of outputs of one batch, for lower bounds on δ, under both distributions.
 
-    A cell is a set of outputs that are merged, which is post-processing. Releases without
-    distributions in closed form are left out, which is post-processing too.
+    The batch has several releases. Their joint outputs are merged into sets (cells), which is post-processing. Releases
+    without distributions in closed form are left out, which is post-processing too.
 
     Args:
         run: the attained pair of all releases from the batch.

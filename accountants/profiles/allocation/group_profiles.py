@@ -122,7 +122,7 @@ class GroupMinimum:
         return -math.inf
 
     def _outer_places(self, place: float, offsets: FloatArray, epsilon: float) -> Iterator[FloatArray]:
-        """Yield pairs of places on both sides of the minimum of a convex function, for ever larger rises.
+        """Yield pairs of points on both sides of the minimum of a function, at which it has risen ever more.
 
         The function is F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P), with the hockey-stick divergences of a pair (P, Q).
 
@@ -148,9 +148,10 @@ class GroupMinimum:
 
 
 def _least_place(table: Pair, splits: FloatArray, epsilon: float, unit: float) -> float | None:
-    """Search for the approximate minimiser of a bound on δ of two changes, on ever finer grids.
+    """Search for the approximate minimiser of a bound on δ of two changes of a data set, on ever finer grids.
 
-    The bound is F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P), with the hockey-stick divergences of a pair (P, Q).
+    The bound is F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P). P and Q are the output distributions of one change. E_γ is the
+    hockey-stick divergence, that is, δ at ε = log γ.
 
     Args:
         table: pair (P, Q) with profiles of little cost.
@@ -159,9 +160,9 @@ def _least_place(table: Pair, splits: FloatArray, epsilon: float, unit: float) -
         unit: the number of which the result is a multiple.
 
     Returns:
-        The place, an approximate minimiser; None if F is zero at a place of a grid.
+        log γ₁ of the approximate minimum; None if F is zero at a point of a grid.
     """
-    number_of_points = 65
+    number_of_points = 65  # of each finer grid: 32 for each of the two intervals around the best point
     for _ in range(3):
         values = _log_sums(table, splits, epsilon).upper
         index = int(values.argmin())
@@ -176,16 +177,17 @@ def _least_place(table: Pair, splits: FloatArray, epsilon: float, unit: float) -
 
 
 def _bound_by_three(place: float, least: Enclosure, outer: FloatArray, values: Enclosure) -> float:
-    """Return a lower bound on the log of a convex function everywhere, from its values at three places.
+    """Return a lower bound on the log of a convex function that holds everywhere, from its values at three points.
 
-    Beyond an outer place the function is at least its value there. Between an outer place and the middle one it is
-    above the line through the middle place and the outer place on the other side.
+    The function is larger at both outer points than in the middle. Beyond an outer point it is therefore at least its
+    value there. Between an outer point and the middle one it is above the line through the middle point and the outer
+    point on the other side.
 
     Args:
-        place: log γ₁ of the middle place.
+        place: log γ₁ of the middle point, where γ₁ is the argument of the function.
         least: bounds on the log of the function there.
-        outer: log γ₁ of a smaller and a larger place.
-        values: bounds on the log of the function there.
+        outer: log γ₁ of a smaller and of a larger point.
+        values: bounds on the log of the function at these two.
 
     Returns:
         The bound; −∞ if the outer values are not surely larger than the middle one.
@@ -201,7 +203,7 @@ def _bound_by_three(place: float, least: Enclosure, outer: FloatArray, values: E
     # The largest fall of the two extended lines below the middle value.
     fall_above = distance_above / distance_below * rise_below
     fall_below = distance_below / distance_above * rise_above
-    # Rounded up, and the result rounded down.
+    # The fall is rounded up, and the result is rounded down.
     fall = max(fall_above, fall_below) * (1.0 + _ROUNDING)
     if not fall < 1.0:
         return -math.inf
@@ -335,10 +337,10 @@ class GroupProfile(AtomicProfile):
 
     @cached_property
     def _attained_table(self) -> PiecewiseTails | None:
-        """Table of a convex function below δ of two changes; None if the bounds on δ are too wide for one.
+        """A table of lower bounds on δ of two changes that is convex in e^ε; None if the bounds on δ are too wide.
 
-        Points at which δ has hardly fallen since the last one are left out, because a slope between them would be
-        inexact.
+        Its points are ε = 0 and the positive privacy losses. Points at which δ has hardly fallen since the last one are
+        left out, because a slope between them would be inexact.
         """
         chosen: list[float] = []
         last = math.inf
@@ -352,13 +354,13 @@ class GroupProfile(AtomicProfile):
         return attained_table(points, self.log_delta(points), -math.inf)
 
     def near_tests(self, sizes: Sequence[float]) -> list[NearTest | None]:
-        """Return, for each false positive rate, bounds on the best test near that rate.
+        """Find tests near the most powerful ones at given false positive rates, with bounds on their errors.
 
         Args:
             sizes: false positive rates, in (0, 1).
 
         Returns:
-            One test for each rate, or None where there is none.
+            One test for each rate; None if no test near the rate is known.
         """
         return [self.test_of(size, super(GroupProfile, self).log_delta_bounds, self.tail_accuracy) for size in sizes]
 

@@ -103,10 +103,10 @@ class HiddenChoiceProfile(Profile):
         return Enclosure(lower, lower)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log probabilities log(w p) and log(M q) of the tests that give the lower bound on δ.
+        """Return the log probabilities of the test that gives the lower bound on δ at each ε, under both distributions.
 
-        p and q are the probabilities of the test {L > x} of one set under both distributions, with its privacy loss L.
-        x is ε + log M − log w, but at least 0.
+        They are log(w p) and log(M q). p and q are the probabilities of {L > x} under the two distributions of one set,
+        with its privacy loss L. x is ε + log M − log w, but at least 0.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
@@ -161,9 +161,10 @@ def _outward(log_p: float, log_q: float, accuracy: float) -> tuple[float, float]
 
 
 def hidden_choice_pair(base: Pair, log_factor: float, log_weight: float = 0.0) -> Pair:
-    """Return a pair for lower bounds on δ of a contribution that is in one hidden set of outputs.
+    """Return a pair for lower bounds on δ of a contribution that is in one of m sets of outputs, a hidden one.
 
-    The contribution is in one of m sets, and the observer does not see in which one.
+    An attacker may test each set, and accept if any test accepts. Compared with a known set, this multiplies the false
+    positive rate by at most M, and the true positive rate by at least w.
 
     Args:
         base: pair of the outputs of one set, which the mechanism attains if the set is known.
@@ -203,9 +204,10 @@ def log_choices(steps: int, times_chosen: int, allocations: int) -> float:
 def replaced_choice_pairs(shift: float, steps: int, times_chosen: int, allocations: int) -> list[Pair]:
     """Return pairs for lower bounds on δ of replacing a contribution by its opposite in hidden batches.
 
-    The noise is Gaussian, and the contribution is in k of t batches. The test of a set requires that the outputs of the
-    set have a large sum, and that no output of any batch is below −b. With K = k r chosen outputs of N = t r in r
-    allocations, and the shift c, the factors are
+    The noise is Gaussian, and the contribution is in k of t batches. An attacker tests each possible set of k batches.
+    The outputs of the set must have a large sum, and no output of any batch may be below −b. There are r allocations,
+    with K = k r chosen outputs of N = t r, and c is the shift. Compared with a known set, the true positive rate is
+    multiplied by at least w, and the false positive rate by at most M:
 
         w = Φ(b + c)^K Φ(b)^(N − K),   M = C(t, k)^r (Φ(b − c)/Φ(b))^K.
 
@@ -255,10 +257,9 @@ def _log_normal(x: float) -> float:
 
 
 def _quantile(log_loss: float) -> float:
-    """Find the point at which the normal distribution function Φ has about a given value.
+    """Find the b ≥ 0 with −log Φ(b) about a given number by bisection, for the normal distribution function Φ.
 
-    It is the b ≥ 0 with −log Φ(b) about the given number, which bisection finds. Every b gives a valid test, so that
-    the result need not be exact.
+    Every b gives a valid test, so that the result need not be exact.
 
     Args:
         log_loss: the given number, positive.

@@ -121,7 +121,7 @@ def choose_losses(profile: Profile, end: float, cells: int) -> FloatArray:
 
 
 def _listed_losses(profile: Profile, end: float) -> FloatArray | None:
-    """Return 0 and the possible positive privacy losses in increasing order, if there are few.
+    """Return 0 and all possible positive privacy losses in increasing order, if there are few.
 
     The privacy loss is the log likelihood ratio of an output on two neighbouring data sets. If it takes few values,
     tables of δ need entries only there.
@@ -131,8 +131,8 @@ def _listed_losses(profile: Profile, end: float) -> FloatArray | None:
         end: an ε from which on δ is 0, in nats; math.inf if none is known.
 
     Returns:
-        The losses in nats, 0 included. Of very many atoms, only a part is listed. None if the loss
-        has no such list.
+        The losses in nats, 0 included. Of very many values of a finite list, only a part is returned. None if the
+        possible losses are too many or not known.
     """
     if end == 0.0:
         return np.zeros(1)
@@ -178,7 +178,7 @@ def interval_bounds(profile: Profile, end: float, cells: int) -> FloatArray:
     if listed is None:
         return choose_losses(profile, end, cells)
     middles = 0.5 * (listed[1:] + listed[:-1])
-    # A bound above the last loss, also if it is 0.
+    # A bound slightly above the last loss; the second term is for a last loss of 0.
     beyond_last = listed[-1] * (1.0 + 1e-9) + 1e-300
     return np.concatenate(([0.0], middles, [beyond_last]))
 

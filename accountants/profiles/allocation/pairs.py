@@ -64,8 +64,7 @@ def allocation_pairs(shift: float, steps: int, cells: int) -> AllocationPairs:
     Returns:
         Two pairs of distributions. δ of the first is at least that of the mechanism, and δ of the second at most.
     """
-    # By joint convexity, the pair of a public batch dominates.
-    # Outward rounding of the shift, which keeps both bounds valid.
+    # By joint convexity, the pair of a public batch dominates. The shift is rounded outward by more than its error.
     rounding = 4 * UNIT_ROUNDOFF
     public = gaussian_pair(shift * (1.0 + rounding))
 

@@ -75,12 +75,13 @@ def ratio_of_bounds(calls: Sequence[BoundedPoint], puts: Sequence[BoundedPoint])
     δ at κ = e^ε is a convex function of κ, so that it is at most the lower convex hull of the bounds.
 
     Args:
-        calls: upper bounds on δ from P to Q, at the losses log κ of the doubles κ = e^ε, in increasing order.
-        puts: upper bounds on δ from Q to P, at the losses −log κ of the doubles κ = e^{−ε}, in increasing order of ε.
+        calls: upper bounds on δ of P against Q at ε = log κ, for doubles κ ≥ 1, in increasing order.
+        puts: upper bounds on δ of Q against P at ε = −log κ, for doubles κ ≤ 1, in increasing order of ε.
 
     Returns:
         Values of dP/dQ with their masses under Q, above the true ratio in the convex order.
     """
+    # Points (κ, δ) as integers, beginning with δ = 1 at κ = 0.
     points = [(0, _ONE)]
     for loss, delta in reversed(puts):
         place = _whole(math.exp(-loss) * (1.0 - _outward_move(loss, delta)))
@@ -135,9 +136,9 @@ Point = tuple[int, int]
 
 
 def _convex_hull(points: list[Point]) -> list[Point]:
-    """Return the lower convex hull of points and of the ray to the right from the lowest one.
+    """Return the greatest convex function that does not increase and is nowhere above given points.
 
-    The hull is the greatest convex function that is nowhere above the points and does not increase. Coordinates are
+    It is the lower convex hull of the points up to the lowest one, and constant from there on. Coordinates are
     integers, so that comparisons of slopes are exact.
 
     Args:

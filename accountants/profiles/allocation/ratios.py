@@ -83,8 +83,8 @@ class FiniteRatio:
     def merge(self, other: FiniteRatio, values: FloatArray, masses: FloatArray, bounds: FloatArray) -> FiniteRatio:
         """Return a bound on a sum or product of two independent ratios, with its values moved to few places.
 
-        Above, the mass of a value moves to both bounds of its cell, with its mean unchanged. Below, all mass of a cell
-        moves to its mean.
+        The values are divided into intervals, the cells. For an upper bound ("above"), the mass of a value moves to the
+        two ends of its cell, with its mean unchanged. For a lower bound, all mass of a cell moves to its mean.
 
         Args:
             other: the second ratio, bounded on the same side.
@@ -165,9 +165,10 @@ class FiniteRatio:
 def _split_cells(
     values: FloatArray, masses: FloatArray, bounds: FloatArray, index: IntArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Move the mass at each value to both bounds of its cell, with its mean unchanged.
+    """Replace the values of a distribution by the bounds of intervals (cells), with the mean of each value unchanged.
 
-    This makes expectations of convex functions larger.
+    The mass at a value is split between both bounds of its cell, more to the nearer one. This makes expectations of
+    convex functions larger.
 
     Args:
         values: the values, a flat array.
@@ -176,8 +177,9 @@ def _split_cells(
         index: index of the cell of each value.
 
     Returns:
-        The bounds of the cells as places, and the weight of each.
+        The bounds of the cells, which are the new values, and the mass at each of them.
     """
+    # Both shares are computed by a subtraction of neighbours, which keeps the digits of small ones.
     widths = np.diff(bounds)
     share_to_upper = (values - bounds[index]) / widths[index]
     share_to_lower = (bounds[index + 1] - values) / widths[index]
@@ -189,10 +191,10 @@ def _split_cells(
 def _merge_cells(
     values: FloatArray, masses: FloatArray, bounds: FloatArray, index: IntArray
 ) -> tuple[FloatArray, FloatArray, float]:
-    """Move all the mass of each cell to the mean of the cell.
+    """Merge the values of a distribution within intervals (cells), each into the mean of its cell.
 
-    This makes expectations of convex functions smaller. The mean is computed as an offset from the cell's lower bound,
-    which keeps its digits.
+    This makes expectations of convex functions smaller, by Jensen's inequality. The mean is computed as an offset from
+    the cell's lower bound, which keeps its digits.
 
     Args:
         values: the values, a flat array.
@@ -201,8 +203,10 @@ def _merge_cells(
         index: index of the cell of each value.
 
     Returns:
-        Places, weights, and the largest distance of a place from its cell's lower bound, relative to the place.
+        The means of the cells that have mass (the places), with their masses. The last value is the largest offset of a
+        mean from its cell's lower bound, relative to the mean.
     """
+    # Mass of each cell, and its first moment of the position within the cell, from 0 to 1.
     widths = np.diff(bounds)
     share = (values - bounds[index]) / widths[index]
     moments = np.bincount(index, masses * share, widths.size)
@@ -295,21 +299,20 @@ def combine_copies(term: TermT, times: int, combine: Callable[[TermT, TermT], Te
 
 
 def _merge_far_bounds(bounds: FloatArray, first: FiniteRatio, second: FiniteRatio) -> FloatArray:
-    """Return bounds of cells for a sum of two terms that resolve its rare large values.
+    """Choose the points between which values of a sum of two terms are merged, dense at its rare large values.
 
-    The bounds of cells are the points between which values of the sum are merged. Rare large values matter for δ. A
-    value of a term is far if its distance to the next value exceeds some standard deviations of the other term. The sum
-    is then almost always close to x plus the mean of the other term, for the value x. For `above` that point becomes a
-    bound of cells. For `below` the points become midpoints. The choice affects the tightness of a bound, not its
-    validity.
+    Rare large values matter for δ. A value x of a term is far if its distance to the next value exceeds some standard
+    deviations of the other term. The sum is then almost always close to x plus the mean of the other term. For an upper
+    bound ("above") this point becomes one of the points. For a lower bound ("below") the middles between such points
+    are used. The choice affects the tightness of a bound, not its validity.
 
     Args:
-        bounds: bounds of cells, from 0 to the largest sum.
+        bounds: points for ordinary values, the bounds of the merged intervals, from 0 to the largest sum.
         first: the first term.
         second: the second term, bounded on the same side.
 
     Returns:
-        Increasing bounds. They are the given ones if no value is far.
+        The points, increasing. They are the given ones if no value is far.
     """
     # The points at which sums with a far value accumulate.
     anchors, far_from = [], np.inf

@@ -120,7 +120,7 @@ class SeveralBatchesLaw(NamedTuple):
 
 
 class OutputCells(NamedTuple):
-    """Probabilities that the output of one batch is in each of some cells, for three kinds of batches.
+    """Probabilities of sets of outputs (cells) of one batch, for three kinds of batches.
 
     A cell is a set of outputs that are merged. The unit is the record or client that is protected, and its contribution
     is in randomly chosen batches.
@@ -236,7 +236,7 @@ def sums_of_gains(
 def _window_of_sum(
     columns: tuple[FloatArray, FloatArray, FloatArray], gain: FloatArray, steps: int, times_chosen: int
 ) -> float:
-    """Return the width of the window in which nearly every sum of a test statistic is.
+    """Return the width of an interval that contains nearly every sum of a test statistic over all outputs.
 
     Args:
         columns: probabilities of the cells of an output with the contribution, with the replacing one, and with
@@ -384,7 +384,7 @@ def pair_of_sums(sums: tuple[LatticeSum, LatticeSum]) -> Pair:
 
 
 def _direction(first: FloatArray, second: FloatArray, left_out: float, accuracy: float) -> Pair:
-    """Return a pair with a first direction that is a lower bound on δ. Its second direction is not used.
+    """Return a pair of distributions for a lower bound on δ of the first against the second, in this order only.
 
     The probabilities of the second distribution are rounded up, which understates every privacy loss.
 

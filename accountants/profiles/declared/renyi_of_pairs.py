@@ -208,8 +208,9 @@ def pure_renyi(epsilon: float, order: float) -> float:
 def _atoms_renyi(law: FiniteLaw, order: float) -> list[float]:
     """Return the larger Rényi divergence of both directions of two distributions on finitely many outcomes.
 
-    Losses and probabilities are known within `law.accuracy`. Let A be Σ Q r^a with the likelihood ratio r. An error e
-    of every log r changes log A by at most 2 a e. An error of every log Q changes it by at most as much.
+    The divergence of order a is log(A)/(a − 1) with A = Σ Q r^a, for the likelihood ratio r of each outcome. Losses and
+    log probabilities have errors of up to `law.accuracy`, relative to their size. An error of every log r changes log A
+    by at most 2a times it. An error of every log Q changes log A by at most as much.
 
     Args:
         law: the outcomes, with their privacy losses and probabilities.

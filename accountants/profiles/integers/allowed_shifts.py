@@ -11,9 +11,9 @@ class ShiftBounds(NamedTuple):
     """Bounds on the integer vectors by which two neighbouring data sets may shift a released integer vector.
 
     Attributes:
-        square: bound on the squared ℓ2 norm of the difference.
-        total: bound on the ℓ1 norm of the difference.
-        dimension: number of coordinates.
+        square: bound on the squared ℓ2 norm of the shift, at least 0.
+        total: bound on the ℓ1 norm of the shift, at least 0.
+        dimension: number of coordinates, at least 1.
     """
 
     square: int
@@ -47,11 +47,10 @@ class ShiftBounds(NamedTuple):
 
     @property
     def worst(self) -> Parts | None:
-        """The allowed vector with the largest sorted coordinates of all allowed vectors, if there is one.
+        """The allowed vector that is largest in every sorted coordinate, as pairs (size, number of coordinates).
 
-        It exists in one dimension, and if every allowed vector has coordinates of at most 1. It is given as pairs of a
-        size and the number of coordinates of this size. It is empty if only the zero vector is allowed, and None if
-        there is no such vector.
+        It exists in one dimension, and if every allowed vector has coordinates of at most 1. Otherwise the value is
+        None. It is empty if only the zero vector is allowed.
         """
         if self.dimension == 1 or self.total <= 1:
             return ((self.largest, 1),) if self.largest > 0 else ()

@@ -38,7 +38,7 @@ _KEPT = 16
 
 @lru_cache(maxsize=_KEPT)
 def discrete_gaussian_pairs(scale: float, shift: int) -> ShiftedPairs:
-    """Return a dominating and an attained pair for discrete Gaussian noise of scale σ against its shift by k ≥ 0.
+    """Return pairs of distributions for upper and lower bounds on δ of discrete Gaussian noise, shifted by k ≥ 0.
 
     Up to the scale `LARGEST_LISTED` every outcome is listed. Wider noise is grouped into cells, that is, intervals of
     integers.
@@ -48,8 +48,8 @@ def discrete_gaussian_pairs(scale: float, shift: int) -> ShiftedPairs:
         shift: shift k, the sensitivity of the released integer, at most 1e15.
 
     Returns:
-        Two pairs of distributions. δ of the first is at least that of the noise and its shift, and δ of the second at
-        most.
+        Two pairs of distributions, `upper` and `attained`. δ of the first is at least that of the noise and its shift,
+        and δ of the second at most.
     """
     if shift == 0:
         return shifted_pairs(None)

@@ -79,17 +79,17 @@ class DiscreteGaussianRenyi:
         return Interval(max(lower - rounding, 0.0), min(upper + rounding, normal_divergence))
 
     def _log_quotient(self, distance: float) -> Interval:
-        """Return bounds on the log of a quotient of two sums over the integers, which is at most 0.
+        """Return bounds on log(θ(f)/θ(0)), where θ(f) is the sum of e^{−(y − f)²/2σ²} over all integers y.
 
-        It is log θ(f)/θ(0) for the sum θ(f) of e^{−(y − f)²/2σ²} over the integers y. Here σ is the scale of the noise.
-        For a large scale, Poisson's summation formula gives a bound that is almost 0. Otherwise the quotient is
-        e^{−f²/2σ²} (1 + Σ_{y ≥ 1} A_y/θ(0)) with A_y = e^{(yf − y²/2)/σ²} (1 − e^{−yf/σ²})².
+        σ is the scale of discrete Gaussian noise, and the quotient is at most 1. For a large scale it is almost 1, by
+        Poisson's summation formula. Otherwise it is e^{−f²/2σ²} (1 + Σ A_y/θ(0)), summed over y ≥ 1. The terms are
+        A_y = e^{(yf − y²/2)/σ²} (1 − e^{−yf/σ²})².
 
         Args:
             distance: f in [0, 1/2], rounded once.
 
         Returns:
-            Lower and upper bound.
+            A lower and an upper bound on the natural logarithm, at most 0.
         """
         if distance == 0.0:
             return Interval(0.0, 0.0)
@@ -110,6 +110,6 @@ class DiscreteGaussianRenyi:
         ratio = float(np.sum(terms)) / total
         fall = 0.5 * distance * distance / variance
         rise = math.log1p(ratio)
-        # 1e-300 covers results below the normal doubles.
+        # Errors of the sum, and of the few roundings of both terms. 1e-300 covers results below the normal doubles.
         slack = 2.0 * error + 32 * UNIT_ROUNDOFF * (fall + rise) + 1e-300
         return Interval(rise - fall - slack, min(rise - fall + slack, 0.0))

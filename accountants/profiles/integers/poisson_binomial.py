@@ -46,7 +46,10 @@ class TrialsBounds(NamedTuple):
 
 
 class _Losses(NamedTuple):
-    """The privacy losses of the sums that both distributions of a pair list, with the probability of all further sums.
+    """The privacy losses of a sum of binary trials under two distributions, with the probability of unlisted values.
+
+    Each distribution is a list of probabilities; very improbable sums are not listed. A sum has a loss here if both
+    distributions list it.
 
     Attributes:
         losses: losses in nats, increasing.
@@ -103,7 +106,8 @@ def trials_bounds(trials: int, theta: float, clients: int) -> TrialsBounds:
         exact = with_plateau(_single_client(trials, theta), pure_plateau(Fraction(pure)))
         return TrialsBounds(exact, (exact,))
 
-    # The pair of the points has an infinite loss of small probability, as a margin. It is left out: the sum has none.
+    # The outcomes that `points_pair` lists include an infinite loss of small probability, as a margin. They are left
+    # out, because the sum has no infinite loss.
     other_trials = (clients - 1) * trials
     points = points_pair(_largest_deltas(trials, other_trials, theta))
     upper = with_plateau(Pair(points.forward, points.forward), pure_plateau(Fraction(pure)))
@@ -281,9 +285,9 @@ def _largest_deltas(trials: int, other_trials: int, theta: float) -> list[Profil
 
 
 def _grid(listed: list[_Losses], pure: float) -> FloatArray:
-    """Return increasing values of ε at which δ is tabulated.
+    """Choose increasing values of ε for a table of δ: 0 and all positive privacy losses, or equidistant values.
 
-    They are 0 and all positive privacy losses, or equidistant values if there are many losses.
+    Equidistant values are used if there are more than `_POINTS` losses.
 
     Args:
         listed: tables of the privacy losses.

@@ -127,7 +127,9 @@ class ShiftedNoiseProfile(Profile):
         return Enclosure(np.minimum(lower, upper), upper)
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
-        """Enclose log δ at one ε by the formula of `log_delta`, without arrays, which is quicker.
+        """Compute a lower and an upper bound on log δ at one ε, from the listed losses and their errors.
+
+        A listed loss may be too large by its error, so the lower bound is evaluated at an ε that is raised by it.
 
         Args:
             epsilon: ε ≥ 0, in nats.

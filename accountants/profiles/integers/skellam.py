@@ -20,20 +20,21 @@ _KEPT = 16
 
 @lru_cache(maxsize=_KEPT)
 def skellam_pairs(variance: float, shift: int) -> ShiftedPairs:
-    """Return a dominating and an attained pair for Skellam noise of variance μ against its shift by k ≥ 0.
+    """Return pairs of distributions for upper and lower bounds on δ of Skellam noise of variance μ, shifted by k ≥ 0.
 
-    Outcomes y with |y| or |y − k| beyond R, the reach of the table, are not listed. For a shift of more than R, the
-    privacy loss is bounded by an infinite one. For a shift of more than R/2, the attained pair is that of a shift by
-    R/2, which is also within the sensitivity.
+    A table has the probabilities of the outcomes from −R to R. Outcomes y with |y| or |y − k| above R are not listed,
+    and their privacy loss is bounded by an infinite one. If k exceeds R/2, the lower bound is for a shift by R/2, which
+    is also within the sensitivity.
 
     Args:
         variance: variance μ of the noise, from 2^−20 to 2^22.
         shift: shift k, the sensitivity of the released integer, at most 1e15.
 
     Returns:
-        Two pairs of distributions. δ of the first is at least that of the noise and its shift, and δ of the second at
-        most.
+        Two pairs of distributions, `upper` and `attained`. δ of the first is at least that of the noise and its shift,
+        and δ of the second at most.
     """
+    # Without a shift there is no loss. With a shift beyond the table, every loss counts as infinite.
     if shift == 0:
         return shifted_pairs(None)
     table, formula = skellam_table(variance), SkellamRenyi(variance, shift)

@@ -134,11 +134,11 @@ class SkellamRenyi:
         return min(at_zero, sum(self._closed_parts(1.0)))
 
     def _quotient_from(self, excess: float) -> float:
-        """Return an upper bound on a quotient that bounds ρ, at all orders from a given one on.
+        """Return an upper bound on D_a/a for the Rényi divergence D_a of all orders a from a given one on.
 
-        The quotient is K/(a (a − 1)) with K = (a − 1) D_a, for the Rényi divergence D_a. Let t = a − 1 and v cosh
-        v = tk/μ. With A(v) = v² cosh v − v sinh v + cosh v − 1, K is at most μ A + kv + log 2. The quotients A/t² and
-        v/t decrease in t.
+        With K = (a − 1) D_a it is K/(a (a − 1)). Let t = a − 1, and let v solve v cosh v = tk/μ for the shift k and the
+        variance μ. With A(v) = v² cosh v − v sinh v + cosh v − 1, K is at most μ A + kv + log 2. The quotients A/t² and
+        v/t decrease in t, so the bound at the first order holds for all larger ones.
 
         Args:
             excess: t = a − 1 > 0 of the first order.
@@ -153,10 +153,10 @@ class SkellamRenyi:
         return min(quadratic, area / (excess * excess) + rest / product)
 
     def _closed_parts(self, excess: float) -> tuple[float, float]:
-        """Return two parts of a bound in closed form on a log moment of the privacy loss.
+        """Return upper bounds on μ A(v) and on kv + log 2, two parts of a bound on a log moment of the privacy loss.
 
-        The parts bound μ A(v) and kv + log 2, and their sum bounds K = t D_{1 + t}. v is the solution of v cosh
-        v = tk/μ, and A(v) = v² cosh v − v sinh v + cosh v − 1.
+        Their sum bounds the moment K = t D_{1 + t} for the Rényi divergence D. k is the shift and μ the variance of the
+        noise, and v solves v cosh v = tk/μ. Here A(v) = v² cosh v − v sinh v + cosh v − 1.
 
         Args:
             excess: t > 0, the order minus 1.
@@ -173,9 +173,9 @@ class SkellamRenyi:
     def _closed_bound(self, excess: float) -> float:
         """Return an upper bound in closed form on the Rényi divergence D_a of the noise and its shift by k.
 
-        It is the smaller one of two. With t = a − 1 and s = √(log 2/(k²/2μ)), the first is k²/2μ (t' + 2) + log 2/t'
-        for t' = max(t, s). The second suits large orders. With v cosh v = tk/μ it is
-        k (v + (k/μ)/cosh v − tanh v) + (μ (cosh v − 1) + log 2)/t.
+        It is the smaller one of two bounds, with t = a − 1 and the variance μ. The first is k²/2μ (t' + 2) + log 2/t'
+        for t' = max(t, s) and s = √(log 2/(k²/2μ)). The second suits large orders. It is
+        k (v + (k/μ)/cosh v − tanh v) + (μ (cosh v − 1) + log 2)/t, where v solves v cosh v = tk/μ.
 
         Args:
             excess: t = a − 1 > 0.

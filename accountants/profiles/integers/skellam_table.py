@@ -147,8 +147,7 @@ def skellam_table(variance: float, least_reach: int = 0) -> SkellamTable:
     total = 1.0 + 2.0 * float(np.sum(np.exp(-falls[:0:-1])))
     log_at_zero = -math.log(total)
 
-    # Ratios decrease, so the probabilities beyond R are below a geometric series.
-    # The sum of a geometric series with the last ratio.
+    # Ratios decrease, so the probabilities beyond R are below a geometric series with the last ratio.
     log_series = math.log(ratios[-1] / (1.0 - ratios[-1]))
     log_beyond = log_at_zero - float(falls[-1]) + log_series + 4.0 * error
     return SkellamTable(falls, log_at_zero, log_beyond, 2.0 * error + 64 * UNIT_ROUNDOFF)

@@ -87,15 +87,16 @@ class Moment:
 def second_moment(parts: Sequence[tuple[Pair, int]], *, backward: bool = False) -> Moment | None:
     """Bound the second moment of the likelihood ratio dP/dQ of a composition, over outcomes without large losses.
 
-    The second moment of independent steps is the product of those of the single steps.
+    The second moment of independent steps is the product of those of the single steps. Each step has a cut, beyond
+    which its privacy losses count as large; η bounds the probability that any step has such a loss.
 
     Args:
         parts: pairs (P, Q) of the steps, and the number of runs of each.
         backward: whether P and Q are exchanged.
 
     Returns:
-        The bounds v and η, as a `Moment`. None if v + 2η ≥ 1, where the bound on δ is not proved (module docstring).
-        Also None if the losses beyond every cut are too likely, or if squares of losses underflow.
+        v and η, where the second moment is at most 1 + v. None if v + 2η ≥ 1, where the bound on δ is not proved. Also
+        None if the losses beyond every cut are too likely, or if squares of losses underflow.
     """
     log_growth, log_exceeding = 0.0, -math.inf
     for pair, count in parts:
@@ -125,8 +126,8 @@ def second_moment(parts: Sequence[tuple[Pair, int]], *, backward: bool = False) 
 def _moment_grid(profile: Profile) -> FloatArray:
     """Return the values of ε at which a profile is evaluated for a second moment.
 
-    They are 0 and a geometric grid up to `_FURTHEST`. The grid begins at a small fraction of δ(0), where the privacy
-    loss of the step is.
+    They are 0 and a geometric grid up to `_FURTHEST`. The grid begins at a small fraction of δ(0), because δ(0) has
+    about the size of the privacy loss of the step.
 
     Args:
         profile: privacy profile ε ↦ δ(ε) of one direction of a pair.
@@ -162,11 +163,11 @@ def _log_beyond(profile: Profile, epsilon: FloatArray) -> FloatArray:
 
 
 def _integral(profile: Profile, epsilon: FloatArray) -> float:
-    """Return an upper bound on twice the integral of a privacy profile as a function of e^ε.
+    """Return an upper bound on twice the integral of a privacy profile as a function of γ = e^ε.
 
-    The profile is the hockey-stick divergence E_γ at γ = e^ε. The last E_γ is added. E_γ is convex in γ, so that the
-    trapezoidal rule bounds its integral from above. The last term exceeds twice the part of ∫ γ⁻³ E_γ dγ beyond the
-    last point.
+    The profile is the hockey-stick divergence E_γ, which is δ at ε = log γ. It is convex in γ, so that the trapezoidal
+    rule bounds its integral from above. The last E_γ is added, because it exceeds twice the part of ∫ γ⁻³ E_γ dγ beyond
+    the last point.
 
     Args:
         profile: privacy profile δ(ε) = E_γ of one direction of a pair.
@@ -285,10 +286,10 @@ def rare_composition(parts: Sequence[tuple[Pair, int]], dominating: Callable[[],
 
 
 def _may_be_lost(pair: Pair, count: int) -> bool:
-    """Return whether a step's privacy loss may be too small for a lattice.
+    """Return whether a step's privacy loss may be too small for a composition on a grid of losses (a lattice).
 
-    A lattice is the grid of losses of another method. The standard deviation of the loss is at least twice the step's δ
-    at ε = 0.
+    The lattice rounds each loss, so that tiny losses get lost. The size of the loss is measured by its standard
+    deviation, for which twice the step's δ at ε = 0 is used.
 
     Args:
         pair: the pair of the step.

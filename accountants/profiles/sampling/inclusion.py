@@ -26,7 +26,7 @@ NUDGE = 8 * UNIT_ROUNDOFF
 class Share:
     """The probability q that a record is in a batch, and 1 − q, each rounded separately to a double.
 
-    If q is a quotient of counts close to 1, the difference of 1 and the double nearest to q has lost its digits.
+    1 − q is stored because subtraction would lose its digits if q is close to 1.
 
     Attributes:
         rate: the double nearest to q, 0 < q ≤ 1.
@@ -50,8 +50,9 @@ class Share:
         Returns:
             q and 1 − q, each rounded to a double.
         """
-        if spec.rate is not None:
+        if spec.rate is not None:  # a Poisson batch
             return cls.at(spec.rate)
+        # A batch of a fixed size: divide exactly, and round q and 1 − q once each.
         batch_size, population = spec.batch_size or 1, spec.population or 1
         exact_rate = Fraction(batch_size, population)
         rate = float(exact_rate)

@@ -101,10 +101,11 @@ class RunsDistribution:
         return 64 * UNIT_ROUNDOFF * (1.0 + abs(self.shape)) * (1.0 + math.log1p(self.odds[1]))
 
     def some_in(self, inside: FloatArray, outside: FloatArray, *, up: bool) -> FloatArray:
-        """Bound the probability that the output of some run is in a set, from one side.
+        """Return an upper or a lower bound on the probability that the output of some run is in a set.
 
-        It is 1 − f(1 − p) for the generating function f of the number of runs. The probability increases with c,
-        because larger numbers of runs become likelier. The bound on c to that side is used.
+        It is 1 − f(1 − p) for the generating function f of the number of runs. c is 1/γ − 1 for the parameter γ of this
+        number, and is known between two bounds. The probability increases with c, because larger numbers of runs become
+        likelier. The bound on c to the requested side is used.
 
         Args:
             inside: probability p that the output of one run is in the set.
@@ -130,10 +131,11 @@ class RunsDistribution:
         return np.asarray(numerator / math.expm1(-self.shape * math.log1p(odds)))
 
     def all_in(self, inside: FloatArray, outside: FloatArray, *, up: bool) -> FloatArray:
-        """Bound the probability that there are runs and that all their outputs are in a set, from one side.
+        """Return an upper or a lower bound on the probability that there are runs, all with outputs in a set.
 
-        It is f(p) − f(0) for the generating function f of the number of runs. The probability decreases with c, of
-        which the bound to the other side is used.
+        It is f(p) − f(0) for the generating function f of the number of runs. c is 1/γ − 1 for the parameter γ of this
+        number, and is known between two bounds. The probability decreases with c, so the bound to the other side is
+        used.
 
         Args:
             inside: probability p that the output of one run is in the set.
@@ -193,11 +195,11 @@ class SelectionGain:
 
     @cached_property
     def _lines(self) -> tuple[FloatArray, FloatArray]:
-        """Slope and intercept, for each interval of u, of a line that bounds u′ from above.
+        """Slopes and intercepts of lines that bound u′ from above as a function of u, one for each interval of u.
 
-        u = 1 − q and u′ = 1 − q′, for the probabilities q and q′ of one test on two neighbours. A cell is an interval
-        of u. The line is the lowest one at the cell's middle. In the first cell, which begins at 0, it is the lowest
-        one at the end: a line that is lowest at 0 may be far above 1 at the end.
+        A test has the probabilities q and q′ on two neighbouring data sets, and u = 1 − q, u′ = 1 − q′. In each
+        interval (cell) the line is the lowest one at its middle. In the first cell, which begins at 0, it is the lowest
+        one at the end. A line that is lowest at 0 may be far above 1 there.
         """
         # All lines: u′ ≤ 1, u′ ≤ γ u + E_γ(Q′‖Q), and u′ ≤ 1 − (1 − u − E_γ(Q‖Q′))/γ.
         gamma, forward, backward = self._tables

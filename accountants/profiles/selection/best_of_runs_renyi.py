@@ -60,7 +60,7 @@ class BestOfRunsRenyi:
         last = orders[-1]
         increase = self.loss + (abs(math.log(self.runs.mean)) + math.log(2.0)) / (last - 1.0)
         base_rho = min(concentration_of_parts(pair) for pair in self.base.alternatives or (self.base,))
-        # Rounded up: relative error of the sums and quotients.
+        # Rounded up by 16 units, more than the relative error of the few sums and quotients.
         rounding = 1.0 + 16 * UNIT_ROUNDOFF
         return max(*ratios, base_rho + increase / last) * rounding
 

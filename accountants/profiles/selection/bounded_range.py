@@ -128,7 +128,7 @@ def two_outcome_pair(
 
 
 def largest_loss_pair(epsilon: float, share: float) -> Pair:
-    """Return an attained pair of the exponential mechanism with two candidates, for lower bounds on δ.
+    """Return two output distributions of an exponential mechanism with two candidates, for lower bounds on δ.
 
     The candidates have the privacy losses (1 − s) ε and −s ε. The one with the positive loss has the probability
     (1 − e^{−sε})/(1 − e^{−ε}) under the first distribution. The weights of the candidates are fixed such that this

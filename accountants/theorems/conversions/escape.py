@@ -330,6 +330,7 @@ def with_failure(guarantee: Guarantee, log_failure: float, *declared: Condition)
     if math.isinf(log_failure):
         return guarantee
 
+    # Add the failure to the profile of each direction.
     upper = guarantee.curve.upper
     forward = backward = FailingProfile(upper.forward, log_failure)
     if not upper.symmetric:

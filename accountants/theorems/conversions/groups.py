@@ -167,11 +167,11 @@ def record_target(
         epsilon: ε of the client.
         log_delta: ln δ of the client.
         samples_per_client: number n of records of a client.
-        reading: the formula for δ₀: δ/n as `printed` by Lowy and Razaviyayn, or the smaller `corrected` one.
+        reading: version of the formula for δ₀. `printed` is δ/n of Lowy and Razaviyayn, `corrected` a smaller one.
 
     Returns:
-        ε/n, δ₀, and `client_delta`, the δ that the client then has. It is computed with the exact sum for both
-        readings.
+        `epsilon` and `delta`: ε/n and δ₀ of a record.
+        `client_delta`: the δ that the client then has, by the exact sum of group privacy for both versions.
     """
     record_epsilon = epsilon / samples_per_client
     log_delta_of_record = record_log_delta(

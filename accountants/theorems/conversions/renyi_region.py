@@ -18,8 +18,8 @@ _SOURCE = "profiles/declared/binary_pairs.py"
 def delta_of_one_order(*, order: RenyiOrder, divergence: Epsilon, epsilon: AnyEpsilon) -> Outputs:
     """Compute an upper bound on δ at ε of a mechanism of which only one Rényi divergence is known.
 
-    A bound on δ follows for each distance v > 0 of the logarithms of two likelihood ratios. A search chooses a v for
-    which it is nearly the least. The result is rounded up.
+    A valid bound on δ follows for each number v > 0, the difference of the logarithms of two likelihood ratios. A
+    search chooses a v for which it is nearly the least. The result is rounded up.
 
     Args:
         order: order a > 1 of the divergence.
@@ -27,7 +27,7 @@ def delta_of_one_order(*, order: RenyiOrder, divergence: Epsilon, epsilon: AnyEp
         epsilon: ε ≥ 0, in nats.
 
     Returns:
-        δ with its decimal logarithm.
+        `delta`: the bound, which comes with its decimal logarithm.
     """
     # The functions take arrays; here each has one entry.
     epsilons = np.asarray([epsilon])

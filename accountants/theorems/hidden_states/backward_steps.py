@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 
 class BackwardSteps(NamedTuple):
-    """The steps of a run, counted backwards from the release. Lengths are in units of the largest noise of a step.
+    """Shift, noise and later contraction of each step of a run of SGD, from the last step backwards.
+
+    Each array has one entry for each step. Lengths are in units of the largest noise of a step.
 
     Attributes:
         log_influence: log of the product of the Lipschitz constants of the later steps, which shrink a distance.
@@ -40,9 +42,9 @@ class BackwardSteps(NamedTuple):
 
 
 class PlaceWindow(NamedTuple):
-    """The Gaussian-DP parameter μ of the model of a run at a fixed number of steps after the use of a record.
+    """Gaussian-DP parameters μ of the model u steps after the use of a record, for several times of this use.
 
-    The noise of the use and of the steps after it hides the shift by the record.
+    The noise of the step of the use and of the next u steps hides the shift by the record. u is fixed.
 
     Attributes:
         length: number u of steps after the use.
@@ -75,11 +77,12 @@ class BackwardRun:
 
     @cached_property
     def steps(self) -> BackwardSteps:
-        """The contraction, shift and noise of each step, counted backwards from the release.
+        """Shift, noise and later contraction of each step of a run of SGD, from the last step backwards.
 
-        Shifts and noises are in units of the largest noise, so that no square overflows. A square that underflows makes
-        the variance smaller, and μ larger.
+        The shift is the largest change of the model by the record. Shifts and noises are in units of the largest noise,
+        so that no square overflows. A square that underflows makes the variance smaller, and μ larger, which is safe.
         """
+        # Step sizes, noises of the mean of the batch, and shifts, in reverse order.
         run = self.run
         sizes = run.step_schedule.at(1, run.steps)[::-1]
         noises = sizes * run.noise_schedule.at(1, run.steps)[::-1] / math.sqrt(run.participants)
@@ -112,15 +115,16 @@ class BackwardRun:
 
     @cached_property
     def mu(self) -> FloatArray:
-        """Gaussian-DP parameter μ at the release of a record that is used v steps earlier, for each v, rounded up.
+        """Gaussian-DP parameter μ of a released model for a record that was used v steps earlier, for each v.
 
-        Let c_k be the Lipschitz constant of step k, ν_k its noise, and C_k the product of the constants after step k.
-        The record is used in step j, which shifts the model by at most s. Then μ = s C_j/√(Σ_k (C_k ν_k)²), where k
-        runs from j to the last step. Alternatively, the diameter of the domain replaces s, and k runs from j + 1. The
-        smaller μ counts.
+        Let ν_k be the noise of step k, and C_k the product of the Lipschitz constants of all later steps. The record
+        is used in step j, which shifts the model by at most s. Then μ = s C_j/√(Σ_k (C_k ν_k)²), where k runs from j to
+        the last step. Alternatively, the diameter of the domain replaces s, and k runs from j + 1. The smaller μ is
+        used, rounded up.
         """
         log_influence, shift, noise = self.steps
         diameter = 2.0 * self.run.radius / self.largest_noise
+        # Sums of (C_k ν_k)² from the last step backwards, and C_j. Its logarithm is limited, so that it stays above 0.
         variance = np.cumsum(np.exp(2.0 * log_influence) * noise**2)
         influence = np.exp(np.maximum(log_influence, LEAST_LOG_POWER))
         with np.errstate(divide="ignore", over="ignore"):
@@ -130,12 +134,13 @@ class BackwardRun:
             return np.asarray(np.minimum(by_shift, by_diameter) * self.outward * OUTWARD)  # rounded up
 
     def windows(self, most_places: int) -> tuple[PlaceWindow, ...]:
-        """Compute the Gaussian-DP parameter μ at u = 1, 3, 7, … steps after the use of a record.
+        """Compute the Gaussian-DP parameter μ of the model at u = 1, 3, 7, … steps after the use of a record.
 
-        The record is used v ≥ u steps before the release. The window is the step of the use and the next u steps. The
-        noise of u + 1 steps has the variance of the later half, plus that of the earlier half contracted by the later
-        maps. Hence the lengths double. Let Λ be |log| of the product of the Lipschitz constants of the last v steps.
-        The relative error of a variance is that of a difference of two running sums, plus 26 (3 + Λ) units of roundoff.
+        The record is used v ≥ u steps before the release. A window is the step of the use and the next u steps, and its
+        noise hides the use. Its variance is that of the later half of the window, plus that of the earlier half after
+        its contraction by the later steps. Hence the lengths double. Let Λ be the absolute value of
+        the log of the product of the Lipschitz constants of the last v steps. The relative error of a variance is that
+        of a difference of two running sums, plus 26 (3 + Λ) units of roundoff.
 
         Args:
             most_places: number of places v next to the release that are considered.

@@ -29,10 +29,10 @@ PLAN_OUTWARD = Decimal(1) + Decimal("1e-40")
 
 
 class Block(NamedTuple):
-    """Consecutive steps of a noisy descent, with noise that hides the distance between two runs on neighbouring data.
+    """Consecutive steps of a noisy descent, the distance that they add between two runs, and the noise that hides it.
 
-    Each step of a block hides a distance in proportion to its noise variance, D/W times the variance. So the block
-    hides D in all.
+    The runs are on neighbouring data. The steps add the distance D in all. Of it, each step hides D/W times its noise
+    variance, so that the block hides D.
 
     Attributes:
         distance: sum D of the distances that the steps add between the two runs, as they arrive at the last model.

@@ -69,6 +69,7 @@ class ComposedSteps(Bound):
         if run.steps > run.period:
             last_release = replace(run, first_stop=run.steps)
         kinds, log_probability = places(last_release)
+        # √k times μ of one use.
         mu = [math.sqrt(kind.uses) * run.largest_sensitivity * OUTWARD for kind in kinds]  # rounded up
         # The number of places of each kind: those at most `kind.last` steps before the release.
         counts = [float(kind.before(np.asarray([kind.last + 1.0]))[0]) for kind in kinds]

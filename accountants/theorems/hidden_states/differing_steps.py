@@ -49,13 +49,13 @@ KERNELS_FELT = 1e-6
 
 @dataclass(frozen=True)
 class Blocks:
-    """Bounds for a record that is used long before the release of the model, in blocks of consecutive places.
+    """Bounds for a record that is used long before the release of the model, one for each block of consecutive steps.
 
-    Place v means that the record is used v steps before the release; here v ≥ `HYBRID_PLACES`. Each value is the
-    largest one of its block.
+    Place v means that the record is used v steps before the release; here v ≥ `HYBRID_PLACES`. Neighbouring places form
+    a block. Each array has one entry for each block, which is the largest value in it.
 
     Attributes:
-        counts: number of places of each block.
+        counts: number of places in the block.
         mu: Gaussian-DP parameter μ of the released model by shifted interpolation, where later noise hides the use.
         sensitivity: shift of the model by a use, in standard deviations of the step's noise.
         contraction: diameter r of a later step's image over its noise. Such a step multiplies δ by θ_ε(r) < 1.

@@ -92,7 +92,7 @@ class OneDimensionalRun:
         return self.noise_std * math.sqrt(float(squared_contractions.sum()))
 
     def pulls(self, steps: int) -> tuple[FloatArray, FloatArray] | None:
-        """Return the possible total shifts of the model by the record, and their probabilities.
+        """Return the possible total shifts of the model by the record (its pulls), and their probabilities.
 
         The unit is the shift of one step. The projection onto the ball is ignored. A shift in an early step is
         multiplied by the contraction factor of each later step.

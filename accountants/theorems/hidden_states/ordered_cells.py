@@ -63,11 +63,12 @@ def half_line_error(reach: float, deviation: float, roundings: int = 8) -> float
 
 
 def move_cells_down(below: FloatArray, above: FloatArray, error: float, moved: float = 0.0) -> FloatArray:
-    """Return the masses of intervals of a line, moved down so that the result is stochastically below the true one.
+    """Compute the probabilities of intervals of a line, rounded so that the distribution is below the true one.
 
-    The edges cut the line into cells. Mass is moved to lower cells by more than the rounding error of the given
-    probabilities. The mass of a cell in the lower half of the line is a difference of probabilities below its edges. In
-    the upper half it is a difference of probabilities above them. So small masses keep their digits.
+    "Below" is meant stochastically: smaller values are more likely. The edges cut the line into intervals, the cells.
+    Mass is moved to lower cells by more than the rounding error of the given probabilities. The mass of a cell in the
+    lower half of the line is a difference of probabilities below its edges. In the upper half it is a difference of
+    probabilities above them. So small masses keep their digits.
 
     Args:
         below: probability of a value below each edge, along the last axis.
@@ -98,7 +99,7 @@ def move_cells_down(below: FloatArray, above: FloatArray, error: float, moved: f
 
 
 class _CellMasses(NamedTuple):
-    """The masses of a cell of the line under two distributions.
+    """The probabilities of one interval of the line (a cell) under two distributions.
 
     Attributes:
         first: probability of the cell under the first distribution.

@@ -64,8 +64,8 @@ def log_contraction_bound(epsilon: float, run: ProjectedRun, *, passes: float | 
     Args:
         epsilon: ε ≥ 0, in nats.
         run: the run, with T ≤ ⌊n/m⌋ steps for n clients and batches of m.
-        passes: number T of steps as a real number, for the closed form of a run that is released at its end. Papers
-            print n/m, which need not be an integer. None for the steps of the run.
+        passes: number T of steps as a real number, for the closed form of a run that is released at its end. Formulas
+            of papers have n/m, which need not be an integer. None for the steps of the run.
 
     Returns:
         A lower and an upper value of the natural logarithm of the bound, which differ by the numerical error.
@@ -96,11 +96,9 @@ def log_contraction_bound(epsilon: float, run: ProjectedRun, *, passes: float | 
 def _constant_bound(epsilon: float, run: ProjectedRun, steps: float) -> Interval:
     """Enclose the log of the bounds on δ(ε) of projected SGD with constant step size and noise, added up.
 
-    One bound belongs to each step in which the record may be used.
-
-    It is the log of θ_s Σ θ_c^k, where k is the number of steps after the use of the record. θ_s is δ(ε) of the step
-    that uses the record, and θ_c < 1 the factor by which each later step multiplies δ. The slack covers the rounding.
-    `ROUNDING` times 1 + |value| + ε bounds the error of log(1 − θ_c).
+    There is one bound for each step in which the record may be used. Their sum is θ_s Σ θ_c^k, where k is the number of
+    steps after the use. θ_s is δ(ε) of the step that uses the record, and θ_c < 1 the factor by which each later step
+    multiplies δ. The slack covers the rounding: `ROUNDING` times 1 + |value| + ε bounds the error of log(1 − θ_c).
 
     Args:
         epsilon: ε ≥ 0, in nats.
@@ -332,7 +330,8 @@ def any_losses(inputs: AnyOnePass) -> Outputs:
         inputs: one pass of projected SGD, and ε.
 
     Returns:
-        The upper bound on δ, and the factors that it is made of; see `bound_outputs`.
+        `delta` and its decimal logarithm, the number of `steps`, and two factors of δ for constant schedules; see
+        `bound_outputs`.
     """
     return bound_outputs(inputs.epsilon, inputs.run)
 
@@ -346,7 +345,8 @@ def check_step_sizes(run: ProjectedRun) -> Sides:
         run: the run of projected SGD.
 
     Returns:
-        The step size and the limit, which is infinite if the run states no smoothness.
+        The step size, the limit, and whether the step size is at most the limit. The limit is infinite if the run
+        states no smoothness.
     """
     largest_allowed = math.inf
     if run.smoothness is not None:

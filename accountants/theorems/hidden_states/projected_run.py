@@ -135,7 +135,7 @@ class ProjectedRun:
 
     @classmethod
     def of(cls, spec: ProjectedSgd, relation: Relation) -> ProjectedRun:
-        """Return the run of a specification under a neighbouring relation.
+        """Return a run of projected SGD as specified in a request, with the sensitivity of a neighbouring relation.
 
         Args:
             spec: specification of the run (a request). The order of its batches counts as known if they are cyclic.

@@ -239,6 +239,7 @@ def any_losses(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
         return refusal
     if spec.strong_convexity == 0.0 and smooth_and_convex(ANY_LOSSES, spec, run) is None:
         return Refusal(ANY_LOSSES, f"{THEOREM_2.id} says the same: every image has the diameter 2ρ")
+    # Name the properties of the losses on which the guarantee depends.
     declared = []
     if spec.convex:
         declared.append(CONVEX_LOSSES)

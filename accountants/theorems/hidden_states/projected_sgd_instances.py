@@ -193,15 +193,17 @@ def _mixture_components(line: OneDimensionalRun) -> tuple[FloatArray, FloatArray
 
 
 def _masses_near_boundary(line: OneDimensionalRun, second_pull: float) -> tuple[FloatArray, FloatArray]:
-    """Return the distributions of the released models of two neighbouring runs on a grid, computed step by step.
+    """Compute the distributions of the released models of two neighbouring runs of projected SGD on a line.
 
-    The projection is included. The first model is rounded down to the grid in every step and the second one up, so that
-    δ does not increase. If the record is zeroed, its share λ/m of the strong convexity λ of a batch of m is missing.
-    The steps that use it then contract by less.
+    Each step multiplies the model by a factor, shifts it, adds Gaussian noise, and projects it onto an interval. The
+    first model is rounded down to a grid in every step and the second one up, so that δ does not increase. If the
+    record is zeroed, its share λ/m of the strong convexity λ of a batch of m is missing. The steps that use it then
+    contract by less.
 
     Args:
         line: the run on a line.
-        second_pull: shift of the second run by the record, in units of the shift of the first run.
+        second_pull: shift of the second run by the record, in units of the shift of the first run: −1 for the opposite
+            contribution, 0 for a zeroed record.
 
     Returns:
         The masses of the grid points for the first and the second run.
@@ -265,6 +267,7 @@ def _released_distribution(line: OneDimensionalRun, rest: FloatArray, use: Float
     Returns:
         An array of `PLACES` masses, one for each grid point.
     """
+    # Add up the distributions after the steps that may be released.
     released = np.zeros(PLACES)
     for stop, model in enumerate(_models(line, rest, use), start=1):
         if stop in line.stops:
@@ -334,6 +337,7 @@ def _repeat_one_batch(
     Yields:
         The distribution after each step, a row vector of masses.
     """
+    # Both cases start alike, and are mixed anew after each step.
     with_record = without_record = start
     for _ in range(line.spec.steps):
         with_record = np.asarray(with_record @ use)

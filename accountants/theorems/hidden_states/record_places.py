@@ -29,16 +29,15 @@ class RecordPlaces:
     """Possible places of a record in a run of SGD, at all of which the record is used equally often.
 
     A place says which steps use the record, and which step's model is released. Bounds depend on it only by v, the
-    number of steps from the last use to the release. Exactly min(cap, top − v) places have the same v. This is 1 unless
-    a random step is released and the order of the batches is secret.
+    number of steps from the last use to the release. The number of places with the same v is min(`cap`, `top` − v). It
+    is 1 unless a random step is released and the order of the batches is secret.
 
     Attributes:
-        uses: number of steps that use the record.
-        first: least v.
-        last: largest v.
-        cap: largest number of places with the same v; 1, or the number of steps that may be released.
-        top: number of steps if several places have the same v: only top − v steps have a step v later. Otherwise
-            `math.inf`.
+        uses: number of steps that use the record, at least 1.
+        first: least v, in steps.
+        last: largest v, in steps.
+        cap: limit on the number of places with the same v: the number of steps that may be released, otherwise 1.
+        top: number of steps of the run, of which only top − v have a step v later; infinite if each v has `cap` places.
     """
 
     uses: int
@@ -77,6 +76,7 @@ class RecordPlaces:
         last and the first v of a block have a ratio of at most `BLOCK_RATIO`, so that there are few blocks. All places
         of a block are bounded by the bound at its first v, which is the largest.
         """
+        # Short times have a node each; longer ones grow by the constant ratio from block to block.
         exact = np.arange(min(self.last + 1, EXACT_PLACES), dtype=np.float64)
         if self.last < EXACT_PLACES:
             return exact

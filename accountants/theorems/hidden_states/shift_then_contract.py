@@ -52,12 +52,12 @@ SMALL_LOG_DELTA = -14.0
 class _Contraction(NamedTuple):
     """The factor by which each later step multiplies the bound on δ(ε) of two runs on neighbouring data.
 
-    The factor is δ(ε) of N(r, 1) against N(0, 1), with r the diameter of the set of models after the step without
-    noise, in standard deviations of its noise.
+    The factor is δ(ε) of N(r, 1) against N(0, 1). r is the diameter of the set of models after the step without its
+    noise, in standard deviations of this noise.
 
     Attributes:
-        log_factor: log of the factor.
-        error: bound on its error.
+        log_factor: natural logarithm of the factor.
+        error: bound on the error of `log_factor`.
         switch: number of steps after the last use of the record from which steps contract. None for the number that is
             best for each time of the last use.
     """
@@ -84,11 +84,13 @@ class EqualSteps:
 
     @cached_property
     def mus(self) -> tuple[FloatArray, ...]:
-        """Gaussian-DP parameters μ of the last model by shifted interpolation, for each number of uses of the record.
+        """Gaussian-DP parameters μ of the last model, by how often and how early the record is used.
 
-        There is one array for each kind of places, that is, positions of the record with equally many uses. Its entries
-        belong to the numbers of steps after the last use in `kind.nodes`.
+        There is one array for each number of uses of the record. Its entries are for several numbers of steps from the
+        last use to the release, listed in `nodes` of this kind of positions (`places.kinds`). Shifted interpolation
+        hides the distance of two runs in the noise of these steps.
         """
+        # All steps are equal, so the first one gives the shift, the contraction and the noise.
         run = self.run
         step_size = run.step_schedule.at(1, 1)
         (shift,), _ = run.shifts(1, 1)
@@ -178,7 +180,7 @@ class EqualSteps:
         return Interval(lower, upper)
 
     def _shifts(self, most: int | None) -> FloatArray:
-        """Return the distances r at which θ_ε(r), the δ(ε) of N(r, 1) against N(0, 1), is needed.
+        """Return all distances r for which δ(ε) of N(r, 1) against N(0, 1) enters the bound, as one array.
 
         Args:
             most: number of nodes (numbers of steps after the last use) of every kind of places; None for all nodes.
@@ -371,7 +373,7 @@ class SwitchedBound(Bound):
     switch: float
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Return bounds on the log of the bound on δ."""
+        """Return lower and upper numerical values of the log of the bound on δ at ε, in nats."""
         return self.steps.log_bound(epsilon, contracted=True, switch=self.switch)
 
     def log_bounds(self, epsilons: FloatArray) -> list[Interval]:

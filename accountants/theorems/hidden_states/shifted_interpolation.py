@@ -80,10 +80,10 @@ def periodic_mu(
 ) -> FloatArray:
     """Compute the Gaussian-DP parameter μ of the last model, for a record that is used every `period` steps.
 
-    The noise of each step hides a part of the distance of two runs on neighbouring data. A plan chooses these parts;
-    hiding a distance b by noise of variance w adds b²/w to μ². In the best plan the hidden total increases linearly in
-    the accumulated noise variance, from the first use to just before the last one. After that the slope is larger. It
-    stays the same if the hidden total then never exceeds the distance so far.
+    The noise of each step hides a part of the distance of two runs on neighbouring data. A plan chooses these parts.
+    Hiding a distance b by noise of variance w adds b²/w to μ². In the best plan the hidden total increases linearly in
+    the accumulated noise variance up to the last use, and linearly after it. Both slopes are equal if the hidden total
+    then never exceeds the distance so far. Otherwise the second slope is larger.
 
     Alternatively, a plan ignores the first uses, and starts with the diameter of the domain as the distance. The result
     does not increase in `after`, and it decreases in the noise.

@@ -139,8 +139,10 @@ def noisy_gd(inputs: FullBatch) -> Outputs:
             Lipschitz constant of a step is c = `contraction`.
 
     Returns:
-        This μ, rounded up, as `gaussian_dp_mu`, and the least μ that shifted interpolation gives as `best_mu`.
+        `gaussian_dp_mu`: this μ, rounded up.
+        `best_mu`: the least μ that shifted interpolation gives, which may be smaller.
     """
+    # The quotient under the root; its limit at c = 1 is t.
     contraction, steps = inputs.contraction, inputs.rounds
     shift = inputs.sensitivity / (inputs.population * inputs.noise_std)
     if contraction == 1.0:
@@ -162,7 +164,8 @@ def noisy_gd_in_ball(inputs: FullBatchInBall) -> Outputs:
         inputs: Δ = `sensitivity`, D = `diameter` of the domain, η = `step_size`, n = `population` and σ = `noise_std`.
 
     Returns:
-        This μ, rounded up, as `gaussian_dp_mu`, and the least μ that shifted interpolation gives as `best_mu`.
+        `gaussian_dp_mu`: this μ, rounded up.
+        `best_mu`: the least μ that shifted interpolation gives.
     """
     # The formula of the paper; `saturation` is its ceiling ⌈Dn/(ηΔ)⌉.
     shift = inputs.sensitivity / inputs.population

@@ -59,6 +59,9 @@ def bun_steinke_noise_std(*, epsilon: float, log_delta: float, sensitivity: floa
 def gaussian_noise_std_bounds(*, epsilon: float, log_delta: float, sensitivity: float) -> Interval:
     """Compute lower and upper bounds on the least noise σ at which the Gaussian mechanism is (ε, δ)-private.
 
+    δ of N(r, 1) against N(0, 1) is known exactly and increases with r = Δ/σ. A root search gives the r with the target
+    δ. Two values near it are then proved to be below and above the exact root.
+
     Args:
         epsilon: privacy loss bound ε of the target.
         log_delta: natural logarithm of δ.
@@ -191,7 +194,7 @@ _TARGET = "A target for one release of the Gaussian mechanism. Give one of delta
 def dwork_roth_gaussian(*, epsilon: Epsilon, log_delta: GivenLogDelta, sensitivity: Sensitivity) -> Outputs:
     """Compute the noise σ of the Gaussian mechanism by Dwork and Roth, and the least σ that meets the target.
 
-    The printed noise is √(2 ln(1.25/δ)) Δ/ε for the sensitivity Δ. It is proved for ε ≤ 1 only.
+    Dwork and Roth state σ = √(2 ln(1.25/δ)) Δ/ε for the sensitivity Δ. It is proved for ε ≤ 1 only.
 
     Args:
         epsilon: ε of the target, in nats.
@@ -199,8 +202,10 @@ def dwork_roth_gaussian(*, epsilon: Epsilon, log_delta: GivenLogDelta, sensitivi
         sensitivity: ℓ2 sensitivity Δ; σ has its unit.
 
     Returns:
-        `noise_std`, the σ of Dwork and Roth, and certified lower and upper bounds on the least σ.
+        `noise_std`: the σ of Dwork and Roth, in the unit of Δ.
+        Certified lower and upper bounds on the least σ, in the same unit.
     """
+    # The formula of the book, and then the certified bounds for comparison.
     printed = dwork_roth_noise_std(epsilon=epsilon, log_delta=log_delta, sensitivity=sensitivity)
     return {"noise_std": printed, **_exact_outputs(epsilon, log_delta, sensitivity)}
 
@@ -209,7 +214,7 @@ def dwork_roth_gaussian(*, epsilon: Epsilon, log_delta: GivenLogDelta, sensitivi
 def bun_steinke_gaussian(*, epsilon: Epsilon, log_delta: GivenLogDelta, sensitivity: Sensitivity) -> Outputs:
     """Compute the noise σ of the Gaussian mechanism by Bun and Steinke, and the least σ that meets the target.
 
-    The printed noise is √(8 ln(1.25/δ)) Δ/ε for the sensitivity Δ, twice that of Dwork and Roth.
+    Bun and Steinke state σ = √(8 ln(1.25/δ)) Δ/ε for the sensitivity Δ, twice that of Dwork and Roth.
 
     Args:
         epsilon: ε of the target, in nats.
@@ -217,8 +222,10 @@ def bun_steinke_gaussian(*, epsilon: Epsilon, log_delta: GivenLogDelta, sensitiv
         sensitivity: ℓ2 sensitivity Δ; σ has its unit.
 
     Returns:
-        `noise_std`, the σ of Bun and Steinke, and certified lower and upper bounds on the least σ.
+        `noise_std`: the σ of Bun and Steinke, in the unit of Δ.
+        Certified lower and upper bounds on the least σ, in the same unit.
     """
+    # The formula of the paper, and then the certified bounds for comparison.
     printed = bun_steinke_noise_std(epsilon=epsilon, log_delta=log_delta, sensitivity=sensitivity)
     return {"noise_std": printed, **_exact_outputs(epsilon, log_delta, sensitivity)}
 

@@ -100,9 +100,9 @@ def replaced_unit(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
 
 
 def _protects(pair: Pair) -> bool:
-    """Return whether δ of zeroing a unit is below 1 − 1e-9 for large ε.
+    """Return whether δ of zeroing a record or client is below 1 − 1e-9 for large ε.
 
-    Otherwise the bound by group privacy is no better than that of public batches.
+    Otherwise a bound by group privacy is no better than that of batches with public members.
 
     Args:
         pair: dominating pair of zeroing the unit in all epochs.
@@ -153,11 +153,10 @@ def _opposite_pairs(spec: RandomAllocation, case: Case) -> list[Pair]:
 
 
 def _caps(noise: Noise, shift: float) -> list[float]:
-    """Return the caps on likelihood ratios with which statistics of the outputs are formed.
+    """Choose caps for sums of likelihood ratios of several batches, which give lower bounds on δ.
 
-    A statistic is a sum over the batches of their likelihood ratios, each at most the cap. A cap of 0 means the sum of
-    logarithms instead, as `noisy_batches_pair` defines it. Every cap gives a valid lower bound on δ, so several caps
-    are tried.
+    Such a sum is a statistic of all outputs, in which each ratio counts at most as the cap. A cap of 0 means the sum of
+    logarithms instead, as `noisy_batches_pair` defines it. Every cap gives a valid bound, so several are tried.
 
     Args:
         noise: the noise on the sum of a batch.
@@ -166,7 +165,7 @@ def _caps(noise: Noise, shift: float) -> list[float]:
     Returns:
         The caps in increasing order, beginning with 0.
     """
-    if noise.kind != "gaussian":
+    if noise.kind != "gaussian":  # the ratio of Laplace or geometric noise is at most e^shift
         return [0.0, math.exp(shift)]
     # The likelihood ratio of an output s + r is e^{s(s + r) − s²/2}, for a shift s and r standard deviations.
     largest_log_ratio = 600.0  # its exponential is a double

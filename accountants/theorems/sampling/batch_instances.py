@@ -285,7 +285,7 @@ def zeroed_pairs(drawn: Multiplicities, contribution: ContributionNoise) -> tupl
         contribution: noise, and shift by one contribution.
 
     Returns:
-        One or two pairs of output distributions.
+        One or two pairs of output distributions, the first one with all other contributions zero.
     """
     noise, shift = contribution
     groups = _least_multiplicities(drawn)

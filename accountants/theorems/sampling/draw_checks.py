@@ -40,6 +40,7 @@ def reject_other_draw(sampling: str, theorem: Theorem, spec: Subsampled, case: C
     Returns:
         The first reason for a refusal; None if the batch satisfies the assumptions.
     """
+    # Check the kind of sampling, then the units that are drawn, then what the observer sees.
     if spec.sampling != sampling:
         return Refusal(theorem, f"the batch is drawn by {spec.sampling} sampling")
     unit = case.setting.unit
@@ -147,6 +148,7 @@ def reject_unknown_replacement(theorem: Theorem, spec: Subsampled, case: Case) -
     Returns:
         A refusal, which says why the theorem does not apply; None if such a guarantee covers the batch.
     """
+    # Each relation or mechanism that the theorem does not cover has its own reason.
     if case.setting.relation == "add-or-remove-one":
         return Refusal(
             theorem,

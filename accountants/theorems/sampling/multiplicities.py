@@ -42,10 +42,10 @@ class Multiplicities:
     Attributes:
         least: smallest multiplicity of each group.
         most: largest multiplicity of each group.
-        log_weights: log-probability [nat] of each group.
+        log_weights: natural log of the probability of each group.
         rate: probability that the record is drawn at all.
-        log_absent: log-probability [nat] that it is not, within `accuracy`.
-        accuracy: bound on the error of a log-weight [nat].
+        log_absent: natural log of the probability that it is not drawn, within `accuracy`.
+        accuracy: bound on the absolute error of each of these logarithms.
     """
 
     least: tuple[int, ...]
@@ -156,7 +156,7 @@ def round_probabilities(log_probabilities: Sequence[float], accuracy: float, *, 
     become smaller it is the other way round. The most likely multiplicity has the remaining mass.
 
     Args:
-        log_probabilities: logarithms [nat] of the probabilities of increasing multiplicities; the sum is one.
+        log_probabilities: natural logs of the probabilities of increasing multiplicities; their sum is one.
         accuracy: bound on the error of each logarithm.
         upward: True for a stochastically larger distribution, False for a smaller one.
 

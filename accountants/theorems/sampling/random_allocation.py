@@ -287,11 +287,11 @@ def _public_batches_pair(spec: RandomAllocation) -> Pair:
 
 
 def _extreme_noise_pairs(spec: RandomAllocation, case: Case) -> tuple[Pair, ...]:
-    """Return distributions of extreme statistics of the outputs, for lower bounds on δ of a random allocation.
+    """Return distributions of the sum and of the largest of the outputs, for lower bounds on δ of a random allocation.
 
-    The statistics are the sum of all outputs, and the largest outputs. They are post-processing, so the divergence of
-    their distributions on neighbours bounds δ from below. The largest output is used
-    only for small noise, where it shows the unit. `_hidden_sets` says when the largest sum of k outputs is used.
+    Such a statistic is post-processing, so the divergence of its distributions on neighbours bounds δ from below. The
+    largest output is used only for small noise, where it shows the unit (record or client). `_hidden_sets` says when
+    the largest sum of k outputs is used.
 
     Args:
         spec: specification of the allocation.

@@ -58,11 +58,11 @@ UNSEEN_MULTIPLICITIES = Theorem(
 
 
 def unseen_multiplicities_pair(drawn: Multiplicities, shift: float, relation: Relation) -> Pair | None:
-    """Return two distributions that dominate a Gaussian noisy sum over a batch with random copies of each record.
+    """Return two distributions that dominate a Gaussian noisy sum over a batch drawn with replacement.
 
-    Dominating means that their hockey-stick divergence bounds δ. The number of times that the record is drawn, its
-    multiplicity, stays hidden in part. Under replace-one, two contributions are at most
-    twice the norm of a contribution apart. Under zero-out-one, the zeroed record is at most one norm from every other
+    Dominating means that their hockey-stick divergence bounds δ. A record may be drawn several times; the number is its
+    multiplicity. The observer does not see it, which lowers δ. Under replace-one, two contributions are at most twice
+    the norm of a contribution apart. Under zero-out-one, the zeroed record is at most one norm from every other
     contribution, so the two directions differ.
 
     Args:
@@ -77,6 +77,7 @@ def unseen_multiplicities_pair(drawn: Multiplicities, shift: float, relation: Re
     is_always_drawn = drawn.rate >= 1.0
     if is_always_drawn or drawn.accuracy >= MOST_ERROR:
         return None
+    # A replaced contribution moves by twice its norm, and both directions have the same bound.
     if relation == "replace-one":
         profile = BoundProfile(_bound(drawn, 2.0 * shift, 2.0 * shift))
         return Pair(profile, profile)
@@ -130,7 +131,7 @@ def larger_multiplicities(drawn: Multiplicities) -> tuple[float, ...]:
         One probability for each group of numbers of draws, in increasing order of the numbers.
     """
     log_rate = math.log(drawn.rate)
-    # The division by the probability of being drawn adds rounding errors.
+    # The division by the probability of being drawn adds rounding errors, some of the size of its logarithm.
     accuracy = drawn.accuracy + UNIT_ROUNDOFF * (16.0 + 8.0 * abs(log_rate))
     log_probabilities = [weight - log_rate for weight in drawn.log_weights]
     return round_probabilities(log_probabilities, accuracy, upward=True)

@@ -129,6 +129,7 @@ def public_draws_pair(mechanism: Spec, draws: int, relation: Relation) -> Pair:
         The pair of two distributions of the noise, shifted against each other by K changes of a contribution, rounded
         up.
     """
+    # Integer noise, and then Gaussian or Laplace noise, each shifted by K changes of a contribution.
     primitive = mechanism.primitive
     if isinstance(primitive, NoisyIntegers):
         noise = GeometricProfile(primitive.decay_rate, draws * math.floor(primitive.shift.l1))

@@ -77,7 +77,7 @@ _ACCURACY = 64 * UNIT_ROUNDOFF
 
 
 def _log_terms(epsilon: FloatArray, shift: FloatArray, rate: float, absent: float) -> tuple[FloatArray, ...]:
-    """Compute the logs of the normal tail probabilities that determine δ(ε) of two Gaussian mixtures.
+    """Compute log Φ(2s − c), log Φ(s − c) and log Φ(−c), from which δ(ε) of two Gaussian mixtures follows.
 
     The mixtures are P = (1 − q) N(0, 1) + q N(2s, 1) and Q = (1 − q) N(0, 1) + q N(s, 1). An output has a privacy loss
     log dP/dQ above ε if it exceeds a threshold c. Let ω = dN(s, 1)/dN(0, 1). The equation dP/dQ = e^ε is
@@ -144,12 +144,14 @@ def _log_divergence(epsilon: FloatArray, shift: FloatArray, rate: float, absent:
 class ZeroedProfile(Profile):
     """The privacy profile of a Gaussian noisy sum over a batch without replacement, if a record is zeroed; for ε ≥ 0.
 
-    The pair is (1 − q) N(0, 1) + q N(2s, 1) against (1 − q) N(0, 1) + q N(s, 1): all other contributions are opposite.
+    It is that of (1 − q) N(0, 1) + q N(2s, 1) against (1 − q) N(0, 1) + q N(s, 1). These are the worst distributions:
+    all other contributions are the opposite of the record's, and the record takes the place of one of them.
 
     Attributes:
         shift: norm s of a contribution, in standard deviations of the noise.
         rate: inclusion probability q of the record, 0 < q < 1.
         absent: 1 − q.
+        log_infinite_mass: log probability of an infinite loss, −∞ because no loss is infinite.
     """
 
     shift: float
@@ -163,7 +165,7 @@ class ZeroedProfile(Profile):
         return 4.0 * _ACCURACY * (1.0 + self.shift * self.shift)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ(ε) of the two Gaussian mixtures, in the direction of the class's equation.
+        """Enclose log δ(ε) of the mixture with the record against the one in which the record is zeroed.
 
         Args:
             epsilon: array of values of ε ≥ 0, in nats.

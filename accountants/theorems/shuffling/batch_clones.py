@@ -38,15 +38,16 @@ _INTERPOLATED = 96
 
 
 class _Grid(NamedTuple):
-    """Parameters of the clone bound for combinations of a point (ε₀, δ₀) (rows) and a point (ε₁, δ₁) (columns).
+    """Parameters of the clone bound on shuffled reports, for all combinations of two privacy guarantees of a report.
 
-    The points are those of two local guarantees: of the victim's record, and of another client's whole contribution. A
-    clone is another report that is distributed like the victim's.
+    A report is (ε₀, δ₀)-private for one record of the victim, and (ε₁, δ₁)-private for another client's whole
+    contribution. Each array has a row for each (ε₀, δ₀) and a column for each (ε₁, δ₁), or can be broadcast to this
+    shape. A clone is another report that is distributed like the victim's.
 
     Attributes:
         victim: ε₀ of the victim's record, in nats.
-        log_share: log probability −ε₁ that another report is a clone.
-        log_distance: log total variation distance of the reports from idealised ones with δ₀ = δ₁ = 0.
+        log_share: log probability −ε₁ that another report is a clone, natural logarithm.
+        log_distance: log of the total variation distance of the reports from idealised ones with δ₀ = δ₁ = 0.
     """
 
     victim: FloatArray
@@ -111,7 +112,7 @@ class BatchClonesBound(ScaledBound):
     def rows(self) -> Rows:
         """Return increasing ε with certified upper bounds on log δ of the shuffled reports, as a table.
 
-        Gaussian reports with nearly the same noise share a table, which is stored. For other reports a table is made.
+        Gaussian reports with nearly the same noise share a stored table. For other reports a table is made.
 
         Returns:
             The values of ε in nats, and an upper bound on log δ at each.
@@ -181,17 +182,17 @@ class BatchClonesBound(ScaledBound):
         return ClonePairs(pairs.victim[used], pairs.crowd[used]), table
 
     def _find_pairs(self, epsilon: FloatArray) -> ClonePairs:
-        """Return choices of the local privacy parameters (ε₀, ε₁) that contain a nearly best one for each ε.
+        """Search for privacy parameters (ε₀, ε₁) of single reports with about the least bound on δ at each ε.
 
-        A choice, or clone pair, has an ε₀ for the victim's report and an ε₁ for the other reports (the crowd). A scan
-        of a coarse grid finds the best pairs at every fourth ε (`_STRIDE`). Each of `_ROUNDS` refinements compares
-        pairs around the best one, at half the distance of the refinement before.
+        ε₀ is for the victim's report, and ε₁ for the other reports (the crowd). A scan of a coarse grid finds the best
+        combinations at every fourth ε (`_STRIDE`). Each of `_ROUNDS` refinements compares combinations around the best
+        one, at half the distance of the refinement before.
 
         Args:
             epsilon: increasing ε, in nats.
 
         Returns:
-            The choices, `_INTERPOLATED` of them by interpolation, in the order of the values of ε that they suit.
+            The combinations, of which `_INTERPOLATED` by interpolation, in the order of the values of ε that they suit.
         """
         sparse = epsilon[::_STRIDE]
         best = self._scan(sparse)
@@ -301,7 +302,7 @@ class BatchClonesBound(ScaledBound):
         return total + 64 * UNIT_ROUNDOFF * (1.0 + np.abs(total))  # more than all rounding errors
 
     def _points(self) -> PointPairs:
-        """Return all points of both local guarantees, in shapes that broadcast to all combinations of points.
+        """Return the tabulated points of the victim's and of the other clients' guarantee, for all combinations.
 
         Returns:
             The victim's points as columns, of shape (n₀, 1), and the other clients' points as rows, of shape (1, n₁).

@@ -81,6 +81,7 @@ def _find_batch(theorem: Theorem, spec: Shuffled, case: Case) -> tuple[Subsample
     Returns:
         The sampling and the release on its batch, or the first reason for a refusal.
     """
+    # First the request: relation, unit and observer. Then the mechanism: its sampling and its report.
     if refusal := not_replaced(theorem, case):
         return refusal
     if case.setting.unit != "record":
@@ -198,7 +199,7 @@ def _amplify(
 ) -> Guarantee:
     """Return a guarantee amplified by sampling without replacement, in both directions.
 
-    With the profile δ and the sampling rate q, δ'(ε') = q δ(log(1 + (e^ε' − 1)/q)).
+    With the profile δ and the sampling rate q, the amplified profile is δ'(ε') = q δ(log(1 + (e^ε' − 1)/q)).
 
     Args:
         inner: dominating pair of the release on a sample with the record, that is, two distributions with a
@@ -214,7 +215,8 @@ def _amplify(
     """
     amplified = inner
     if rate < 1.0:
-        rounded_up = min(rate * (1.0 + 4 * UNIT_ROUNDOFF), 1.0)  # q is a product of rounded factors
+        # Rounded up, because q is a product of rounded factors. The profile increases with q.
+        rounded_up = min(rate * (1.0 + 4 * UNIT_ROUNDOFF), 1.0)
         profile = AmplifiedProfile(inner.forward, rounded_up)
         amplified = Pair(profile, profile)
     curve = Curve(amplified, witnesses)
@@ -224,8 +226,8 @@ def _amplify(
 def _attained_pairs(reports: int, release: Gaussian, rate: float, setting: Setting) -> tuple[Pair, ...]:
     """Return the distributions of all shuffled Gaussian reports added up, for lower bounds on δ.
 
-    The contribution of one record is C or −C, and all other contributions are zero. The noise is rounded up and the
-    rate down.
+    The contribution of one record is C or −C, and all other contributions are zero. The sum is post-processing. The
+    noise is rounded up and the rate down, so that δ is not larger than the exact one.
 
     Args:
         reports: number of reports.

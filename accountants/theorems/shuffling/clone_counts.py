@@ -88,10 +88,11 @@ class _Event(NamedTuple):
 class _MassesAndTails(NamedTuple):
     """Masses and tails of the number B ~ Bin(c, 1/2) of clones of type 0, both divided by e^scale.
 
-    The scale keeps them within the doubles. κ is the least number of reports of type 0 that favours the first data set.
+    A clone is another report that looks like the victim's; it is of type 0 or 1. The scale keeps the numbers within the
+    doubles. κ is the least number of reports of type 0 that favours the first data set.
 
     Attributes:
-        log_scale: the scale, a logarithm, for each ε (rows) and c (columns).
+        log_scale: the scale, a natural logarithm, with a row for each ε and a column for each number c of clones.
         mass: b(κ − 1; c)/e^scale, with b the mass function of B.
         tail: P(B ≥ κ)/e^scale.
     """
@@ -196,9 +197,9 @@ def _find_event(local_epsilon: float, clones: FloatArray, epsilon: FloatArray) -
 def _masses_and_tails(clones: FloatArray, event: _Event, effort: Effort) -> _MassesAndTails:
     """Compute binomial masses b(κ − 1; c) and tails P(B ≥ κ) of the number B ~ Bin(c, 1/2) of clones of type 0.
 
-    b is the mass function of B, and κ the threshold of `bounds_given_clones`. Both are divided by a scale, which keeps
-    them within the doubles. If the values c are consecutive, only every 32nd tail is computed directly, and the others
-    by recurrence, which is faster.
+    b is the mass function of B. κ is the least number of reports of type 0 that favours the first data set. Masses and
+    tails are divided by a scale, which keeps them within the doubles. If the values c are consecutive, only every 32nd
+    tail is computed directly, and the others by recurrence, which is faster.
 
     Args:
         clones: values c, increasing.
@@ -297,7 +298,7 @@ def _steps_within_blocks(values: FloatArray) -> FloatArray:
 
 
 def _join_blocks(values: FloatArray, columns: int) -> FloatArray:
-    """Join blocks of `_BLOCK` values to the rows of a matrix, without the padding of the last block.
+    """Join blocks of values to the rows of a matrix, and drop the values that only fill the last block.
 
     Args:
         values: array with an axis for the rows, one for the blocks, and one for the values of a block.
@@ -306,6 +307,6 @@ def _join_blocks(values: FloatArray, columns: int) -> FloatArray:
     Returns:
         An array with an axis for the rows and one for the values.
     """
-    row_count = values.shape[0]
+    row_count = values.shape[0]  # the blocks of a row become one long row
     joined = values.reshape(row_count, -1)
     return np.asarray(joined[:, :columns], dtype=np.float64)

@@ -27,13 +27,13 @@ MOST_VALUES = 1 << 16
 
 
 class CountRanges(NamedTuple):
-    """A partition of the possible numbers of clones into ranges of consecutive values.
+    """A partition of the possible numbers of clones into ranges of consecutive values, with their probabilities.
 
     A clone is another client's report that looks like the victim's.
 
     Attributes:
         first: least value of each range, increasing; a range ends before the next one.
-        log_mass: log probability of each range.
+        log_mass: natural log of the probability of each range.
     """
 
     first: FloatArray
@@ -164,6 +164,7 @@ class CloneCount:
         Returns:
             One natural logarithm for each value.
         """
+        # The last value also counts for all larger ones.
         log_mass = np.array(self.distribution.log_mass(values))
         log_mass[-1:] += np.log(self.distribution.tail_ratio(values[-1:]))
         least = self.likely[0]

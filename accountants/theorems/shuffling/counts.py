@@ -70,6 +70,7 @@ def _pair(clients: int, crowd: tuple[float, ...], first: tuple[float, ...], seco
     Returns:
         The two distributions, with one outcome for each triple of counts.
     """
+    # Every triple of counts is an outcome.
     counts = _all_counts(clients)
     possible_counts = np.arange(clients + 1)
 

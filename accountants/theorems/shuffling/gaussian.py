@@ -67,9 +67,9 @@ class NearBound(NamedTuple):
     """An upper bound on log δ at one ε, with estimates for its computation at the next ε.
 
     Attributes:
-        upper: the bound.
-        tilt: best exponential tilt λ (factor e^{λy} of the density) of the sum Y₁ + … + Y_n of `GaussianBlanketBound`;
-            the search at the next ε starts there. None if no sum was evaluated.
+        upper: the upper bound on log δ, natural logarithm.
+        tilt: exponent λ of the factor e^{λy} with which the density of a sum of n terms Y, one for each report, was
+            best bounded. The search at the next ε starts there. None if no sum was evaluated.
         single: whether a single report dominates δ. Then log δ cannot be extrapolated to the next ε.
     """
 
@@ -111,7 +111,7 @@ class GaussianBlanketBound(ScaledBound):
         fewer reports the pieces would bound the Laplace transform of the sum too weakly. The sum is then smoothed by a
         Gaussian instead.
         """
-        # c = C/σ is rounded up, which means less noise.
+        # c = C/σ is rounded up by more than the error of the quotient, which means less noise.
         scaled_norm = 1.0 / self.noise_multiplier * (1.0 + 4 * UNIT_ROUNDOFF)
         log_expected = math.log(self.clients) + log_blanket_mass(self.noise_multiplier)
         cells = blanket_cells(scaled_norm, with_pieces=log_expected > math.log(_FEW))
@@ -318,11 +318,11 @@ class GaussianBlanketBound(ScaledBound):
 
 @dataclass
 class _UpperSequence:
-    """Upper bounds of log δ of shuffled Gaussian reports at increasing ε, each computed with hints of the previous one.
+    """Upper bounds on log δ of shuffled Gaussian reports at increasing ε, each search starting from the previous one.
 
-    The hints are a cut, which limits the term Y of each report, and the exponential tilt at the saddle point of the
-    sum. Every choice gives a valid bound. Once a single report dominates δ, log δ cannot be extrapolated, and each
-    bound is computed separately.
+    δ comes from the expected positive part of a sum of terms Y, one for each report. A bound depends on a cut, which
+    limits Y, and on a tilt z, the exponent of a weight e^{zY}. Every choice is valid, so good ones are taken from the
+    previous ε. Once a single report dominates δ, log δ cannot be extrapolated, and each bound is computed separately.
 
     Attributes:
         bound: the bound that is evaluated.
@@ -360,7 +360,7 @@ class _UpperSequence:
         Returns:
             The natural logarithm of the bound.
         """
-        if self.single or len(self.values) < 2:
+        if self.single or len(self.values) < 2:  # two values are needed for an extrapolation
             return self.bound.upper(epsilon)
         local = self.bound.local_bounds(epsilon).upper
         if local < _DEEPEST:

@@ -34,16 +34,16 @@ _NORMAL_FACTOR = math.sqrt(0.5 / math.pi)
 
 
 class Cells(NamedTuple):
-    """The privacy blanket of one-dimensional Gaussian reports, made discrete for bounds on δ of shuffled reports.
+    """The privacy blanket of one-dimensional Gaussian reports, divided into intervals for bounds on shuffled reports.
 
-    A report is N(x, σ²) with |x| ≤ C. Let c = C/σ. In units of σ all reports have the density φ(|w| + c) in common, the
-    privacy blanket. By symmetry w ≥ 0 suffices, and this half-line is divided into intervals, the cells. The likelihood
-    ratio of two opposite contributions at w is e^{2cw}, and its excess is x = e^{2cw} − 1. The density of x is the sum
-    of uniform densities on intervals [0, x_j], the pieces, and of the rest.
+    A report is N(y, σ²) with |y| ≤ C, and c = C/σ. All reports have a density in common, their privacy blanket. It is
+    φ(|w| + c) at a distance w in units of σ, with the normal density φ. By symmetry w ≥ 0 suffices, and this half-line
+    is divided into intervals, the cells. The likelihood ratio of two opposite contributions at w is e^{2cw}. Its excess
+    is x = e^{2cw} − 1. The density of x is split into uniform densities on intervals [0, x_j], the pieces, and a rest.
 
     Attributes:
         edges: edges of the cells in w, increasing from 0.
-        edge_excess: x at the edges.
+        edge_excess: value of x at each edge.
         to_low: mass of the rest in each cell that is moved to the cell's lower edge.
         to_high: mass of the rest in each cell that is moved to its upper edge. Both together keep the mean of x.
         mean_excess: mean of x under the rest, in each cell.
@@ -121,7 +121,7 @@ def blanket_cells(scaled_norm: float, *, with_pieces: bool) -> Cells:
     to_high, to_low = (rest * position).sum(axis=1), (rest * (1.0 - position)).sum(axis=1)
     rest_mass = np.where(to_high + to_low > 0.0, to_high + to_low, 1.0)  # 1 avoids a quotient 0/0
 
-    # For estimates: the mass of each cell, and its integral of x, with the pieces included.
+    # For estimates: the mass of each cell, and the integral of x over it, with the pieces included.
     cell_mass = (weight * density).sum(axis=1)
     cell_moment = (weight * density * np.expm1(2.0 * scaled_norm * nodes)).sum(axis=1)
     lump_excess, lump_mass = _combine_into_lumps(cell_moment, cell_mass)
@@ -131,7 +131,7 @@ def blanket_cells(scaled_norm: float, *, with_pieces: bool) -> Cells:
         to_low=to_low,
         to_high=to_high,
         mean_excess=edge_excess[:-1] + np.diff(edge_excess) * to_high / rest_mass,
-        # The relative error of a mass is in proportion to the exponent of its density.
+        # Relative error of a mass: in proportion to the exponent (w + c)²/2 of its density, and 64 for the sums.
         errors=UNIT_ROUNDOFF * (64.0 + 4.0 * (edges[1:] + scaled_norm) ** 2) * cell_mass,
         levels=level_excess,
         level_mass=_NORMAL_FACTOR * piece_steps * level_excess,
@@ -141,10 +141,10 @@ def blanket_cells(scaled_norm: float, *, with_pieces: bool) -> Cells:
 
 
 def _combine_into_lumps(cell_moment: FloatArray, cell_mass: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Merge each `LUMP` consecutive intervals (cells) of the noise into one, with its mass and mean likelihood ratio.
+    """Merge consecutive intervals of the noise into longer ones, each with its mass and its mean likelihood ratio.
 
-    The merged cells, or lumps, are for estimates, which need fewer points than bounds. The likelihood ratio minus 1 is
-    the excess x.
+    The merged intervals (lumps) are for estimates, which need fewer points than bounds. A lump consists of `LUMP`
+    intervals, the cells. The excess x is the likelihood ratio of two opposite contributions, minus 1.
 
     Args:
         cell_moment: integral of x over each cell under the blanket, the density that all reports have in common.
@@ -154,6 +154,7 @@ def _combine_into_lumps(cell_moment: FloatArray, cell_mass: FloatArray) -> tuple
         Two arrays with one entry for each lump, the mean excess and the mass. The last lump may have fewer cells. A
         mass below 1e-300 is raised to 1e-300.
     """
+    # Add up masses and integrals over each lump, and divide.
     first_of_lump = np.arange(0, cell_mass.size, LUMP)
     lump_mass = np.maximum(np.add.reduceat(cell_mass, first_of_lump), _LEAST_MASS)  # avoids a division by 0
     mean_excess = np.add.reduceat(cell_moment, first_of_lump) / lump_mass
@@ -162,6 +163,9 @@ def _combine_into_lumps(cell_moment: FloatArray, cell_mass: FloatArray) -> tuple
 
 def _edges_and_levels(scaled_norm: float, *, with_pieces: bool) -> tuple[FloatArray, FloatArray]:
     """Choose the edges of the intervals (cells) into which the noise w ≥ 0 of Gaussian reports is divided.
+
+    The edges are equidistant, with a spacing inversely proportional to 1 + c. With pieces, the ends of the pieces are
+    edges too. Pieces are several uniform densities, with a sum that is below the density of the likelihood ratio.
 
     Args:
         scaled_norm: bound c > 0 on a contribution, in standard deviations of the noise.
@@ -203,10 +207,10 @@ def _piece_heights(scaled_norm: float, levels: FloatArray) -> FloatArray:
 def _piece_density(
     scaled_norm: float, nodes: FloatArray, edges: FloatArray, levels: FloatArray, heights: FloatArray
 ) -> FloatArray:
-    """Compute a step function as a density in the noise w, times √(2π), at the nodes of each interval (cell).
+    """Evaluate a step function at quadrature nodes, as a density in the noise w, times √(2π).
 
-    The step function is a density of the excess x = e^{2cw} − 1 of a likelihood ratio. The factor dx/dw = 2c e^{2cw}
-    makes it a density in w. It is 0 beyond the last step.
+    The step function is given as a density of x = e^{2cw} − 1, where e^{2cw} is the likelihood ratio of two opposite
+    contributions. The factor dx/dw = 2c e^{2cw} makes it a density in w. It is 0 beyond the last step.
 
     Args:
         scaled_norm: bound c on a contribution, in standard deviations of the noise.
@@ -216,8 +220,9 @@ def _piece_density(
         heights: height of each step as a density of x, times √(2π).
 
     Returns:
-        An array of the shape of `nodes`.
+        An array of the shape of `nodes`, with one density for each node.
     """
+    # Each cell is within one step, which is the step of its middle.
     cell_middles = 0.5 * (edges[:-1] + edges[1:])
     step_of_cell = np.searchsorted(levels, cell_middles)
     height_of_cell = np.append(heights, 0.0)[step_of_cell]

@@ -63,12 +63,12 @@ class Rows(NamedTuple):
 class Estimates(NamedTuple):
     """Estimates of log δ of shuffled reports, from which the rows of a table and the bound of each row are chosen.
 
-    A bound is by clones, for one parameter ε₀ of the local guarantee: a clone pair.
+    A clone pair is one way to bound δ: a victim's report of some ε₀ hides among similar ones, its clones.
 
     Attributes:
-        epsilon: increasing ε from 0.
-        choices: estimate for each ε (rows) and clone pair (columns).
-        local: estimate of the bound without shuffling at each ε.
+        epsilon: increasing ε from 0, in nats.
+        choices: estimates of log δ, with a row for each ε and a column for each clone pair.
+        local: estimate of log δ without shuffling at each ε.
     """
 
     epsilon: FloatArray
@@ -120,8 +120,8 @@ class Costs(NamedTuple):
     """The terms of a table of bounds on δ of shuffled reports that depend on the noise of the reports.
 
     Attributes:
-        log_distance: log total variation distance of the reports from the idealised ones of each clone pair.
-        local: function from ε to log δ of the bound without shuffling.
+        log_distance: for each clone pair, log of the total variation distance of the reports from its idealised ones.
+        local: function from ε in nats to an upper bound on log δ without shuffling.
     """
 
     log_distance: FloatArray
@@ -130,17 +130,17 @@ class Costs(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """Upper bounds on log δ of shuffled reports at some ε, before a term that depends on their noise is added.
+    """Upper bounds on log δ of shuffled reports at some ε, before a charge that depends on their noise is added.
 
-    The bounds are those of clone pairs. A clone pair is an idealised victim's report, hidden among similar ones, the
-    clones. Its δ does not depend on the noise. The term is for the total variation distance of the real reports from
-    it. The arrays `row`, `choice` and `value` have one entry for each bound, so a row may have several.
+    The bounds are for idealised reports: one victim's report, hidden among similar ones (its clones). Two distributions
+    of such reports are a clone pair. Its δ does not depend on the noise. The charge accounts for the total variation
+    distance of the real reports from the idealised ones. A row is one ε, at which several clone pairs may have a bound.
 
     Attributes:
-        epsilon: ε of each row, increasing.
-        row: index of the row of each value.
-        choice: index of the clone pair of each value.
-        value: upper bound on log δ of this clone pair at the row's ε.
+        epsilon: ε of each row in nats, increasing.
+        row: for each bound, the index of its row in `epsilon`.
+        choice: for each bound, the index of its clone pair.
+        value: for each bound, the upper bound on log δ, natural logarithm.
     """
 
     epsilon: FloatArray
@@ -149,13 +149,13 @@ class Table:
     value: FloatArray
 
     def merge(self, additional: Table) -> Table:
-        """Return a table with the entries (rows) of this table and of another one, sorted by ε.
+        """Return the union of this table and a second one, sorted by ε.
 
         Args:
-            additional: the second table, with the same clone pairs.
+            additional: the second table. Its clone pairs have the same numbers as in this table.
 
         Returns:
-            The table of all rows. The indices of its bounds refer to the sorted rows.
+            The table with all values of ε and all bounds. Its `row` refers to the sorted values of ε.
         """
         epsilon = np.concatenate((self.epsilon, additional.epsilon))
         row = np.concatenate((self.row, additional.row + self.epsilon.size))
@@ -202,11 +202,11 @@ class Table:
 
 
 def plan_table(estimates: Estimates, pairs: Pairs, costs: Costs, *, coarse: bool = False) -> Table:
-    """Return a table of upper bounds on log δ of shuffled reports at well chosen values of ε, its rows.
+    """Compute a table of upper bounds on log δ of shuffled reports, at values of ε that are chosen by estimates.
 
-    Estimates decide at which ε to have rows, and which clone pair to evaluate at each. A clone pair bounds δ of a
-    shuffled report that is hidden among similar ones. The rows end at δ = 1e-312, or at the ε from which log δ no
-    longer falls. Two rows are at most a few tenths of log δ apart where δ matters most.
+    Each bound is for a victim's report hidden among similar ones, that is, for a clone pair. The estimates decide at
+    which ε to have entries (rows), and which clone pair to evaluate there. The rows end at δ = 1e-312, or at the ε from
+    which log δ no longer falls. Two rows are at most a few tenths of log δ apart where δ matters most.
 
     Args:
         estimates: estimates of log δ of each clone pair.
@@ -323,7 +323,7 @@ def _evaluate(estimates: Estimates, epsilon: FloatArray, pairs: Pairs, spacing_f
 
 
 class _Run(NamedTuple):
-    """Consecutive rows of a table, to all of which the same clone pair is applied.
+    """Consecutive entries (rows) of a table of bounds on δ, all of which use the same clone pair.
 
     Attributes:
         choice: index of the clone pair.
@@ -343,7 +343,7 @@ class _Run(NamedTuple):
             row_count: number of rows of the table.
 
         Returns:
-            The longer run, which ends at the first and the last row of the table.
+            The longer run, which is limited to the rows of the table.
         """
         return _Run(self.choice, max(self.start - margin, 0), min(self.end + margin, row_count))
 

@@ -105,7 +105,8 @@ def not_hidden(theorem: Theorem, spec: Shuffled, case: Case) -> Refusal | None:
 def attained_pairs(spec: Shuffled, case: Case) -> tuple[Pair, ...]:
     """Return distributions of shuffled reports on concrete neighbouring data sets, for lower bounds on δ.
 
-    They are known for Gaussian reports and for randomized response, if the server sees the shuffled reports.
+    They are known for Gaussian reports and for randomized response, if the server sees the shuffled reports. Of
+    Gaussian reports the sum is used, and of randomized responses the numbers of some categories.
 
     Args:
         spec: specification of the shuffled mechanism.

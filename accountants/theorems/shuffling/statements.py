@@ -123,14 +123,14 @@ def stronger_clones(inputs: ClonesInputs) -> Outputs:
 
 
 def approximate_clones(inputs: ApproximateClonesInputs) -> Outputs:
-    """Compute by how much δ₀ > 0 of the reports increases δ(ε) of the clone bound: (1 + e^ε) t.
+    """Compute the increase (1 + e^ε) t of the bound on δ(ε) of shuffled reports that have δ₀ > 0 themselves.
 
     Args:
         inputs: number n of clients, ε₀ and δ₀ of a report, and ε.
 
     Returns:
-        `added_delta` has the proved t of `log_distance`, and `printed_added_delta` the printed t = n (1 + e^−ε₀/2) δ₀.
-        t is the total variation distance of the reports from those with δ₀ = 0.
+        `added_delta`: the increase, with a proved bound t on the total variation distance from reports with δ₀ = 0.
+        `printed_added_delta`: the increase with t = n (1 + e^−ε₀/2) δ₀ as in the paper.
     """
     local_log_delta = log10(inputs.local_delta) * math.log(10.0)
     distance = float(log_distance(inputs.clients, np.asarray(inputs.local_epsilon), np.asarray(local_log_delta)))

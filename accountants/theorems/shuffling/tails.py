@@ -163,11 +163,11 @@ class ScaledProfile(BoundProfile):
     def _table(self) -> PiecewiseTails:
         """Upper bounds on δ at increasing ε, as a table that is convex in e^ε.
 
-        The bound may evaluate many ε at once, which is cheaper; otherwise `_rows` evaluates them one by one. The last
-        entry has δ = 0, if such an ε is known.
+        Some bounds evaluate many ε at once, which is cheaper; others are evaluated one by one. The last entry has
+        δ = 0, if such an ε is known.
         """
         rows = self.bound.rows()
-        if rows is None:
+        if rows is None:  # one by one
             epsilon, log_delta = np.asarray(list(self._rows())).T
             return tabulate(epsilon, log_delta)
         # From the largest loss on, δ is 0.
@@ -194,7 +194,7 @@ class ScaledProfile(BoundProfile):
         if at_zero == -math.inf:
             return
 
-        # The first step is a tenth of δ(0), which has the scale of the privacy loss.
+        # The first step in ε is a tenth of δ(0), because δ(0) has about the size of a typical privacy loss.
         epsilon, log_delta = 0.0, at_zero
         step = 0.1 * math.exp(at_zero)
         stalled_rows = 0

@@ -64,14 +64,14 @@ class InverseTimeSteps(BatchesOnce):
 
 @dataclass(frozen=True)
 class MisprintedSteps:
-    """The distances of two runs in Corollary 1 of Asoodeh et al. as printed, where r_c of step j is 2ρ √(λmj)/σ.
+    """Distances of two runs of noisy projected SGD by the formulas in Corollary 1 of Asoodeh et al., one of them wrong.
 
-    Both distances are in standard deviations of a step's noise. The sensitivity shift r_s is due to the differing
-    record. The contraction shift r_c should be the largest distance of two models in the domain of radius ρ after a
-    step without noise; its printed formula is wrong.
+    Both distances are in standard deviations of a step's noise. The first, the sensitivity shift r_s, is caused by the
+    differing record. The second, the contraction shift r_c, should be the largest distance of two models of the domain
+    after a step without noise. The paper has r_c = 2ρ √(λmj)/σ for step j, which is a misprint.
 
     Attributes:
-        inputs: the run: batches of m clients, noise σ, strong convexity λ and radius ρ.
+        inputs: the run, with m clients in a batch, noise σ, strong convexity λ, and radius ρ of the domain.
     """
 
     inputs: InverseTimeSteps
@@ -109,16 +109,17 @@ class MisprintedSteps:
         return float(contraction_shifts[0])
 
     def shifts(self, first: int, last: int) -> tuple[FloatArray, FloatArray]:
-        """Compute the shifts r_s and r_c of some steps, of which r_c is as misprinted in Corollary 1 of Asoodeh et al.
+        """Compute two distances of the models of two runs for some steps, by the formulas that the paper states.
+
+        r_s = 2L/(√m σ) is caused by the differing record. r_c = 2ρ √(λmj)/σ of step j is the stated distance of two
+        models in the domain of radius ρ; it is wrong (Corollary 1 of Asoodeh et al.).
 
         Args:
             first: index of the first step, from 1.
             last: index of the last step.
 
         Returns:
-            Two arrays with one number for each step from `first` to `last`, in standard deviations of the noise. The
-            first array has r_s, due to the differing record. The second has r_c, the distance of two models in the
-            domain.
+            Two arrays, r_s and r_c, with one number for each step, in standard deviations of the noise.
         """
         inputs = self.inputs
         steps = np.arange(first, last + 1, dtype=np.float64)
@@ -138,13 +139,15 @@ def corollary_1(inputs: InverseTimeSteps, reading: Reading = "printed") -> Outpu
     Args:
         inputs: batches of m clients, noise σ in d dimensions, radius ρ of the domain, and the constants of the loss:
             smoothness β and strong convexity λ.
-        reading: `printed` uses r_c(j) = 2ρ√(λmj)/σ, which is unsafe if λj > 1, and σ² in the risk. `corrected` uses the
-            diameter of the set of models that step j can reach before its noise, and dσ² in the risk.
+        reading: version of the formulas. `printed` is the paper's, r_c(j) = 2ρ√(λmj)/σ and σ² in the risk, which is
+            unsafe if λj > 1. `corrected` has the diameter of the set of models that step j can reach before its noise,
+            and dσ² in the risk.
 
     Returns:
-        `delta` is the bound for the chosen `reading`. `delta_two_rho` uses r_c(j) = 2ρλj√m/σ, which takes 2ρ for every
-        diameter; it is proved if every step size is at most 2/β. `delta_eleven` is bound (11) of the paper, with the
-        largest r_c for all steps. `excess_risk` bounds E F(W_T) − inf F for the objective F.
+        `delta`: the bound on δ(ε) for the chosen version.
+        `delta_two_rho`: the bound with r_c(j) = 2ρλj√m/σ, proved if every step size is at most 2/β.
+        `delta_eleven`: bound (11) of the paper, with the largest r_c for all steps.
+        `excess_risk`: bound on E F(W_T) − inf F for the objective F.
     """
     # The same bound with three choices of the contraction shifts.
     run = inputs.run
@@ -163,17 +166,18 @@ def corollary_1(inputs: InverseTimeSteps, reading: Reading = "printed") -> Outpu
 
 
 def misprinted_log_delta(inputs: InverseTimeSteps) -> float:
-    """Compute log δ of Corollary 1 of Asoodeh et al. as printed, which is not a valid bound.
+    """Compute log δ by the formula in Corollary 1 of Asoodeh et al., which has an error and is not a valid bound.
 
-    Step j multiplies δ by a factor that depends on a contraction shift. The printed shifts are 2ρ√(λmj)/σ, with the
-    radius ρ of the domain and the strong convexity λ.
+    Step j multiplies δ by a factor that depends on a distance of two models, its contraction shift. The paper has
+    2ρ√(λmj)/σ for it, with the radius ρ of the domain and the strong convexity λ.
 
     Args:
         inputs: the pass of n clients in batches of m, its noise σ, and the constants of the losses.
 
     Returns:
-        The natural logarithm of the printed δ, at most 0.
+        The natural logarithm of the paper's δ, at most 0.
     """
+    # δ is the mean over the batches that a record may be in: m/n times the sum over the steps.
     log_rate = math.log(inputs.participants) - math.log(inputs.clients)
     steps = MisprintedSteps(inputs)
     log_sum = log_scheduled_sum(inputs.epsilon, steps, inputs.steps, worst=False).upper

@@ -37,9 +37,10 @@ Channel = tuple[Probabilities, ...]
 
 
 class WorstPair(NamedTuple):
-    """The two rows of a channel with the largest hockey-stick divergence E_ε.
+    """The two inputs of a channel that give the largest hockey-stick divergence E_ε of the output distributions.
 
-    A channel is a matrix; its row for an input is the distribution of the output.
+    A channel is a matrix, and its row for an input is the distribution of the output. The inputs are named by the
+    indices of their rows.
 
     Attributes:
         first: index of the first row, from 0.
@@ -107,10 +108,10 @@ def privacy_of_outputs(inputs: NeighbouringOutputs) -> Outputs:
         inputs: ε, and the distribution of the output on each data set.
 
     Returns:
-        `delta`, the least δ at which the mechanism is (ε, δ)-private. `first_data_set` and `second_data_set` are the
-        indices, from 0, of two data sets x and x' that attain it. Let A be the set of outputs that are more than e^ε
-        times as probable on x as on x'. `first_probability` is the probability of A on x, and `second_probability` that
-        on x'. δ is the first minus e^ε times the second.
+        `delta`: the least δ at which the mechanism is (ε, δ)-private.
+        `first_data_set` and `second_data_set`: indices, from 0, of two data sets x and x' that attain δ.
+        `first_probability` and `second_probability`: probabilities on x and on x' of the set of outputs that are more
+        than e^ε times as probable on x as on x'. δ is the first minus e^ε times the second.
     """
     rows = [normalise(row) for row in inputs.output_distributions]
     worst = worst_pair(rows, inputs.epsilon)
@@ -182,9 +183,10 @@ def divergence_after_channels(inputs: ChannelChain) -> Outputs:
             of all later steps.
 
     Returns:
-        `divergence` is E_ε(μ_t‖μ'_t). `contraction` is the product of the channels' contraction coefficients.
-        `divergence_bound` is the product of both, the right side of inequality (8) of Asoodeh et al. `last_divergence`
-        is E_ε after the last channel, the left side.
+        `divergence`: E_ε(μ_t‖μ'_t) before the channels.
+        `contraction`: product of the channels' contraction coefficients.
+        `divergence_bound`: product of both, the right side of inequality (8) of Asoodeh et al.
+        `last_divergence`: E_ε after the last channel, the left side of the inequality.
     """
     first, second = normalise(inputs.first), normalise(inputs.second)
     divergence = hockey_stick(first, second, inputs.epsilon)

@@ -49,13 +49,16 @@ def theorem_2(inputs: OnePass, reading: Reading = "printed") -> Outputs:
 
     Args:
         inputs: the pass of n clients in batches of m, its schedules of step sizes and noise, and ε.
-        reading: `printed` has n/m steps, which need not be an integer; `corrected` has the ⌊n/m⌋ steps of a run. The
-            two differ only if step size and noise are constant.
+        reading: version of the number of steps. `printed` is n/m as in the paper, which need not be an integer;
+            `corrected` is ⌊n/m⌋ as in a run. The two differ only if step size and noise are constant.
 
     Returns:
-        `delta`, an upper bound on δ(ε), with its decimal logarithm, and the number of steps. `sensitivity_theta` and
-        `contraction_theta` are the two factors θ_s and θ_c of the theorem, if step size and noise are constant.
+        `delta`: an upper bound on δ(ε), which comes with its decimal logarithm.
+        The number of steps.
+        `sensitivity_theta` and `contraction_theta`: the factors θ_s and θ_c of the theorem, if step size and noise are
+        constant.
     """
+    # None stands for the ⌊n/m⌋ steps of the run.
     printed_steps = None
     if reading == "printed" and inputs.run.constant:
         printed_steps = inputs.clients / inputs.participants
@@ -63,13 +66,13 @@ def theorem_2(inputs: OnePass, reading: Reading = "printed") -> Outputs:
 
 
 def compare_steps(inputs: OnePass) -> Sides:
-    """Compare the printed number of steps, n/m, with the number ⌊n/m⌋ of a run.
+    """Compare the number n/m of steps that the paper states with the number ⌊n/m⌋ of steps of a run.
 
     Args:
         inputs: a pass of n clients in batches of m.
 
     Returns:
-        Both numbers. The condition that the first is at most the second holds if n is a multiple of m.
+        Both numbers, and whether the first is at most the second. This holds if n is a multiple of m.
     """
     return Sides.at_most(inputs.clients / inputs.participants, float(inputs.steps))
 
@@ -186,9 +189,10 @@ def corollary_3(inputs: RandomStop) -> Outputs:
         inputs: the pass, its schedules of step sizes and noise, ε, and the steps at which the model may be released.
 
     Returns:
-        `delta` for the schedules of the run. `delta_twelve` is bound (12) of the paper, with the least step size and
-        the least noise in every step. `first_stop` is the first step after which the model may be released, and `steps`
-        the number of all steps.
+        `delta`: the bound for the schedules of the run.
+        `delta_twelve`: bound (12) of the paper, with the least step size and the least noise in every step.
+        `first_stop`: the first step after which the model may be released.
+        `steps`: the number of all steps.
     """
     # A second run with the least step size and the least noise in every step, for bound (12).
     run = inputs.run

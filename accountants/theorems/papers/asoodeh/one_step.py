@@ -52,10 +52,10 @@ def one_step(
     step_size: Annotated[StepSize, ANY_SCALE],
     noise_std: Annotated[NoiseStd, ANY_SCALE],
 ) -> Outputs:
-    """Compute the factors of δ(ε) of noisy projected SGD for the step with the differing record and for other steps.
+    """Compute how much each step of noisy projected SGD contributes to δ(ε), with and without the differing record.
 
-    θ_ε(r) is the hockey-stick divergence E_ε of N(r, 1) and N(0, 1). The step with the record has at most the
-    divergence θ_ε(2L/(√m σ)). Any other step multiplies the divergence by at most θ_ε(2ρ√m/(ησ)).
+    θ_ε(r) is the hockey-stick divergence E_ε of N(r, 1) and N(0, 1), which is δ at ε. The step with the record has at
+    most the divergence θ_ε(2L/(√m σ)). Any other step multiplies the divergence by at most θ_ε(2ρ√m/(ησ)).
 
     Args:
         epsilon: ε ≥ 0.
@@ -67,8 +67,9 @@ def one_step(
         noise_std: noise σ of one user per coordinate.
 
     Returns:
-        `divergence` for the step with the record, (24) of Asoodeh et al., and `contraction` for another step, (19).
-        `sensitivity_shift` and `contraction_shift` are the arguments of θ_ε.
+        `divergence`: δ of the step with the record, by (24) of Asoodeh et al.
+        `contraction`: factor of another step, by (19) of the paper.
+        `sensitivity_shift` and `contraction_shift`: the arguments r of θ_ε for both, in standard deviations.
     """
     root_participants = math.sqrt(participants)
     contraction_shift = 2.0 * radius * root_participants / (step_size * noise_std)
@@ -198,13 +199,16 @@ def delta_at_root_noise(inputs: RootNoise, reading: Reading = "printed") -> Outp
     Args:
         inputs: n users in batches of m, the radius ρ, and the losses' Lipschitz constant L, smoothness β and strong
             convexity λ.
-        reading: `printed` has the noise term Σ η_t σ_t²/n, `corrected` has d/2 times it (erratum A-4).
+        reading: version of the noise term. `printed` is that of the paper, Σ η_t σ_t²/n. `corrected` has d/2 times it
+            in d dimensions (erratum A-4).
 
     Returns:
-        `delta` is bound (12) with the least step size 1/(λT) in each of T = ⌊n/m⌋ steps. `noise_term` is H_T/(λ√n) as
-        printed, with the harmonic number H_T. `optimisation_order` is m ln(T)/(λn), the order of the optimisation
-        error. Its factor, squared gradients times a constant, is not given in the paper.
+        `delta`: bound (12) with the least step size 1/(λT) in each of T = ⌊n/m⌋ steps.
+        `steps`: T.
+        `noise_term`: H_T/(λ√n) in the paper's version, with the harmonic number H_T.
+        `optimisation_order`: m ln(T)/(λn), the order of the optimisation error. The paper does not give its factor.
     """
+    # δ of a run in which every step has the least step size.
     steps = inputs.steps
     run = inputs.run_of(
         first_stop=1,

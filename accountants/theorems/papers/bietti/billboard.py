@@ -115,9 +115,11 @@ def coalition(
         relation: neighbouring relation of the clients.
 
     Returns:
-        `rounds_of_client` k, `gaussian_dp_mu` μ, δ at the given ε, and ε at the given δ. One of the last two is absent
-        if its argument is.
+        `rounds_of_client`: k, which need not be an integer.
+        `gaussian_dp_mu`: μ.
+        δ at the given ε, and ε at the given δ; each is absent if its argument is.
     """
+    # μ of one round is the sensitivity over the noise, and k rounds multiply it by √k.
     expected = rounds * federation.participants / federation.clients
     participated = expected if rounds_of_client is None else float(rounds_of_client)
     mu = sensitivity_factor(relation) * math.sqrt(participated) / noise_multiplier
@@ -163,10 +165,12 @@ def billboard_experiment(
         noise_multiplier: noise multiplier σ of the experiments.
         log_delta: natural logarithm of δ.
         relation: `replace-one` has sensitivity 2C, the other relations have C.
-        reading: `printed` adds noise σC to the mean over clients; `corrected` adds σC/N, as the experiments' code does.
+        reading: version of the noise on the mean over clients. `printed` is σC as in the paper, `corrected` is σC/N as
+            in the code of the experiments.
 
     Returns:
-        `gaussian_dp_mu`, the parameter μ of the run, and `epsilon` at δ.
+        `gaussian_dp_mu`: the Gaussian-DP parameter μ of the run.
+        `epsilon`: ε at δ, rounded up.
     """
     # A message changes the mean by C/N. The noise is σC as printed, and σC/N in the code.
     noise_over_code = clients if reading == "printed" else 1.0

@@ -196,10 +196,12 @@ def printed_noise(
         log_delta: natural logarithm of δ.
         noise_constant: constant c of the printed noise, equation (4).
         relation: neighbouring relation of the clients.
-        reading: `printed` computes σ_ζ by equation (4), `corrected` the least σ_ζ that is sufficient.
+        reading: version of σ_ζ. `printed` is equation (4) of the paper, `corrected` the least σ_ζ that is sufficient.
 
     Returns:
-        σ_ζ, its Gaussian-DP parameter, the achieved δ at ε and ε at δ, and the least valid constants c.
+        `noise_std`: σ_ζ.
+        `gaussian_dp_mu`: the Gaussian-DP parameter of the run with this noise.
+        The achieved δ at ε and ε at δ, and the least constants c that are valid at the target.
     """
     factor = sensitivity_factor(relation)
     target: Fields = {"epsilon": epsilon, "log_delta": log_delta}
@@ -235,8 +237,10 @@ def least_noise(
         relation: neighbouring relation of the clients.
 
     Returns:
-        `noise_std`, and `sufficient_noise_std` in closed form. The constants of `constants_at` are those with which the
-        noise of Theorem 4.1 suffices. `sensitivity` is the change kC/N of the mean by one client.
+        `noise_std`: the least σ_ζ.
+        `sufficient_noise_std`: a sufficient σ_ζ in closed form.
+        `sensitivity`: the largest change of the mean by one client.
+        The constants of `constants_at`, with which the noise of Theorem 4.1 suffices.
     """
     factor = sensitivity_factor(relation)
     target: Fields = {"epsilon": epsilon, "log_delta": log_delta}
@@ -316,7 +320,7 @@ def _compare_constant(*, noise_constant: float, epsilon: float, log_delta: float
         relation: neighbouring relation of the clients.
 
     Returns:
-        The two sides of the condition, c and the least valid constant. It holds if c is not smaller.
+        c, the least valid constant, and whether c is at least this constant.
     """
     factor = sensitivity_factor(relation)
     least = least_constant(epsilon=epsilon, log_delta=log_delta, sensitivity_factor=factor)

@@ -194,9 +194,11 @@ def sampled_noise(inputs: SampledNoiseInputs) -> Outputs:
             with total weight W, which are drawn at rate q.
 
     Returns:
-        The noise, its multiplier, and W. `squared_rate_times_rounds` is q²T; the theorem holds for ε < c₁q²T with a
-        constant c₁ that the paper does not give. `heterogeneity_cost` is the noise with clients weighted by their
-        records, divided by the noise with equal weights.
+        `noise_std`: σ_ζ, in the unit of C.
+        `noise_multiplier`: the noise of a round's sum over C.
+        `total_weight`: W.
+        `squared_rate_times_rounds`: q²T. The theorem holds for ε < c₁q²T; the paper does not give c₁.
+        `heterogeneity_cost`: noise with clients weighted by their records, over the noise with equal weights.
     """
     clients = DrawnClients(groups=inputs.client_groups, weighting=inputs.weighting, rate=inputs.participation_rate)
     std = noise_with_constant(

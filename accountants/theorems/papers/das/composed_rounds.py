@@ -117,9 +117,12 @@ def theorem_2(inputs: RunInputs) -> Outputs:
         inputs: the target (ε, δ), K rounds, r of n clients in each, and messages of d coordinates.
 
     Returns:
-        `round_epsilon` is ε₀, and `composed_epsilon` the bound (22) on the ε of all rounds. `claimed_epsilon`
-        multiplies it by 2r/n for drawing r of n clients. `claimed_delta` is the stated K 2^−d + δ.
+        `round_epsilon`: ε₀ of a round, in nats.
+        `composed_epsilon`: bound (22) of the paper on the ε of all rounds.
+        `claimed_epsilon`: the stated ε, which is `composed_epsilon` times 2r/n for drawing r of n clients.
+        `claimed_delta`: the stated δ of all rounds, K 2^−d + δ.
     """
+    # The theorem states δ₀ = 2^−d for each round.
     claimed_delta = inputs.rounds * math.exp2(-inputs.dimension) + inputs.delta
     return {
         "round_epsilon": round_epsilon(epsilon=inputs.epsilon, delta=inputs.delta, rounds=inputs.rounds),
@@ -285,9 +288,11 @@ def rounds(
         rate: share q of the clients that is drawn in a round.
 
     Returns:
-        ε and δ of a round and of all rounds. `epsilon` is the smallest of three bounds of Kairouz, Oh and Viswanath,
-        and `printed_form_epsilon` the one that Das et al. use.
+        `round_epsilon` and `round_delta`: ε and δ of one round.
+        `epsilon` and `delta`: those of all rounds. ε is the smallest of three bounds of Kairouz, Oh and Viswanath.
+        `printed_form_epsilon`: the one of these bounds that Das et al. use.
     """
+    # The guarantee of one round, after amplification.
     epsilon, delta = round_epsilon, round_delta
     if amplified == "client":
         epsilon = subsampled_epsilon(epsilon=round_epsilon, rate=rate)

@@ -71,12 +71,14 @@ def levels(
         linf_sensitivity: ℓ∞ sensitivity Δ∞, in grid steps.
 
     Returns:
-        `noise_levels` is m, with the variance of the noise in squared grid steps, and δ at m. It is "unbounded",
-        without variance and δ, if no allowed m is sufficient. `escapes_alone` is True if α times the ℓ1 norm of the
-        worst shift is at most ε, so that no finite loss exceeds ε. δ is then the probability of an escape, an output
-        that is impossible for the neighbour, and m is exactly the least. Otherwise m meets the target and δ is an upper
-        bound, but a smaller m is not excluded.
+        `noise_levels`: m, or "unbounded" if no allowed m is sufficient; variance and δ are then absent.
+        `variance`: variance of the noise, in squared grid steps.
+        `delta`: an upper bound on δ at m.
+        `escapes_alone`: True if α times the ℓ1 norm of the worst shift is at most ε, so that no finite privacy loss
+        exceeds ε. δ is then the probability of an escape, that is, an output that is impossible for the neighbour. Then
+        m is exactly the least; otherwise a smaller m is not excluded.
     """
+    # The worst difference of two vectors, and whether δ is the probability of an escape.
     shift = _shift(dimension, l1_sensitivity, linf_sensitivity)
     escapes_decide = Fraction(decay_rate) * shift.total <= Fraction(epsilon)
 
@@ -122,7 +124,9 @@ def levels(
 
 
 def _bisect_levels(log_delta_at: Callable[[int], float], target: float, low: int, high: int) -> int | None:
-    """Return a number m of noise levels that meets the target δ, while m − 1 does not or is below the smallest number.
+    """Find by bisection about the least number m of noise levels that meets a target δ.
+
+    m meets the target, and m − 1 does not or is below the smallest number.
 
     Args:
         log_delta_at: upper bound on log δ as a function of the number of levels.

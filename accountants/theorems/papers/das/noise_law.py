@@ -46,7 +46,9 @@ def noise_distribution(
         shift: shift k, in grid steps.
 
     Returns:
-        The normaliser Z, P(Y = y), P(Y ≤ y), and `escape`, the probability that Y + k exceeds the largest value m of Y.
+        `normaliser`: Z = Σ e^(−α|y|) over all values of Y.
+        `probability` and `cumulative`: P(Y = y) and P(Y ≤ y).
+        `escape`: probability that Y + k exceeds m, the largest value of Y.
     """
     return {
         "normaliser": float(normaliser(decay_rate, noise_levels)),
@@ -107,7 +109,9 @@ def noise_error(
         dimension: number d of coordinates.
 
     Returns:
-        V, both bounds, and `mean_squared_error`, the bound d/(4s²) + dV on the error by rounding and noise.
+        `variance`: V.
+        `uniform_bound` and `popoviciu_bound`: the two bounds on V.
+        `mean_squared_error`: the bound d/(4s²) + dV on the mean squared error by rounding and noise.
     """
     squared_levels = quantization_levels**2
     variance_in_steps = variance(decay_rate, noise_levels)  # s²V
@@ -193,13 +197,14 @@ EQUATION_7 = Theorem(
 
 
 def added_bits(inputs: BitsInputs) -> Outputs:
-    """Compute the bits that the noise adds to a coordinate, and the printed bound ⌈log₂(1 + m/s)⌉ on them.
+    """Compute how many more bits a coordinate takes with noise, and the paper's bound ⌈log₂(1 + m/s)⌉ on this number.
 
     Args:
-        inputs: number s of grid steps in a unit, and number m of noise levels.
+        inputs: number s of grid steps in a unit, and largest value m of the noise in grid steps.
 
     Returns:
-        `extra_bits`, and the bound `extra_bits_bound`, both integers.
+        `extra_bits`: the number of additional bits.
+        `extra_bits_bound`: the bound on it.
     """
     grid_steps, noise_levels = inputs.quantization_levels, inputs.noise_levels
     ratio = -(-(grid_steps + noise_levels) // grid_steps)  # ⌈1 + m/s⌉, in integers
@@ -253,8 +258,10 @@ def bits_per_round(
         growth_ratio: ρ, the largest norm of a record's gradient over the norm of the mean gradient.
 
     Returns:
-        The bits of all coordinates of all clients of a round, for both mechanisms.
+        `extra_bits_per_round`: bits of all coordinates of all clients of a round, with the noise of Das et al.
+        `binomial_extra_bits_per_round`: the same for the Binomial mechanism.
     """
+    # The number of values of a coordinate grows by these factors, of which the logarithms are the bits.
     root_dimension = math.sqrt(dimension)
     levels_ratio = 1.0 + 6.0 / root_dimension + 50.0 * growth_ratio / samples_per_client
     binomial_levels_ratio = 1.0 + root_dimension / participants

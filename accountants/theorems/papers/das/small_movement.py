@@ -32,7 +32,7 @@ def movement(inputs: GrowthInputs, reading: Reading) -> float:
     Args:
         inputs: number n of records of the client, and ratio ρ of the largest norm of a record's gradient to that of the
             mean gradient.
-        reading: version of the constant. `printed` has the paper's 15, `corrected` has 40/3, which is sufficient.
+        reading: version of the constant. `printed` has 15 as in the paper, `corrected` has 40/3, which is sufficient.
 
     Returns:
         The distance of two unit vectors, without unit.
@@ -55,8 +55,9 @@ def theorem_3(inputs: GrowthInputs, reading: Reading = "printed") -> Outputs:
             4(ρ² − 1)/n (erratum D-11).
 
     Returns:
-        `relative_movement`, the bound on the distance of the unit updates; the sensitivities of the rounded update that
-        follow from it; and `failure_probability`.
+        `relative_movement`: the bound on the distance of the two unit updates, without unit.
+        `failure_probability`: probability over the data that the bound fails.
+        The sensitivities of the rounded update that follow from the bound.
     """
     # The distance of the unit updates, and the sensitivities on the grid.
     relative_movement = movement(inputs, reading)
@@ -145,8 +146,10 @@ def corollary_3_1(
         samples_per_client: records n of a client.
 
     Returns:
-        `claimed_epsilon`, and `claimed_delta` with its decimal logarithm.
+        `claimed_epsilon`: the stated ε.
+        `claimed_delta`: the stated δ, which comes with its decimal logarithm.
     """
+    # Each term of the stated δ is computed as in the paper, and none of it is corrected.
     claimed_epsilon = epsilon / 8.0 + epsilon**2 / (256.0 * -math.log(delta))
     failure = 4.0 * (growth_ratio - 1.0) / samples_per_client
     claimed_delta = rounds * math.exp2(-dimension) + delta + failure

@@ -77,7 +77,7 @@ def printed_levels(inputs: PrintedInputs) -> int | None:
 
 
 class Truth(NamedTuple):
-    """The true δ of the printed noise, as the natural logarithms of δ and of 1 − δ.
+    """The true δ of the noise in Theorem 1 of Das et al., as the natural logarithms of δ and of 1 − δ.
 
     Both are kept, because either number may be so small that the other one rounds to 1.
 
@@ -115,20 +115,22 @@ def true_delta(inputs: PrintedInputs, levels: int, rounds: int = 1) -> Truth:
 
 
 def theorem_1(inputs: PrintedInputs) -> Outputs:
-    """Compute the truncated discrete Laplace noise and the δ that Theorem 1 of Das et al. prints, and its true δ.
+    """Compute the truncated discrete Laplace noise and δ that Theorem 1 of Das et al. states, and the true δ.
 
     Args:
         inputs: ε, the dimension d, and the ℓ1 and ℓ∞ sensitivities Δ₁ and Δ∞ in grid steps.
 
     Returns:
-        `decay_rate` is α = ε/Δ₁, `noise_levels` the largest value m of the noise, and `noise_levels_below` the upper
-        bound ⌈5Δ∞/2⌉ on m in the printed proof. `claimed_delta` is the printed 2^−d. `claimed_finer_delta` is (Δ∞/Z)^d
-        of the proof, with the normaliser Z of a coordinate's noise. `delta` is the true δ, also given as
-        `log10_one_minus_delta`. It is attained by two messages that differ by `shift` in `shifted_coordinates`
-        coordinates, and by `remainder` in one more.
+        `decay_rate`: α = ε/Δ₁, per grid step.
+        `noise_levels`: the largest value m of the noise, and `noise_levels_below` the paper's bound ⌈5Δ∞/2⌉ on it.
+        `claimed_delta`: 2^−d, as the theorem states.
+        `claimed_finer_delta`: (Δ∞/Z)^d of the paper's proof, with the normaliser Z of a coordinate's noise.
+        `delta`: the true δ, also given as `log10_one_minus_delta`, the decimal logarithm of 1 − δ.
+        `shifted_coordinates`, `shift` and `remainder`: two messages attain δ if they differ by `shift` in this number
+        of coordinates, and by `remainder` in one more.
 
     Raises:
-        InvalidInput: the printed m is not defined, because (e^(ε/Δ₁) − 1) Δ∞ ≥ 1.
+        InvalidInput: the theorem's formula for m is not defined, because (e^(ε/Δ₁) − 1) Δ∞ ≥ 1.
     """
     levels = printed_levels(inputs)
     if levels is None:
@@ -292,19 +294,20 @@ def remark_2(inputs: PrintedInputs, reading: Reading = "printed") -> Outputs:
 
     Args:
         inputs: ε and the sensitivities.
-        reading: `printed` gives λ, A and the claimed δ = 2^−d. `corrected` gives the true δ at A, and the truncation at
-            which one coordinate that is shifted by Δ∞ has the claimed δ.
+        reading: results to return. `printed` gives those of the paper: λ, A and the stated δ = 2^−d. `corrected` gives
+            the true δ at A, and the truncation at which one coordinate that is shifted by Δ∞ has the stated δ.
 
     Returns:
-        As printed: `scale` λ, `reach` A, and `claimed_delta`. Corrected: the true `delta`, its complement, and
-        `reach_of_one_coordinate`, the truncation.
+        For `printed`: `scale` λ, `reach` A, and `claimed_delta`, the stated δ.
+        For `corrected`: the true `delta`, `log10_one_minus_delta` of its complement, and `reach_of_one_coordinate`, the
+        truncation.
     """
     rate, reach = inputs.decay_rate, inputs.linf_sensitivity
     log_claimed_delta = -inputs.dimension * math.log(2.0)
     if reading == "printed":
         return {"scale": 1.0 / rate, "reach": reach, **delta_outputs(log_claimed_delta, "claimed_delta")}
 
-    # The true δ at the printed truncation.
+    # The true δ at the truncation of the paper.
     log_one_minus_delta = _continuous_log_survival(inputs)
     log_delta = -math.inf
     if log_one_minus_delta < 0.0:

@@ -83,9 +83,9 @@ def movement(
 ) -> Outputs:
     """Compute two bounds on the distance by which replacing or deleting one record moves a client's update.
 
-    The first one, `movement`, is bound (106) of Das et al., (5e^(1/4) ηEρ/n) ‖∇f_i(w)‖. It fails with probability
-    4(ρ − 1)/n over the data. The second one, `sharper_movement`, is (2ηρ/n) (‖∇f̄(w)‖ A + ‖∇f_i(w)‖ B) with the sums A
-    and B of `step_sums`. It is valid at any step size η.
+    The first is bound (106) of Das et al.: (5e^(1/4) ηEρ/n) ‖∇f_i(w)‖. It fails with probability 4(ρ − 1)/n over the
+    data. The second is (2ηρ/n) (‖∇f̄(w)‖ A + ‖∇f_i(w)‖ B) and is valid at any step size η. A and B are sums over the E
+    local steps, which `step_sums` computes from ηL.
 
     Args:
         client_gradient_norm: norm ‖∇f_i(w)‖ of the client's gradient at the model of the round.
@@ -97,10 +97,12 @@ def movement(
         smoothness: Lipschitz constant L of the gradient.
 
     Returns:
-        Both bounds, in the unit of the model.
+        `movement`: the first bound, in the unit of the model.
+        `sharper_movement`: the second bound, in the same unit.
     """
     if mean_gradient_norm is None:
         mean_gradient_norm = 2.0 * client_gradient_norm
+    # Both bounds are proportional to the step size η, and to the share ρ/n of one record.
     scale = growth_ratio / samples_per_client * step_size  # ηρ/n
     mean_factor, client_factor = step_sums(step_size * smoothness, local_steps)  # A and B
     weighted_norms = mean_gradient_norm * mean_factor + client_gradient_norm * client_factor

@@ -45,7 +45,7 @@ def epsilon_range(inputs: BatchRunInputs) -> Sides:
         inputs: the run and the requested statement (`variant`), in the main text or in the appendix.
 
     Returns:
-        The two sides of the condition, ε and its limit, for the client that decides whether it holds for all.
+        ε and its limit, and whether ε is at most the limit, for the client that decides it for all.
     """
     return binding_sides(
         Sides.at_most(kind.epsilon, epsilon_limit(log_delta=kind.log_delta, reading=inputs.variant))
@@ -61,7 +61,7 @@ def _large_enough_batch(inputs: BatchRunInputs, outputs: Outputs) -> Sides:
         outputs: the evaluated theorem, with the number of `rounds`.
 
     Returns:
-        Batch size and its minimum as the two sides, for the client that decides whether the condition holds for all.
+        The batch size, its minimum, and whether the size is large enough, for the client that decides it for all.
     """
     return binding_sides(
         Sides.at_least(kind.batch_size, minimal_batch_size_real(rounds=outputs["rounds"], **kind.records_and_target))
@@ -76,7 +76,7 @@ def _drawn_once(inputs: BatchRunInputs) -> Sides:
         inputs: the run. With replacement, a record may be drawn as often as a batch has places.
 
     Returns:
-        The two sides of the condition that no record is drawn twice, and whether it holds.
+        The largest number of times, the number 1, and whether no record is drawn twice.
     """
     times_drawn = 1
     if inputs.sampling == "with-replacement":
@@ -93,7 +93,7 @@ def _shares(inputs: BatchRunInputs) -> Sides:
         inputs: the run, with batches of K_i of n_i records for client i.
 
     Returns:
-        The least and the largest rate as the two sides of the condition, and whether it holds.
+        The least rate, the largest rate, and whether they are equal.
     """
     shares = [Fraction(kind.batch_size, kind.samples_per_client) for kind in inputs.kinds]
     least, largest = min(shares), max(shares)

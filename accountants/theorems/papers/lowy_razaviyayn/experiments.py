@@ -92,10 +92,13 @@ def experiment(inputs: ExperimentInputs) -> Outputs:
         inputs: target, records n and rounds R of the client, and the Lipschitz constant L of the loss.
 
     Returns:
-        σ, K, the noise multiplier σK/L, and `sensitivity`, 2L/K. `squared_rate_times_rounds` is R(K/n)² = ε/4 at the
-        printed K before rounding; privacy by subsampling depends on it.
+        `noise_std` and `batch_size`: σ and K.
+        `noise_multiplier`: σK/L.
+        `sensitivity`: 2L/K, in the unit of a gradient.
+        `squared_rate_times_rounds`: R(K/n)² = ε/4 at the paper's K before rounding; privacy by subsampling depends on
+        it.
     """
-    # The printed noise, and the printed batch size rounded up to a whole number of records.
+    # The noise of the paper, and its batch size rounded up to a whole number of records.
     std = experimental_noise_std(
         lipschitz=inputs.lipschitz,
         samples_per_client=inputs.samples_per_client,

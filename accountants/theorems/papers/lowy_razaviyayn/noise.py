@@ -156,7 +156,7 @@ class Aggregates:
 
 
 def client_outputs(client: ClientGroup, std: float, *, rounds: int, reading: Range) -> dict[str, float]:
-    """Return σ, the noise multiplier σK/L, the sensitivity 2L/K, the least batch size and the largest ε, as outputs.
+    """Return the noise of one client and its limits by name: σ, σK/L, 2L/K, the least batch size and the largest ε.
 
     Args:
         client: records, batch size K, Lipschitz constant L and target.
@@ -307,10 +307,10 @@ def noise(inputs: NoiseInputs) -> Outputs:
         inputs: the run of one client, with its target (ε, δ).
 
     Returns:
-        The outputs of `client_outputs` describe the noise. `round_epsilon` and `round_log10_delta` are the budget of
-        each round. `inner_epsilon` is the ε of a round's Gaussian noise without sampling, and `amplified_epsilon` the ε
-        with sampling. `printed_proof_epsilon` is the ε of the run by the printed composition at `round_epsilon`.
-        `proved_epsilon` is the ε of the run by a tight composition at `amplified_epsilon`.
+        The outputs of `client_outputs` on the noise, and `round_epsilon`, `round_log10_delta`: the budget of a round.
+        `inner_epsilon`, `amplified_epsilon`: ε of a round's noise without and with sampling.
+        `printed_proof_epsilon`: ε of the run by the paper's composition at `round_epsilon`, which has an error.
+        `proved_epsilon`: ε of the run by a valid composition at `amplified_epsilon`.
     """
     client, rounds = inputs.client, inputs.rounds
     std = noise_std(lipschitz=inputs.lipschitz, rounds=rounds, **client.records_and_target)

@@ -88,13 +88,15 @@ def participation_and_averages(
         client_groups: groups of equal clients, with the value x of each client.
         participants: fixed number of participants, or None.
         participation: distribution of the number of participants, or None. If both are None, all clients take part.
-        reading: `printed` has 1/M' = E√(1/M_r²), which is 1/M (erratum E-09).
+        reading: version of M'. `printed` has 1/M' = E√(1/M_r²) as in the paper, which is 1/M (erratum E-09).
 
     Returns:
-        `average` is X. `averages_of_largest` are the means of the m largest x_i, for every possible m.
-        `bound_over_participants` is the paper's bound, and `exact_over_participants` the exact value.
-        `client_sampling_share` is 1 − (M − 1)/(N − 1), the share of the variance between clients that remains; 0 for
-        one client.
+        `mean_participants` and `rms_participants`: M and M'.
+        `average`, `largest`, `mean`: X, the largest x_i, and the mean of all x_i.
+        `averages_of_largest`: the mean of the m largest x_i, for every possible m.
+        `bound_over_participants` and `exact_over_participants`: the paper's bound, and the exact value.
+        `client_sampling_share`: 1 − (M − 1)/(N − 1), the share of the variance between clients that remains; 0 for one
+        client.
     """
     clients = sum(group.clients for group in client_groups)
     values = [(group.figure, group.clients) for group in client_groups]

@@ -11,11 +11,12 @@ class ProofChain:
 
     Attributes:
         round_epsilon: ε̃, the ε that each round may spend.
-        log_round_delta: ln δ̃, the δ that each round may spend.
-        inner_epsilon: ε' of the Gaussian mechanism before sampling; at most 1 if and only if K ≥ K_min.
+        log_round_delta: natural logarithm of δ̃, the δ that each round may spend.
+        inner_epsilon: ε' of a round's Gaussian noise before sampling. It is at most 1 if and only if the batch size K
+            is at least the theorem's least one.
         amplified_epsilon: ε of a round after amplification by sampling.
-        printed_total: ε of the run by the printed composition, Dwork and Roth 3.20 at `round_epsilon`.
-        total: ε of the run by the tight composition at `amplified_epsilon`.
+        printed_total: ε of the run by the paper's composition at `round_epsilon` (Dwork and Roth, Theorem 3.20).
+        total: ε of the run by a valid composition at `amplified_epsilon`.
     """
 
     round_epsilon: float

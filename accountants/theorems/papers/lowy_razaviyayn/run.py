@@ -247,13 +247,14 @@ class UnlikeClientsInputs(BatchRunInputs):
         return {}
 
     def _federation_of_reading(self, reading: Reading) -> Federation:
-        """Return the groups of equal clients that the printed or the corrected formulas use.
+        """Return the clients of a run in groups of equal ones, for the paper's formulas or for corrected ones.
 
-        If a client's noise is scaled with its own L_i, its ε is divided by L_i/L, where L is the largest constant. All
-        clients then have the constant 1, and clients that have become equal are merged.
+        L_i is the Lipschitz constant of client i, and L the largest one. If a client scales its noise with its own L_i,
+        its ε is divided by L_i/L. All clients then have the constant 1, and clients that have become equal are merged.
 
         Args:
-            reading: `printed` for the paper's formulas as they are, `corrected` for those without its errors.
+            reading: version of the formulas. `printed` has those of the paper with its known errors, `corrected` those
+                without.
 
         Returns:
             The groups, no two of which have equal clients, with the distribution of the number of participants.

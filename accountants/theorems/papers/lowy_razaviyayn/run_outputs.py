@@ -19,12 +19,13 @@ def noise_outputs(inputs: UnlikeClientsInputs, rounds: int, reading: Reading) ->
     Args:
         inputs: the run.
         rounds: number R of rounds.
-        reading: `printed` for the formulas of Lowy and Razaviyayn, `corrected` for those without their errors.
-            `inputs.adds_own_noise` decides by it which Lipschitz constant scales the noise.
+        reading: version of the formulas. `printed` has those of the paper with its known errors, `corrected` those
+            without. It also decides which Lipschitz constant scales the noise.
 
     Returns:
-        The largest values of all groups for `noise_std`, `noise_multiplier`, `sensitivity` and `minimal_batch_size`.
-        `epsilon_limit` is the smallest one. With `client_groups`, `groups` has the values of each group.
+        `noise_std`, `noise_multiplier`, `sensitivity`, `minimal_batch_size`: the largest value of all groups.
+        `epsilon_limit`: the smallest limit of all groups.
+        `groups`: the values of each group, if the request has `client_groups`.
     """
     # The values of each group of equal clients.
     group_outputs: list[Fields] = []
@@ -51,8 +52,8 @@ def noise_outputs(inputs: UnlikeClientsInputs, rounds: int, reading: Reading) ->
 def aggregate_outputs(inputs: UnlikeClientsInputs, aggregates: Aggregates, reading: Reading) -> dict[str, float]:
     """Return the averages over clients in Appendix E.1 of Lowy and Razaviyayn, as the fields of a response.
 
-    The averages M~, M and M' of the number of participants come first. `xi`, `average_xi` and `largest_xi` are averages
-    Ξ~, Ξ and ξ_max of a client's scaled noise variance ξ. `psi` is L² Ξ~, and `average_psi` is L² Ξ.
+    The clients differ in their scaled noise variance ξ, and the number of participants of a round is random. L is the
+    largest Lipschitz constant.
 
     Args:
         inputs: the run.
@@ -60,7 +61,9 @@ def aggregate_outputs(inputs: UnlikeClientsInputs, aggregates: Aggregates, readi
         reading: version of the formulas: `printed` for those of the paper, `corrected` for those without its errors.
 
     Returns:
-        The averages by the names of the fields.
+        `effective_participants`, `mean_participants`, `rms_participants`: averages M~, M, M' of the participants.
+        `xi`, `average_xi`, `largest_xi`: averages Ξ~ and Ξ of ξ over the clients, and the largest ξ.
+        `psi`, `average_psi`: L² Ξ~ and L² Ξ.
     """
     moments = inputs.federation_in(reading).participation
     squared = inputs.largest_lipschitz * inputs.largest_lipschitz

@@ -146,11 +146,14 @@ def example(
     Args:
         compositionality: requested C ≥ 1.
         local_epsilon: ε₀ of all reports of a client together.
-        reading: `printed` sends 0 in all rounds but x, which reveals x. `corrected` sends a uniform symbol in them.
+        reading: version of the algorithm. `printed` is that of the paper, which sends 0 in all rounds but x and so
+            reveals x. `corrected` sends a uniform symbol in them.
 
     Returns:
-        The number of rounds, ε of the algorithm, and C, which is √d as printed. If corrected, C is √d ε₀^r/ε₀, with
-        ε₀^r = ln(d e^ε₀/(e^ε₀ + d − 1)), the output `round_epsilon`.
+        `rounds`: the number d of rounds.
+        `epsilon`: ε of the algorithm; "unbounded" for the paper's version.
+        `round_epsilon`: ε₀^r = ln(d e^ε₀/(e^ε₀ + d − 1)), for the corrected version only.
+        `compositionality`: C, which is √d in the paper's version and √d ε₀^r/ε₀ in the corrected one.
     """
     rounding_margin = 1e-9  # a C such as √2 must not give 5 rounds by its rounding error
     rounds = math.ceil(2.0 * compositionality**2 - rounding_margin)

@@ -189,11 +189,13 @@ def shuffled_run(inputs: ShuffledInputs) -> Outputs:
             noise.
 
     Returns:
-        The rounds, the noise, the step size, the order of the excess risk, and the smallest number of participants. The
-        proof needs `least_participants`; `printed_least_participants` is the number in the theorem. `noise_std` is
-        present only if the request has `noise_constant`, the factor C of σ² that the paper does not give. With R rounds
-        and M of N participants, RM² ≤ Nδ leaves the statement without noise, step size and risk. These outputs are then
-        absent, and the condition `some-noise`, which demands RM² > Nδ, fails.
+        `rounds` and `prescribed_rounds`: the rounds R of the run, and those that the theorem prescribes.
+        `least_participants` and `printed_least_participants`: the least M that the proof needs, and that of the paper.
+        `noise_std_over_root_constant`: σ/√C, where the paper does not give the factor C of σ².
+        `noise_std`: σ, if the request has C as `noise_constant`.
+        `step_size`: the step size, if the theorem gives one.
+        `excess_risk_scale`: the order of the excess risk, `statistical_term` plus `privacy_term`.
+        The last five are absent if RM² ≤ Nδ, for M of N participants. The condition `some-noise` then fails.
     """
     # Without noise, only the numbers of rounds and participants are known.
     rounds = {"rounds": inputs.rounds_run, "prescribed_rounds": inputs.prescribed_rounds}

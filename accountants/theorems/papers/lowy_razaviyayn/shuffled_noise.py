@@ -148,10 +148,13 @@ def noise(inputs: ExplicitNoiseInputs) -> Outputs:
         inputs: the target (ε, δ), M of N clients, which report one of their records, and the Lipschitz constant L.
 
     Returns:
-        σ, its multiplier σ/L and the sensitivity 2L. `rate` is the probability that a record is used in a round,
-        `step_epsilon` the ε that it spends there, and `round_epsilon` the ε of a shuffled round without sampling.
-        `local_epsilon` and `log10_local_delta` are of a report, and `log10_shuffling_delta` is of the shuffling. The
-        proof holds if at least `least_participants` clients report.
+        `noise_std`, `noise_multiplier`, `sensitivity`: σ, σ/L and 2L.
+        `rate`: probability that a record is used in a round.
+        `step_epsilon`: ε that a record spends in a round.
+        `round_epsilon`: ε of a shuffled round without sampling.
+        `local_epsilon` and `log10_local_delta`: ε₀ and log10 δ₀ of a report.
+        `log10_shuffling_delta`: log10 of the δ of shuffling.
+        `least_participants`: the least number of reporting clients for which the proof holds.
     """
     explicit = inputs.noise
     return {

@@ -102,13 +102,17 @@ def single_round(inputs: RoundInputs, reading: Reading = "printed") -> Outputs:
 
     Args:
         inputs: N clients with n records each, (ε₀, δ₀)-differentially private reports, and δ.
-        reading: formula for `delta`, `printed` or `corrected` as in `ShuffledRound.log_delta`.
+        reading: version of the formula for `delta`. `printed` is that of the paper with its known errors, `corrected`
+            the valid one (`ShuffledRound.log_delta`).
 
     Returns:
-        `formula_epsilon` is ε^r of equation (39), and `epsilon` the minimum of ε^r and ε₀. `delta` counts the reports'
-        own δ₀; `sharp_delta` is a smaller proved value. `local_epsilon_limit` is the largest ε₀ for which the theorem
-        holds. `scale` is equation (40), the order ε₀√(ln(1/δ)/N) of ε^r for nε₀ of order 1.
+        `formula_epsilon`: ε^r of equation (39).
+        `epsilon`: the smaller one of ε^r and ε₀, in nats.
+        `delta`: δ of the round with the reports' own δ₀ included, and `sharp_delta`, a smaller proved value.
+        `local_epsilon_limit`: the largest ε₀ for which the theorem holds.
+        `scale`: equation (40), the order ε₀√(ln(1/δ)/N) of ε^r for nε₀ of order 1.
     """
+    # ε^r may be infinite, which the result names "unbounded".
     epsilon = inputs.round.epsilon(inputs.log_delta)
     formula_epsilon: float | str = epsilon if math.isfinite(epsilon) else "unbounded"
     return {
@@ -126,13 +130,16 @@ def standard_round(inputs: StandardInputs, reading: Reading = "printed") -> Outp
 
     Args:
         inputs: N clients with n records each, with (ε₀, δ₀)-differentially private reports.
-        reading: formulas for `delta` and `delta_cap`. `printed` has the cap 7Nnδ₀, `corrected` has (1 + 2e(e^{ε^r} +
-            1)) Nnδ₀ (erratum E-20).
+        reading: version of `delta` and `delta_cap`. `printed` has the cap 7Nnδ₀ of the paper. `corrected` has
+            (1 + 2e(e^{ε^r} + 1)) Nnδ₀ (erratum E-20).
 
     Returns:
-        `epsilon` is ε^r of equation (39) at δ = Nnδ₀, and `delta` the δ̃ that also counts the reports' δ₀. `delta_cap`
-        is a simple upper bound on δ̃. `scale` is the order of ε^r, equation (41).
+        `epsilon`: ε^r of equation (39) at δ = Nnδ₀, in nats.
+        `delta`: δ̃ of the round, in which the reports' own δ₀ is included.
+        `delta_cap`: a simple upper bound on δ̃.
+        `scale`: the order of ε^r by equation (41), without constants.
     """
+    # The request's δ is Nnδ₀ in all of these formulas.
     return {
         "epsilon": inputs.round.epsilon(inputs.log_delta),
         **delta_outputs(inputs.round.log_delta(inputs.log_delta, reading=reading)),
@@ -205,9 +212,11 @@ def sequential(inputs: StandardInputs, reading: Reading = "printed") -> Outputs:
             (E-21).
 
     Returns:
-        ε, δ, and the least δ₀ for which the theorem holds. `scale` is the order of ε, ε₀ ln(1/δ)/√N at δ = Nnδ₀,
-        without constants.
+        `epsilon` and `delta`: the guarantee of the round.
+        `scale`: the order ε₀ ln(1/δ)/√N of ε at δ = Nnδ₀, without constants.
+        `log10_least_local_delta`: decimal logarithm of the least δ₀ for which the theorem holds.
     """
+    # ε is that of a round with independent reports; only δ and the conditions differ.
     return {
         "epsilon": standard_round(inputs, reading)["epsilon"],
         **delta_outputs(_log_cap(inputs, reading)),
@@ -223,12 +232,15 @@ def compositional(inputs: RepeatedInputs, reading: Reading = "printed") -> Outpu
 
     Args:
         inputs: R rounds of N clients with n records each, with (ε₀, δ₀)-differentially private reports.
-        reading: version of the δ. "printed" has the paper's δ = 14NnRδ₀. "corrected" has δ = δ' + Rδ̃, with the δ̃ of a
-            round.
+        reading: version of the δ. "printed" has δ = 14NnRδ₀ as in the paper. "corrected" has δ = δ' + Rδ̃, with the δ̃
+            of a single round.
 
     Returns:
-        ε and δ of all rounds, the ε of a single round, and the decimal logarithm of δ.
+        `epsilon`: ε of all rounds, in nats.
+        `round_epsilon`: ε of a single round.
+        `delta`: δ of all rounds, which comes with its decimal logarithm.
     """
+    # One round with the corrected formulas, then R of them by advanced composition.
     round_outputs = standard_round(inputs, "corrected")
     log_slack = inputs.log_delta + math.log(inputs.rounds)  # ln δ'
     total = advanced_composition(

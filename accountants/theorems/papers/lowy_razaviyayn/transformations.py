@@ -98,9 +98,11 @@ def weighted_constants(inputs: WeightInputs) -> Outputs:
         inputs: weights p_i, and Lipschitz constant L_i, smoothness β_i and strong convexity μ_i of each client's loss.
 
     Returns:
-        The constants of each client, the largest L and β, and the smallest μ. `sensitivity_factors` are 2 p_i N L_i,
-        the sensitivities of the clients' messages times the batch size.
+        `lipschitz`, `smoothness`, `strong_convexity`: the constants of each client's weighted loss.
+        `largest_lipschitz`, `largest_smoothness`, `smallest_strong_convexity`: the extreme ones over all clients.
+        `sensitivity_factors`: 2 p_i N L_i, the sensitivity of each client's message times the batch size.
     """
+    # Each constant of a loss is multiplied by the weight p_i N.
     lipschitz = scale_by_weights(inputs.weights, inputs.lipschitz)
     smoothness = scale_by_weights(inputs.weights, inputs.smoothness)
     convexity = scale_by_weights(inputs.weights, inputs.strong_convexity)

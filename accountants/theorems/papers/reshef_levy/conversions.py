@@ -306,9 +306,9 @@ def mu_of_target(*, epsilon: Annotated[float, EPSILON_OR_NONE], log_delta: Given
         log_delta: natural logarithm of δ.
 
     Returns:
-        `gaussian_dp_mu`, by the exact curve, and the values of all three methods. `zcdp_noise_ratio` and
-        `lemma_noise_ratio` are the noise that the method prescribes, divided by the noise for the exact ρ; infinite if
-        the method gives ρ = 0.
+        `gaussian_dp_mu`: ρ by the exact curve, rounded down, and the values of all three methods.
+        `zcdp_noise_ratio` and `lemma_noise_ratio`: noise that the method prescribes, over the noise for the exact ρ.
+        They are infinite if the method gives ρ = 0.
     """
     conversions = mus(epsilon=epsilon, log_delta=log_delta)
     exact = conversions["exact_gaussian_dp_mu"]

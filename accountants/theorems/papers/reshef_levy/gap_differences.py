@@ -68,10 +68,12 @@ def differences(
         gaussian_dp_mu: ρ of Gaussian differential privacy of one report.
 
     Returns:
-        `clipping_norm` is the bound (t − τ)(G + 2LD) on ‖s‖. `movement` is D(t − τ)(t + τ + 1)/(t(t + 1)), a bound on
-        |x_t − x_τ|, and 0 without an earlier report. `sharper_clipping_norm` is (t − τ)G + τL · `movement`. `noise_std`
-        is 2‖s‖/ρ with the sharper bound on ‖s‖.
+        `clipping_norm`: the bound (t − τ)(G + 2LD) on ‖s‖.
+        `movement`: D(t − τ)(t + τ + 1)/(t(t + 1)), a bound on |x_t − x_τ|; 0 without an earlier report.
+        `sharper_clipping_norm`: the smaller bound (t − τ)G + τL · `movement` on ‖s‖.
+        `noise_std`: 2/ρ times the sharper bound on ‖s‖.
     """
+    # Without an earlier report, the second gradient is absent from the message.
     gap = round - last_round
     movement = 0.0
     if last_round > 0:

@@ -188,8 +188,10 @@ def records(inputs: ReportsInputs) -> Outputs:
         inputs: the noises and the sensitivities of the client's reports.
 
     Returns:
-        `gaussian_dp_mu`, the parameters of the first and of the last record, and `client_gaussian_dp_mu` for all
-        records at once. All are rounded up, and are 0 without reports.
+        `gaussian_dp_mu`: the largest parameter of a single record.
+        `first_record_gaussian_dp_mu` and `last_record_gaussian_dp_mu`: those of the first and of the last record.
+        `client_gaussian_dp_mu`: the parameter of all records at once.
+        All are rounded up, and are 0 without reports.
     """
     mus = record_mus(inputs.distances, inputs.noise_stds)
     if not mus:
@@ -235,13 +237,16 @@ def schedule(
         rounds: number T of rounds.
         participations: number N of the client's reports so far, this one included.
         most_participations: largest number K of reports of a client, or T if None.
-        reading: formula of `base`. `printed` has base² = 4S²(1 + ln T)/ρ². `corrected` has the least base that is
-            ρ-Gaussian differentially private after K reports, base² = 4S²(1 + 1/2 + … + 1/K)/ρ².
+        reading: formula of `base`. `printed` is that of the paper, base² = 4S²(1 + ln T)/ρ². `corrected` is the least
+            base that is ρ-Gaussian differentially private after K reports, base² = 4S²(1 + 1/2 + … + 1/K)/ρ².
 
     Returns:
-        `base_std`, and σ with its square at report N. `true_gaussian_dp_mu` is the parameter if the client stops then.
-        `printed_over_least` is the ratio of the printed `base` to the least one.
+        `base_std`: the base, in the unit of S.
+        `noise_std` and `noise_variance`: σ of report N, and σ².
+        `true_gaussian_dp_mu`: the Gaussian DP parameter if report N is the last one.
+        `printed_over_least`: ratio of the paper's base to the least one.
     """
+    # Both versions of the base are computed, because their ratio is returned too.
     cap = rounds if most_participations is None else most_participations
     printed_base = printed_base_std(clipping_norm=clipping_norm, mu=gaussian_dp_mu, rounds=rounds)
     least_base = base_std(sensitivity=2.0 * clipping_norm, mu=gaussian_dp_mu, participations=cap)
@@ -279,8 +284,8 @@ def trusted_server(
         relation: neighbouring relation of the records; k is 2 for replace-one and 1 for the others.
 
     Returns:
-        The Gaussian DP parameter ρ of all rounds, and ρ²/2 of zCDP. `released_gaussian_dp_mu` is ρ if the sum of the
-        last round is not released. All are rounded up.
+        The Gaussian DP parameter ρ of all rounds, and ρ²/2 of zero-concentrated privacy (zCDP).
+        `released_gaussian_dp_mu`: ρ if the sum of the last round is not released. All are rounded up.
     """
     sensitivity = sensitivity_factor(relation) * clipping_norm / participants
     # Both parameters are rounded up by eight units of roundoff, which exceeds the rounding error of the formula.

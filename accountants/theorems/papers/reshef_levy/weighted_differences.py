@@ -154,10 +154,10 @@ def constants(inputs: ConstantsInputs) -> Outputs:
         inputs: constants of the loss, the diameter of the domain, and the index t of the round.
 
     Returns:
-        `clipping_norm` is the bound S on the norm in every round, and `round_clipping_norm` the bound S_t in round t.
-        `total_gradient_std` is the standard deviation σ̃ within a client, and `total_heterogeneity` the standard
-        deviation ξ̃ between clients. `convex_sensitivity` is G + S_t, the sensitivity of s_t to one record of a convex
-        loss with Lipschitz constant G.
+        `clipping_norm` and `round_clipping_norm`: bounds S and S_t on the norm in every round, and in round t.
+        `total_gradient_std`: bound σ̃ on the standard deviation within a client.
+        `total_heterogeneity`: bound ξ̃ on the standard deviation between clients.
+        `convex_sensitivity`: G + S_t, the sensitivity of s_t to one record of a convex loss with Lipschitz constant G.
     """
     round_norm = round_clipping_norm(
         lipschitz=inputs.lipschitz, smoothness=inputs.smoothness, diameter=inputs.diameter, round_=inputs.round
@@ -181,8 +181,9 @@ def _compare_deviations(inputs: LossConstants) -> Sides:
         inputs: constants of the loss; absent deviations have their largest values.
 
     Returns:
-        The deviation that is compared and its largest value, as the two sides of the condition.
+        The deviation that is compared, its largest value, and whether the deviation is at most this value.
     """
+    # Each deviation with its largest possible value, which also replaces an absent one.
     requested = [
         (inputs.gradient_std, inputs.lipschitz),
         (inputs.heterogeneity, inputs.lipschitz),

@@ -62,12 +62,12 @@ CLIENT_RECORDS = Theorem(
 
 
 class _ClientPairs(NamedTuple):
-    """Pairs of output distributions for a protected client, and the derivation of the first one.
+    """Pairs of output distributions for upper and lower bounds on δ of a client, and the derivation of the upper one.
 
     Attributes:
-        upper: pair for upper bounds on δ.
-        attained: pairs for lower bounds on δ.
-        step: derivation of the upper bound.
+        upper: two distributions with a hockey-stick divergence that bounds δ from above.
+        attained: pairs that the mechanism has on some data, for lower bounds on δ.
+        step: derivation of the upper bound: the theorem and the parameters that were used.
     """
 
     upper: Pair
@@ -193,7 +193,8 @@ def _mixture_pairs(
 ) -> _ClientPairs:
     """Return Gaussian mixtures over a client's number of records in a batch, for upper and lower bounds on δ.
 
-    The distribution of this number is rounded up for the upper bound and down for the lower bounds.
+    The distribution of this number is rounded so that larger numbers become likelier for the upper bound, and smaller
+    ones for the lower bound.
 
     Args:
         below: distribution of the number at a rate that is at most the exact one.
@@ -267,7 +268,7 @@ def _fixed_size(spec: Subsampled, relation: Relation, multiplier: float, step: S
     upper = unseen_multiplicities_pair(counts, 1.0 / multiplier, "replace-one")
     if upper is None:
         return Refusal(CLIENT_RECORDS, "the number of records of one client in a batch is not known accurately")
-    shift = 1.0 / multiplier * (1.0 - 2.0**-52)  # rounded down
+    shift = 1.0 / multiplier * (1.0 - 2.0**-52)  # rounded down by more than the error of the quotient
     contribution = ContributionNoise(Noise("gaussian"), shift)
     step = UNSEEN_MULTIPLICITIES.because(step)
     if relation == "replace-one":

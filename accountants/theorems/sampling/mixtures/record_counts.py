@@ -83,7 +83,8 @@ def fixed_size_counts(records: int, batch_size: int, population: int) -> Multipl
 def _counted_up_to(records: int, mean: float) -> FloatArray:
     """Return the numbers 1, 2, … of records for which probabilities are computed.
 
-    From twice the mean on, each probability is at most about half the previous one. So 1200 more numbers suffice.
+    From twice the mean on, each probability is at most about half the previous one. After 1200 more numbers it is
+    below 2^−1200, which is negligible.
 
     Args:
         records: largest possible number.

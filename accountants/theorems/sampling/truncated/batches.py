@@ -125,7 +125,7 @@ def _masses_of(population: int, rate: float, largest_batch: int) -> TruncatedMas
 def dominating_pair(masses: TruncatedMasses, rate: float, shift: float, relation: Relation) -> Pair:
     """Return two distributions that dominate a Gaussian mechanism on a Poisson batch cut to at most B records.
 
-    Dominating means that their hockey-stick divergence bounds δ. The result is the smaller of two bounds.
+    Dominating means that their hockey-stick divergence bounds δ. The result is the smaller of two upper bounds.
 
     - `_counted_pair` makes the number of the other records in the batch public. It is left out if no batch has exactly
       B − 1 other records, or if the record is nearly always in a truncated batch.
@@ -153,11 +153,12 @@ def dominating_pair(masses: TruncatedMasses, rate: float, shift: float, relation
 
 
 def _is_rare(masses: TruncatedMasses, rate: float, shift: float) -> bool:
-    """Return whether truncation is so rare that making the number of the other records public costs little.
+    """Return whether truncation of a batch is so rare that making the number of the other records public costs little.
 
-    B is the largest size of a batch. The record changes the number of the others, with a privacy loss of about
-    retained/next at B − 1 others. The variance of this loss does not fall with the noise. It is compared with that of
-    the Poisson sum, about (q s)² for small s. The answer affects the tightness only, because both bounds are valid.
+    B is the largest size of a batch. Let t be the probability that the record is in a truncated batch, and p that of
+    exactly B − 1 other records. If the number is public, it has a privacy loss of about t/p at B − 1 others. The
+    variance of this loss does not fall with the noise. It is compared with that of the noisy sum, about (q s)² for
+    small s. The answer affects the tightness only, because both bounds are valid.
 
     Args:
         masses: probabilities of a truncated batch.
@@ -167,7 +168,7 @@ def _is_rare(masses: TruncatedMasses, rate: float, shift: float) -> bool:
     Returns:
         True if truncation is rare in both comparisons: of probabilities, and of variances of the privacy loss.
     """
-    least_mass_ratio, least_variance_ratio = 8.0, 100.0  # thresholds of the two comparisons
+    least_mass_ratio, least_variance_ratio = 8.0, 100.0  # heuristic thresholds of the two comparisons
     is_less_likely = masses.retained < masses.next_to_full - math.log(least_mass_ratio)
     number_log_variance = 2.0 * masses.retained - masses.next_to_full
     sum_log_variance = 2.0 * (math.log(rate) + math.log(shift))
@@ -178,9 +179,9 @@ def _is_rare(masses: TruncatedMasses, rate: float, shift: float) -> bool:
 def _counted_pair(masses: TruncatedMasses, rate: float, shift: float, relation: Relation) -> Pair:
     """Return two distributions that dominate a truncated batch if the number of the other records is partly public.
 
-    The number is public as one of three symbols, that is, outcomes that the observer sees: fewer than B − 1, exactly B
-    − 1, and B other records, where B is the largest size of a batch. A public symbol only helps the observer, so the
-    pair bounds δ from above.
+    Let B be the largest size of a batch. The observer sees which of three cases (symbols) occurs: fewer than B − 1,
+    exactly B − 1, or B other records in the batch. A public symbol only helps the observer, so the pair bounds δ from
+    above.
 
     Args:
         masses: probabilities of a truncated batch.
@@ -211,7 +212,7 @@ def _counted_pair(masses: TruncatedMasses, rate: float, shift: float, relation: 
         Symbol(not_kept, full_without_record, None, is_shared),
     )
 
-    # log(1 − kept/full) has the error of kept/full times kept/(full − kept).
+    # The error of log(1 − kept/full) is that of log(kept/full) times kept/(full − kept).
     margin = 8.0 * masses.margin / -math.expm1(log_kept_share)
     inclusion_rates = (rate, share, 0.0)
     shown = tuple(

@@ -70,7 +70,8 @@ class SymbolRenyi:
             The bounds, in nats. The upper one is the larger of the two directions, and at most that of the Gaussian
             pair that also dominates the mechanism.
         """
-        most = order * self.rho * (1.0 + 8 * UNIT_ROUNDOFF)  # by the Gaussian pair, rounded up
+        # By the Gaussian pair, rounded up by more than the error of the product.
+        most = order * self.rho * (1.0 + 8 * UNIT_ROUNDOFF)
         # Symbols of probability 0 under both distributions have no effect.
         shown = [symbol for symbol in self.symbols if max(symbol.log_p, symbol.log_q) > -math.inf]
         divergences = [self._divergence_of(symbol, order) for symbol in shown]

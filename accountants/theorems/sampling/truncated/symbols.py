@@ -29,10 +29,10 @@ class Symbol:
     """A public outcome (symbol) of a mechanism, and the two distributions of its other output given the symbol.
 
     Attributes:
-        log_p: log-probability [nat] of the symbol under the first distribution.
-        log_q: log-probability [nat] under the second distribution.
-        pair: the pair that belongs to the symbol; None for two equal distributions.
-        is_shared: whether both probabilities are one number. Two equal doubles do not show this, as both have errors.
+        log_p: natural log of the symbol's probability under the first distribution.
+        log_q: natural log of its probability under the second distribution.
+        pair: the two distributions of the other output, given the symbol; None if they are equal.
+        is_shared: whether both probabilities are exactly equal. Equal doubles do not show this, as both have errors.
     """
 
     log_p: float
@@ -174,9 +174,9 @@ class SymbolProfile(Profile):
         δ is a sum over the symbols. A symbol is a public outcome, such as whether a batch is full.
 
         Args:
-            points: ε ≥ 0, in nats.
+            points: array of ε ≥ 0, in nats.
             side: −1 for an upper bound, 1 for a lower bound.
-            log_delta_of: returns one side of a profile's enclosure at several ε.
+            log_delta_of: function that returns the upper or the lower bounds of a profile on log δ at several ε.
 
         Returns:
             The natural logarithm at each ε, an array of the shape of `points`.
