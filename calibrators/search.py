@@ -264,10 +264,10 @@ def no_noise_suffices(safest: Guarantee, target: Target) -> Infeasible:
 
     Args:
         safest: the guarantee at the largest noise multiplier on offer.
-        target: the target (ε, δ).
+        target: the target (ε, δ) or risk.
 
     Returns:
-        The error, with the nearest target that this guarantee meets.
+        The error, with the nearest target that this guarantee meets, if there is one.
     """
     statement = "the noise multiplier that is needed is offered"
     condition = ConditionResult("noise-offered", statement, Verdict.NO, math.inf, MOST)
