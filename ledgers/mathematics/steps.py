@@ -192,8 +192,8 @@ def step_prices(
 
     Args:
         parts: dominating pairs of the job, each with its number of runs.
-        remaining: μ² that is left in the slot.
-        eta: η, the δ that the whole job may add to the slot's Gaussian profile.
+        remaining: μ² that is left in the slot, above 0.
+        eta: η, the δ that the whole job may add to the slot's Gaussian profile, above 0.
         rough: whether to compute faster, with slightly higher prices. They are certified as well.
 
     Returns:
