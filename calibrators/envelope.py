@@ -96,7 +96,7 @@ def guarantee_answer(
 
     Args:
         certified: the noise and its guarantee.
-        target: the requested (ε, δ).
+        target: the requested (ε, δ). For a requested risk, its δ and the ε that is certified there.
         definition: the trust model.
         sampling: how batches are drawn.
         sensitivity: largest change of the noisy quantity between two neighbours, in its units.

@@ -76,9 +76,10 @@ def smallest_run(runs: Sequence[Run], outlook: Outlook, *, within: float, traffi
 
 
 def smallest_likely_run(runs: Sequence[Run], outlook: Outlook, *, within: float, traffic: Traffic) -> Choice[Run]:
-    """Choose a small run with a certified risk bound of at most (1 + within) times the best predicted one.
+    """Choose a small run with a certified risk bound of at most (1 + within) times the least predicted one.
 
-    It needs fewer certificates than `smallest_run`, for algorithms in which each takes seconds.
+    If none is found in `THRIFTY_TRIALS` certificates, the best certified run is chosen. It may exceed this limit.
+    Fewer certificates are needed than by `smallest_run`, for algorithms in which each takes seconds.
 
     Args:
         runs: the runs to choose from, in increasing size.

@@ -269,7 +269,7 @@ def no_noise_suffices(safest: Guarantee, target: Target) -> Infeasible:
         target: the target (ε, δ).
 
     Returns:
-        The error, with the nearest target that this guarantee meets.
+        The error, with the nearest target that this guarantee meets, if there is one.
     """
     statement = "the noise multiplier that is needed is offered"
     condition = ConditionResult("noise-offered", statement, Verdict.NO, math.inf, MOST)

@@ -165,9 +165,9 @@ class Observe:
         return headers
 
     def _record_answer(self, scope: Scope, record: RequestRecord, method: str) -> None:
-        """Write the log line of a request that has been answered, and update the metrics.
+        """Write the log line of a request that has ended, answered or not, and update the metrics.
 
-        Frequent checks of the service's health are logged at the level of debugging only.
+        Requests to the paths of probes (`QUIET`: health, readiness and metrics) are logged at debug level only.
 
         Args:
             scope: ASGI scope of the request.
@@ -186,7 +186,7 @@ class Observe:
         if name is not None and route in self.by_algorithm:
             self.by_algorithm[route].labels(name, record.status).observe(seconds)
 
-        # The log line has only the facts that are known. Frequent checks of the service's health are logged as debug.
+        # The log line has only the facts that are known. Probes are frequent, and are logged at debug level.
         line: dict[str, object] = {"id": record.id, "method": method, "path": route, "status": record.status}
         optional = {"algorithm": name} | {field: getattr(record, field) for field in LOGGED_IF_KNOWN}
         line |= {key: value for key, value in optional.items() if value is not None}

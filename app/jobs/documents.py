@@ -84,7 +84,7 @@ class JobSummary:
         A job that is done has a link to its result and, if it is a simulation, a link to its figure.
 
         Args:
-            job: the job, with its progress if it runs.
+            job: the job, with its progress if that is known.
 
         Returns:
             The description; its times are texts.

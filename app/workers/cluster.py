@@ -63,7 +63,7 @@ class Cluster:
             address: address of the Dask scheduler.
             metrics: metrics of the service, which count the computations by where they ran.
             locally: function that runs a computation of a caller in this service, after failures of the cluster.
-            away_seconds: least seconds between two attempts to connect.
+            away_seconds: least seconds from the start of a failed attempt to connect to the next attempt.
             look_seconds: seconds after which a waiting call checks again that the cluster has workers.
 
         Raises:

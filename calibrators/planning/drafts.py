@@ -115,8 +115,8 @@ def _make_request(calibrator: Calibrator, adapter: PlanAdapter, values: Fields) 
 def _unmet_requirements(adapter: PlanAdapter, plan: PlanProblem) -> Iterable[Reason]:
     """Yield a reason for each of the plan's requirements on trust, observer and unit that the variant does not meet.
 
-    A plan compares algorithms for one learning problem. The trust says whether the guarantee holds against the server,
-    and the unit is protected.
+    A plan compares algorithms for one learning problem. The trust lists the accepted trust models, such as "local". The
+    unit is what the guarantee protects.
 
     Args:
         adapter: variant of an algorithm, with the kind of its guarantee.

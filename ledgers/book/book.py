@@ -145,7 +145,7 @@ class Book(ApprovalMoves):
             job: runs of a planned item, or amounts of a slot, that would be reserved.
 
         Returns:
-            The cost, whether it fits, and otherwise the nearest jobs that fit.
+            Whether it fits, and a slot's charge. Otherwise the reason and, if too little is left, the nearest jobs.
         """
         state = self.asked_of(tenant, identifier, job)
         charge: WhatIf = self._evaluate(partial(what_if, state, **job.job))

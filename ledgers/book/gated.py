@@ -256,7 +256,7 @@ class ApprovalMoves(OwnerMoves):
             The approved change. A change that is approved already is returned unchanged.
 
         Raises:
-            Again: others changed the ledger or the request meanwhile; the approval must be tried again.
+            Again: the request expired, or others changed it or the ledger meanwhile. The approval must be tried again.
             SamePerson, MoveEnded, NotFound, EpsilondError: as `approve`.
         """
         with looking(self._database) as connection:

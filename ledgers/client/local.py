@@ -387,7 +387,7 @@ class FilePlace:
 
         Raises:
             Refused: the file was closed, or the book refuses (`BookError`).
-            Unanswered: the database cannot be used (`StoreFault`).
+            Unanswered: the database cannot be used (`StoreFault`). Any other error passes unchanged.
         """
         if self.closed:
             raise Refused("the ledgers were closed; open the file again")

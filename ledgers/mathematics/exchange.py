@@ -63,8 +63,8 @@ def _named_item(state: LedgerState, name: str, spec: Spec | None) -> PlanItem:
     Args:
         state: the ledger.
         name: name of the item.
-        spec: mechanism of the job. A run of it must be proved to lose no more privacy than a run of the item. None is
-            the item's own mechanism.
+        spec: mechanism of the job. A run of it must be proved to lose no more privacy than a run of the item. Of a
+            mechanism of equal steps, one step is compared. None is the item's own mechanism.
 
     Returns:
         The item, which may have no free runs.

@@ -205,7 +205,7 @@ def close(state: LedgerState) -> LedgerState:
 def contradict(
     state: LedgerState, observations: Sequence[Observation], reservations: Sequence[str] | None = None
 ) -> LedgerState:
-    """Block all further commits of a ledger, because a run differed from the mechanism that was paid for.
+    """Block all further reservations and commits of a ledger, because a run differed from the paid mechanism.
 
     Args:
         state: the ledger before the observations.

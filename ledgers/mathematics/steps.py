@@ -192,13 +192,13 @@ def step_prices(
 
     Args:
         parts: dominating pairs of the job, each with its number of runs.
-        remaining: μ² that is left in the slot.
-        eta: η, the δ that the whole job may add to the slot's Gaussian profile.
+        remaining: μ² that is left in the slot, above 0.
+        eta: η, the δ that the whole job may add to the slot's Gaussian profile, above 0.
         rough: whether to compute faster, with slightly higher prices. They are certified as well.
 
     Returns:
-        The prices, of which nothing is certified yet. None if the job has no or more than `MOST_PARTS` parts, or if e^ε
-        would overflow at the largest ε that matters.
+        The prices, of which nothing is certified yet. None if the job has no or more than `MOST_PARTS` parts with
+        runs. Also None if the largest ε that matters exceeds `_LARGEST_EPSILON`, so that e^ε might overflow.
     """
     nonempty_parts = [(pair, count) for pair, count in parts if count > 0]
     if not 1 <= len(nonempty_parts) <= MOST_PARTS:

@@ -276,7 +276,8 @@ def client_step(answer: Answer) -> GaussianRelease:
 def plain_sum(answer: Answer) -> GaussianRelease:
     """Build the release of the server's sum of contributions, each clipped to the caller's `clipping_norm`.
 
-    The release is a function that clips, sums and adds noise of `noise_multiplier` times `clipping_norm`.
+    The release is a function that clips, sums and adds noise. The noise has the standard deviation `noise_multiplier`
+    times `clipping_norm`, rounded up.
 
     Args:
         answer: the answer of a calibrator, with the caller's `clipping_norm`.
@@ -285,7 +286,8 @@ def plain_sum(answer: Answer) -> GaussianRelease:
         The release (a mechanism with its guarantee) that the server runs.
 
     Raises:
-        InvalidInput: the caller gave no clipping norm, or one that is not positive and finite.
+        InvalidInput: the caller gave no clipping norm, or one that is not positive and finite. Also if the answer lacks
+            the noise multiplier.
     """
     # The caller chooses the clipping norm: the answer gives the noise in units of it.
     if answer.clipping_norm is None:

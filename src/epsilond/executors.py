@@ -147,7 +147,7 @@ class _Batches(Generic[T]):
         calls.
 
         Raises:
-            ClusterError: the executor lost the work.
+            ClusterError: the executor lost the work, or runs another version of the engine.
             Exception: the error of a call.
         """
         for future in wait(self.running, return_when=FIRST_COMPLETED).done:

@@ -7,14 +7,14 @@ from epsilond.calibrators import strict_json
 
 
 def parse(text: str, *, at: str = "") -> object:
-    """Parse a JSON text as strictly as the service does: nulls are rejected too.
+    """Parse a JSON text as strictly as the service does. Members of objects that are null are rejected too.
 
     Args:
         text: the JSON text of an option or a file.
         at: JSON pointer of the text, for errors.
 
     Returns:
-        The value: a dictionary, list, text, number or truth value.
+        The value: a dictionary, list, text, number or truth value. None for a null that is no member of an object.
 
     Raises:
         InvalidInput: the text is not JSON, or has a value that the service rejects; pointers begin with `at`.

@@ -140,7 +140,7 @@ def least_squares(largest_target: float = 1.0) -> VectorLoss:
         largest_target: targets are clipped to [−largest_target, largest_target].
 
     Returns:
-        The loss as a function of a prediction z. Its slope is at most |z| + largest_target.
+        The loss as a function of a prediction z. The size of its slope is at most |z| + largest_target.
     """
 
     def values(predictions: Floats, targets: Floats) -> Floats:

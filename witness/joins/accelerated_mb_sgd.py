@@ -112,7 +112,7 @@ def accelerated_fields(problem: SimulatedProblem, run: AcceleratedShape) -> Fiel
 def initial_gap(problem: SimulatedProblem) -> float:
     """Return an upper bound Δ on the excess risk of the start, between 10⁻¹² LD and LD.
 
-    L is the Lipschitz constant and D the diameter of the domain. The theorems require a positive Δ ≤ LD.
+    L is the Lipschitz constant and D the diameter of the domain. The calibrator requires a positive Δ ≤ LD.
 
     Args:
         problem: the simulated learning problem, with its exact constants.

@@ -142,9 +142,10 @@ def run_block(prepared: PreparedMembership, index: int) -> TrainedRuns:
 def assemble(
     request: MembershipSimulation, prepared: PreparedMembership, blocks: Sequence[TrainedRuns]
 ) -> MembershipAnswer:
-    """Attack all trained runs, and compare the resulting lower bounds on ε with the certified ε.
+    """Attack the first `request.runs` trained runs, and compare the lower bounds on ε with the certified ε.
 
-    Each attack guesses which canaries, inserted records or clients, were in the data of a training.
+    Each attack guesses which canaries, inserted records or clients, were in the data of a training. The remaining runs
+    are reference runs, which calibrate attacks by likelihood ratios.
 
     Args:
         request: the attacks to make, with their δ and confidence level.

@@ -136,9 +136,10 @@ def _parameters(members: JsonObject, declared: type | None) -> Iterator[tuple[st
 
 
 def _attack_bounds(answer: JsonObject) -> Iterator[tuple[str, JsonObject]]:
-    """Yield each figure about an attacker in an answer: its name and its bounds.
+    """Yield the name and the bounds of each figure about an attacker in an answer, and of each requested figure.
 
-    The largest advantage and the usual true positive rates come first, then the requested figures.
+    The largest advantage and the usual true positive rates come first. The requested figures, which follow, include
+    divergences and δ in one direction.
 
     Args:
         answer: answer of a calibrator or of the accountant.

@@ -223,7 +223,8 @@ def _members(schema: Schema) -> Sequence[Schema]:
 def _merge_distinct(schemas: dict[str, Schema], name: str, distinct: Sequence[Schema]) -> Schema:
     """Merge different schemas of a property; return the empty schema, which allows any value, if that is impossible.
 
-    Schemas can be merged if all are enumerations, references to objects, lists, or numbers.
+    Schemas can be merged if all are enumerations, references to objects, lists, or numbers. Numbers may also be merged
+    with a reference to `Figure`, which includes them.
 
     Args:
         schemas: the named schemas of the document, to which a merged object is added.

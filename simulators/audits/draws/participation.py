@@ -45,9 +45,9 @@ class SampledParticipation:
         return 0.4 * self.population
 
     def draw(self, generator: np.random.Generator, count: int) -> Bools:
-        """Draw batches, and return for each whether the victim is in it.
+        """Draw for each of some batches whether the victim, the changed record, is in it.
 
-        The victim is the changed record, which is record 0 of the population.
+        With a population, whole batches are drawn, and the victim is record 0. Without one, each draw is a coin.
 
         Args:
             generator: source of randomness.
@@ -60,7 +60,7 @@ class SampledParticipation:
             return generator.random(count) < self.rate
         if count == 0:
             return np.zeros(0, dtype=np.bool_)
-        # Draw the batches in chunks of at most `CELLS` mask entries, to bound the memory.
+        # To bound the memory, a chunk has at most `CELLS` mask entries, or one batch if that has more.
         rows = max(1, CELLS // self.population)
         chunks = []
         for start in range(0, count, rows):

@@ -107,7 +107,7 @@ def _divergence(share: float, rate: float) -> float:
         rate: sampling rate q in (0, 1).
 
     Returns:
-        The divergence, at least 0; it is 0 if and only if x = q.
+        The divergence, up to rounding errors. The exact one is at least 0, and is 0 if and only if x = q.
     """
     first = share * math.log(share / rate) if share > 0.0 else 0.0
     second = (1.0 - share) * (math.log1p(-share) - math.log1p(-rate)) if share < 1.0 else 0.0

@@ -120,8 +120,8 @@ class NoiseSamples:
         """Set the alarm if the mean square of the noise in a group is too far from 1.
 
         By Chernoff's bound, the mean square of k standard normal variables is above r > 1 with probability at most
-        exp(−k (r − 1 − log r)/2). The same bound holds for a mean square below r < 1. Each step makes two such tests,
-        which share its level.
+        exp(−k (r − 1 − log r)/2). The same bound holds for a mean square below r < 1. Each step makes at most two such
+        tests, which share its level.
 
         Args:
             ratios: mean square of the noise in each of g groups, shape (g,).
@@ -130,7 +130,7 @@ class NoiseSamples:
         # The floor avoids log 0: a generator of single precision may return exactly 0.
         exponents = 0.5 * counts * (ratios - 1.0 - np.log(np.maximum(ratios, _LEAST_RATIO)))
         worst_group = int(exponents.argmax())
-        # Each of two tests has two sides. A NaN is not below the threshold, so it raises the alarm too.
+        # The two tests of a step have two sides each. A NaN is not below the threshold, so it raises the alarm too.
         is_plausible = exponents[worst_group] < log_threshold(self._steps, hypotheses=4 * len(counts))
         if not is_plausible:
             worst_ratio = ratios[worst_group]

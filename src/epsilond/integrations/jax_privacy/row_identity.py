@@ -49,7 +49,7 @@ class RowIdentity:
 
         Returns:
             Whether the numbers of different rows and of different records so far agree: 0.9 to 1.02 rows for each
-            record.
+            record. True without any record.
         """
         # Count repeated rows within the batch, and all pairs of its rows.
         different_rows = set(rows.tolist())
