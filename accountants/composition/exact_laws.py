@@ -189,7 +189,7 @@ class ExactProfile(PointwiseProfile):
             epsilon: ε, in nats.
 
         Returns:
-            The bounds; None if the engine cannot certify a result.
+            The bounds; None if the engine cannot certify a result, or if `prefers_fallback` is true.
         """
         try:
             return self._outward(self._exact_log_delta, epsilon)

@@ -40,12 +40,13 @@ def multiply_ratios(first: FiniteRatio, second: FiniteRatio, cells: int) -> Fini
     """Return a bound, with finitely many values, on the product of two independent likelihood ratios.
 
     The likelihood ratio of two independent outputs is the product of their ratios. Both ratios, and so the product, are
-    bounded in the convex order, from above or from below. All products of values are merged into few cells.
+    bounded in the convex order, from above or from below. Products within the range of doubles are merged into cells.
+    Far products move to zero and infinity above, and are left out below.
 
     Args:
         first: the first ratio.
         second: the second ratio, bounded on the same side.
-        cells: number of cells of the product.
+        cells: approximate number of cells of the product.
 
     Returns:
         The bound on the product, on the same side.

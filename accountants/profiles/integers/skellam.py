@@ -24,7 +24,7 @@ def skellam_pairs(variance: float, shift: int) -> ShiftedPairs:
 
     Outcomes y with |y| or |y − k| beyond R, the reach of the table, are not listed. For a shift of more than R, the
     privacy loss is bounded by an infinite one. For a shift of more than R/2, the attained pair is that of a shift by
-    R/2, which is also within the sensitivity.
+    ⌊R/2⌋, which is also within the sensitivity.
 
     Args:
         variance: variance μ of the noise, from 2^−20 to 2^22.

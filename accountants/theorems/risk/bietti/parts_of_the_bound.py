@@ -175,7 +175,7 @@ def bias(
 
     Returns:
         The terms at the given α, at 0, at ∞ and at the balanced α, and the number T = n/(qm) of rounds.
-        `ratio_to_claim` is the term at α divided by 4L‖v‖²m/(Nn), the term that the paper states.
+        `ratio_to_claim` is the term at α divided by 4L‖v‖²m/(Nn), the term that the paper states; 0 if that is 0.
     """
     rate = 1.0 / clients if participation_rate is None else participation_rate
     rounds = samples_per_client / (rate * batch_size)

@@ -58,7 +58,8 @@ class AcceleratedProblem(EqualClientsRound):
     def descent(self) -> DescentFacts:
         """Constants of the function that the run minimises: of the loss, or of its Moreau envelope.
 
-        The envelope may have another minimiser. Its distance from the start is then bounded by the diameter only.
+        The envelope may have another minimiser. If it is strongly convex, the distance of its minimiser from the start
+        is bounded by the diameter only. The bound on the initial excess risk grows by `smoothing_gap`.
         """
         # The constants of the loss, which those of an envelope replace.
         smoothness, strong_convexity = self.smoothness, self.strong_convexity
