@@ -146,7 +146,9 @@ class ExactSearch(PairSearch):
         return Interval(lower, near)
 
     def upper_epsilon(self, log_delta: float, near: float) -> float:
-        """Return an upper bound on the smallest ε ≥ 0 with log δ(ε) at most a target, without the work for a lower one.
+        """Return an upper bound on the smallest ε ≥ 0 with log δ(ε) at most a target.
+
+        The contour engine encloses ε. Without a narrow enclosure, only the upper bound is searched for further.
 
         Args:
             log_delta: the target log δ, natural logarithm.
