@@ -193,9 +193,9 @@ class EqualSteps:
     def _sum(
         self, theta: FloatArray, error: FloatArray, most: int | None, *, contracted: bool, switch: float | None
     ) -> Interval | None:
-        """Return bounds on the log of δ(ε), added up over the possible positions of a record in the order of batches.
+        """Enclose the log of a bound on δ(ε), added up over the possible positions of a record in the order of batches.
 
-        Positions (places) are of one kind if the record is used equally often. For each kind, δ is evaluated at some
+        Positions (places) are of one kind if the record is used equally often. For each kind, it is evaluated at some
         numbers of steps after the last use, the nodes. Each node represents a block of places.
 
         Args:
