@@ -101,7 +101,7 @@ def gaussian_above(pair: Pair) -> float:
         pair: a pair that dominates a mechanism, or the least of several such pairs.
 
     Returns:
-        The least such μ that is known; math.inf if none is.
+        The least such μ that is found; math.inf if none is.
     """
     bounds = [_gaussian_above_parts(alternative) for alternative in pair.alternatives or (pair,)]
     if pair.alternatives:

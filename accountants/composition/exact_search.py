@@ -146,7 +146,9 @@ class ExactSearch(PairSearch):
         return Interval(lower, near)
 
     def upper_epsilon(self, log_delta: float, near: float) -> float:
-        """Return an upper bound on the smallest ε ≥ 0 with log δ(ε) at most a target, without the work for a lower one.
+        """Return an upper bound on the smallest ε ≥ 0 with log δ(ε) at most a target.
+
+        The contour engine encloses ε. Without a narrow enclosure, only the upper bound is searched for further.
 
         Args:
             log_delta: the target log δ, natural logarithm.
@@ -162,7 +164,9 @@ class ExactSearch(PairSearch):
         return self._move_up(solved, log_delta)
 
     def lower_epsilon(self, log_delta: float, near: float) -> float:
-        """Return a lower bound on the smallest ε ≥ 0 with log δ(ε) at most a target, without the work for an upper one.
+        """Return a lower bound on the smallest ε ≥ 0 with log δ(ε) at most a target.
+
+        The contour engine encloses ε. Without a narrow enclosure, only the lower bound is searched for further.
 
         Args:
             log_delta: the target log δ, natural logarithm.

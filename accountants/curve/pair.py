@@ -163,9 +163,9 @@ class Pair:
         return max(profile.upper_log_deltas([epsilon, evaluated])[0] for profile in profiles)
 
     def lower_log_delta(self, epsilon: float) -> float:
-        """Return a lower bound on log δ at an ε.
+        """Return a lower bound on log δ at an ε, which is at most the upper bound from the plateau.
 
-        The bound may be smaller than necessary if δ is far below every positive double.
+        The bound may be smaller than necessary, for example if δ is far below every positive double.
 
         Args:
             epsilon: ε ≥ 0, in nats.

@@ -73,8 +73,10 @@ class Chart(NamedTuple):
     def back(self, coordinate: float) -> float:
         """Return the natural logarithm of the noise at a coordinate, the inverse of `of`.
 
+        Without random sampling it is the coordinate itself.
+
         Args:
-            coordinate: any real number c. It satisfies e^{−2c} = e^{s²} − 1.
+            coordinate: any real number c. With random sampling, it satisfies e^{−2c} = e^{s²} − 1.
 
         Returns:
             Natural logarithm of the noise.

@@ -45,7 +45,7 @@ def concentration_of(spec: Spec) -> Concentration | None:
         spec: the description of a run.
 
     Returns:
-        ρ and δ; None if the spec is no single mechanism, or there is no such theorem.
+        ρ and δ; None if the spec is no single mechanism, or no theorem of the kind covers it.
     """
     if spec.kind not in PLACES:
         return None

@@ -46,7 +46,7 @@ ONE_LINE = Theorem(
 
 
 def random_sum_pairs(spec: GaussianMixture, relation: Relation) -> tuple[Pair, Pair]:
-    """Return pairs for Gaussian noise on a contribution of random size, with sensitivities rounded up and down.
+    """Return pairs for Gaussian noise on a contribution of random size, with shifts rounded up and down to doubles.
 
     The output is a mixture of Gaussians, one for each size. A larger size makes the pair easier to distinguish.
 

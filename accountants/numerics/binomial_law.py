@@ -171,8 +171,9 @@ class Binomial:
     def _compute_ratios(self, n: FloatArray, k: FloatArray) -> FloatArray:
         """Return R(k) = P(K ≥ k)/P(K = k), by the method that suits the number of trials.
 
-        Few trials have a polynomial integrand. Others use a quadrature with six panels, or with two panels for very
-        many trials. The result is 1 for k at or below the mean, where it is not used.
+        For few trials, one quadrature sum integrates a polynomial exactly. Others use a quadrature with six panels, or
+        with two panels for very many trials. The result is 1 for k = n, and for k at or below the mean, where it is
+        not used.
 
         Args:
             n: numbers of trials.

@@ -207,10 +207,10 @@ def left_out_is_the_same(sampling: DrawScheme, relation: Relation) -> bool:
 def drawn_level(spec: Subsampled, unit: Unit) -> Level:
     """Return whether the batches of a subsampled mechanism consist of records or of clients.
 
-    The spec may state this. If it does not, the interpretation with the larger ε is used. A draw around another draw
+    The spec may state this. If it does not, the protected unit is drawn, except for a draw around another draw. This
     may be a batch of records, of which a smaller batch is drawn. It may also be a batch of clients, which draw among
-    their own records. For a protected record, the second interpretation amplifies less. Its bound covers the first one
-    if `left_out_is_the_same` holds for the draw.
+    their own records. The second interpretation is used. For a protected record it amplifies less. Its bound covers the
+    first one if `left_out_is_the_same` holds for the draw.
 
     Args:
         spec: a mechanism that is run on random batches.

@@ -90,13 +90,13 @@ def _offsets(cells: LoweredCells, unit: float, tilt: float) -> list[float]:
     """
     filled = np.flatnonzero(cells.has_mass)
     if not filled.size:
-        # The signed distance of each loss from the nearest even multiple of the unit.
         return []
     # The losses of both outermost cells and of the heaviest one.
     losses = cells.own[filled]
     smallest, largest = float(losses[0]), float(losses[-1])
     heaviest = float(losses[np.argmax(cells.log_p[filled] + tilt * losses)])
     outermost = [largest, smallest] if tilt > 0.0 else [smallest, largest]
+    # The signed distance of each loss from the nearest even multiple of the unit.
     return [math.remainder(loss, 2.0 * unit) for loss in [*outermost, heaviest]]
 
 

@@ -330,14 +330,14 @@ def best_tests(laws: Laws, rates: Sequence[float], rounding: float) -> BestTests
 def _best_test(steps: Steps, rate: float, to_add: bool, rounding: float) -> BestTest | None:
     """Find the most powerful test with a false positive rate, from tables of the total loss.
 
-    A table of plain probabilities is used first. If δ is small at the test, a table with the weights e^{λS} has closer
-    bounds.
+    A table of plain probabilities is used first. In the direction that removes a contribution, a table with the weights
+    e^{λS} replaces it if δ is small at the test. Its bounds are then closer.
 
     Args:
         steps: loss distribution of each kind of step, in the direction that removes a contribution, with its count.
         rate: the false positive rate.
         to_add: whether the test is of the direction that adds a contribution.
-        rounding: share of 1 + |log δ| by which bounds of log δ are moved outward.
+        rounding: share of 1 + |log b| by which each bound b on the true positive rate is moved outward, relative to b.
 
     Returns:
         The test; None if the losses do not fit into a table, or if its bounds are not close.

@@ -89,12 +89,13 @@ def pure_loss(profile: Profile, pair: Pair | None = None) -> float:
 def choose_losses(profile: Profile, end: float, cells: int) -> FloatArray:
     """Choose increasing privacy losses from 0 to the largest that matters, at which a profile is evaluated.
 
-    They are dense where the loss has its probability. The choice affects the tightness of a bound, not its validity.
+    If the loss has a list of values (`_listed_losses`), they are these. Otherwise they are dense where the loss has its
+    probability, or near 0 for an expensive profile. The choice affects the tightness of a bound, not its validity.
 
     Args:
         profile: the privacy profile ε ↦ δ(ε) of one direction of a pair of distributions.
         end: an ε from which on δ is 0, in nats; math.inf if none is known.
-        cells: approximate number of losses.
+        cells: approximate number of losses of a profile that is evaluated at little cost; not used for others.
 
     Returns:
         The losses, in nats.
@@ -164,12 +165,13 @@ def _listed_losses(profile: Profile, end: float) -> FloatArray | None:
 def interval_bounds(profile: Profile, end: float, cells: int) -> FloatArray:
     """Choose increasing bounds of intervals of positive privacy losses, from 0 on.
 
-    If the loss has few positive values, each of them is inside an interval of its own.
+    If the loss has a list of values (`_listed_losses`), each listed positive one is inside an interval of its own.
+    Otherwise the bounds are the losses of `choose_losses`.
 
     Args:
         profile: the privacy profile ε ↦ δ(ε) of one direction of a pair of distributions.
         end: an ε from which on δ is 0, in nats; math.inf if none is known.
-        cells: approximate number of intervals.
+        cells: `cells` of `choose_losses`; not used if the loss has a list of values.
 
     Returns:
         The bounds, in nats.

@@ -40,12 +40,13 @@ def multiply_ratios(first: FiniteRatio, second: FiniteRatio, cells: int) -> Fini
     """Return a bound, with finitely many values, on the product of two independent likelihood ratios.
 
     The likelihood ratio of two independent outputs is the product of their ratios. Both ratios, and so the product, are
-    bounded in the convex order, from above or from below. All products of values are merged into few cells.
+    bounded in the convex order, from above or from below. Products of values are merged into cells. For a bound from
+    above, very large and very small ones move to zero and infinity. For one from below, they are left out.
 
     Args:
         first: the first ratio.
         second: the second ratio, bounded on the same side.
-        cells: number of cells of the product.
+        cells: approximate number of cells of the product.
 
     Returns:
         The bound on the product, on the same side.
@@ -54,7 +55,7 @@ def multiply_ratios(first: FiniteRatio, second: FiniteRatio, cells: int) -> Fini
     with np.errstate(over="ignore", under="ignore"):
         products, masses = combine_pairs(np.multiply, *operands)
 
-    # Products that are too large or too small for doubles; a product of two positive values may round to zero.
+    # Products above `_LARGEST_PRODUCT` or below its inverse; a product of two positive values may round to zero.
     is_far = (products > _LARGEST_PRODUCT) | ((products > 0.0) & (products < 1.0 / _LARGEST_PRODUCT))
     if (products == 0.0).any():
         smaller_factors, _ = combine_pairs(np.minimum, *operands)

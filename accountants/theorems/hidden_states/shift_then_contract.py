@@ -195,9 +195,9 @@ class EqualSteps:
     def _sum(
         self, theta: FloatArray, error: FloatArray, most: int | None, *, contracted: bool, switch: float | None
     ) -> Interval | None:
-        """Return bounds on the log of δ(ε), added up over the possible positions of a record in the order of batches.
+        """Enclose the log of a bound on δ(ε), added up over the possible positions of a record in the order of batches.
 
-        Positions (places) are of one kind if the record is used equally often. For each kind, δ is evaluated at some
+        Positions (places) are of one kind if the record is used equally often. For each kind, it is evaluated at some
         numbers of steps after the last use, the nodes. Each node represents a block of places.
 
         Args:
@@ -231,11 +231,11 @@ class EqualSteps:
 def _sum_over_places(
     kind: RecordPlaces, theta: FloatArray, error: FloatArray, contraction: _Contraction | None
 ) -> Interval | None:
-    """Return bounds on the log of δ(ε), added up over when a record is last used, for a given number of uses.
+    """Enclose the log of a bound on δ(ε), added up over when a record is last used, for a given number of uses.
 
-    At a place, v steps follow the last use of the record. There δ(ε) is θ_ε(μ_v), the δ(ε) of N(μ_v, 1) against
-    N(0, 1). It decreases in v. Hence the omitted terms are at most the last included one times the weight of the
-    omitted nodes. This product is added to the upper bound.
+    At a place, v steps follow the last use of the record. There δ(ε) is at most θ_ε(μ_v), the δ(ε) of N(μ_v, 1) against
+    N(0, 1), which decreases in v. Later steps may contract it further. Each omitted value is at most the last included
+    one. This value, times the weight of the omitted nodes, is added to the upper bound.
 
     Args:
         kind: the places, with the nodes v and the number of places in the block of each node.
@@ -244,7 +244,7 @@ def _sum_over_places(
         contraction: factor of each later step; None if contraction is not counted.
 
     Returns:
-        The bounds, or None if the omitted terms are not negligible.
+        Lower and upper bounds on the log of the sum, or None if the omitted terms are not negligible.
     """
     count = theta.size
     if contraction is not None:
@@ -266,8 +266,8 @@ def _contract(
 ) -> tuple[FloatArray, FloatArray]:
     """Compute the log of min_u θ_ε(μ_u) θ_c^(v−u) for each number v of steps after the last use, with error bounds.
 
-    After u of these steps, δ(ε) is θ_ε(μ_u), the δ(ε) of N(μ_u, 1) against N(0, 1). Each of the remaining v − u steps
-    multiplies it by θ_c. The minimum is over the entries u ≤ v of `after_use`, or u is fixed.
+    After u of these steps, δ(ε) is at most θ_ε(μ_u), that of N(μ_u, 1) against N(0, 1). Each of the remaining v − u
+    steps multiplies this bound by θ_c. The minimum is over the entries u ≤ v of `after_use`, or u is fixed.
 
     Args:
         after_use: numbers v of steps after the last use, increasing.

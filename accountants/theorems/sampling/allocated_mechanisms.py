@@ -224,7 +224,7 @@ def epochs_and_runs(spec: RandomAllocation) -> tuple[int, int]:
             independent.
 
     Returns:
-        The two numbers, of which one is 1.
+        The two numbers, of which at least one is 1.
     """
     if spec.kept:
         return spec.epochs, 1

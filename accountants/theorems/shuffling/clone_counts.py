@@ -285,7 +285,7 @@ def _steps_within_blocks(values: FloatArray) -> FloatArray:
     block, which a recurrence within blocks does not need.
 
     Args:
-        values: array with a row for each ε and a column for each step.
+        values: array with a row for each ε and a column for each number of clones, that of the step from it.
 
     Returns:
         An array with an axis for the rows, one for the blocks, and one for the steps within a block. A last block that

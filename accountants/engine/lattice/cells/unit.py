@@ -29,8 +29,8 @@ def choose_unit(outlines: Sequence[Outline], counts: FloatArray, demand: Demand,
 
     A cell is an interval of losses. An atom is a single loss with a positive probability. If all losses are atoms, the
     unit is aligned with them. A bound of the loss, where its distribution ends, is used under two conditions: there is
-    a single distribution, and the bound is at least half of the least unit. Otherwise nothing is aligned. Every unit
-    gives valid bounds on δ; alignment makes them closer.
+    a single distribution, and the bound is at least a quarter of `least_width` from 0. Otherwise nothing is aligned.
+    Every unit gives valid bounds on δ; alignment makes them closer.
 
     Args:
         outlines: coarse table of the tail probabilities of each loss distribution.

@@ -15,7 +15,7 @@ def average_of_largest(values: Sequence[tuple[float, int]], count: int) -> float
     """Compute the mean of the `count` largest values of a multiset.
 
     Args:
-        values: the distinct values, each with the number of times that it occurs.
+        values: the values, each with its multiplicity. Entries may repeat a value; their multiplicities then add up.
         count: number of values in the mean.
 
     Returns:

@@ -85,7 +85,7 @@ def exact_epsilons(mus: FloatArray, log_delta: float) -> tuple[FloatArray, Float
 
     Args:
         mus: μ in (0, 1e4].
-        log_delta: natural logarithm of δ.
+        log_delta: natural logarithm of δ, below 0.
 
     Returns:
         The lower and the upper bounds. A lower bound that cannot be certified is 0. An upper bound that cannot be

@@ -45,7 +45,8 @@ def stop_bound(run: ScheduledRun) -> float:
     """Return a bound on the excess risk of the model after a uniformly random one of the last k steps of SGD.
 
     The model may be released after the steps a, …, T (the stops), with k = T − a + 1. Let e_t be the step size after
-    model t, and r_t² a bound on the mean squared norm of its gradient. The bound is
+    model t, and r_t² a bound on the mean squared norm of its gradient. After model T, they are those of a further step
+    of the last size, without noise. The bound is
 
         (2ρ²/k)[(1/e_a − λ)⁺ + Σ_{a<t≤T} (1/e_t − 1/e_{t−1} − λ)⁺] + Σ_{a≤t≤T} e_t r_t²/(2k).
 

@@ -46,8 +46,8 @@ def theorem_bound(*, smooth: float, variance: float, rounds: int, factor: float 
 def theorem_step(*, smoothness: float, norm: float, variance: float, rounds: int) -> float:
     """Return the step size of Theorem 4.5 of Bietti et al., min{1/(4L_α), ‖z*‖/(√n σ)}, or 1/(4L_α) if σ = 0.
 
-    The second value balances the two terms of the risk bound, due to the distance to the minimiser and the variance of
-    steps.
+    At the second value, ‖z*‖²/(ηn) + 2ησ² is 3σ‖z*‖/√n, the printed variance term. The sum is least, 2√2 σ‖z*‖/√n, at a
+    step size that is shorter by the factor √2 (erratum E-B11).
 
     Args:
         smoothness: smoothness L_α.

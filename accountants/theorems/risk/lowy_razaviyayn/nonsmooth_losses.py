@@ -125,8 +125,9 @@ def complete_strongly_convex_envelope(
         run: the federation and the loss in d dimensions, with Lipschitz constant L and strong convexity μ, on a domain
             of diameter D.
         rounds: number R of rounds; None for the smallest number that meets its own prescription.
-        reading: "printed" computes η and the weights with μ (erratum E-17), and has M' for M~ in the logarithm (E-29).
-            "corrected" computes η and the weights with the envelope's own strong convexity μb/(μ + b).
+        reading: "printed" computes η and the weights with μ (erratum E-17), and with the noise twice in the variance
+            (E-16). It has M~ = √M' or √M in b (E-06), and M' for M~ in the logarithm (E-29). "corrected" computes η and
+            the weights with the envelope's own strong convexity μb/(μ + b), and with the noise once.
 
     Returns:
         The run and its risk. `terms` has the terms of Theorem 2.1, the argument of the logarithm, and `smoothing_gap`,

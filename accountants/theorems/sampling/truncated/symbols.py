@@ -152,8 +152,8 @@ class SymbolProfile(Profile):
     def _offset(self, index: int, side: float) -> float:
         """Return the log ratio of the probabilities of a public symbol, moved by an allowance for their errors.
 
-        It is log w_i − log v_i. Each logarithm has an error of at most η, so the allowance is 2η. It is 0 if both
-        probabilities are one number.
+        It is log w_i − log v_i. Each logarithm has an error of at most η, so the allowance is 2η. The result is 0 if
+        both probabilities are one number.
 
         Args:
             index: index i of the symbol.
