@@ -162,9 +162,7 @@ class QuantizedRelease(Release):
             InvalidInput: there is no message, the count is missing or wrong, or `encode` cannot have written a message.
         """
         if not messages:
-            raise InvalidInput.at(
-                "/messages", "are needed", allowed="the observations that contradict the run, at least one"
-            )
+            raise InvalidInput.at("/messages", "are needed", allowed="at least one message of `encode`")
         first_message, *further_messages = messages
         total = self.decode_integers(first_message, count)
         for message in further_messages:
