@@ -239,7 +239,7 @@ def smallest_noise(family: Family, target: Target, *, guess: float, slope: float
     fall = LIKELY_FALL if slope is None else -slope / rise(target)
     log_noise = least_for_target(guarantee_at, target, math.log(guess), _NOISES, fall=fall, note=misses.add)
     if log_noise is None:
-        # Even the largest noise misses the target: report the nearest target that it meets.
+        # Even the largest noise misses the target: report the nearest target that it meets, if there is one.
         safest = family(MOST, "default")
         require_figure(safest, target)
         raise no_noise_suffices(safest, target)
@@ -266,7 +266,7 @@ def no_noise_suffices(safest: Guarantee, target: Target) -> Infeasible:
 
     Args:
         safest: the guarantee at this noise multiplier.
-        target: the target (ε, δ).
+        target: the target: (ε, δ), or a bound on an attacker's risk.
 
     Returns:
         The error, with the nearest target that this guarantee meets, if there is one.
