@@ -189,7 +189,7 @@ class ExactProfile(PointwiseProfile):
             epsilon: ε, in nats.
 
         Returns:
-            The lower and the upper bound on log δ(ε). None if the inversion cannot bound its own error.
+            Two bounds on log δ(ε). None if the inversion cannot bound its own error, or if `prefers_fallback`.
         """
         try:
             return self._outward(self._exact_log_delta, epsilon)

@@ -23,8 +23,8 @@ def skellam_pairs(variance: float, shift: int) -> ShiftedPairs:
     """Return pairs of distributions for upper and lower bounds on δ of Skellam noise of variance μ, shifted by k ≥ 0.
 
     A table has the probabilities of the outcomes from −R to R. Outcomes y with |y| or |y − k| above R are not listed,
-    and their privacy loss is bounded by an infinite one. If k exceeds R/2, the lower bound is for a shift by ⌊R/2⌋, which
-    is also within the sensitivity.
+    and their privacy loss is bounded by an infinite one. If k exceeds R/2, the lower bound is for a shift by ⌊R/2⌋,
+    which is also within the sensitivity.
 
     Args:
         variance: variance μ of the noise, from 2^−20 to 2^22.
