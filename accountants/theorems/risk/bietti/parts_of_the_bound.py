@@ -180,7 +180,7 @@ def bias(
         `optimisation_term`: the term at the given α, in units of the loss.
         `local_…`, `global_…` and `balanced_optimisation_term`: the term at α = 0, at α = ∞ and at the balanced α.
         `balanced_personalization`: the balanced α = b/a.
-        `ratio_to_claim`: the term at the given α divided by 4L‖v‖²m/(Nn), the term that the paper states; 0 if that is 0.
+        `ratio_to_claim`: the term at the given α divided by 4L‖v‖²m/(Nn), the term that the paper states, or 0.
     """
     # The rate of draws and the rounds; a batch of m records is drawn with probability q in a round.
     rate = 1.0 / clients if participation_rate is None else participation_rate
