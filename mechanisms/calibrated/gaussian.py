@@ -286,8 +286,7 @@ def plain_sum(answer: Answer) -> GaussianRelease:
         The release (a mechanism with its guarantee) that the server runs.
 
     Raises:
-        InvalidInput: the caller gave no clipping norm, or one that is not positive and finite. Also if the answer lacks
-            the noise multiplier.
+        InvalidInput: the clipping norm is missing, or not positive and finite; or the noise multiplier is missing.
     """
     # The caller chooses the clipping norm: the answer gives the noise in units of it.
     if answer.clipping_norm is None:
@@ -309,8 +308,7 @@ def plain_sum(answer: Answer) -> GaussianRelease:
 def _norm_in_sum(answer: Answer) -> Fraction:
     """Return the largest norm that one clipped and weighted contribution has in the sum before noise.
 
-    The noise multiplier is the noise's standard deviation over this norm, so the norm is
-    `noise_std`/`noise_multiplier`.
+    The noise multiplier is `noise_std` over this norm, so the norm is `noise_std`/`noise_multiplier`.
 
     Args:
         answer: the answer of a calibrator, which has found the noise for a target (ε, δ).
