@@ -20,7 +20,7 @@ from epsilond.calibrators import CALIBRATORS
 
 ROOT = Path(__file__).resolve().parents[2]
 OUTSIDE = {".venv", "tests"}
-MOST = 42
+MOST = 44
 """Files before the first theorem, at most. It was 35 before long files were split by their nouns."""
 PERIODIC = {
     "app/http/lag.py",
