@@ -6,6 +6,16 @@ import gc
 from collections.abc import Generator
 
 import pytest
+from hypothesis.internal.conjecture import providers
+
+
+def pytest_configure() -> None:
+    """Make Hypothesis draw the same examples in every process.
+
+    It also draws constants of the modules that the process has imported so far. The examples of a test would then
+    depend on the tests before it, and some of them take minutes.
+    """
+    providers._get_local_constants = lambda: providers._local_constants
 
 
 @pytest.hookimpl(wrapper=True)
