@@ -161,7 +161,8 @@ def _read_group(group: Any) -> ClientBatches:
     """Return a group of clients, which may be given as a mapping of its fields."""
     if isinstance(group, Mapping):
         return ClientBatches(**group)
-    return group  # type: ignore[no-any-return]
+    batches: ClientBatches = group
+    return batches
 
 
 # The run on a problem -------------------------------------------------------------------------------------------------
