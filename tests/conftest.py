@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import gc
+import importlib.util
 from collections.abc import Generator
 
 import pytest
-from hypothesis.internal.conjecture import providers
 
 
 def pytest_configure() -> None:
     """Make Hypothesis draw the same examples in every process.
 
-    It also draws constants of the modules that the process has imported so far. The examples of a test would then
-    depend on the tests before it, and some of them take minutes.
+    Hypothesis also draws constants of the modules that the process has imported so far. The examples of a test would
+    then depend on the tests before it, and some of them take minutes. The environments of the integrations do not have
+    Hypothesis, and their tests do not need it.
     """
+    if importlib.util.find_spec("hypothesis") is None:
+        return
+    from hypothesis.internal.conjecture import providers
+
     providers._get_local_constants = lambda: providers._local_constants
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 from pathlib import Path
 
@@ -33,3 +34,17 @@ def test_constants_of_imported_modules_are_not_drawn(tmp_path: Path, monkeypatch
         assert draw_integers() == before
     finally:
         del sys.modules["module_with_constants"]
+
+
+def test_environments_without_hypothesis_are_configured(monkeypatch: pytest.MonkeyPatch) -> None:
+    # The environments of the integrations load tests/conftest.py too. `None` in sys.modules means: not installed.
+    for name in [name for name in sys.modules if name.partition(".")[0] == "hypothesis"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    spec = importlib.util.spec_from_file_location(
+        "conftest_without_hypothesis", Path(__file__).with_name("conftest.py")
+    )
+    assert spec is not None
+    assert spec.loader is not None
+    conftest = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(conftest)
+    conftest.pytest_configure()
