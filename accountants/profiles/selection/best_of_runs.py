@@ -122,6 +122,8 @@ class RunsDistribution:
             return np.asarray(-np.expm1(-self.mean * inside))
         lower_odds, upper_odds = self.odds
         odds = upper_odds if up else lower_odds
+        if odds == 0.0:  # there is one run
+            return inside
         # Logarithmic number, the limit of shape η → 0.
         if self.shape == 0.0:
             return np.asarray(np.log1p(odds * inside) / math.log1p(odds))
@@ -150,6 +152,8 @@ class RunsDistribution:
             return np.asarray(np.exp(-self.mean * outside) * -np.expm1(-self.mean * inside))
         lower_odds, upper_odds = self.odds
         odds = lower_odds if up else upper_odds
+        if odds == 0.0:  # there is one run
+            return inside
         log_odds = math.log1p(odds)
 
         # log(1 − (1 − γ) p) and log((1 − (1 − γ) p)/γ), each from the smaller of p and 1 − p

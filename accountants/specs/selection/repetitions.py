@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from typing_extensions import TypeAliasType
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.quantities import Quantity, Tagged, request
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 KIND = Quantity(description="distribution of the number of runs")
 MEAN = Quantity(symbol="E[K]", gt=0, le=1e9, description="expected number of runs of the mechanism")
@@ -71,49 +75,62 @@ class NegativeBinomialRepetitions:
         Raises:
             InvalidInput: the mean is too large for a shape near −1.
         """
-        if self._mean_at(LARGEST_ODDS) < self.mean:
-            raise InvalidInput.at(
-                "/mean", "is too large for this shape", allowed=f"≤ {self._mean_at(LARGEST_ODDS):.6g}"
-            )
+        largest_mean = self._mean_bounds(LARGEST_ODDS)[0]
+        if self.mean > max(largest_mean, 1.0):
+            raise InvalidInput.at("/mean", "is too large for this shape", allowed=f"≤ {largest_mean:.6g}")
 
-    def _mean_at(self, odds: float) -> float:
-        """Return the mean of the negative binomial distribution of the number of runs, given its parameter γ.
+    def _mean_bounds(self, odds: float) -> tuple[float, float]:
+        """Return bounds on the mean of the number of runs, given its parameter γ.
 
         With c = (1 − γ)/γ the mean is η c/(1 − (1 + c)^−η) for the shape η. For η = 0 it is c/log(1 + c). It increases
         with c.
 
         Args:
-            odds: c, at least 0.
-
-        Returns:
-            The mean, at least 1 up to rounding.
+            odds: c, above 0.
         """
-        if odds == 0.0:
-            return 1.0
         exponent = -self.shape * math.log1p(odds)
         if abs(exponent) < 1e-9:  # the first two terms of the series in η
-            return odds / math.log1p(odds) * (1.0 - 0.5 * exponent)
-        # The general formula; the limit 700 keeps the exponential finite.
-        return self.shape * odds / -math.expm1(min(exponent, 700.0))
+            mean = odds / math.log1p(odds) * (1.0 - 0.5 * exponent)
+        else:
+            mean = self.shape * odds / -math.expm1(exponent)
+        # The exponent x has a relative error of three units. The exponential multiplies it by at most 1 + |x|. The
+        # other operations have at most six units.
+        relative_error = (6.0 + 3.0 * (1.0 + abs(exponent))) * UNIT_ROUNDOFF
+        return mean * (1.0 - 2.0 * relative_error), mean * (1.0 + 2.0 * relative_error)
 
     @property
     def odds(self) -> tuple[float, float]:
         """Bounds on the odds c = (1 − γ)/γ of going on after a run, with the parameter γ of the number of runs.
 
-        They are found by bisection. Each is about a relative 1e-9 from c, far above the roundings of the mean.
+        Their relative distance is about 1e-12, and larger for means next to 1 or shapes next to −1. There the roundings
+        of the mean limit it.
         """
         if self.mean == 1.0:
             return 0.0, 0.0
-        # The mean increases with c, so that a bisection encloses c. It ends at a relative width of 1e-12.
-        low, high = 0.0, LARGEST_ODDS
-        while high - low > 1e-12 * high:
-            middle = _middle_of_odds(low, high)
-            if self._mean_at(middle) < self.mean:
-                low = middle
-            else:
-                high = middle
-        # Widened by more than the error that roundings of the mean cause.
-        return low * (1.0 - 1e-9), high * (1.0 + 1e-9)
+        # The mean increases with c.
+        lower, _ = _bisect_odds(lambda odds: self._mean_bounds(odds)[1] <= self.mean)
+        _, upper = _bisect_odds(lambda odds: self._mean_bounds(odds)[0] < self.mean)
+        return lower, upper
+
+
+def _bisect_odds(is_below: Callable[[float], bool]) -> tuple[float, float]:
+    """Divide the odds into those that are surely below a threshold and the others, by bisection.
+
+    Args:
+        is_below: whether given odds are surely below the threshold. `LARGEST_ODDS` are not.
+
+    Returns:
+        Odds that are surely below, or 0, and odds that are not, at a relative distance of at most 1e-12. If all odds
+        above 1e-30 are not surely below, the first value is 0.
+    """
+    low, high = 0.0, LARGEST_ODDS
+    while high - low > 1e-12 * high and high > 1e-30:
+        middle = _middle_of_odds(low, high)
+        if is_below(middle):
+            low = middle
+        else:
+            high = middle
+    return low, high
 
 
 def _middle_of_odds(low: float, high: float) -> float:
