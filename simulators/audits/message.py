@@ -205,10 +205,11 @@ class Message:
         floor, share = self._round_down(value)
         noise = IntegerNoise(self.spec.decay_rate, self.spec.noise_levels)
         below = noise.log_density(coordinates - floor)
-        # The value is on the grid, so that it is never rounded up.
-        if share == 0.0:
-            return below
         above = noise.log_density(coordinates - (floor + 1))
+        if share == 0.0:  # the value is on the grid
+            return below
+        if share == 1.0:  # the value is so close below a grid point that no double distinguishes the probability from 1
+            return above
         log_share_below = math.log1p(-share)
         log_share_above = math.log(share)
         return np.asarray(np.logaddexp(log_share_below + below, log_share_above + above))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,7 +77,7 @@ def read_known(folder: Path, file: KnownFile, *, data: str) -> FileContent:
         content = path.read_bytes()
         if path.suffix == ".gz":
             content = gzip.decompress(content)
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:  # zlib.error: the packed data are damaged
         raise InvalidInput.at(f"/data/{data}", f"{path.name} cannot be read: {error}") from None
     checksum = hashlib.md5(content, usedforsecurity=False).hexdigest()
     if file.md5 is not None and checksum != file.md5:

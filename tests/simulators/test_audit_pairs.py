@@ -353,6 +353,17 @@ def test_quantized_message(attack: Any) -> None:
     assert spec.distances == (1, 3)
 
 
+@pytest.mark.parametrize("attack", ["mathematical", "implemented"])
+def test_updates_within_a_rounding_of_the_grid_are_attacked_like_grid_points(attack: Any) -> None:
+    def statistics(value: float) -> Any:
+        spec = QuantizedMessage(first=(value,), second=(0.5,), quantization_levels=4, noise_levels=8, decay_rate=0.5)
+        return Message(spec, attack).statistics(np.random.default_rng(8), 100, FIRST)
+
+    on_grid = np.unique(statistics(0.0))
+    for value in (-1e-20, 1e-20):
+        assert set(np.unique(statistics(value))) <= set(on_grid)
+
+
 GAUSSIAN, LAPLACE = Gaussian(noise_multiplier=1.0), Laplace(scale_multiplier=1.0)
 INTEGERS, RESPONSE = DiscreteLaplace(decay_rate=0.2, sensitivity=2), RandomizedResponse(epsilon=1.0, categories=2)
 SHUFFLED: dict[str, Any] = {"observer": "shuffled-server"}

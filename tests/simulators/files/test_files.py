@@ -88,6 +88,14 @@ def test_a_packed_file_that_is_cut_off_is_refused(tmp_path: Path) -> None:
         read_known(tmp_path, KnownFile(("first",)), data="mnist")
 
 
+def test_a_packed_file_with_altered_bytes_is_refused(tmp_path: Path) -> None:
+    packed = bytearray(gzip.compress(np.random.default_rng(0).bytes(500)))
+    packed[10] ^= 0b111  # the type of the first block, which is then one that does not exist
+    (tmp_path / "first.gz").write_bytes(packed)
+    with pytest.raises(InvalidInput, match="cannot be read"):
+        read_known(tmp_path, KnownFile(("first",)), data="mnist")
+
+
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="has no file first"):
         read_known(tmp_path, KnownFile(("first", "second")), data="mnist")
