@@ -62,10 +62,10 @@ REASONS = {
 
 
 def true_figures(guarantee: Guarantee, target: Target) -> TrueFigures:
-    """Return the enclosures of ε at the target δ and of δ at the target ε.
+    """Return certified bounds on ε at the target δ, and on δ at the target ε.
 
     Args:
-        guarantee: the guarantee, with its privacy curve δ(ε).
+        guarantee: the guarantee of a run, with its privacy curve δ(ε).
         target: the target (ε, δ).
 
     Returns:
@@ -101,18 +101,16 @@ def guarantee_answer(
         sampling: how batches are drawn.
         sensitivity: largest change of the noisy quantity between two neighbours, in its units.
         draws: random draws of the run; None for a single draw of protected units by `sampling`.
-        noise_party_known: whether the algorithm says who adds the noise.
+        noise_party_known: whether the algorithm states who adds the noise. If not, the sentences leave it open.
 
     Returns:
         The guarantee with its sentences, its bounds on ε and δ, and its privacy curve.
     """
     guarantee = certified.guarantee
     setting = guarantee.setting
-    true = true_figures(guarantee, target)
-    # The certified noise meets the target, so that ε is at most the target's ε.
-    epsilon = Ends(min(true.epsilon.lower, target.epsilon), min(true.epsilon.upper, target.epsilon))
+    bounds = true_figures(guarantee, target)
+    epsilon = Ends(min(bounds.epsilon.lower, target.epsilon), min(bounds.epsilon.upper, target.epsilon))
 
-    # The guarantee in sentences.
     draws_of_run = (Draw(sampling, own_level(setting.unit)),) if draws is None else draws
     statements = state_guarantee(
         definition=definition if noise_party_known else None,
@@ -134,8 +132,8 @@ def guarantee_answer(
         sensitivity=sensitivity,
         target=target_answer(target),
         epsilon=epsilon,
-        delta=true.delta,
-        log10_delta=true.log10_delta,
+        delta=bounds.delta,
+        log10_delta=bounds.log10_delta,
         tight=guarantee.tight,
         minimal=certified.minimal,
         curve=PrivacyCurve((certified.full_guarantee or guarantee).curve),
@@ -161,30 +159,30 @@ def claims(target: Target, excess_risk: float | None = None) -> Claims:
 def numerical_answer(guarantee: Guarantee, target: Target) -> NumericalAnswer:
     """Return the relative width of the bounds on δ at the target ε.
 
-    The width is 1 − δ_low/δ_up, where δ_low and δ_up are the lower and the upper bound. It measures numerical error.
+    The width is 1 − δ_low/δ_up, for the lower bound δ_low and the upper bound δ_up. It measures the numerical error.
 
     Args:
         guarantee: the guarantee, with its computed privacy curve δ(ε).
         target: the target, of which only ε is used.
 
     Returns:
-        The width, rounded up to three digits; 0 if both bounds agree.
+        The width, from 0 to 1, rounded up to three significant digits.
     """
     lower, upper = guarantee.curve.bound_log_delta(target.epsilon)
-    # 1 − exp(lower − upper) is 1 − δ_low/δ_up, computed without cancellation.
+    # Equal bounds may both be −∞, of which the difference is undefined. `expm1` avoids cancellation.
     width = 0.0 if upper == lower else -math.expm1(lower - upper)
     return NumericalAnswer(relative_width=round_to_digits(width, 3, up=True))
 
 
 def condition_answers(results: Iterable[ConditionResult]) -> tuple[ConditionAnswer, ...]:
-    """Return evaluated conditions in the form of the answer.
+    """Convert evaluated conditions of a theorem to the form of an answer.
 
     Args:
         results: conditions with their verdicts and, for inequalities, with both sides.
 
     Returns:
-        The conditions in the same order. `left` and `right` are the two compared numbers; both are None if nothing is
-        compared.
+        The conditions in the same order. `left` and `right` are the sides of an inequality, and None for other
+        conditions.
     """
     return tuple(
         ConditionAnswer(
@@ -215,12 +213,10 @@ def _declared_condition(identifier: str, statement: str) -> DeclaredCondition:
 class TheoremAtInputs:
     """A registered theorem at given inputs: the values of its formula, and whether its conditions hold.
 
-    A paper's text can be interpreted in several ways.
-
     Attributes:
         theorem: the registered theorem.
         inputs: an instance of the theorem's class of inputs.
-        reading: the interpretation of its text, such as `printed` or `corrected`.
+        reading: the interpretation of the paper's text, such as `printed` or `corrected`.
     """
 
     theorem: Theorem
@@ -231,13 +227,13 @@ class TheoremAtInputs:
     def of(
         cls, theorem: Theorem, record: object, reading: TheoremReading = "printed", **others: object
     ) -> TheoremAtInputs:
-        """Take the inputs of the theorem from the fields of a record.
+        """Take the inputs of a theorem from attributes of an object with the same names.
 
         Args:
-            theorem: the registered theorem.
-            record: object with fields of the same names as the inputs.
+            theorem: the registered theorem, which must have a formula with inputs.
+            record: object with the attributes. Inputs that it lacks get their defaults.
             reading: the interpretation of the theorem, for example `printed` or `corrected`.
-            others: inputs that replace those of the record.
+            others: inputs that replace those of the object.
 
         Returns:
             The theorem at these inputs. Nothing is evaluated yet.
@@ -256,13 +252,13 @@ class TheoremAtInputs:
         return self.evaluation.outputs
 
     def conditions(self, *, without: tuple[str, ...] = ()) -> tuple[ConditionResult, ...]:
-        """Evaluate the conditions of the theorem at its inputs, those that can be checked from the inputs.
+        """Evaluate the conditions of the theorem that can be checked from its inputs.
 
         Args:
             without: ids of conditions that are left out.
 
         Returns:
-            The evaluated conditions, in their order.
+            The evaluated conditions, in the order of the theorem.
         """
         checked_ids = {condition.id for condition in self.theorem.conditions if condition.checked}
         selected_ids = checked_ids.difference(without)
@@ -270,23 +266,20 @@ class TheoremAtInputs:
 
     @property
     def served(self) -> EvaluationAsked:
-        """The request that repeats this evaluation, as an answer lists it: theorem, reading and given inputs."""
+        """The HTTP request that repeats this evaluation: theorem, interpretation, and the inputs that were given."""
         return EvaluationAsked(theorem=self.theorem.id, reading=self.reading, inputs=given_fields(self.inputs))
 
 
 def inputs_of(kind: Callable[..., T], record: object, **others: object) -> T:
-    """Return an instance of a data class with the fields that a record has under the same names.
+    """Make an instance of a data class from the attributes of an object that have the names of its fields.
 
     Args:
-        kind: data class to make.
-        record: object with attributes to copy; attributes that it lacks get their defaults.
-        others: fields that replace those of the record.
-
-    Returns:
-        The new instance of the data class.
+        kind: the data class.
+        record: object with the attributes. Fields that it lacks get their defaults.
+        others: values of fields that replace those of the object.
     """
-    names = [name for name in field_names(kind) if name not in others and hasattr(record, name)]
-    return kind(**{name: getattr(record, name) for name in names}, **others)
+    copied_names = [name for name in field_names(kind) if name not in others and hasattr(record, name)]
+    return kind(**{name: getattr(record, name) for name in copied_names}, **others)
 
 
 def make_reading(
@@ -297,24 +290,21 @@ def make_reading(
     conditions: Iterable[ConditionResult] | None = None,
     **parts: object,
 ) -> PrintedReading:
-    """Return one interpretation ("reading") of a paper's theorem, in the form in which an answer shows it.
-
-    The claims of the paper are compared with the guarantee that is certified at the same parameters.
+    """Describe what a paper's theorem claims in one interpretation ("reading") of its text, for an answer.
 
     Args:
         main: the theorem, at the inputs of the reading.
-        further: other evaluated theorems that the answer also uses.
+        further: other evaluated theorems that the reading also uses.
         claims: the ε, δ and excess risk that the reading claims for its parameters.
-        parameters: the parameters that it prescribes, by name.
-        conditions: the evaluated conditions; by default the checked ones of the theorem.
+        parameters: the parameters that the reading prescribes, by name.
+        conditions: the evaluated conditions; by default those of `main` that can be checked from its inputs.
         parts: other fields of `PrintedReading`. By default `reading` is `statement`, and `status` is the theorem's.
 
     Returns:
-        The reading, with the requests that repeat its evaluations.
+        The reading, with the requests that repeat the evaluations of `main` and `further`.
     """
     theorem = main.theorem
     results = main.conditions() if conditions is None else conditions
-    # Given parts take precedence over the defaults.
     fields_of_reading: Fields = {"reading": "statement", "status": theorem.status, "parameters": parameters, **parts}
     return PrintedReading(
         theorem=theorem.id,

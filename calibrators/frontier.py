@@ -53,13 +53,13 @@ class Choice(Generic[Chosen_co]):
 
 
 def smallest_run(runs: Sequence[Run], outlook: Outlook, *, within: float, traffic: Traffic) -> Choice[Run]:
-    """Choose the smallest run with a certified risk bound of at most (1 + within) times the best one.
+    """Choose the smallest run whose certified bound on the excess risk is at most (1 + within) times the best one.
 
     Args:
-        runs: the runs to choose from, in increasing size.
-        outlook: their noises and bounds on the excess risk.
+        runs: the runs to choose from, by increasing rounds and then by increasing batch size.
+        outlook: estimates and certificates of the runs' noise, and the resulting bounds on the excess risk.
         within: tolerated relative excess over the best bound, at least 0.
-        traffic: bits per round.
+        traffic: bits that are sent in a round.
 
     Returns:
         The run, with the frontier: alternatives of which none is at least as good as another in rounds, batch size
@@ -76,16 +76,16 @@ def smallest_run(runs: Sequence[Run], outlook: Outlook, *, within: float, traffi
 
 
 def smallest_likely_run(runs: Sequence[Run], outlook: Outlook, *, within: float, traffic: Traffic) -> Choice[Run]:
-    """Choose a small run with a certified risk bound of at most (1 + within) times the least predicted one.
+    """Choose a small run with few certificates, for algorithms in which a certificate takes seconds.
 
-    If none is found in `THRIFTY_TRIALS` certificates, the best certified run is chosen. It may exceed this limit.
-    Fewer certificates are needed than by `smallest_run`, for algorithms in which each takes seconds.
+    Its certified bound on the excess risk is at most (1 + within) times the least predicted one. If no such run is
+    found in `THRIFTY_TRIALS` certificates, the best certified run is chosen, which may exceed this limit.
 
     Args:
-        runs: the runs to choose from, in increasing size.
-        outlook: their noises and bounds on the excess risk.
-        within: tolerated relative excess over the best bound, at least 0.
-        traffic: bits per round.
+        runs: the runs to choose from, by increasing rounds and then by increasing batch size.
+        outlook: estimates and certificates of the runs' noise, and the resulting bounds on the excess risk.
+        within: tolerated relative excess over the least bound, at least 0.
+        traffic: bits that are sent in a round.
 
     Returns:
         The run, with the frontier: alternatives of which none is at least as good as another in rounds, batch size
@@ -104,16 +104,15 @@ def smallest_likely_run(runs: Sequence[Run], outlook: Outlook, *, within: float,
 class _Survey:
     """A comparison of runs by the bounds on their excess risk, which ends with the choice of one run.
 
-    The bounds are certified for a few runs, and predicted for the others (`RunPredictions`). The chosen run is stored,
-    because the frontier is made around it.
+    The bounds are certified for a few runs, and predicted for the others. The chosen run is stored for `frontier`.
     """
 
     def __init__(self, runs: Sequence[Run], outlook: Outlook) -> None:
         """Prepare the comparison of runs by their bounds on the excess risk.
 
         Args:
-            runs: the runs to choose from.
-            outlook: their noises and bounds on the excess risk.
+            runs: the runs to choose from, by increasing rounds and then by increasing batch size.
+            outlook: estimates and certificates of the runs' noise, and the resulting bounds on the excess risk.
         """
         self._outlook = outlook
         self._bounds = RunPredictions(runs, outlook)
@@ -123,7 +122,7 @@ class _Survey:
         """Choose the smallest certified run with a risk bound of at most (1 + within) times the best certified bound.
 
         First the runs with the least predicted bounds are certified, then smaller runs that may be good enough. The
-        chosen run is stored for `frontier`.
+        numbers of expensive certificates are limited. The chosen run is stored for `frontier`.
 
         Args:
             within: relative tolerance of the risk bound, at least 0.
@@ -142,34 +141,34 @@ class _Survey:
         return self._answer
 
     def _certified_limit(self, within: float) -> float:
-        """Return the largest acceptable risk bound: 1 + `within` times the best certified bound."""
+        """Return the largest acceptable risk bound, which is (1 + within) times the best certified one."""
         best_risk = self._bounds.certified[self._bounds.best_certified].risk
         return (1.0 + within) * best_risk
 
-    def _certify_until(self, following: Callable[[], Run | None], *, trials: int) -> None:
-        """Certify one run after another, until none follows or too many expensive ones were certified.
+    def _certify_until(self, next_run: Callable[[], Run | None], *, trials: int) -> None:
+        """Certify one run after another, until none is left or too many expensive ones were certified.
 
         Args:
-            following: function that returns the next run to certify, or None.
-            trials: largest number of runs that are expensive to certify.
+            next_run: function that returns the next run to certify, or None to stop.
+            trials: largest number of runs that are expensive to certify; cheap ones are not counted.
 
         Raises:
             EpsilondError: no noise can be certified for one of the runs.
         """
-        run = following()
-        while run is not None and trials > 0:
+        remaining_trials = trials
+        run = next_run()
+        while run is not None and remaining_trials > 0:
             self._bounds.certify(run)
             if not self._outlook.cheap(run):
-                trials -= 1
-            run = following()
+                remaining_trials -= 1
+            run = next_run()
 
     def _next_best(self) -> Run | None:
-        """Return the run with the least predicted bound on the excess risk, unless a certified run is as good.
-
-        "As good" allows for the relative error `PREDICTION_ERROR` of a prediction.
+        """Return the run with the least predicted bound on the excess risk, as the next run to certify.
 
         Returns:
-            The next run to certify; None if its predicted bound is not clearly below the best certified one.
+            The run; None if its prediction is not below the best certified bound by more than `PREDICTION_ERROR`, the
+            relative error of a prediction.
         """
         run = self._bounds.best()
         if not self._bounds.certified:
@@ -180,10 +179,13 @@ class _Survey:
         return run
 
     def _next_smallest(self, within: float) -> Run | None:
-        """Return the smallest run with a bound or prediction within the limit, or None if that run is certified.
+        """Return the smallest run whose risk bound may be within the limit, as the next run to certify.
 
         Args:
             within: relative tolerance. The limit is (1 + within) times the best certified bound.
+
+        Returns:
+            The run; None if it is certified already, so that the search is over.
         """
         limit = self._certified_limit(within)
         run = next(run for run in self._bounds.runs if self._bounds.may_be_within(run, limit))
@@ -210,7 +212,7 @@ class _Survey:
             self._answer = candidate
             if candidate in self._bounds.certified:
                 return candidate
-            # The certificate corrects the predictions, and with them the limit.
+            # The certificate also corrects the predictions of other runs, and so the limit.
             self._bounds.certify(candidate)
             if self._bounds.certified[candidate].risk <= self._predicted_limit(within):
                 return candidate
@@ -218,61 +220,61 @@ class _Survey:
         return self._answer
 
     def _predicted_limit(self, within: float) -> float:
-        """Return 1 + `within` times the least bound of all runs, predicted unless the run is certified."""
+        """Return (1 + within) times the least risk bound of all runs, predicted unless the run is certified."""
         least_risk = min(map(self._bounds.risk, self._bounds.runs))
         return (1.0 + within) * least_risk
 
     def frontier(self, traffic: Traffic, *, certify_shorter: bool = False) -> tuple[FrontierRun, ...]:
         """Return the chosen run together with alternative runs, none of which dominates another.
 
-        The answer and the best certified run are among them. If the answer is long, with many rounds or much traffic,
-        so is the best predicted run within `SHORT_ROUNDS`. Runs that are not certified have an estimated noise.
-
         A run dominates another if it is nowhere worse and somewhere better, in rounds, batch size and risk bound.
+        Candidates are the chosen run, the best certified run, and the best predicted runs at several numbers of rounds.
+        If the chosen run is long, with many rounds or much traffic, the best predicted short run is another candidate.
+        Runs that are not certified have an estimated noise.
 
         Args:
-            traffic: bits per round.
-            certify_shorter: whether to certify the shorter run that a long answer is compared with.
+            traffic: bits that are sent in a round.
+            certify_shorter: whether to certify the short run that a long run is compared with.
 
         Returns:
             The runs by increasing rounds, and by increasing batch size among runs with equal rounds.
         """
         assert self._answer is not None  # a run has been chosen
-        # The candidates, each once and the answer first. Cheap candidates are certified.
         shorter = self._best_short_run(traffic)
         if shorter is not None and certify_shorter:
             self._try_to_certify(shorter)
         runs = [self._answer, self._bounds.best_certified]
         if shorter is not None:
             runs.append(shorter)
+        # Remove repeated runs, and keep the order.
         runs = list(dict.fromkeys([*runs, *self._runs_at_spaced_rounds()]))
         for run in runs:
             if run not in self._bounds.certified and self._outlook.cheap(run):
                 self._bounds.certify(run)
 
-        # A run that dominates the answer is left out, so that the answer is always in the frontier.
+        # Runs that dominate the answer are left out, so that the answer is always in the frontier.
         answer, *further = [self._frontier_run(run, traffic) for run in runs]
         candidates = [answer, *(run for run in further if not _dominates(run, answer))]
         undominated = [run for run in candidates if not any(_dominates(rival, run) for rival in candidates)]
         return tuple(sorted(undominated, key=lambda run: (run.rounds, run.batch_size)))
 
     def _try_to_certify(self, run: Run) -> None:
-        """Certify a run unless it is certified already; do nothing if it needs more noise than is offered."""
+        """Certify a run unless it is certified already; do nothing if no noise can be certified for it."""
         if run in self._bounds.certified:
             return
         with contextlib.suppress(EpsilondError):
             self._bounds.certify(run)
 
     def _best_short_run(self, traffic: Traffic) -> Run | None:
-        """Return the run with the best predicted bound among short runs, if the answer is a long run.
+        """Return the run with the best predicted bound among short runs, if the chosen run is long.
 
         A run is short if it has at most `SHORT_ROUNDS` rounds, and at most `LONG_BITS` bits of traffic per client.
 
         Args:
-            traffic: bits per round.
+            traffic: bits that are sent in a round.
 
         Returns:
-            The run; None if the answer is short itself, or if no candidate is short.
+            The run; None if the chosen run is not long, or if there is no short run.
         """
         assert self._answer is not None  # a run has been chosen
         bits_of_answer = traffic.bits_per_client * self._answer.rounds
@@ -284,44 +286,38 @@ class _Survey:
         return min(short_runs, key=self._bounds.risk, default=None)
 
     def _runs_at_spaced_rounds(self) -> Iterator[Run]:
-        """Yield runs with few to many rounds, each the one with the best predicted risk bound at its number of rounds.
+        """Yield the runs with the best predicted risk bound at `SPACED_ROUNDS` different numbers of rounds.
 
-        There are `SPACED_ROUNDS` numbers of rounds, evenly spaced in their logarithm, from the fewest rounds to those
-        of the best run.
+        These numbers are nearly evenly spaced by logarithm, from the fewest rounds to those of the best run.
 
         Yields:
             Candidates by increasing rounds; some may be repeated.
         """
-        # Find the best run at each number of rounds, which are in increasing order.
+        # Runs, and so the keys of the mapping, are in the order of increasing rounds.
         best_at: dict[int, Run] = {}
         for run in self._bounds.runs:
             rival = best_at.get(run.rounds)
             if rival is None or self._bounds.is_better(run, rival):
                 best_at[run.rounds] = run
 
-        # Select numbers of rounds that are nearly evenly spaced by logarithm.
         most_useful = max(self._bounds.best().rounds, self._bounds.best_certified.rounds)
-        offered = [rounds for rounds in best_at if rounds <= most_useful]
-        least, most = offered[0], offered[-1]
+        available = [rounds for rounds in best_at if rounds <= most_useful]
+        least, most = available[0], available[-1]
         for index in range(SPACED_ROUNDS):
-            position = index / (SPACED_ROUNDS - 1)
-            # A position of 0 gives the fewest rounds, 1 the most, and a fraction their geometric interpolation.
-            spaced_rounds = least * (most / least) ** position
-            yield best_at[min(offered, key=lambda rounds: abs(math.log(rounds / spaced_rounds)))]
+            # Geometric interpolation between the fewest and the most rounds, and the nearest available number.
+            fraction = index / (SPACED_ROUNDS - 1)
+            spaced_rounds = least * (most / least) ** fraction
+            yield best_at[min(available, key=lambda rounds: abs(math.log(rounds / spaced_rounds)))]
 
     def _frontier_run(self, run: Run, traffic: Traffic) -> FrontierRun:
-        """Return a run in the form of the answer, with its certified noise or, without a certificate, an estimate.
+        """Describe a run for an answer: its size, noise, risk bound and traffic.
 
-        The frontier has the runs of which none is at least as good as another in rounds, batch size and risk bound.
+        The noise and the risk bound are certified if the run has been certified. Otherwise they are estimates.
 
         Args:
             run: rounds and batch size of the run.
-            traffic: bits of one round.
-
-        Returns:
-            The entry, with the noise, the risk bound at this noise and the traffic of the whole run.
+            traffic: bits that are sent in a round.
         """
-        # Without a certificate, the noise and the bound are estimates.
         certified = self._bounds.certified.get(run)
         if certified is None:
             noise = self._bounds.noise(run)
@@ -342,16 +338,9 @@ class _Survey:
 
 
 def _dominates(run: FrontierRun, rival: FrontierRun) -> bool:
-    """Decide whether a run dominates a rival: nowhere worse and somewhere better.
+    """Decide whether a run dominates a rival, that is, whether it is nowhere worse and somewhere better.
 
     The runs are compared in rounds, batch size and bound on the excess risk. Smaller is better for each.
-
-    Args:
-        run: the run that may dominate.
-        rival: the run that it is compared with.
-
-    Returns:
-        True if no figure of the run is larger than that of the rival, and at least one is smaller.
     """
     pairs = [(run.rounds, rival.rounds), (run.batch_size, rival.batch_size), (run.risk, rival.risk)]
     is_as_good = all(value <= rival_value for value, rival_value in pairs)

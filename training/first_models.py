@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 def read_own_start(algorithm: str, values: object) -> Floats | None:
-    """Check and return the first value of the clients' own coordinates θ_i in the algorithm ppsgd.
+    """Check the start of the clients' own parameters, which only the algorithm ppsgd has, and return it as an array.
 
     Args:
         algorithm: name of the algorithm.
-        values: the values as given; None if absent.
+        values: the start that the caller gave; None if absent.
 
     Returns:
-        The values as doubles, shape (p,), for p own coordinates; None if they are absent.
+        The start as doubles, shape (p,), for p own parameters of a client; None if it is absent.
 
     Raises:
         InvalidInput: the algorithm is not ppsgd, or the values are not a finite vector.
@@ -37,14 +37,14 @@ def read_own_start(algorithm: str, values: object) -> Floats | None:
 
 
 def read_start(values: object, dimension: int) -> Floats:
-    """Check and return the first model of a training run; it is 0 if the caller gave none.
+    """Check the first model of a training run, and return it as an array.
 
     Args:
-        values: coordinates of the model as the caller gave them; None if absent.
+        values: coordinates of the model that the caller gave; None if absent.
         dimension: number d of coordinates.
 
     Returns:
-        The model as doubles, shape (d,).
+        The model as doubles, shape (d,); zeros if it is absent.
 
     Raises:
         InvalidInput: the values are not a finite vector of this dimension.

@@ -15,7 +15,7 @@ from epsilond.witness.one_thread import one_thread
 
 
 def plan(request: object) -> SimulationPlan:
-    """Estimate the cost of a simulation before it starts, after building its learning problems.
+    """Estimate the cost of a simulation before it starts.
 
     Args:
         request: request of any kind of simulation.
@@ -30,15 +30,15 @@ def plan(request: object) -> SimulationPlan:
 
 
 def prepare(request: object) -> Prepared:
-    """Prepare a request for a simulation to run, which includes the calibration of its noise.
+    """Prepare a simulation for its run: estimate its cost, calibrate its noise, and check its data.
 
-    The calibration uses one thread, so that its result does not depend on the number of cores.
+    One thread is used, so that the calibrated noise does not depend on the number of cores.
 
     Args:
         request: request of any kind of simulation.
 
     Returns:
-        The request with its plan and its prepared form, which can be sent to other processes.
+        The request, the estimated cost (`plan`), and the input of `run_block`. It can be sent to other processes.
 
     Raises:
         InvalidInput: the request cannot be run.
@@ -51,17 +51,16 @@ def prepare(request: object) -> Prepared:
 
 
 def run_block(prepared: Prepared, index: int) -> object:
-    """Run one block of a simulation; this takes seconds, not minutes.
+    """Run one block of a simulation, that is, some of its repetitions or samples.
 
-    A block is a part of the repetitions or samples. It uses one thread, because sums of a threaded linear algebra
-    library (BLAS) depend on the number of its threads.
+    One thread is used, because sums of a threaded linear algebra library (BLAS) depend on the number of its threads.
 
     Args:
-        prepared: the prepared request.
-        index: index of the block, 0 ≤ index < plan.blocks.
+        prepared: the prepared simulation.
+        index: index of the block, 0 ≤ index < prepared.plan.blocks.
 
     Returns:
-        The plain data of the block, for `assemble`.
+        The measurements of the block, for `assemble`.
     """
     kind = kind_of(prepared.request, KINDS)
     with one_thread():
@@ -69,14 +68,15 @@ def run_block(prepared: Prepared, index: int) -> object:
 
 
 def assemble(prepared: Prepared, blocks: Sequence[object]) -> Any:
-    """Assemble the answer, which compares the measurements with bounds and certificates.
+    """Combine the measurements of all blocks of a simulation into its answer.
 
     Args:
-        prepared: the prepared request.
-        blocks: the data of all blocks, in order.
+        prepared: the prepared simulation.
+        blocks: results of `run_block` for all blocks, in the order of their indices.
 
     Returns:
-        The answer, an instance of the answer class of the simulation's kind.
+        The answer, with the measurements and, where they exist, the theoretical bounds next to them. Its class belongs
+        to the kind of simulation.
     """
     kind = kind_of(prepared.request, KINDS)
     return kind.assemble(prepared.request, prepared.resolved, blocks)

@@ -65,8 +65,8 @@ class Tally:
     def statement(self) -> str:
         """The verdict on a claim in words, with the number of settings in which it holds or fails.
 
-        A setting is one place at which the claim was tested, such as one ε. The claim stays open in a setting if the
-        confidence bands overlap. `RULES` states when each verdict applies.
+        A setting is one condition of the experiment, such as one ε. In some settings the claim may stay open, usually
+        because confidence bands overlap; `open_where` states the reason. `RULES` states when each verdict applies.
 
         Returns:
             One sentence without a full stop, for example `confirmed in 3 of 4 settings; in 1 the bands overlap`.
@@ -123,13 +123,13 @@ class Tally:
         return f": no worse anywhere, better in {self.of - self.level}, level in {self.level}"
 
     def finding(self, claim: str, words: str) -> Finding:
-        """Return the result of an experiment on a claim: its verdict with the counts, and the measured numbers.
+        """Return the result of an experiment on a paper's claim, with the verdict that follows from the counts.
 
         Args:
             claim: the claim in words.
-            words: the measured numbers in sentences.
+            words: the measured numbers, in sentences.
 
         Returns:
-            The claim, the verdict, the verdict with its counts in words, and the measured numbers.
+            The claim, its verdict, the verdict as a sentence with the counts (`told`), and the measured numbers.
         """
         return Finding(claim=claim, verdict=self.verdict, told=self.statement, words=words)

@@ -27,11 +27,11 @@ _NEGLIGIBLE = Decimal("1e-20")  # x below which log(1 − x) uses its series; th
 
 
 class LogProbability(NamedTuple):
-    """Bounds on the logarithm of a probability, as decimal numbers.
+    """Bounds on the natural logarithm of a probability, as decimal numbers.
 
     Attributes:
-        lower: lower bound, which may be −∞.
-        upper: upper bound.
+        lower: lower bound; −∞ if the probability is 0.
+        upper: upper bound; −∞ if the probability is 0.
     """
 
     lower: Decimal
@@ -40,19 +40,19 @@ class LogProbability(NamedTuple):
 
 @contextmanager
 def digits_for(decay_rate: float, levels: int, further: int = 0) -> Iterator[None]:
-    """Set a decimal precision that is enough for the noise P(y) ∝ e^(−α|y|) on |y| ≤ m, within a `with` block.
+    """Set the decimal precision for formulas of the noise P(y) ∝ e^(−α|y|) on |y| ≤ m, within a `with` block.
 
-    A difference such as 1 − e^−α loses as many digits as α has zeros after the point. Digits for four times as many are
-    added, and for those of m. Exponents may have any size.
+    A difference such as 1 − e^−α loses about log₁₀(1/α) digits. The closed form of the variance loses three times as
+    many. The precision allows for four times as many, and for the digits of m. Exponents may have any size.
 
     Args:
-        decay_rate: rate α of the noise.
+        decay_rate: rate α ≥ 0 of the noise.
         levels: largest absolute value m of the noise.
-        further: number of additional digits.
+        further: number of digits that the caller loses in addition.
     """
-    lost = 0.0 if decay_rate == 0.0 else max(0.0, -math.log10(decay_rate))  # zeros of α after the point
+    digits_of_difference = 0.0 if decay_rate == 0.0 else max(0.0, -math.log10(decay_rate))
     context = decimal.Context(
-        prec=math.ceil(DIGITS + further + 4 * lost + len(str(levels))),
+        prec=math.ceil(DIGITS + further + 4 * digits_of_difference + len(str(levels))),
         Emax=decimal.MAX_EMAX,
         Emin=decimal.MIN_EMIN,
         traps=[decimal.InvalidOperation, decimal.DivisionByZero, decimal.Overflow],
@@ -61,8 +61,10 @@ def digits_for(decay_rate: float, levels: int, further: int = 0) -> Iterator[Non
         yield
 
 
-def _scaled_total(decay: Decimal, levels: int) -> Decimal:
-    """Return D = (1 − e^−α) Z = 1 + e^−α − 2 e^(−α(m+1)), where Z normalises the noise P(y) ∝ e^(−α|y|) on |y| ≤ m.
+def _scaled_normaliser(decay: Decimal, levels: int) -> Decimal:
+    """Return D = (1 − e^−α) Z, where Z is the normaliser of the noise P(y) = e^(−α|y|)/Z on |y| ≤ m.
+
+    The geometric sums give D = 1 + e^−α − 2 e^(−α(m+1)).
 
     Args:
         decay: rate α > 0 of the noise.
@@ -85,7 +87,7 @@ def normaliser(decay_rate: float, levels: int) -> Decimal:
         return Decimal(2 * levels + 1)
     with digits_for(decay_rate, levels):
         decay = Decimal(decay_rate)
-        return _scaled_total(decay, levels) / (1 - (-decay).exp())
+        return _scaled_normaliser(decay, levels) / (1 - (-decay).exp())
 
 
 def probability(decay_rate: float, levels: int, value: int) -> Decimal:
@@ -95,9 +97,6 @@ def probability(decay_rate: float, levels: int, value: int) -> Decimal:
         decay_rate: rate α of the noise.
         levels: largest absolute value m of the noise.
         value: the integer y.
-
-    Returns:
-        The probability, as a decimal number.
     """
     if abs(value) > levels:
         return Decimal(0)
@@ -105,27 +104,27 @@ def probability(decay_rate: float, levels: int, value: int) -> Decimal:
         return (-Decimal(decay_rate) * abs(value)).exp() / normaliser(decay_rate, levels)
 
 
-def _top(decay: Decimal, levels: int, ratio: Decimal, count: int) -> Decimal:
-    """Return the probability that the truncated discrete Laplace noise takes one of its largest values.
+def _largest_values(decay: Decimal, levels: int, ratio: Decimal, count: int) -> Decimal:
+    """Return the probability that truncated discrete Laplace noise takes one of its n largest values.
 
-    The noise has P(y) ∝ e^(−α|y|) on |y| ≤ m. The probability of its n largest values is e^(−α(m+1)) (e^{αn} − 1)/D,
-    with D of `_scaled_total`.
+    The noise has P(y) ∝ e^(−α|y|) on |y| ≤ m. The probability is
+
+        e^(−α(m+1)) (e^{αn} − 1)/D    with    D = 1 + e^−α − 2 e^(−α(m+1)),
+
+    and n/(2m + 1) for α = 0.
 
     Args:
-        decay: rate α of the noise.
+        decay: rate α ≥ 0 of the noise.
         levels: largest absolute value m of the noise.
-        ratio: e^(−α(m+1))/D.
+        ratio: e^(−α(m+1))/D; not used for α = 0.
         count: number n of values, 0 ≤ n ≤ m + 1.
-
-    Returns:
-        The probability, in [0, 1].
 
     Source: Das et al., Lemma 1.
     """
     if not decay:
         return Decimal(count) / (2 * levels + 1)
-    reached = (-decay * count).exp()
-    return ratio * (1 - reached) / reached
+    decay_over_values = (-decay * count).exp()
+    return ratio * (1 - decay_over_values) / decay_over_values
 
 
 class _Shifted(NamedTuple):
@@ -133,28 +132,25 @@ class _Shifted(NamedTuple):
 
     Attributes:
         escaping: this probability.
-        staying: 1 − `escaping`, computed separately so that it keeps its digits.
-        times: number of coordinates with this shift.
+        staying: 1 − `escaping`. The smaller of both is computed first, so that it keeps its digits.
+        coordinates: number of coordinates with this shift.
     """
 
     escaping: Decimal
     staying: Decimal
-    times: int
+    coordinates: int
 
 
 def _shift_probabilities(decay_rate: float, levels: int, parts: Sequence[tuple[int, int]]) -> list[_Shifted]:
-    """Return for each shift the probability that the output of a coordinate is impossible for the neighbour.
+    """Return for each shift the probability that the output of a coordinate is impossible without the shift.
 
-    Noise shifted by k gives such an output if it is in its top k levels. For k > m the complementary probability is
-    computed, because it is the smaller one.
+    Noise on |y| ≤ m, shifted by k, gives such an output if it takes one of its k largest values. For k > m the
+    probability of its other 2m + 1 − k values is the smaller one. This one is then computed.
 
     Args:
         decay_rate: rate α of the noise P(y) ∝ e^(−α|y|).
         levels: largest absolute value m of the noise.
         parts: pairs of a shift k and the number of coordinates with that shift.
-
-    Returns:
-        The two complementary probabilities and the number of coordinates, for each shift.
     """
     decay = Decimal(decay_rate)
     edge = (-decay * (levels + 1)).exp()  # e^(−α(m+1))
@@ -162,11 +158,12 @@ def _shift_probabilities(decay_rate: float, levels: int, parts: Sequence[tuple[i
     probabilities = []
     for shift, count in parts:
         if shift <= levels:
-            escaping = _top(decay, levels, ratio, shift)
+            escaping = _largest_values(decay, levels, ratio, shift)
             probabilities.append(_Shifted(escaping, 1 - escaping, count))
         else:
             possible_values = max(2 * levels + 1 - shift, 0)
-            staying = _top(decay, levels, ratio, possible_values)
+            # The noise is symmetric: its smallest values are as likely as its largest ones.
+            staying = _largest_values(decay, levels, ratio, possible_values)
             probabilities.append(_Shifted(1 - staying, staying, count))
     return probabilities
 
@@ -179,10 +176,10 @@ def log_top(decay_rate: float, levels: int, count: int) -> Decimal:
     Args:
         decay_rate: rate α of the noise.
         levels: largest absolute value m of the noise, which has 2m + 1 values.
-        count: number of values.
+        count: number of values; −∞ is returned below 1, and 0 from 2m + 1 on.
 
     Returns:
-        The log probability, at most 0.
+        The natural logarithm of the probability.
     """
     if count <= 0:
         return Decimal("-Infinity")
@@ -217,10 +214,9 @@ def cumulative(decay_rate: float, levels: int, value: int) -> Decimal:
 
 
 def log_survival(decay_rate: float, levels: int, parts: Sequence[tuple[int, int]]) -> Decimal:
-    """Return the log probability that no coordinate escapes, log Π (1 − p_k)^n; −∞ if that is impossible.
+    """Return the log probability that all coordinates with shifted noise give outputs that are possible without shift.
 
-    A coordinate escapes if its output is impossible for the neighbour. p_k is the probability of this at shift k, and n
-    the number of coordinates with that shift.
+    It is Σ n log(1 − p_k), where p_k is the probability that noise shifted by k gives an impossible output.
 
     Args:
         decay_rate: rate α of the noise P(y) ∝ e^(−α|y|).
@@ -228,54 +224,56 @@ def log_survival(decay_rate: float, levels: int, parts: Sequence[tuple[int, int]
         parts: pairs of a shift k and the number n of coordinates with that shift.
 
     Returns:
-        The log probability, at most 0.
+        The log probability, at most 0; −∞ if some coordinate always gives an impossible output.
     """
     with digits_for(decay_rate, levels):
         total = Decimal(0)
         for escaping, staying, count in _shift_probabilities(decay_rate, levels, parts):
+            # The logarithm is computed from the smaller probability, which has all its digits.
             log_staying = _log_rest(escaping) if 2 * escaping < 1 else staying.ln()
             total += count * log_staying
         return total
 
 
 def log_escape(decay_rate: float, levels: int, parts: Sequence[tuple[int, int]]) -> LogProbability:
-    """Return bounds on the log probability that a coordinate escapes, log(1 − Π (1 − p_k)^count).
+    """Return bounds on the log probability that some coordinate with shifted noise escapes.
 
-    A coordinate escapes if its output is impossible for the neighbour. p_k is the probability of this at shift k. This
-    is log δ if α‖k‖₁ ≤ ε, because all other outputs have a loss of at most α‖k‖₁ (docs/shifted-noise.md). The bounds
-    differ by 2e-40 if some p_k is at least 1e-26. Otherwise the difference is larger by Σ count · p_k, about the escape
-    probability itself.
+    A coordinate escapes if its output is impossible without the shift. For the probability p_k of this at shift k, and
+    n coordinates with that shift, the result is
+
+        log(1 − Π (1 − p_k)^n).
+
+    This is log δ if α‖k‖₁ ≤ ε, because all other outputs have a loss of at most α‖k‖₁ (docs/shifted-noise.md). The
+    bounds differ by at most 2e-40 if some p_k is at least 1e-26. Otherwise they differ by Σ n p_k more.
 
     Args:
-        decay_rate: rate α of the noise.
+        decay_rate: rate α of the noise P(y) ∝ e^(−α|y|).
         levels: largest absolute value m of the noise.
-        parts: pairs of a shift k and the number of coordinates with that shift.
+        parts: pairs of a shift k and the number n of coordinates with that shift.
 
     Returns:
-        The lower and the upper bound on the logarithm.
+        The lower and the upper bound on the logarithm; both are −∞ if no coordinate can escape.
     """
     return _log_escape(decay_rate, levels, tuple(parts))
 
 
 @functools.lru_cache(maxsize=64)
 def _log_escape(decay_rate: float, levels: int, parts: tuple[tuple[int, int], ...]) -> LogProbability:
-    """Return the bounds of `log_escape`, stored for recent arguments because an answer needs them several times.
+    """Compute the bounds of `log_escape`, and keep them for recent arguments, because an answer needs them repeatedly.
 
-    A coordinate escapes if its output is impossible for the neighbour. The result is log(1 − Π (1 − p_k)) over all
-    coordinates. The subtraction loses as many digits as the largest p_k has leading zeros, at most 27. So many more
-    digits are carried.
+    They are bounds on log(1 − Π (1 − p_k)) over all coordinates, where p_k is the probability that a coordinate with
+    shift k gives an output that is impossible without the shift. If the largest p_k is at least 1e-26, the subtraction
+    from 1 loses at most 27 digits, which are added to the precision. Otherwise 1 − Π (1 − p_k) is between E − E²/2 and
+    E, for the sum E = Σ p_k.
 
     Args:
         decay_rate: rate α of the noise P(y) ∝ e^(−α|y|).
         levels: largest absolute value m of the noise.
         parts: pairs of a shift k and the number of coordinates with that shift.
-
-    Returns:
-        Bounds on the logarithm; both are −∞ if no coordinate can escape.
     """
     with digits_for(decay_rate, levels, CANCELLED):
         probabilities = _shift_probabilities(decay_rate, levels, parts)
-        shifts = [shift for shift in probabilities if shift.escaping and shift.times]
+        shifts = [shift for shift in probabilities if shift.escaping and shift.coordinates]
         if not shifts:
             return LogProbability(Decimal("-Infinity"), Decimal("-Infinity"))
 
@@ -283,67 +281,66 @@ def _log_escape(decay_rate: float, levels: int, parts: tuple[tuple[int, int], ..
         if largest_escaping >= _SMALL:
             survival = Decimal(1)
             for shift in shifts:
-                survival *= shift.staying**shift.times
+                survival *= shift.staying**shift.coordinates
             log_escape = (1 - survival).ln()
             return LogProbability(log_escape - _LOG_PAD, min(log_escape + _LOG_PAD, Decimal(0)))
 
-        # If all are tiny: E − E²/2 ≤ 1 − Π (1 − p)^n ≤ E = Σ n p.
-        expected = sum((shift.times * shift.escaping for shift in shifts), Decimal(0))
+        expected = sum((shift.coordinates * shift.escaping for shift in shifts), Decimal(0))
         log_expected = expected.ln()
+        # log(E − E²/2) = log E + log(1 − E/2) is at least log E − E for E ≤ 1.
         return LogProbability(log_expected - expected - _LOG_PAD, log_expected + _LOG_PAD)
 
 
 def least_levels(decay_rate: float, parts: Sequence[tuple[int, int]], log_delta: float) -> int:
-    """Return the least level m of truncation at which outputs reveal the neighbour with a probability of at most δ.
+    """Return the least truncation m at which shifted noise gives impossible outputs with a probability of at most δ.
 
-    The result is the least m for which `log_escape` is at most log δ, exactly; 0 for δ = 1. The probability decreases
-    with m (erratum D-1 of Das et al.).
+    An output is impossible if the noise without the shift cannot give it. The result is the least m at which the upper
+    bound of `log_escape` is at most log δ. The probability decreases with m (erratum D-1 of Das et al.).
 
     Args:
-        decay_rate: rate α of the noise.
+        decay_rate: rate α of the noise P(y) ∝ e^(−α|y|) on |y| ≤ m.
         parts: pairs of a shift k and the number of coordinates with that shift.
         log_delta: natural logarithm of δ.
 
     Returns:
-        The level m ≥ 0, an integer.
+        The integer m ≥ 0; it is 0 for δ = 1.
     """
     target = Decimal(log_delta)
-    guess = math.ceil(min(max(likely_levels(decay_rate, parts, log_delta), 0.0), 1e30))  # a finite number
-    return _least(lambda levels: log_escape(decay_rate, levels, parts).upper <= target, guess)
+    # 1e30 replaces an infinite estimate. The search corrects any estimate.
+    estimate = math.ceil(min(max(likely_levels(decay_rate, parts, log_delta), 0.0), 1e30))
+    return _least(lambda levels: log_escape(decay_rate, levels, parts).upper <= target, estimate)
 
 
-def _least(meets: Callable[[int], bool], guess: int) -> int:
+def _least(meets: Callable[[int], bool], estimate: int) -> int:
     """Return the least integer ≥ 0 that meets a condition.
 
     The search doubles its steps away from an initial estimate, and then bisects.
 
     Args:
-        meets: a condition that holds from some integer on.
-        guess: the initial estimate, at least 0.
-
-    Returns:
-        The least integer that meets the condition.
+        meets: the condition. If an integer meets it, so do all larger ones.
+        estimate: initial estimate of the result, at least 0; it affects the time only.
     """
-    low, high = guess - 1, guess
+    low, high = estimate - 1, estimate
     step = 1
-    while not meets(high):  # upwards to an integer that meets it
+    while not meets(high):  # go up until the condition holds
         low, high = high, high + step
         step *= 2
     step = 1
-    while low >= 0 and meets(low):  # downwards to one that does not, or below 0
+    while low >= 0 and meets(low):  # go down until it does not hold, or below 0
         low, high = low - step, low
         step *= 2
     return bisect_integers(lambda count: not meets(count), max(low, -1), high) + 1
 
 
 def largest_rate(epsilon: float, total: int) -> float:
-    """Return the largest double α with α · total ≤ ε, exactly.
+    """Return the largest double α whose exact product with `total` is at most ε.
 
-    The quotient ε/total is a double that may be rounded up. It is lowered until the exact product is at most ε.
+    The quotient ε/total may be rounded up to a double. It is lowered until the exact product is at most ε. For a
+    `total` above 2^53, which may be rounded itself, the result may be slightly less than the largest double.
 
     Args:
         epsilon: ε ≥ 0, in nats.
-        total: a whole number, at least 1.
+        total: an integer, at least 1.
     """
     rate = epsilon / total
     while Fraction(rate) * total > Fraction(epsilon):
@@ -353,18 +350,17 @@ def largest_rate(epsilon: float, total: int) -> float:
 
 @functools.lru_cache(maxsize=64)
 def variance(decay_rate: float, levels: int) -> float:
-    """Return the variance E Y² of truncated discrete Laplace noise, in squared grid steps.
+    """Return the variance E Y² of truncated discrete Laplace noise Y, in squared grid steps.
 
-    The variance is computed with enough digits for its cancellation. With x = e^−α, w = 1 − x and t = e^{−αm} it is
+    Y has P(y) ∝ e^(−α|y|) on |y| ≤ m. With x = e^−α, w = 1 − x and t = e^{−αm} the variance is
 
         E Y² = 2x (1 + x − t (mw + 1)² − xt)/(w² (w + 2x(1 − t))).
 
-    Args:
-        decay_rate: rate α of the noise.
-        levels: largest absolute value m of the noise.
+    The numerator and w cancel for small α. They are computed with so many digits that enough remain.
 
-    Returns:
-        The variance, rounded to a double.
+    Args:
+        decay_rate: rate α ≥ 0 of the noise.
+        levels: largest absolute value m of the noise.
 
     Source: the closed form of Das et al., Lemma 1.
     """
@@ -380,7 +376,7 @@ def variance(decay_rate: float, levels: int) -> float:
 
 
 def bits_per_coordinate(quantization_levels: int, noise_levels: int) -> int:
-    """Return the bits ⌈log₂(2(s + m) + 1)⌉ of one coordinate, exactly (Das et al., equation (7)).
+    """Return the number of bits of one coordinate of a message, ⌈log₂(2(s + m) + 1)⌉ (Das et al., equation (7)).
 
     Args:
         quantization_levels: largest absolute value s of the rounded coordinate.
@@ -390,7 +386,7 @@ def bits_per_coordinate(quantization_levels: int, noise_levels: int) -> int:
 
 
 def extra_bits(quantization_levels: int, noise_levels: int) -> int:
-    """Return the exact number of bits that noise adds to the ⌈log₂(2s + 1)⌉ bits of a rounded coordinate.
+    """Return the number of bits that noise adds to the ⌈log₂(2s + 1)⌉ bits of a rounded coordinate.
 
     Args:
         quantization_levels: largest absolute value s of the rounded coordinate.

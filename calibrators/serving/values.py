@@ -27,7 +27,7 @@ class Served:
 
     @classmethod
     def like(cls, quantity: Quantity) -> Served:
-        """Return the description of an answer's field that has the meaning of a request's quantity."""
+        """Describe a field of an answer that has the same meaning as a quantity of requests."""
         return cls(quantity.description, of_unit=quantity.of_unit)
 
     description: str
@@ -35,12 +35,12 @@ class Served:
     of_unit: str = ""
 
     def __get_pydantic_core_schema__(self, source: object, handler: Callable[[object], JsonRecord]) -> JsonRecord:
-        """Return the plain schema of the type; an absent part is never null."""
+        """Return the schema of the type without null, because an absent field is left out of an answer."""
         schema = dict(handler(source))
         return dict(schema["schema"]) if schema["type"] == "nullable" else schema
 
     def __get_pydantic_json_schema__(self, schema: object, handler: Callable[[object], JsonRecord]) -> JsonRecord:
-        """Add the description and the alternative "unbounded" to the schema."""
+        """Return the JSON schema of the type with the description and, if possible, the alternative "unbounded"."""
         plain = handler(schema)
         if self.may_be_unbounded:
             plain = {"anyOf": [plain, {"enum": [UNBOUNDED, f"-{UNBOUNDED}"], "type": "string"}]}

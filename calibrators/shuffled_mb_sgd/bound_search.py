@@ -65,36 +65,35 @@ class BoundSearch:
     """
 
     def __init__(self, family: Family, target: Target, bound_index: int) -> None:
-        """Prepare a search for the least noise at which one of several bounds on δ meets the target.
+        """Prepare a search for the least noise at which one of several upper bounds on δ meets the target.
 
         Args:
-            family: function from a noise to its guarantee.
+            family: function that returns the guarantee at a noise.
             target: the target (ε, δ).
-            bound_index: index of the bound among the alternatives of the guarantee's curve.
+            bound_index: index of the bound among the alternative bounds of the guarantee's privacy curve.
         """
         self.bound_index = bound_index
         self.slope = -STEEPNESS
         self._family = family
         self._target = target
-        # The last trial, and the last ones that missed and met the target.
+        # The last trial, the last one that missed the target, and the last one that met it.
         self._last: CertifiedTrial | None = None
         self._failing: CertifiedTrial | None = None
         self._passing: CertifiedTrial | None = None
-        # Numbers of the latest steps that were cut to the longest step, and of trials inside a bracket.
-        self._cut_steps = 0
-        self._bracketed_steps = 0
+        self._cut_steps = 0  # number of the latest consecutive steps that were cut to the longest step
+        self._bracketed_steps = 0  # number of trials between a noise that missed and one that met the target
 
     def settle(self, start: TrailPoint) -> None:
-        """Find the smallest noise at which the bound meets the target, and store it as `answer`.
+        """Search the grid for the smallest noise at which the bound meets the target, and store it as `answer`.
 
         The trial one step below it, which misses the target, is stored too. If `MOST_TRIALS` trials do not suffice, the
         answer is the last trial that met the target, or the largest noise.
 
         Args:
-            start: estimate of the log noise, and of the slope there.
+            start: estimate of the log noise, and of the slope of the bound there.
 
         Raises:
-            Infeasible: even the largest noise offered misses the target.
+            Infeasible: even the largest noise of the grid misses the target.
         """
         self.slope = start.slope
         step = math.ceil(start.log_noise / STEP)
@@ -111,11 +110,8 @@ class BoundSearch:
     def _is_settled(self) -> bool:
         """Decide whether the search for the smallest noise is finished.
 
-        It is finished if the last noise that met the target is the least on offer, or one step above a noise that
+        It is finished if the last noise that met the target is the least of the grid, or one step above a noise that
         missed it.
-
-        Returns:
-            True if no further trial is needed.
         """
         if self._passing is None:
             return False
@@ -130,13 +126,13 @@ class BoundSearch:
         return self._passing
 
     def rival(self, excluded: Container[int]) -> int | None:
-        """Return the index of another upper bound on δ that may meet the target at less noise than the found one.
+        """Return the index of another upper bound on δ that may meet the target at less noise than the answer.
 
         Args:
             excluded: indices of bounds that were searched already.
 
         Returns:
-            The index of the bound with the least coarse upper bound on δ; None if there is none.
+            The index of the bound that is smallest when it is computed roughly; None if no other bound may meet it.
         """
         coarse_log_deltas = {
             index: bounds.upper
@@ -168,30 +164,28 @@ class BoundSearch:
     def certify(self) -> Certified:
         """Return the smallest noise of the search, with its guarantee.
 
-        The guarantee is the least of several bounds on δ. This search has evaluated one of them. If no other bound can
-        meet the target at this noise, none can at less noise. The evaluated bound by itself is then the guarantee, and
-        its lower bound suffices to prove that less noise misses the target. Otherwise the proof needs the lower bound
-        on the least of all bounds.
+        The guarantee is the least of several upper bounds on δ, of which this search has evaluated one. If no other
+        bound can meet the target at this noise, none can at less noise. The evaluated bound is then the guarantee. To
+        prove that less noise misses the target, it is enough that this bound provably does. Otherwise all bounds must.
 
         Returns:
-            The noise with its guarantee. The field `slack` is `SLACK` if noise that is less by one `STEP` provably
-            misses the target, and None otherwise.
+            The noise with its guarantee. `slack` is `SLACK` if the noise one step below provably misses the target, and
+            None otherwise.
         """
         answer = self.answer
         if answer.step <= LOWEST:
             return Certified(LEAST, answer.guarantee, None)
         noise = math.exp(answer.log_noise)
 
-        # The trial one step below the answer missed the target. A lower bound on its δ may prove it.
-        neighbour = None
+        trial_below = None
         if self._failing is not None and self._failing.step == answer.step - 1:
-            neighbour = self._failing
+            trial_below = self._failing
         if any(map(self._may_meet, self._others.values())):
-            is_proved = neighbour is not None and self._all_bounds_miss(neighbour)
+            is_proved = trial_below is not None and self._all_bounds_miss(trial_below)
             return Certified(noise, answer.guarantee, SLACK if is_proved else None)
 
-        # No other bound matters here, so that the guarantee is reduced to this one.
-        is_proved = neighbour is not None and self._provably_misses(neighbour)
+        # No other bound matters at this noise. The guarantee is reduced to the evaluated bound.
+        is_proved = trial_below is not None and self._provably_misses(trial_below)
         slack = SLACK if is_proved else None
         bounds = alternatives(answer.guarantee.curve)
         if len(bounds) == 1:
@@ -208,16 +202,15 @@ class BoundSearch:
     def likely(self, start: float) -> TrailPoint:
         """Estimate the noise at which the bound on δ meets the target, and how steeply the bound falls there.
 
-        At most `MOST_COARSE` quick bounds are evaluated, until the estimate moves by less than `ENOUGH`. Quick bounds
-        need slightly more noise, so `COARSE_EXCESS` is subtracted.
+        At most `MOST_COARSE` quick bounds are evaluated by the secant method, until the estimate moves by less than
+        `ENOUGH`. Quick bounds need slightly more noise, so `COARSE_EXCESS` is subtracted.
 
         Args:
-            start: initial estimate of the log noise, natural logarithm.
+            start: initial estimate of the natural logarithm of the noise.
 
         Returns:
-            The estimated log noise with the slope there, for `settle`.
+            The estimated log noise with the slope of the bound there, for `settle`.
         """
-        # Secant steps: each trial estimates the log noise at which the quick bound meets the target.
         log_noise = start
         trials: list[CoarseTrial] = []
         for _ in range(MOST_COARSE):
@@ -242,30 +235,29 @@ class BoundSearch:
         return self._miss(upper)
 
     def _miss(self, log_delta: float) -> float:
-        """Return by how much a log δ exceeds the target's log δ, relative to the size of the latter.
+        """Return the excess of a log δ over the target's log δ, relative to the absolute value of the latter.
 
         Args:
-            log_delta: natural logarithm of a bound on δ.
+            log_delta: natural logarithm of a bound on δ. Values below `_LEAST_LOG_DELTA` are not distinguished.
 
         Returns:
-            The miss, without unit. It is at most 0 if the target is met.
+            The miss, which is at most 0 if the target is met.
         """
         target_log_delta = self._target.log_delta
-        # Smaller values of log δ are not distinguished.
         excess = max(log_delta, _LEAST_LOG_DELTA) - target_log_delta
         return excess / -target_log_delta
 
     def _next_root(self, trials: Sequence[CoarseTrial]) -> float:
         """Return the next estimate of the log noise at which the miss, the excess of log δ over the target, is 0.
 
-        It is the root of the line through the last trial with `slope`. With three trials it may be the root of a
-        parabola. That root must be nearer to the line's root than half of the step to the latter.
+        It is the root of the line through the last trial with the slope `slope`. After three trials the root of the
+        parabola through them is used instead, unless it differs from the line's root by more than half of the step.
 
         Args:
             trials: the last trials, at most three.
 
         Returns:
-            The estimate, within the noise that is offered.
+            The estimate, limited to the range of the grid.
         """
         log_noise = trials[-1].log_noise
         root = self._line_root(trials[-1])
@@ -276,16 +268,16 @@ class BoundSearch:
         return _clamp_log_noise(root)
 
     def _line_root(self, trial: CertifiedTrial | CoarseTrial) -> float:
-        """Return the log noise at which the target is just met, by the line through a trial with `slope`.
+        """Estimate the log noise at which the target is just met, by the line through a trial with the slope `slope`.
 
-        The miss of a trial is the excess of log δ over the target; it is 0 at the root. The step from the trial is cut
-        to `LONGEST_STEP`, which doubles for each of the latest steps that were cut.
+        The line is that of the miss, the excess of log δ over the target. The step from the trial is cut to
+        `LONGEST_STEP`, which doubles for each of the latest steps that were cut.
 
         Args:
             trial: a trial, usually the last one.
 
         Returns:
-            The log noise, which may be outside the range that is offered.
+            The log noise, which may be outside the range of the grid.
         """
         change = -trial.miss / self.slope
         longest = LONGEST_STEP * 2.0**self._cut_steps
@@ -294,18 +286,18 @@ class BoundSearch:
         return trial.log_noise + min(max(change, -longest), longest)
 
     def _trial(self, step: int) -> CertifiedTrial:
-        """Evaluate the certified bound on δ at a noise.
+        """Evaluate the certified bound on δ at a noise of the grid.
 
         Args:
-            step: log noise in multiples of `STEP`; it is limited to the noise that is offered.
+            step: log noise in multiples of `STEP`; it is limited to the range of the grid.
 
         Returns:
             The trial, with the guarantee of which the bound is a part.
         """
-        offered_step = min(max(step, LOWEST), HIGHEST)
-        guarantee = self._family(math.exp(log_noise_at(offered_step)), "default")
+        grid_step = min(max(step, LOWEST), HIGHEST)
+        guarantee = self._family(math.exp(log_noise_at(grid_step)), "default")
         log_delta = self._own_bound(guarantee).upper_log_delta(self._target.epsilon)
-        return CertifiedTrial(offered_step, self._miss(log_delta), guarantee)
+        return CertifiedTrial(grid_step, self._miss(log_delta), guarantee)
 
     def _provably_misses(self, trial: CertifiedTrial) -> bool:
         """Decide whether the lower bound on log δ, of the bound that this search evaluates, exceeds the target's."""
@@ -325,7 +317,7 @@ class BoundSearch:
             trial: the trial. Its miss, the relative excess of log δ over the target's, is at most 0 if it meets the
                 target.
         """
-        # Between neighbouring steps the slope is dominated by irregularities of the bound.
+        # Between neighbouring steps, irregularities of the bound would dominate the slope.
         if self._last is not None and abs(self._last.step - trial.step) > 1:
             self.slope = slope_between(self._last, trial)
         self._last = trial
@@ -341,7 +333,7 @@ class BoundSearch:
         has met the target, it is between the two; every `HALVING_INTERVAL`-th time it is then the middle.
 
         Returns:
-            The multiple, within the noise that is offered.
+            The multiple, limited to the range of the grid.
         """
         last = self._last
         assert last is not None  # a trial has been stored
@@ -352,10 +344,10 @@ class BoundSearch:
         return self._step_inside(self._failing, self._passing, step)
 
     def _step_inside(self, failing: CertifiedTrial, passing: CertifiedTrial, step: int) -> int:
-        """Return a log noise to try between one that misses the target and one that meets it, in multiples of `STEP`.
+        """Choose a log noise between one that misses the target and one that meets it, in multiples of `STEP`.
 
-        Every `HALVING_INTERVAL`-th time it is the middle, as linear estimates fail where the bound jumps. Otherwise it
-        is `step` if that is between them, and the root of the line through both trials if not.
+        It is `step` if that is between them, and otherwise the root of the line through both trials. Every
+        `HALVING_INTERVAL`-th time it is the middle.
 
         Args:
             failing: the trial that misses the target.
@@ -369,7 +361,7 @@ class BoundSearch:
             width = passing.log_noise - failing.log_noise
             root = failing.log_noise + width * failing.miss / (failing.miss - passing.miss)
             step = math.ceil(root / STEP)
-        # Estimates may stay near one side of the bracket. Halving it regularly bounds the number of trials.
+        # Where the bound jumps, estimates may stay near one side of the bracket. Halving it regularly ends the search.
         self._bracketed_steps += 1
         if self._bracketed_steps % HALVING_INTERVAL == 0:
             step = (failing.step + passing.step) // 2

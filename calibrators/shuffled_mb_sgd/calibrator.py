@@ -86,7 +86,7 @@ class ShuffledMbSgdParameters:
 
 
 def run_spec(problem: ShuffledMbSgdProblem, run: Run, noise_multiplier: float) -> Spec:
-    """Return the mechanism by which the shuffler releases the reports of the whole run.
+    """Describe the mechanism by which the shuffler releases the reports of the whole run.
 
     In each round a random subset of the clients reports. A report is a Gaussian mechanism on a random batch of records.
     If whole clients are protected, all records of a report may change, so that the batch gives no amplification.
@@ -94,12 +94,12 @@ def run_spec(problem: ShuffledMbSgdProblem, run: Run, noise_multiplier: float) -
     Args:
         problem: the request, with the protected unit, the clients, their records and the participants.
         run: the batch size and the number of rounds.
-        noise_multiplier: σ over the norm bound of one contribution: of a record, or of a whole report.
+        noise_multiplier: standard deviation of the noise over the bound on the norm of one contribution, which is that
+            of a record or of a whole report.
 
     Returns:
-        The specification of the mechanism, from which its privacy is computed.
+        The description of the mechanism, from which its privacy is computed.
     """
-    # The report of one client.
     report: Spec = Gaussian(noise_multiplier=noise_multiplier)
     if problem.unit == "record":
         report = Subsampled(
@@ -110,7 +110,6 @@ def run_spec(problem: ShuffledMbSgdProblem, run: Run, noise_multiplier: float) -
             mechanism=report,
         )
 
-    # The shuffled reports of one round, by all clients or by a random subset.
     one_round: Spec = Shuffled(clients=problem.reporting, dimension=problem.dimension, mechanism=report)
     if problem.reporting < problem.clients:
         one_round = Subsampled(
@@ -193,16 +192,14 @@ class ShuffledMbSgdCalibrator(FamilyCalibrator[ShuffledMbSgdProblem, Run, Shuffl
     def printed_readings(
         self, outcome: Outcome[RunSolution[ShuffledMbSgdProblem, Run], StepPlan], *, true_figures: bool
     ) -> tuple[PrintedReading, ...]:
-        """Evaluate Theorem 4.1 of Lowy and Razaviyayn in each interpretation, and certify the guarantee at its noise.
-
-        The paper's shuffled algorithm needs a shuffler that hides which client sent a report.
+        """Evaluate Theorem 4.1 of Lowy and Razaviyayn in each interpretation ("reading") of its text.
 
         Args:
             outcome: the certified run.
-            true_figures: whether to certify that guarantee, which takes time.
+            true_figures: whether to certify the ε and δ of the noise of each reading, which takes time.
 
         Returns:
-            One reading for each interpretation of the theorem's text.
+            One answer for each reading, with its noise and its claims.
         """
         solution = outcome.solution
         problem = solution.problem
@@ -224,10 +221,8 @@ class ShuffledMbSgdCalibrator(FamilyCalibrator[ShuffledMbSgdProblem, Run, Shuffl
         """Return the parameters of the run: its noise, and its step sizes if a bound on the excess risk is proved.
 
         Args:
-            outcome: the certified noise of the request, with the steps; these are None if no theorem bounds the risk.
-
-        Returns:
-            The parameters for the answer; step sizes are absent without a risk bound.
+            outcome: the certified noise of the request, with the step sizes; these are None if no theorem bounds the
+                risk, and are then absent in the answer.
         """
         solution, training = outcome.solution, outcome.training
         parameters = ShuffledMbSgdParameters(
@@ -240,7 +235,6 @@ class ShuffledMbSgdCalibrator(FamilyCalibrator[ShuffledMbSgdProblem, Run, Shuffl
         if training is None:
             return parameters
 
-        # Add the step sizes of the bound.
         return replace(
             parameters,
             step_size=training.step_size,
@@ -276,12 +270,10 @@ class ShuffledMbSgdCalibrator(FamilyCalibrator[ShuffledMbSgdProblem, Run, Shuffl
         Yields:
             The warnings that apply, in a fixed order.
         """
-        # The certified noise may be larger than necessary.
         solution = outcome.solution
         if solution.certified.slack is None:
             yield MINIMALITY_NOT_PROVED
 
-        # The theorems of the paper: conditions that fail, and noise below the certified noise or not prescribed.
         yield from failing_conditions(outcome.printed)
         for reading in outcome.printed:
             if "noise_std" in reading.parameters:
@@ -293,7 +285,6 @@ class ShuffledMbSgdCalibrator(FamilyCalibrator[ShuffledMbSgdProblem, Run, Shuffl
                     "it compared",
                 )
 
-        # The shuffler has no effect for this observer.
         if solution.problem.observer not in POSSIBLE["shuffle"]:
             yield Caution(
                 code="observer-not-the-shuffled-server",

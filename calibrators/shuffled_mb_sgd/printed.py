@@ -26,14 +26,15 @@ if TYPE_CHECKING:
 
 
 def printed_readings(problem: ShuffledMbSgdProblem, run: Run, truth: Truth[Run]) -> tuple[PrintedReading, ...]:
-    """Return the noise that Theorem 4.1 of Lowy and Razaviyayn prints, and the explicit noise that replaces it here.
+    """Return the noise of Theorem 4.1 of Lowy and Razaviyayn as printed, and the explicit noise that replaces it here.
 
-    They are two interpretations ("readings"), `statement` and `corrected`. The statement uses the request's rounds or,
-    for smooth losses, the rounds that it prescribes. The explicit noise prescribes no rounds, so the run's are used.
+    They are two interpretations ("readings") of the theorem, `statement` and `corrected`. The first has the rounds of
+    the request or, if it has none and losses are smooth, the rounds that the theorem prescribes. The second has the
+    rounds of the run.
 
     Args:
-        problem: the request, which may select readings and names the protected unit.
-        run: the run of the answer.
+        problem: the request, which may select readings, and which states the protected unit.
+        run: batch size and rounds of the answer.
         truth: function that certifies the ε and δ of a run at a printed noise multiplier.
 
     Returns:
@@ -62,21 +63,21 @@ def _statement(problem: ShuffledMbSgdProblem, run: Run, truth: Truth[Run]) -> Pr
         truth: function that certifies the ε and δ of a run at a printed noise multiplier.
 
     Returns:
-        The interpretation ("reading") named `statement`, with the parameters that the theorem prescribes.
+        The interpretation ("reading") `statement` of the theorem, with the parameters that it prescribes.
     """
     is_smooth = problem.smoothness is not None
     inputs = inputs_of(
         ShuffledInputs,
         problem,
         participants=problem.reporting,
-        # The noise does not depend on the smoothness, but the inputs need a positive one.
+        # The noise does not depend on the smoothness, but the inputs need a positive one, at least the strong
+        # convexity.
         smoothness=max(problem.smoothness or problem.strong_convexity, 1e-100),
         rounds=problem.rounds if is_smooth else run.rounds,
     )
     theorem_at_inputs = TheoremAtInputs(THEOREM_4_1, inputs)
     outputs = theorem_at_inputs.outputs
 
-    # The parameters that the theorem prescribes.
     printed_run = Run(batch_size=run.batch_size, rounds=outputs["rounds"])
     noise_std = outputs.get("noise_std")
     names = ["noise_std_over_root_constant"]
@@ -84,8 +85,8 @@ def _statement(problem: ShuffledMbSgdProblem, run: Run, truth: Truth[Run]) -> Pr
         names += ["excess_risk_scale", "prescribed_rounds"]
     parameters = {name: float(outputs[name]) for name in names if name in outputs}
 
-    # The guarantee that is certified at the printed noise.
     true = None
+    # The accountant takes at most `LARGEST_COUNT` rounds.
     if noise_std is not None and printed_run.rounds <= LARGEST_COUNT:
         true = truth(printed_run, noise_std / contribution_norm(problem, run))
 
@@ -104,11 +105,10 @@ def _statement(problem: ShuffledMbSgdProblem, run: Run, truth: Truth[Run]) -> Pr
 def _excluded_conditions(problem: ShuffledMbSgdProblem) -> list[str]:
     """Return the ids of the conditions of Theorem 4.1 on the risk that do not apply to the losses of a request.
 
+    The logarithm needs strong convexity, and the prescribed rounds need a smooth loss. Ids may be repeated.
+
     Args:
         problem: the request. Its losses are smooth if `smoothness` is given.
-
-    Returns:
-        The ids, some of which may be repeated.
     """
     excluded = []
     if problem.strong_convexity == 0.0:
@@ -121,7 +121,7 @@ def _excluded_conditions(problem: ShuffledMbSgdProblem) -> list[str]:
 def _explicit(problem: ShuffledMbSgdProblem, run: Run, truth: Truth[Run]) -> PrintedReading:
     """Evaluate the theorem with explicit constants that replaces Theorem 4.1 of Lowy and Razaviyayn here.
 
-    The result ("reading") has the status `proved` if all its conditions hold, among them batches of a single record.
+    The theorem is proved for batches of a single record. The result has the status `proved` if all conditions hold.
 
     Args:
         problem: the request, with the clients, their records and the privacy target.
@@ -129,13 +129,12 @@ def _explicit(problem: ShuffledMbSgdProblem, run: Run, truth: Truth[Run]) -> Pri
         truth: function that certifies the ε and δ of a run at a printed noise multiplier.
 
     Returns:
-        The reading `corrected`, with the noise at the run's rounds.
+        The interpretation ("reading") `corrected` of the theorem, with the noise at the run's rounds.
     """
     inputs = inputs_of(ExplicitNoiseInputs, problem, participants=problem.reporting, rounds=run.rounds)
     theorem_at_inputs = TheoremAtInputs(EXPLICIT_NOISE, inputs)
     evaluation = theorem_at_inputs.evaluation
     noise_std = evaluation.outputs["noise_std"]
-    # The theorem is proved for the run if all its conditions hold.
     conditions = (*_decidable_conditions(EXPLICIT_NOISE, evaluation.conditions), _single_record_condition(run))
     is_proved = all(condition.holds == Verdict.YES for condition in conditions)
     return make_reading(
@@ -153,19 +152,20 @@ def _parameters_of(problem: ShuffledMbSgdProblem, run: Run, noise_std: float | N
     """Return the parameters of a run by their names in the answer.
 
     Args:
-        problem: the request, with the Lipschitz constant by which the noise multiplier is defined.
-        run: the batch size, and the rounds: a float in the answer if they are too large for an integer field.
-        noise_std: standard deviation of the noise; None if it is not known, and then left out.
+        problem: the request, with the Lipschitz constant L.
+        run: batch size K and rounds. From `LARGEST_COUNT` on, the rounds become a float, because an integer field
+            cannot hold them.
+        noise_std: standard deviation σ of the noise; None if it is not known.
 
     Returns:
-        Batch size and rounds, with the noise and its multiplier if the noise is known.
+        Batch size and rounds, with σ and the noise multiplier σK/L if the noise is known.
     """
     rounds = run.rounds if run.rounds < LARGEST_COUNT else float(run.rounds)
-    shape: dict[str, float] = {"batch_size": run.batch_size, "rounds": rounds}
+    size_of_run: dict[str, float] = {"batch_size": run.batch_size, "rounds": rounds}
     if noise_std is None:
-        return shape
+        return size_of_run
     noise_multiplier = noise_std * run.batch_size / problem.lipschitz
-    return {"noise_std": noise_std, "noise_multiplier": noise_multiplier, **shape}
+    return {"noise_std": noise_std, "noise_multiplier": noise_multiplier, **size_of_run}
 
 
 def _single_record_condition(run: Run) -> ConditionResult:
@@ -182,8 +182,8 @@ def _decidable_conditions(
     Conditions that a caller declares are left out.
 
     Args:
-        theorem: the theorem, which says how each condition is decided.
-        results: its evaluated conditions.
+        theorem: the theorem, which states how each condition is decided.
+        results: evaluated conditions of the theorem.
         without: ids of further conditions that are left out.
 
     Returns:

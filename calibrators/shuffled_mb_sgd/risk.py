@@ -40,10 +40,10 @@ def bounds(problem: ShuffledMbSgdRiskProblem, run: Run, noise_std: float) -> Bou
     Args:
         problem: the request, with the losses and the clients.
         run: the batch size and the number of rounds.
-        noise_std: standard deviation σ of a report's noise per coordinate.
+        noise_std: standard deviation of a report's noise, per coordinate.
 
     Returns:
-        The bounds, with the conditions that the caller declares and the warnings that apply.
+        The bounds, with the bound for the initial model, the conditions that the caller declares, and the warnings.
     """
     inputs = risk_problem(problem, run)
     assert inputs is not None  # batches are always drawn without replacement here
@@ -66,20 +66,18 @@ def _printed_bounds(problem: ShuffledMbSgdRiskProblem, run: Run) -> Iterator[Upp
     """Yield the bound on the excess risk that Theorem 4.1 of Lowy and Razaviyayn claims, up to an unknown constant.
 
     It is equation (46) of the paper, or (47) for strongly convex losses. It is for smooth losses, the population risk
-    and records; nothing is yielded in other cases. It has no value if R M² ≤ N δ, for R rounds, M participants and N
-    clients.
+    and protected records. It has no value if R M² ≤ N δ, for R rounds, M participants and N clients.
 
     Args:
         problem: the request of a bound.
         run: rounds and batch size of the run.
 
     Yields:
-        At most one bound, with its terms and the conditions of the theorem.
+        The bound with its terms and the conditions of the theorem; nothing in other cases.
     """
     if problem.smoothness is None or problem.problem != "population" or problem.unit != "record":
         return
 
-    # The theorem gives the order of the risk without its constant.
     inputs = inputs_of(ShuffledInputs, problem, participants=problem.reporting, rounds=run.rounds, noise_constant=None)
     evaluation = THEOREM_4_1.evaluate(inputs)
     terms = ("statistical_term", "privacy_term")

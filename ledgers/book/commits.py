@@ -64,18 +64,18 @@ class ReserveRequest:
 
     @property
     def is_quick(self) -> bool:
-        """True if the plan pays for the runs, so that nothing must be computed."""
+        """True if the runs were planned in the ledgers and paid for in advance, so that nothing must be computed."""
         return self.job.spec is None and self.job.slot is None
 
     def row(self, after: Mapping[str, LedgerState], now: float) -> ReservationRow:
         """Return the database row of the new reservation.
 
         Args:
-            after: states of the ledgers with the reservation, by their ids.
+            after: states of the ledgers after the reservation was made, by their ids.
             now: present time in seconds since 1970.
 
         Returns:
-            The row, with one holding (the reserved runs or amounts) for each ledger.
+            The row, with one holding, that is, the reserved runs or amounts, for each ledger.
         """
         lifetime = SECONDS if self.job.expires_in is None else self.job.expires_in
         holdings = [holding_of(name, after[name].reservations[self.reservation]) for name in sorted(after)]
@@ -89,14 +89,14 @@ class ReserveRequest:
 
 
 def is_quick(held: Reservation) -> bool:
-    """Return whether a commit of a reservation takes no time to compute.
+    """Return whether runs of a reservation can be committed without a slow computation.
 
     Args:
         held: the reservation.
 
     Returns:
-        True if the plan pays, or if a slot's charge is a sum over runs. Otherwise the first commit certifies a whole
-        job.
+        True if the ledger's plan paid for the runs in advance, or if their charge is a sum over runs. Otherwise the
+        first commit certifies the privacy loss of all reserved runs together.
     """
     return held.item is not None or held.charge is None or held.charge.additive
 
@@ -104,19 +104,19 @@ def is_quick(held: Reservation) -> bool:
 def commit_together(
     connection: Connection, desk: Desk, requests: Sequence[CommitRequest], now: float
 ) -> list[JsonRecord | None]:
-    """Make simple commits of several callers, which spend reserved budgets, in one database transaction.
+    """Make simple commits of several callers in one database transaction. A commit spends a reserved budget.
 
     Commits that are slow, fail, or repeat an earlier key are skipped, as are those of expired, voided or blocked
     reservations. Their callers make them one by one.
 
     Args:
         connection: connection of a durable transaction that has locked no ledgers yet.
-        desk: writes the log.
+        desk: writer of the log.
         requests: the commits.
         now: present time in seconds since 1970.
 
     Returns:
-        The receipts for each request, or None for a skipped one.
+        For each request the answer with the receipts; None for a skipped one.
 
     Raises:
         Again: another process used one of the keys meanwhile.
@@ -126,7 +126,7 @@ def commit_together(
     made_moves = [move for move in moves if move is not None]
     if not made_moves:
         return [None] * len(requests)
-    # The answers are in the order of the moves that were made. A skipped request gets None in its place.
+    # `write_all` returns one answer for each move that was made, in order.
     answers = iter(desk.write_all(connection, made_moves))
     return [None if move is None else next(answers) for move in moves]
 
@@ -141,14 +141,13 @@ def _commit_in_memory(
 
     Args:
         connection: connection of a durable transaction that has locked no ledgers yet.
-        desk: checks the rows of the ledgers against the log.
+        desk: check of the rows of the ledgers against the log.
         requests: the commits.
         now: present time in seconds since 1970.
 
     Returns:
-        The records for the log of each commit; None for a skipped one.
+        For each commit the entries for the log; None for a skipped commit.
     """
-    # Lock the ledgers of all reservations, and read them.
     identifiers = {request.reservation for request in requests}
     names = reservations.ledgers_of(connection, {(request.key.tenant, request.reservation) for request in requests})
     if not names:
@@ -156,12 +155,11 @@ def _commit_in_memory(
     lock_ledgers(connection, *names)
     group = _Group(connection, desk, names, identifiers, now)
 
-    # Make the commits one on top of the other.
     keys_of_requests = set().union(*(request.key.stored_keys for request in requests))
     used_keys = keys.find_taken(connection, keys_of_requests)
     moves: list[LoggedMove | None] = []
     for request in requests:
-        # A request with a used idempotency key is skipped: its caller gets the stored answer separately.
+        # A request with a used idempotency key is skipped. Its caller gets the stored answer separately.
         records = group.commit(request) if used_keys.isdisjoint(request.key.stored_keys) else None
         used_keys |= request.key.stored_keys
         moves.append(None if records is None else LoggedMove(request.key, None, records))
@@ -173,8 +171,8 @@ def _commit_in_memory(
 class _Group:
     """Locked ledgers and reservations for a group of commits of several callers.
 
-    Each commit spends the budget of reserved runs. The commits are made in memory, one on top of the other, and written
-    together by `write`.
+    Each commit spends the budget of reserved runs. The commits are made in memory, one after the other. `write` then
+    writes the results of all of them.
     """
 
     def __init__(self, connection: Connection, desk: Desk, names: set[str], identifiers: set[str], now: float) -> None:
@@ -182,14 +180,13 @@ class _Group:
 
         Args:
             connection: connection of a transaction that has locked the ledgers.
-            desk: checks the rows of the ledgers against the log.
+            desk: check of the rows of the ledgers against the log.
             names: ids of the ledgers.
             identifiers: ids of the reservations to commit.
             now: present time in seconds since 1970.
         """
         self._connection = connection
         self._now = now
-        # Rows of the ledgers and of their reservations, and the ids of reservations with voided runs.
         self._rows = ledgers.load(connection, *sorted(names))
         loaded = reservations.of_ledgers(connection, names, identifiers)
         self._held = {reservation.id: reservation for reservation in loaded}
@@ -205,18 +202,18 @@ class _Group:
         self._excluded = self._find_excluded(desk)
 
     def _find_excluded(self, desk: Desk) -> set[str]:
-        """Return the ids of the ledgers in which commits cannot be made together with those of other callers.
+        """Return the ids of the ledgers in which no commit can be made together with those of other callers.
+
+        They are the ledgers that are closed or contradicted, cover the same people as another ledger, wait for the
+        approval of a reconciliation, or differ from their newest log entry. A reconciliation accepts a log that lacks
+        entries.
 
         Args:
-            desk: reads and compares the rows of ledgers.
-
-        Returns:
-            Ids of ledgers that are closed or contradicted, or cover the same people as another ledger. Also of those
-            that wait for the approval of a reconciliation, or differ from the newest log entry.
+            desk: check of the rows of the ledgers against the log.
         """
         excluded = {name for name, row in self._rows.items() if row.contradicted or row.status == "closed"}
         excluded |= owners.colliding_among(self._connection, self._rows.keys())
-        # Only ledgers with approval can have a reconciliation (acceptance of a log that lacks entries) that waits.
+        # Only ledgers whose changes need an approval can have a reconciliation that waits.
         with_approval = [name for name, row in self._rows.items() if row.approval_from is not None]
         if with_approval:
             excluded |= pending.awaiting_reconciliation(self._connection, with_approval)
@@ -224,14 +221,14 @@ class _Group:
         return excluded | desk.balances.wrong(self._connection, states).keys()
 
     def commit(self, request: CommitRequest) -> tuple[MovedLedger, ...] | None:
-        """Make a commit in memory, on top of the group's earlier commits.
+        """Make a commit in memory, after the group's earlier commits.
 
         Args:
             request: the reservation and the number of its runs that are committed, with the caller's idempotency key.
 
         Returns:
-            The log entries, one for each ledger. None, without any change, if the caller must make the commit
-            separately.
+            The log entries, one for each ledger. None if the caller must make the commit separately; nothing is changed
+            then.
         """
         held = self._held.get(request.reservation)
         if held is None or not self._can_commit_together(held, request.key.tenant):
@@ -246,10 +243,7 @@ class _Group:
         return tuple(records)
 
     def write(self) -> None:
-        """Write the rows of every ledger and reservation that the commits changed.
-
-        The rows are written once for the whole group, in the transaction of its connection.
-        """
+        """Write the rows of every ledger and reservation that the commits changed, once for the whole group."""
         changed_ledgers = []
         for name, state in self._states.items():
             if state is not self._before[name]:
@@ -264,11 +258,11 @@ class _Group:
 
         Args:
             held: the reservation.
-            tenant: owner of the ledgers, as the request states it.
+            tenant: owner of the ledgers, according to the request.
 
         Returns:
-            True if the reservation is live and valid, none of its ledgers is excluded, and its charge needs no
-            computation.
+            True if the reservation has neither ended nor expired nor voided runs, all its ledgers are locked, are the
+            tenant's and are not excluded, and its commit needs no slow computation.
         """
         has_ended = held.state not in ("reserved", "committed")
         has_expired = held.expires is not None and held.expires <= self._now
@@ -313,7 +307,7 @@ def reservation_after(held: ReservationRow, after: Mapping[str, LedgerState]) ->
     Returns:
         The row with the new amounts. It has no expiry once all runs are committed.
     """
-    # Replace the holdings (runs or amounts) in the changed ledgers.
+    # A holding is what one ledger has reserved: runs or amounts.
     holdings = []
     for holding in held.holdings:
         ledger = after.get(holding.ledger)
@@ -331,14 +325,14 @@ def reservation_after(held: ReservationRow, after: Mapping[str, LedgerState]) ->
 
 
 def states_after_reserve(request: ReserveRequest, states: States, evaluate: Evaluate) -> dict[str, LedgerState]:
-    """Compute the state of each ledger after a reservation, by the ledger's id. Nothing is written.
+    """Compute the state of each ledger after a reservation. Nothing is written.
 
     A reservation of several ledgers is made in all of them or in none.
 
     Args:
         request: the requested runs.
-        states: rows and present state of each ledger, by its id.
-        evaluate: runs a slow, picklable computation and returns its result.
+        states: row and present state of each ledger, by its id.
+        evaluate: function that runs a slow, picklable computation and returns its result.
 
     Returns:
         The new states by the ledgers' ids.
@@ -359,15 +353,14 @@ def states_after_reserve(request: ReserveRequest, states: States, evaluate: Eval
 
 
 def _reserve_in_slot(state: LedgerState, request: ReserveRequest, evaluate: Evaluate) -> LedgerState:
-    """Return a ledger after one of its slots, a part of the budget, reserved amounts for runs of a mechanism.
+    """Return a ledger's state after a reservation in a slot, that is, in a budget for runs that were not planned.
+
+    The computation may take seconds.
 
     Args:
-        state: the ledger.
+        state: state of the ledger before the reservation.
         request: the requested runs.
-        evaluate: runs a slow, picklable computation and returns its result.
-
-    Returns:
-        The ledger with the reservation. The computation may take seconds.
+        evaluate: function that runs a slow, picklable computation and returns its result.
 
     Raises:
         LedgerExhausted: too little is left; `nearest` has the largest count and the smallest noise that fit.
@@ -375,9 +368,10 @@ def _reserve_in_slot(state: LedgerState, request: ReserveRequest, evaluate: Eval
     job = request.job.job
     try:
         after: LedgerState = evaluate(partial(moves.reserve, state, request.reservation, **job))
-    except LedgerExhausted as refused:  # the search for nearest jobs is for slots only and takes no item
+    except LedgerExhausted as error:
+        # An item names planned runs, so it is no argument of the search in a slot.
         slot_job = {name: value for name, value in job.items() if name != "item"}
-        raise evaluate(partial(add_nearest, refused, state, **slot_job)) from None
+        raise evaluate(partial(add_nearest, error, state, **slot_job)) from None
     return after
 
 
@@ -386,14 +380,14 @@ def states_after_commit(request: CommitRequest, states: States, evaluate: Evalua
 
     Args:
         request: the runs to commit.
-        states: rows and present state of each ledger of the reservation, by its id.
-        evaluate: runs a slow, picklable computation and returns its result; None computes here.
+        states: row and present state of each ledger of the reservation, by its id.
+        evaluate: function that runs a slow, picklable computation and returns its result; None to compute directly.
 
     Returns:
         The new states by the ledgers' ids.
     """
     after = {}
     for name, (_, state) in states.items():
-        call = partial(moves.commit, state, request.reservation, request.count)
-        after[name] = call() if evaluate is None else evaluate(call)
+        compute_commit = partial(moves.commit, state, request.reservation, request.count)
+        after[name] = compute_commit() if evaluate is None else evaluate(compute_commit)
     return after

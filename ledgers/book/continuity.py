@@ -51,7 +51,7 @@ def discontinuity(head: Checkpoint, root: Root, head_name: str) -> str | None:
 
 @dataclass(frozen=True)
 class KnownHeads:
-    """Signed heads of an append-only log: its number of entries and Merkle root at earlier times.
+    """Signed heads of an append-only log, that is, its numbers of entries and Merkle roots at earlier times.
 
     The log must begin with the entries of each head. Otherwise it has lost or changed entries.
 
@@ -60,7 +60,8 @@ class KnownHeads:
         file_head: the head in a file outside the database of the log; None without a file.
         fault: why the file cannot be used, or why a witness (another party that signs heads) rejected the log.
         needs_file: whether a log with entries must have a file.
-        cosigned: size of a head that a witness signed and the log has not reached, with a sentence about it.
+        cosigned: size of a head that a witness signed and that has more entries than the log, with a sentence about it;
+            None without such a head.
     """
 
     newest: Checkpoint | None = None
@@ -70,20 +71,18 @@ class KnownHeads:
     cosigned: tuple[int, str] | None = None
 
     def trouble(self, root: Root) -> str | None:
-        """Check that a log begins with the entries of each of these heads, and return a difference as a sentence.
+        """Check that a log begins with the entries of each of these heads, and return the first difference.
 
-        If a log does not begin with the entries of an earlier head, entries were lost or changed. The budgets in it may
-        then be too large.
+        If it does not, entries were lost or changed, and the budgets in the log may be too large.
 
         Args:
             root: returns the Merkle root of the log's first entries, by their number; None if the log has fewer.
 
         Returns:
-            The sentence; None if the log continues all heads.
+            The difference, or the reason why a head cannot be used, as a sentence; None if the log continues all heads.
         """
         if self.fault is not None:
             return self.fault
-        # A witness has signed a larger head than the log has entries.
         if self.cosigned is not None:
             cosigned_size, sentence = self.cosigned
             if root(cosigned_size) is None:
@@ -92,7 +91,6 @@ class KnownHeads:
         if lacks_file and root(1) is not None:  # the log has entries
             return ABSENT
 
-        # Compare the log with both heads, and report the first that it does not continue.
         heads = ((KEPT, self.file_head), ("The newest head that this process wrote or signed", self.newest))
         for name, head in heads:
             trouble = None if head is None else discontinuity(head, root, name)
@@ -102,17 +100,19 @@ class KnownHeads:
 
 
 class Continuity:
-    """Known heads of one log in this process. Every method may be called in any thread.
+    """The heads of one log that this process knows: numbers of entries and Merkle roots at earlier times.
+
+    Every method may be called in any thread.
 
     Attributes:
         trouble: why the last check failed, as a sentence; None if it passed.
     """
 
     def __init__(self, file: CheckpointFile | None = None) -> None:
-        """Begin without known heads, that is, earlier sizes and Merkle roots of the log.
+        """Begin without known heads, except for the head in a file.
 
         Args:
-            file: file outside the database with the log's newest signed head, which is compared, too; None without one.
+            file: file outside the database with the newest signed head of the log; None without a file.
         """
         self.trouble: str | None = None
         self._file = file
@@ -123,31 +123,29 @@ class Continuity:
 
     @property
     def has_file(self) -> bool:
-        """True if the newest head is kept in a file as well."""
+        """True if the newest head is also stored in a file outside the database."""
         return self._file is not None
 
     def known_heads(self) -> KnownHeads:
-        """Return the heads (number of entries and Merkle root) that the log must continue.
+        """Return the heads, that is, numbers of entries with their Merkle roots, that the log must continue.
 
         They are the newest head that this process wrote or signed, and the head in the file outside the database.
 
-        Call this before the log is read, or while no other process can write it. A file with unreadable content is
-        reported in the result's `fault`.
+        Call this before the log is read, or while no other process can write it. Otherwise a head may be newer than the
+        log that was read.
 
         Returns:
-            The newest head of this process, the head in the file, and the reason if one of them cannot be trusted.
+            Both heads. `fault` has the reason if the content of the file is no head, or if a witness rejected the log.
 
         Raises:
             HeadUnavailable: the file cannot be opened. `trouble` is set to the reason.
         """
-        # The head outside the database, or the reason why the file cannot be read as a head.
         file_head = None
         file_fault = None
         try:
             file_head = self._load_file()
         except UnreadableCheckpoint as error:
             file_fault = str(error)
-        # The heads of this process may be changed by another thread.
         with self._lock:
             return KnownHeads(
                 newest=self._newest,
@@ -158,12 +156,10 @@ class Continuity:
             )
 
     def _load_file(self) -> Checkpoint | None:
-        """Return the head (size and Merkle root) of the log that is stored in the file outside the database.
-
-        The file should be on other storage than the database. Then a restored database does not bring back an old head.
+        """Return the head of the log, its number of entries and Merkle root, from the file outside the database.
 
         Returns:
-            The head. None if the service has no such file, or if it does not exist.
+            The head; None if no file is configured, or if it does not exist.
 
         Raises:
             UnreadableCheckpoint: the content of the file is not a head of this log.
@@ -178,7 +174,7 @@ class Continuity:
             raise HeadUnavailable(self.trouble) from None
 
     def require(self, known: KnownHeads, root: Root) -> None:
-        """Check that a log continues the signed heads (size and Merkle root) that were seen of it earlier.
+        """Check that a log continues its earlier signed heads, that is, numbers of entries with their Merkle roots.
 
         The attribute `trouble` is set to the reason of a failure, or to None. A larger head that a witness cosigned is
         forgotten once the log has its entries.
@@ -188,9 +184,11 @@ class Continuity:
             root: returns the root of the log's first entries, by their number; None if the log has fewer.
 
         Raises:
-            NotReconciled: the log has fewer entries than a head, or different ones, or the head file cannot be used.
+            NotReconciled: the log has fewer entries than a head, or different ones, a witness rejected it, or the file
+                with the head is missing or unreadable.
         """
-        trouble = self.trouble = known.trouble(root)
+        trouble = known.trouble(root)
+        self.trouble = trouble
         if trouble is not None:
             raise NotReconciled(trouble)
         with self._lock:
@@ -198,15 +196,15 @@ class Continuity:
                 self._cosigned = None  # the log has these entries now
 
     def reject(self, sentence: str, size: int | None = None) -> None:
-        """Block the log, because a witness has signed a head with other or more entries.
+        """Block the log, because a witness has signed a head with more or other entries.
 
-        Nothing is signed from then on. A witness is another party that signs only heads (size and Merkle root) which
-        continue its earlier ones.
+        A head is a number of entries with their Merkle root. A witness is another party, which signs only heads that
+        continue its earlier ones. Checks of the log fail from now on, and so nothing is signed.
 
         Args:
             sentence: the reason.
-            size: size of the head, if the log only has too few entries. The block ends once the log reaches this size.
-                None if the log has other entries: only `accept` ends the block.
+            size: number of entries of the head, if the log only has too few of them. The block ends once the log has as
+                many entries. None if the log has other entries: only `accept` ends the block.
         """
         with self._lock:
             if size is None:
@@ -216,12 +214,10 @@ class Continuity:
         self.trouble = sentence
 
     def see(self, head: Checkpoint) -> None:
-        """Note a signed head of the log, which the log must continue from now on.
-
-        A smaller head than the known one is ignored.
+        """Note a signed head that the log must continue from now on, unless a larger head is known.
 
         Args:
-            head: size and Merkle root of the log.
+            head: number of entries of the log, with their Merkle root.
         """
         with self._lock:
             if self._newest is None or head.size > self._newest.size:
@@ -230,11 +226,11 @@ class Continuity:
     def begin(self, root: Root, note: Callable[[], str]) -> None:
         """Write the signed head of an empty log to the file outside the database, if the file does not exist yet.
 
-        So a missing file shows later that something was lost. If the log has entries, nothing is written.
+        If the file is missing later, it was lost. If the log has entries, nothing is written.
 
         Args:
             root: returns the root of the log's first entries, by their number; None if the log has fewer.
-            note: returns the signed head.
+            note: returns the text of the signed head.
 
         Raises:
             OSError: the file cannot be written.
@@ -254,7 +250,9 @@ class Continuity:
             root: returns the Merkle root of the log's first entries, by their number; None if the log has fewer.
 
         Raises:
-            NotReconciled: the log does not begin with the entries of the head in the file. The file does not change.
+            NotReconciled: the log does not continue a known head, such as the one in the file. The file does not
+                change.
+            HeadUnavailable: the file cannot be opened for reading.
             OSError: the file cannot be written, so that it does not cover the newest commits.
         """
         if self._file is not None:
@@ -265,8 +263,8 @@ class Continuity:
     def accept(self, note: str) -> None:
         """Accept a log that may have lost entries, on behalf of its operator, and forget its earlier heads.
 
-        A head is a size of the log with its Merkle root. Other processes may know a head of lost entries. They must
-        accept the log too, or be started again.
+        A head is a number of entries of the log with their Merkle root. Other processes may know a head with lost
+        entries. They must accept the log too, or be started again.
 
         Args:
             note: text of the signed head of the present log, which replaces the one in the file.
@@ -274,7 +272,6 @@ class Continuity:
         Raises:
             OSError: the file cannot be written.
         """
-        # The accepted head replaces the one in the file. This process forgets the heads that it knew.
         if self._file is not None:
             with self._file.alone():
                 self._file.replace(note)
@@ -286,16 +283,14 @@ class Continuity:
 
 
 def roots(nodes: StoredNodes, size: int) -> Root:
-    """Return a function from a number n to the Merkle root of a log's first n entries.
-
-    The function returns None if n is negative or above `size`.
+    """Return a function that computes the Merkle root of a log's first n entries from the number n.
 
     Args:
         nodes: stored hashes of the log's Merkle tree.
         size: number of entries of the log.
 
     Returns:
-        The function, which returns a hash of 32 bytes.
+        The function. It returns a hash of 32 bytes, or None if n is negative or above `size`.
     """
 
     def root_of(count: int) -> bytes | None:

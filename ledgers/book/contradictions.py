@@ -24,27 +24,18 @@ class ObservationAnswer:
 
     @classmethod
     def of(cls, observation: Observation) -> ObservationAnswer:
-        """Convert an observation, which contradicts the record of a run, to the form of the service's answers.
-
-        Args:
-            observation: the observation as the ledger keeps it.
-
-        Returns:
-            The observation as the service answers it.
-        """
+        """Convert a stored observation, which contradicts the record of a run, to the form of the service's answers."""
         return cls(**asdict(observation))
 
 
 def cautions(contradicted: Sequence[str]) -> tuple[Caution, ...]:
-    """Return a warning if a run differs from the mechanism that its reservation paid for.
-
-    Nothing more may be released with the receipts of such a reservation.
+    """Return a warning if a run was observed to differ from the mechanism that its reservation paid for.
 
     Args:
-        contradicted: ids of the ledgers with observations of such a difference.
+        contradicted: ids of the ledgers with such observations.
 
     Returns:
-        One warning, or none.
+        One warning that names the ledgers; empty if there are none.
     """
     if not contradicted:
         return ()
@@ -53,10 +44,10 @@ def cautions(contradicted: Sequence[str]) -> tuple[Caution, ...]:
 
 
 def contradictions_of(row: LedgerRow) -> list[JsonRecord]:
-    """Return the log entries of a ledger which say that a run differed from its mechanism, in log order.
+    """Return the log entries by which a run of a ledger differed from its mechanism, in the order of the log.
 
     Args:
-        row: rows of the ledger, with the canonical texts of these entries.
+        row: database row of the ledger, with the canonical JSON texts of these entries.
 
     Returns:
         The entries as JSON objects.
@@ -79,26 +70,27 @@ def is_contradicted(reservation: str, committed: int, contradictions: Iterable[J
         True if such an observation concerns the reservation.
     """
     for entry in contradictions:
-        concerns_all_commits = "reservations" not in entry
-        if concerns_all_commits and committed > 0:
+        names_reservations = "reservations" in entry
+        if names_reservations and reservation in entry["reservations"]:
             return True
-        if not concerns_all_commits and reservation in entry["reservations"]:
+        if not names_reservations and committed > 0:
             return True
     return False
 
 
 def mark_commit(record: Mapping[str, object], contradictions: Iterable[Mapping[str, object]]) -> JsonRecord:
-    """Return a copy of a log entry, and mark it if it is a commit of runs that differed from their mechanism.
+    """Copy a log entry, and mark the copy if the entry is a commit of runs that differed from their mechanism.
 
     Args:
         record: the entry as it was signed.
-        contradictions: log entries of the same ledger with such observations.
+        contradictions: log entries of the same ledger with observations of such a difference.
 
     Returns:
-        The entry. A commit that an observation concerns gets the member `contradicted` with the value True.
+        The copy. A commit that an observation concerns has the further member `contradicted` with the value True.
     """
     if record.get("kind") != "committed":
         return dict(record)
-    if not is_contradicted(str(record.get("reservation")), 1, contradictions):
+    reservation = str(record.get("reservation"))
+    if not is_contradicted(reservation, committed=1, contradictions=contradictions):
         return dict(record)
     return {**record, "contradicted": True}

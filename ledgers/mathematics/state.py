@@ -23,12 +23,12 @@ Amounts = Mapping[str, Amount]
 
 @dataclass(frozen=True, kw_only=True)
 class LedgerTarget:
-    """Target of the guarantee for everything that the ledger ever allows: (ε*, δ*), or a risk that implies it.
+    """Target of the guarantee for everything that a ledger ever allows: (ε*, δ*), or a bound on a risk that implies it.
 
     Attributes:
         epsilon: ε*, in nats.
-        log_delta: log δ*.
-        risk: the risk that is the target; None if (ε*, δ*) is the target.
+        log_delta: natural logarithm of δ*.
+        risk: the risk with its bound; None if (ε*, δ*) is the target.
     """
 
     epsilon: float
@@ -37,7 +37,7 @@ class LedgerTarget:
 
     @property
     def largest_added_delta(self) -> Amount:
-        """Return the largest δ that slots could add if nothing more were allowed, rounded down.
+        """The largest δ that slots could add to the guarantee if the ledger allowed nothing else, rounded down.
 
         Slots are parts of the privacy budget. An added δ raises an attacker's true positive rate at a given false
         positive rate by at most δ. So a target on that rate allows the difference of both rates. Any other target
@@ -50,12 +50,12 @@ class LedgerTarget:
 
     @property
     def admits_delta(self) -> bool:
-        """True if slots may add a δ. A μ of Gaussian or a ρ of zero-concentrated privacy holds with δ = 0 only."""
+        """True if slots may add a δ. A target on μ (Gaussian) or ρ (zero-concentrated privacy) admits none."""
         return self.risk is None or self.risk.kind in ("advantage", "true_positive_rate")
 
     @property
     def delta(self) -> Amount:
-        """δ* as an amount, rounded down: 0 if δ* is below 10^-18, because slots then cannot add anything to it."""
+        """δ* as an amount, rounded down; 0 if δ* is below 10^-18, the smallest amount."""
         return down(max(math.exp(self.log_delta) * (1.0 - 1e-15), 0.0))  # 1e-15 exceeds the rounding of exp
 
 
@@ -72,8 +72,8 @@ class PlanItem:
         reserved: number of runs that reservations hold.
         committed: number of runs that may have been released.
         credit: number of free runs that came back from stopped or voided jobs. They can be reserved like other runs.
-        job: id of the reservation of a whole job that a Gaussian slot, a budget for other mechanisms, paid for. Its
-            runs became this item. None for the items of the plan itself.
+        job: id of the reservation whose runs became this item, because a Gaussian slot paid for all of them together;
+            None for an item of the plan itself. A slot is a budget for mechanisms outside the plan.
     """
 
     name: str
@@ -94,13 +94,12 @@ class PlanItem:
 class Slot:
     """A part of a ledger's privacy budget that pays for mechanisms outside its plan of fixed mechanisms.
 
-    It has several amounts, its parts, by name. A Gaussian slot has the parts `mu_squared` and `eta`, a
-    zero-concentrated slot `rho` and `delta`. A Rényi slot has `order:a` for each order a, and a pure slot `epsilon` and
-    `delta`.
+    It has several amounts, called parts. A Gaussian slot has the parts `mu_squared` and `eta`, a zero-concentrated slot
+    `rho` and `delta`, and a pure slot `epsilon` and `delta`. A Rényi slot has `order:a` for each order a.
 
     Attributes:
         kind: gdp (Gaussian), zcdp (zero-concentrated), rdp (Rényi) or pure.
-        capacity: amount of each part at the opening.
+        capacity: largest amount of each part that may ever be used.
         used: committed charges of each part; an absent part is zero.
         reserved: charges that reservations hold; an absent part is zero.
         weights: weights of the Rényi orders, in the order of `capacity`, with sum one. Empty for other kinds.
@@ -113,13 +112,13 @@ class Slot:
     weights: tuple[float, ...] = ()
 
     def remainder(self, part: str) -> Amount:
-        """Return the capacity of a part less its committed charges. Reserved amounts are still included."""
+        """Return the amount of a part that is not used, such as for `rho`. It includes reserved amounts."""
         return less(self.capacity[part], self.used.get(part, ZERO))
 
     def free(self, part: str) -> Amount:
         """Return the amount of a part that is neither used nor reserved.
 
-        It may be negative for an order of a Rényi slot, because single orders may be overdrawn.
+        It may be negative for an order of a Rényi slot, because some of its orders may be overdrawn.
 
         Args:
             part: name of the part, such as `rho` or `order:2`.
@@ -134,13 +133,13 @@ class Slot:
 
 @dataclass(frozen=True, kw_only=True)
 class Charge:
-    """Cost of a job, a number of runs of one mechanism, in a slot: a part of a ledger's privacy budget.
+    """Cost of some runs of one mechanism in a slot, that is, in a part of a ledger's privacy budget.
 
     Attributes:
-        parts: the amounts by name, such as `rho` and `delta`, rounded up.
-        each: the amounts of one run, if charges of runs add up; empty if the job is charged as a whole.
-        remaining: μ² that a Gaussian slot had left when the charge of a whole job was computed. The charge is valid if
-            this much or more is left. None if charges of runs add up.
+        parts: amounts for all runs by name, such as `rho` and `delta`, rounded up.
+        each: amounts for one run, if charges of runs add up; empty if the runs are charged together.
+        remaining: μ² that a Gaussian slot had left when the charge of all runs together was computed. The charge is
+            valid if this much or more is left. None if charges of runs add up.
         theorem: id of the theorem that proves the charge.
     """
 
@@ -157,15 +156,15 @@ class Charge:
 
 @dataclass(frozen=True, kw_only=True)
 class Reservation:
-    """Runs of one mechanism for which a ledger holds a budget until they are committed (spent).
+    """Runs of one mechanism for which a ledger holds a budget until they are committed, that is, until it is spent.
 
     Attributes:
         id: id of the reservation, the same in all its ledgers.
         spec: one run.
         count: number of runs that were reserved.
-        item: name of the plan item that the runs are taken from. None if a slot pays, until a job that is charged as a
-            whole is first committed.
-        slot: kind of the slot (a budget for unplanned runs) that is charged; None if the plan pays.
+        item: name of the plan item that the runs are taken from; None if a slot pays. Runs that are charged together
+            get an item at their first commit.
+        slot: kind of the slot, a budget for unplanned runs, that is charged; None if the plan pays.
         charge: charge of all `count` runs in the slot; None if the plan pays.
         committed: number of runs that may have been released; it never decreases.
         voided: number of committed runs that were taken back, on the declaration that nobody saw an output of them.
@@ -186,7 +185,7 @@ class Reservation:
 
     @property
     def is_charged_at_commit(self) -> bool:
-        """True if a Gaussian slot holds a charge of the whole job, which becomes final at the first commit."""
+        """True if a Gaussian slot holds a charge of all runs together, which becomes final at the first commit."""
         if self.slot is None or self.charge is None:
             return False
         return self.item is None and not self.charge.additive
@@ -197,7 +196,8 @@ class Declared:
     """Declarations of the ledger's owner that no computation can check.
 
     Attributes:
-        inputs: how specs and counts of requests are chosen: from releases of this ledger, or from no output at all.
+        inputs: how the mechanisms and numbers of runs in requests are chosen: from releases of this ledger, or
+            independently of all outputs.
         sealed: whether it was fixed at the opening which records belong to the ledger's block of data.
         released_before: whether something that reads the block was released before.
     """
@@ -242,12 +242,11 @@ class LedgerState:
     observations: tuple[Observation, ...] = ()
 
     def __post_init__(self) -> None:
-        """Check that the names of items (planned mechanisms) and the kinds of slots (budgets) are unique.
+        """Check that the names of planned mechanisms and the kinds of slots are unique, because requests refer to them.
 
         Raises:
-            InvalidInput: two items have one name, or two slots have one kind.
+            InvalidInput: two items of the plan have one name, or two slots have one kind.
         """
-        # Requests name an item or a slot by this name or kind, which must therefore be unique.
         item_names = [item.name for item in self.plan]
         if len(set(item_names)) != len(item_names):
             raise InvalidInput.at("/plan", "has two entries of one name")
@@ -264,13 +263,10 @@ class LedgerState:
         return next((slot for slot in self.slots if slot.kind == kind), None)
 
     def with_item(self, item: PlanItem) -> LedgerState:
-        """Return the state with an item of the plan, in place of the item of the same name or at the end.
+        """Return a state in which an item of the plan replaces the item of the same name, or is added at the end.
 
         Args:
             item: the item, a mechanism with its numbers of runs.
-
-        Returns:
-            The new state; the present one is not changed.
         """
         if self.item(item.name) is None:
             return replace(self, plan=(*self.plan, item))
@@ -278,16 +274,13 @@ class LedgerState:
         return replace(self, plan=tuple(updated_plan))
 
     def with_runs(self, name: str, *, reserved: int = 0, committed: int = 0, credit: int = 0) -> LedgerState:
-        """Change the numbers of runs of an item of the plan, and return the new state.
+        """Return a state in which the numbers of runs of an item of the plan are changed.
 
         Args:
             name: name of the item, which must exist.
-            reserved: change of the number of reserved runs.
+            reserved: change of the number of reserved runs; may be negative, like the other changes.
             committed: change of the number of committed runs.
             credit: change of the number of free runs that were paid for before.
-
-        Returns:
-            A new state. This state is unchanged.
         """
         item = self.item(name)
         assert item is not None  # items are never removed from a ledger
@@ -300,13 +293,10 @@ class LedgerState:
         return self.with_item(changed)
 
     def with_slot(self, slot: Slot) -> LedgerState:
-        """Return the state with this slot, which replaces the slot of the same kind.
+        """Return a state in which a slot replaces the slot of the same kind.
 
         Args:
             slot: the slot, a part of the privacy budget.
-
-        Returns:
-            The new state; the present one is not changed.
         """
         updated_slots = [slot if present.kind == slot.kind else present for present in self.slots]
         return replace(self, slots=tuple(updated_slots))
@@ -326,12 +316,11 @@ class LedgerState:
 
 
 def plus(amounts: Amounts, added: Amounts) -> Amounts:
-    """Add two mappings of amounts, name by name.
+    """Add amounts of privacy budgets, name by name. An absent amount is zero.
 
     Args:
-        amounts: amounts by the names of the parts of a slot (a budget), such as `rho` and `delta`. An absent name is
-            zero.
-        added: amounts to add, by the same names.
+        amounts: amounts by name, such as `rho` and `delta`.
+        added: amounts to add.
 
     Returns:
         The exact sums, with every name that occurs in one of the mappings.
@@ -341,12 +330,10 @@ def plus(amounts: Amounts, added: Amounts) -> Amounts:
 
 
 def minus(amounts: Amounts, subtracted: Amounts) -> Amounts:
-    """Subtract amounts of a slot (a budget) part by part. An absent part is zero.
-
-    It is used when amounts are released, spent or taken back.
+    """Subtract amounts of privacy budgets, name by name. An absent amount is zero.
 
     Args:
-        amounts: amounts by the names of their parts, such as `rho` and `delta`.
+        amounts: amounts by name, such as `rho` and `delta`.
         subtracted: amounts to subtract.
 
     Returns:
@@ -363,13 +350,10 @@ def minus(amounts: Amounts, subtracted: Amounts) -> Amounts:
 
 
 def times(amounts: Amounts, count: int) -> Amounts:
-    """Multiply each amount of a mapping by a number of runs.
+    """Multiply each amount of a privacy budget by a number of runs, exactly.
 
     Args:
-        amounts: amounts of one run, by the names of the parts of a slot (a budget), such as `rho` and `delta`.
+        amounts: amounts of one run by name, such as `rho` and `delta`.
         count: number of runs.
-
-    Returns:
-        The exact products, by the same names.
     """
     return {part: multiple(amount, count) for part, amount in amounts.items()}

@@ -75,28 +75,29 @@ class StepPrices:
     """
 
     def __init__(self, parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Amount, rough: bool) -> None:
-        """Bound the privacy profile δ(ε) of each part, and estimate the cost of the job, which `floor` then has.
+        """Bound the privacy profile δ(ε) of each mechanism of a job, and estimate the cost of the job.
 
-        A Gaussian slot is a privacy budget in μ², as in Gaussian differential privacy.
+        The job is a number of runs. A Gaussian slot, a privacy budget in μ², pays for it. The estimate, `floor`, is
+        slightly below the cost.
 
         Args:
-            parts: dominating pairs of the job, each with its number of runs, at least 1.
+            parts: dominating pairs of the mechanisms, each with its number of runs, at least 1.
             remaining: μ² that is left in the slot.
             eta: η, the δ that the whole job may add to the slot's profile. Each run gets an equal share.
-            rough: whether to bound profiles by fewer hinges (linear pieces) and to use fewer stages. A stage is a group
-                of steps with the same charge.
+            rough: whether to bound profiles by fewer linear pieces and to use fewer stages, that is, groups of runs
+                with the same charge.
         """
         runs = sum(count for _, count in parts)
         area = ROUGH_AREA if rough else GOOD_AREA  # accuracy of the linear pieces
         self._stages = _ROUGH_STAGES if rough else _USUAL_STAGES
         self._remaining = remaining
 
-        # Share η among the runs, rounded down, so that all runs together take at most η.
+        # Divide η among the runs. The margin exceeds the rounding errors, so that all runs together take at most η.
         whole_eta = float_below(eta)
-        self._step_eta = whole_eta / runs * (1.0 - 4 * UNIT_ROUNDOFF)  # exceeds the rounding errors
+        self._step_eta = whole_eta / runs * (1.0 - 4 * UNIT_ROUNDOFF)
         self._parts = [(pair, count, hinges_of(pair, self._step_eta, area)) for pair, count in parts]
 
-        # Estimate each step's cost as if it had the whole slot and all of η for itself, which is too small.
+        # Estimate the cost of each run as if it had the whole slot and all of η for itself, which is too small.
         self._estimates = [_StepCharge(hinges, remaining, 1, whole_eta).search(0.0) for _, _, hinges in self._parts]
         costs = []
         for estimate, (_, count, _) in zip(self._estimates, self._parts, strict=True):
@@ -106,18 +107,19 @@ class StepPrices:
     def cost(self) -> Amount | None:
         """Return a certified cost of the job in μ², or None if no cost could be certified.
 
-        A Gaussian slot, a privacy budget in μ², pays for the job. The steps are charged in stages, groups of steps with
-        the same charge. Let R be the μ² that the slot has left, and η the δ that the job may add.
+        A Gaussian slot, a privacy budget in μ², pays for the job. The runs are charged in stages, that is, in groups of
+        runs with the same charge.
 
         Returns:
-            The cost μ², a decimal amount. None also if the job costs more than the slot has left.
+            The cost μ², a decimal amount; None also if it exceeds what the slot has left.
 
         Guarantees:
-            Let G(m) be the pair N(√m, 1) against N(0, 1). The privacy profile δ(ε) of the job composed with G(R − cost)
-            is at most the profile of G(R) plus η. This holds at every ε and in both directions of the neighbouring data
-            sets.
+            Let R be the μ² that the slot has left, η the δ that the job may add, and G(m) the pair N(√m, 1) against
+            N(0, 1). The privacy profile δ(ε) of the job composed with G(R − cost) is at most the profile of G(R) plus
+            η. This holds at every ε and in both directions of the neighbouring data sets.
         """
-        if not self.floor <= float_below(self._remaining):  # not even the estimate from below fits
+        # Not even the estimate, which is too small, fits. It may be infinite.
+        if not self.floor <= float_below(self._remaining):
             return None
         left, used_stages = self._remaining, 0
         for (pair, count, hinges), estimate in zip(self._parts, self._estimates, strict=True):
@@ -136,9 +138,8 @@ class StepPrices:
     ) -> tuple[Amount | None, int]:
         """Charge all runs of one mechanism to a privacy budget in μ², and return the budget that is left.
 
-        The runs are charged in stages, groups of steps that all have the same charge. A stage of several steps takes at
-        most about 1/k of the μ² that is left. Here k is the number of stages in which the remaining μ² falls by a
-        factor e.
+        The runs are charged in stages, that is, in groups of runs with the same charge. A stage of several runs takes
+        at most about 1/k of the μ² that is left, for the number k of `_stages_per_e_fold`.
 
         Args:
             hinges: piecewise linear upper bound on the privacy profile of one run, for each direction of its pair.
@@ -158,7 +159,7 @@ class StepPrices:
                 return None, stages
             stages += 1
             steps = count
-            # A stage with all remaining runs would take too much of the budget, so it gets fewer steps, at least one.
+            # If all remaining runs would take too much of the budget, the stage gets fewer, but at least one.
             if step_cost * count * stages_per_e_fold > float(left):
                 steps = max(1, int(float(left) / (stages_per_e_fold * step_cost)))
             stage_left = _StepCharge(hinges, left, steps, self._step_eta).remainder(step_cost)
@@ -170,35 +171,36 @@ class StepPrices:
         return left, stages
 
     def _stages_per_e_fold(self) -> float:
-        """Return in how many stages, groups of steps with one charge, the remaining budget may fall by a factor e.
+        """Return the number of stages in which the remaining budget may fall by a factor e, from 3 to 40.
 
-        It is chosen so that the job gets about the same number of stages whether it takes much of the budget or little.
-
-        Returns:
-            A number of stages from 3 to 40.
+        A stage is a group of runs with the same charge. The number is chosen so that the job gets about the same number
+        of stages whether it takes much of the budget or little.
         """
-        # Share of the slot that the job takes (`floor` is slightly less than its cost), below 1 for the logarithm.
+        # Share of the slot that the job takes. 1.05 corrects for `floor`, which is slightly below the cost. The limit
+        # keeps the logarithm finite.
         share = min(1.05 * self.floor / float_below(self._remaining), 0.98)
         e_folds = -math.log1p(-share)  # log of the μ² before the job divided by the μ² after it
-        return min(max(self._stages / max(e_folds, 1e-300), _COARSEST), _FINEST)  # 1e-300: no division by 0
+        stages_per_e_fold = self._stages / max(e_folds, 1e-300)  # 1e-300 avoids a division by 0
+        return min(max(stages_per_e_fold, _COARSEST), _FINEST)
 
 
 def step_prices(
     parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amount, rough: bool = False
 ) -> StepPrices | None:
-    """Return an object that prices a job in a Gaussian slot by charging its runs one after another.
+    """Prepare the price of a job, that is, of a number of runs, in a Gaussian slot that is charged run after run.
 
     A Gaussian slot is a privacy budget in μ², the squared parameter of Gaussian differential privacy.
 
     Args:
-        parts: dominating pairs of the job, each with its number of runs.
+        parts: dominating pairs of the job's mechanisms, each with its number of runs.
         remaining: μ² that is left in the slot, above 0.
         eta: η, the δ that the whole job may add to the slot's Gaussian profile, above 0.
         rough: whether to compute faster, with slightly higher prices. They are certified as well.
 
     Returns:
-        The prices, of which nothing is certified yet. None if the job has no or more than `MOST_PARTS` parts with
-        runs. Also None if the largest ε that matters exceeds `_LARGEST_EPSILON`, so that e^ε might overflow.
+        An object whose method `cost` computes the certified price. None if the job has no runs or more than
+        `MOST_PARTS` mechanisms, or if the largest ε that matters exceeds `_LARGEST_EPSILON`, so that e^ε might
+        overflow.
     """
     nonempty_parts = [(pair, count) for pair, count in parts if count > 0]
     if not 1 <= len(nonempty_parts) <= MOST_PARTS:
@@ -209,9 +211,9 @@ def step_prices(
 
 
 def _gaussian_left(pair: Pair, remaining: Amount, count: int) -> Amount | None:
-    """Subtract the exact cost of some runs of a Gaussian mechanism from a privacy budget in μ².
+    """Subtract the cost of some runs of a Gaussian mechanism from a privacy budget in μ².
 
-    A run of the mechanism N(μ, 1) against N(0, 1) costs μ², slightly rounded up.
+    A run of the mechanism N(μ, 1) against N(0, 1) costs μ², rounded up.
 
     Args:
         pair: dominating pair of one run.
@@ -239,12 +241,9 @@ class _StepCharge:
     def __init__(self, hinges: Sequence[Hinges], remaining: Amount, count: int, eta: float) -> None:
         """Prepare the search for the cost in μ² of one of several equal steps, which a Gaussian slot pays for.
 
-        The cost must suffice at every ε. Privacy profiles are compared up to an ε that follows from the slot's μ² and
-        η.
-
         Args:
             hinges: piecewise linear upper bound on the privacy profile of one step, for each direction of its pair.
-            remaining: μ² that is left in the slot (a budget) before the first step.
+            remaining: μ² that is left in the slot, a privacy budget, before the first step.
             count: number of steps.
             eta: η of one step, the δ that it may add to the slot's profile.
         """
@@ -256,15 +255,16 @@ class _StepCharge:
         self._last = _last_epsilon(remaining, eta) if self._whole > 0.0 else 0.0
 
     def remainder(self, initial_cost: float) -> Amount | None:
-        """Find a certified charge for all steps, and return the μ² that the budget has left after them.
+        """Charge all steps with a certified cost, and return the μ² that the budget has left after them.
 
-        The cost that `search` finds is not certified. It is raised by up to one percent until it can be certified.
+        The cost that `search` returns is not certified. It is raised by up to one percent until it can be certified.
 
         Args:
             initial_cost: initial estimate of the cost of one step.
 
         Returns:
-            The μ² that is left. None if no charge could be certified, or if the ε to compare exceed `_LARGEST_EPSILON`.
+            The μ² that is left; None if no cost could be certified, or if the profiles must be compared at an ε above
+            `_LARGEST_EPSILON`.
         """
         if not 0.0 < self._last <= _LARGEST_EPSILON:
             return None
@@ -272,28 +272,25 @@ class _StepCharge:
         if estimate is None:
             return None
         for increase in _INCREASES:
-            cost = up(estimate * (1.0 + increase))  # of one step
+            cost = up(estimate * (1.0 + increase))
             if self.certify(cost):
                 return less(self._remaining, multiple(cost, self._count))
         return None
 
     def certify(self, cost: Amount) -> bool:
-        """Return whether a budget in μ² is proved to cover every step if each step costs this much.
+        """Return whether a cost in μ² is proved to be enough for every step.
 
-        Only the last step is checked, when the budget has the least left. A cost that suffices there suffices for the
-        earlier steps. False is also returned if the steps leave less than `_LEAST_LEFT` of the budget.
+        Only the last step is checked, because a cost that is enough when the least is left is enough earlier. False is
+        also returned if the steps leave less than the share `_LEAST_LEFT` of the budget.
 
         Args:
             cost: cost of one step in μ².
-
-        Returns:
-            True if the budget is proved to suffice.
         """
         after_last = less(self._remaining, multiple(cost, self._count))
         before_last = less(self._remaining, multiple(cost, self._count - 1))
         if float(after_last) < _LEAST_LEFT * self._whole:
             return False
-        # Rounded so that the excess is overestimated: a larger profile after the step, a smaller one before it.
+        # Roundings overestimate the excess: the profile after the step is larger, and the one before it is smaller.
         mu_after, mu_before = root_above(after_last), root_below(before_last)
         for hinges in self._hinges:
             excess = largest_excess(hinges, mu_after, mu_before, self._last, self._eta)
@@ -302,40 +299,36 @@ class _StepCharge:
         return True
 
     def search(self, initial_cost: float) -> float | None:
-        """Find nearly the least cost in μ² of one step, by Newton's method with a bracket.
+        """Search for the least cost in μ² of one step, by Newton's method with a bracket.
 
-        A cost suffices at an ε if one δ(ε) exceeds another by at most 0.93 η (`_AIM`). The first is that of the last
-        step composed with the Gaussian that the budget has left after it. The second is that of the Gaussian before it.
-
-        The result is not certified: only `_POINTS` values of ε are checked. The rest of η is a margin for the other
-        values of ε. The search also accepts an excess of up to 10⁻³ η above the aim.
+        A cost is enough at an ε if composing the last step with the Gaussian that is left after it raises δ(ε),
+        compared with the Gaussian before it, by at most `_AIM` η. The result is not certified. Only `_POINTS` values of
+        ε are checked, and the rest of η is a margin for the others. An excess of 10⁻³ η above the aim is accepted.
 
         Args:
             initial_cost: initial estimate of the cost in μ².
 
         Returns:
-            The cost. None if every sufficient cost would use up nearly the whole budget.
+            The cost; None if every cost that is enough would use up nearly the whole budget.
         """
         most = self._whole * (1.0 - _LEAST_LEFT) / self._count
         epsilon = np.linspace(0.0, self._last, _POINTS)
         cost = min(initial_cost, 0.5 * most)
         too_small, sufficient = 0.0, most
         for _ in range(_MOST_TRIALS):
-            # Narrow the bracket: a cost with a positive excess does not suffice.
             largest_excess_above_aim, newton_cost = self._newton_step(epsilon, cost)
             if largest_excess_above_aim > 0.0:
                 too_small = cost
             else:
                 sufficient = cost
 
-            # Stop if Newton's method no longer moves, or if the bracket is narrow.
             is_stationary = abs(newton_cost - cost) <= _TOLERANCE * cost
             if is_stationary and largest_excess_above_aim <= 1e-3 * self._eta:
                 return cost
             if sufficient - too_small <= 0.1 * _TOLERANCE * sufficient:
                 break
 
-            # Outside the bracket, Newton's estimate is replaced by the middle.
+            # If Newton's estimate leaves the bracket, bisect instead.
             is_inside = too_small < newton_cost < sufficient
             cost = newton_cost if is_inside else 0.5 * (too_small + sufficient)
         return sufficient if sufficient < most else None
@@ -343,9 +336,12 @@ class _StepCharge:
     def _newton_step(self, epsilon: FloatArray, cost: float) -> tuple[float, float]:
         """Return the largest excess of δ over its limit at a cost in μ², and Newton's next estimate of the cost.
 
-        The largest is over all points ε and both directions of the pair. The excess at ε is (F ⊗ G_μ)(ε) − G_ν(ε) −
-        `_AIM` η. F is the upper bound on the profile of one step, and ⊗ composes profiles. G_m is the profile of N(m,
-        1) against N(0, 1). μ² and ν² are left in the budget after and before the last step. Both profiles E satisfy
+        The excess at ε, to which bounds on rounding errors are added, is
+
+            (F ⊗ G_μ)(ε) − G_ν(ε) − `_AIM` η.
+
+        F is the upper bound on the profile of one step, and ⊗ composes profiles. G_m is the profile of N(m, 1) against
+        N(0, 1). μ² and ν² are left in the budget after and before the last step. Both profiles E satisfy
         dE/d(μ²) = (E″ − E′)/2. So the excess falls with the cost of one of n steps at the rate
 
             (n (F ⊗ G_μ)″ − n (F ⊗ G_μ)′ − (n − 1) G_ν″ + (n − 1) G_ν′)/2.
@@ -355,26 +351,24 @@ class _StepCharge:
             cost: cost of one step.
 
         Returns:
-            The largest excess, and the largest of Newton's estimates over all points. The estimate is −∞ or 0 where no
-            point allows one.
+            The largest excess over all points and both directions of the pair, and the largest of Newton's estimates.
+            The estimate is 0 if no point allows a positive one.
         """
-        # μ² before and after the last step. A lower bound far below what a valid charge leaves keeps μ positive.
+        # μ² after and before the last step. The lower bound keeps it positive; a valid charge leaves far more.
         least_left = 1e-3 * self._whole * _LEAST_LEFT
         after_last = max(self._whole - self._count * cost, least_left)
         before_last = max(self._whole - (self._count - 1) * cost, after_last)
 
-        # Profile of the slot before the last step, and its part of the derivative in the cost.
         slot = of_gaussian(epsilon, math.sqrt(before_last))
         slot_fall = (self._count - 1) * (slot.curvature - slot.slope)
 
-        # For each direction: the excess at every ε, its fall with the cost, and Newton's estimate of the root.
         largest, next_cost = -math.inf, 0.0
         for hinges in self._hinges:
             step = of_hinges(hinges, epsilon, math.sqrt(after_last))
             # The bounds on the rounding errors count twice, as a margin.
             excess = step.value - slot.value + 2.0 * (step.error + slot.error) - _AIM * self._eta
             fall = 0.5 * (self._count * (step.curvature - step.slope) - slot_fall)
-            is_near_root = excess > -0.5 * slot.value  # far below zero the linear estimate is worthless
+            is_near_root = excess > -0.5 * slot.value  # the linear estimate is useless far below zero
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
                 costs = np.where((fall > 0.0) & is_near_root, cost + excess / fall, -math.inf)
             largest = max(largest, float(np.max(excess)))
@@ -383,14 +377,13 @@ class _StepCharge:
 
 
 def _last_epsilon(remaining: Amount, eta: float) -> float:
-    """Return an ε beyond which the privacy profile δ(ε) of a Gaussian mechanism is at most `_LAST_DELTA` · η.
+    """Return an ε from which on the privacy profile δ(ε) of a Gaussian mechanism is at most `_LAST_DELTA` · η.
 
-    Profiles are compared up to this ε only, because beyond it they are negligible next to η.
+    Profiles are compared only up to this ε, because δ is negligible next to η beyond it.
 
     Args:
-        remaining: μ² of the Gaussian mechanism N(μ, 1) against N(0, 1). It is the μ² that a slot, a privacy budget, has
-            left.
-        eta: η of one step, the δ that it may add to the slot's profile.
+        remaining: μ² of the Gaussian mechanism N(μ, 1) against N(0, 1), which a privacy budget in μ² has left.
+        eta: η, the δ that one step may add to the budget's profile.
 
     Returns:
         The ε, in nats.

@@ -16,16 +16,18 @@ PendingState = Literal["pending", "approved", "rejected", "withdrawn", "expired"
 
 @dataclass(frozen=True, kw_only=True)
 class PartRow:
-    """Database row of one amount of a slot (a budget of a ledger), such as μ² or ρ.
+    """Database row of one amount of a slot, that is, of a ledger's budget for runs that are not planned yet.
+
+    Most slots have a single amount, such as μ² or ρ. A Rényi slot has one for each order.
 
     Attributes:
         kind: kind of the slot.
-        part: name of the part in the slot.
-        capacity: largest amount that may ever be used of the part; it may fall and never rise.
-        used: amount that was committed, so that it is spent.
+        part: name of the amount in the slot.
+        capacity: largest amount that may ever be used; it may fall and never rise.
+        used: amount of committed runs, which is spent.
         held: amount that is used or reserved; at most the capacity, unless `mixed`.
-        mixed: whether the part is one of several orders of a Rényi slot. Some of these may be overdrawn, by a rule that
-            a constraint of the database cannot express.
+        mixed: whether the slot has several orders. Some of these may be overdrawn, by a rule that a constraint of the
+            database cannot express.
     """
 
     kind: str
@@ -37,7 +39,7 @@ class PartRow:
 
     @property
     def reserved(self) -> Decimal:
-        """Amount that is held and not used."""
+        """Amount of runs that are reserved and not committed."""
         return less(self.held, self.used)
 
 
@@ -52,8 +54,8 @@ class ItemRow:
         reserved: number of runs that reservations hold.
         committed: number of committed runs. Their outputs may have been released.
         credit: number of runs that were paid for and given back; they may be reserved again.
-        job: id of the reservation of a whole job that a Gaussian slot paid for. Its runs became this item. None for the
-            items of the plan itself.
+        job: id of the reservation whose runs became this item, because a Gaussian slot paid for all of them together;
+            None for an item of the plan itself.
     """
 
     name: str
@@ -67,7 +69,9 @@ class ItemRow:
 
 @dataclass(frozen=True, kw_only=True)
 class LedgerRow:
-    """Database rows of a ledger, of its slots (budgets) and of its plan.
+    """Database rows of a ledger, of its slots and of its plan.
+
+    A slot is a budget for runs that are not planned yet.
 
     Attributes:
         id: id of the ledger.
@@ -80,14 +84,15 @@ class LedgerRow:
         created: time of the opening, in seconds since 1970.
         status: open or closed; nothing more is reserved in a closed ledger.
         sealed: whether the membership of the block is fixed. Runs can be reserved only then.
-        conditional: whether the guarantee depends on a declaration, after a void or a late amendment.
+        conditional: whether the guarantee depends on a declaration of the owner, because runs were taken back (voided)
+            or the plan was changed late.
         version: number of changes of the ledger so far, by which a concurrent change is noticed.
         parts: amounts of the slots, one row for each amount of each slot.
         items: items of the plan, mechanisms with numbers of runs.
         released: whether anything was ever committed; read from the reservations, and not written.
         approval_from: version from which on a second person approves changes of the plan and the return of runs; None
             without approval.
-        contradicted: whether a run was observed to differ from the mechanism that was paid for. The status may be any.
+        contradicted: whether a run was observed to differ from the mechanism that was paid for.
         contradictions: log entries with such observations, as canonical text, in their order; not written.
     """
 
@@ -112,12 +117,14 @@ class LedgerRow:
 
 @dataclass(frozen=True, kw_only=True)
 class HoldingRow:
-    """Database row of a reservation's part in one ledger: planned runs, or amounts of a slot (a budget).
+    """Database row of what a reservation holds in one ledger: planned runs, or amounts of a slot.
+
+    A slot is a budget for runs that are not planned yet.
 
     Attributes:
         ledger: id of the ledger.
-        item: item of the plan that the runs are taken from; None if a slot pays. A whole job in a Gaussian slot gets an
-            item of its own at its first commit.
+        item: item of the plan that the runs are taken from; None if a slot pays. Runs that a Gaussian slot pays for
+            together get an item of their own at their first commit.
         slot: kind of the slot that is charged; None if the plan pays.
         spec: one run, as canonical text.
         charge: the amounts that the slot pays, as JSON text; None if the plan pays.
@@ -144,7 +151,7 @@ class ReservationRow:
         state: reserved, committed (in part or whole), cancelled or expired.
         created: time of the reservation, in seconds since 1970.
         expires: time of expiry, in seconds since 1970; None for a reservation that never expires.
-        holdings: the planned runs, or the amounts of a slot, that each ledger sets aside.
+        holdings: what each ledger sets aside, planned runs or amounts.
     """
 
     id: str

@@ -43,9 +43,7 @@ def add(connection: Connection, reservation: ReservationRow) -> None:
 
 
 def get(connection: Connection, identifier: str, *, tenant: str | None = None) -> ReservationRow | None:
-    """Return the reservation with this id; None if there is none, or if it has a ledger of another owner.
-
-    It may change until its ledgers are locked.
+    """Load the reservation with an id. It may still change until its ledgers are locked.
 
     Args:
         connection: connection to read on.
@@ -53,7 +51,7 @@ def get(connection: Connection, identifier: str, *, tenant: str | None = None) -
         tenant: required owner of all its ledgers; None means any.
 
     Returns:
-        The rows of the reservation; None if there is none.
+        The reservation; None if there is none, or if one of its ledgers has another owner.
     """
     query = select(RESERVATIONS.c.id).where(RESERVATIONS.c.id == identifier)
     if tenant is not None:
@@ -66,14 +64,14 @@ def get(connection: Connection, identifier: str, *, tenant: str | None = None) -
 
 
 def of_ledgers(connection: Connection, ledgers: Collection[str], including: Collection[str]) -> list[ReservationRow]:
-    """Load the reservations with uncommitted runs in some ledgers, and given further reservations.
+    """Load the reservations with uncommitted runs in some ledgers, and some further reservations.
 
-    Finished reservations are usually not needed, so that the cost does not grow with the age of a ledger.
+    Finished reservations are left out, so that the cost does not grow with the age of a ledger.
 
     Args:
         connection: connection to read on.
         ledgers: ids of the ledgers.
-        including: ids of reservations that are returned in any case.
+        including: ids of reservations that are returned in any case, even if they are finished.
 
     Returns:
         The reservations, the oldest first.
@@ -85,9 +83,7 @@ def of_ledgers(connection: Connection, ledgers: Collection[str], including: Coll
 
 
 def ledgers_of(connection: Connection, owned: Collection[tuple[str, str]]) -> set[str]:
-    """Return the ids of the ledgers in which some reservations hold runs, which never change.
-
-    A holding is a row with the runs that a reservation has in one ledger.
+    """Return the ids of the ledgers in which some reservations hold runs. A reservation's ledgers never change.
 
     Args:
         connection: connection to read on.
@@ -102,35 +98,31 @@ def ledgers_of(connection: Connection, owned: Collection[tuple[str, str]]) -> se
 
 
 def of_ledger(connection: Connection, ledger: str) -> list[ReservationRow]:
-    """Return all reservations that a ledger ever had, in the order in which they were made.
+    """Load all reservations that a ledger ever had, in the order in which they were made.
 
     Args:
         connection: connection to read on.
         ledger: id of the ledger.
-
-    Returns:
-        The rows of the reservations.
     """
-    of_it = select(HOLDINGS.c.reservation).where(HOLDINGS.c.ledger == ledger)
-    return _load(connection, select(RESERVATIONS.c.id).where(RESERVATIONS.c.id.in_(of_it)))
+    in_ledger = select(HOLDINGS.c.reservation).where(HOLDINGS.c.ledger == ledger)
+    return _load(connection, select(RESERVATIONS.c.id).where(RESERVATIONS.c.id.in_(in_ledger)))
 
 
 def due(connection: Connection, now: float, *, limit: int, without: Collection[str] = ()) -> list[ReservationRow]:
-    """Return the reservations with uncommitted runs that have passed their time of expiry, the earliest first.
+    """Load the reservations with uncommitted runs that have passed their time of expiry.
 
     Their runs stay reserved until a transaction ends the reservation. Reservations of ledgers without an organisation
-    are left out, because the service that assigns the organisation ends them.
+    are left out. The service that assigns the organisation ends them.
 
     Args:
         connection: connection to read on.
         now: present time, in seconds since 1970.
-        limit: largest number of reservations.
+        limit: largest number of reservations; those that expired first are selected.
         without: ids of ledgers. Their reservations are left out.
 
     Returns:
-        The rows of the reservations.
+        The reservations, the oldest first.
     """
-    # Conditions on the reservations: expired, with uncommitted runs, and in no ledger without an organisation.
     unassigned = select(HOLDINGS.c.reservation).join(LEDGERS).where(LEDGERS.c.organisation.is_(None))
     unfinished = select(HOLDINGS.c.reservation).where(HOLDINGS.c.committed < HOLDINGS.c.count)
     has_expired = RESERVATIONS.c.state.in_(("reserved", "committed")) & (RESERVATIONS.c.expires <= now)
@@ -143,13 +135,11 @@ def due(connection: Connection, now: float, *, limit: int, without: Collection[s
 
 
 def write(connection: Connection, changes: Sequence[tuple[ReservationRow, ReservationRow]]) -> None:
-    """Write the changes of reservations. Their ledgers must be locked.
-
-    A reservation keeps runs for one caller. Its holdings are the runs in each ledger that pays for them.
+    """Write the changes of reservations, whose ledgers must be locked.
 
     Args:
         connection: connection of the transaction of the change.
-        changes: each reservation before and after the change. A row is changed only if it still has its old values.
+        changes: each reservation before and after the change. A row is written only if it still has its old values.
 
     Raises:
         Again: a reservation was changed meanwhile, for example cancelled.
@@ -162,7 +152,6 @@ def write(connection: Connection, changes: Sequence[tuple[ReservationRow, Reserv
         if before.ledgers != after.ledgers:
             raise ValueError("a reservation's ledgers are those it was made with")
         own_changes.append({"_id": before.id, "_state": before.state, "state": after.state, "expires": after.expires})
-        # Only holdings that differ are written.
         for old_holding, holding in zip(before.holdings, after.holdings, strict=True):
             if holding != old_holding:
                 holding_changes.append(_holding_change(before.id, old_holding, holding))
@@ -171,9 +160,9 @@ def write(connection: Connection, changes: Sequence[tuple[ReservationRow, Reserv
 
 
 def _holding_change(reservation: str, old_holding: HoldingRow, holding: HoldingRow) -> JsonRecord:
-    """Return the parameters of the update `_HOLDING_CHANGE` for a reservation's runs in one ledger.
+    """Return the parameters of the update `_HOLDING_CHANGE` of a reservation's runs in one ledger.
 
-    The earlier values, which the row must still have, are under names with a leading underscore.
+    Names with a leading underscore are for the earlier values, which the row must still have.
 
     Args:
         reservation: id of the reservation.
@@ -202,23 +191,22 @@ def _is_owned(tenant: str) -> ColumnElement[bool]:
     return ~exists().where(HOLDINGS.c.reservation == RESERVATIONS.c.id, HOLDINGS.c.ledger == LEDGERS.c.id, foreign)
 
 
-def _load(connection: Connection, wanted: Select[tuple[str]]) -> list[ReservationRow]:
-    """Load the reservations that a query of ids selects, the oldest first, each with its runs in every ledger.
+def _load(connection: Connection, ids_query: Select[tuple[str]]) -> list[ReservationRow]:
+    """Load the reservations whose ids a query selects.
 
     Two queries are made: one for the reservations, and one for their runs in ledgers.
 
     Args:
         connection: connection to read on.
-        wanted: query that selects ids of reservations.
+        ids_query: query that selects ids of reservations.
 
     Returns:
-        The reservations, each with its runs in every ledger.
+        The reservations, the oldest first, each with its runs in every ledger.
     """
     columns = [RESERVATIONS.c[name] for name in _OWN]
-    query = select(*columns).where(RESERVATIONS.c.id.in_(wanted))
+    query = select(*columns).where(RESERVATIONS.c.id.in_(ids_query))
     rows = connection.execute(query.order_by(RESERVATIONS.c.created, RESERVATIONS.c.id)).mappings().all()
 
-    # The runs of each reservation in every ledger.
     holdings = defaultdict[str, list[HoldingRow]](list)
     holding_query = select(HOLDINGS).where(HOLDINGS.c.reservation.in_([row["id"] for row in rows]))
     for row in connection.execute(holding_query.order_by(HOLDINGS.c.ledger)).mappings():

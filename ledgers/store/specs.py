@@ -13,26 +13,25 @@ from epsilond.reading import read_value
 
 @lru_cache(maxsize=1024)
 def text_of(spec: Spec) -> str:
-    """Return the JSON text of a mechanism: members sorted, no white space, numbers as Python writes doubles.
+    """Return the canonical JSON text of a mechanism, which is equal for equal descriptions.
+
+    Members are sorted, white space is left out, and numbers are written as Python writes doubles.
 
     Args:
         spec: description of the mechanism.
-
-    Returns:
-        The text, which is equal for equal mechanisms.
     """
     return json.dumps(as_json(spec), sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 @lru_cache(maxsize=1024)
 def spec_of(text: str) -> Any:
-    """Return the mechanism that a JSON text describes.
+    """Read the description of a mechanism from its JSON text.
 
     Args:
         text: JSON text, as `text_of` returns it.
 
     Returns:
-        The description of the mechanism.
+        The description, an instance of one of the classes in `Spec`.
 
     Raises:
         InvalidInput: the text describes no mechanism.

@@ -33,10 +33,10 @@ class Unknown(LookupError):
 
 @contextmanager
 def durably(database: Database) -> Iterator[Connection]:
-    """Open a transaction as a context manager. If its block ends without an error, it is on the disk.
+    """Open a transaction as a context manager. If its block ends without an error, its writes are on the disk.
 
     PostgreSQL also waits for a synchronous standby, if the server has one, so that a receipt survives a failover. The
-    option `synchronous_commit` of the server has no influence on this.
+    values `off` and `local` of its option `synchronous_commit`, which would prevent this, are replaced by `on`.
 
     Args:
         database: database of the ledgers.
@@ -48,7 +48,7 @@ def durably(database: Database) -> Iterator[Connection]:
         StoreFault: the database cannot be used, or rejects the writes; nothing was written.
     """
     with database.writing() as connection:
-        if database.shared:
+        if database.shared:  # PostgreSQL
             connection.execute(_DURABLE)
         yield connection
 
@@ -57,26 +57,26 @@ def durably(database: Database) -> Iterator[Connection]:
 def moving(database: Database, versions: Mapping[str, int | None]) -> Iterator[Connection]:
     """Open a durable transaction that locks ledgers, as a context manager.
 
-    The caller computed a change from ledgers that were read earlier. Their versions show whether another process
-    changed them meanwhile.
+    The caller has computed a change from ledgers that it read earlier. Their versions show whether they have changed
+    since then.
 
     Args:
         database: database of the ledgers.
-        versions: required version of each ledger by its id. None requires no version, for callers that read the ledger
-            inside the transaction.
+        versions: required version of each ledger by its id; None accepts any, for callers that read the ledger inside
+            the transaction.
 
     Yields:
         The connection of the transaction, which can write.
 
     Raises:
         Again: a ledger has another version, because it was changed meanwhile.
-        Unknown: there is no such ledger.
+        Unknown: a ledger does not exist.
         StoreFault: the database cannot be used, or rejects the writes; nothing was written.
     """
     with durably(database) as connection:
-        present = lock_ledgers(connection, *versions)
+        present_versions = lock_ledgers(connection, *versions)
         for identifier, version in versions.items():
-            if version is not None and present[identifier] != version:
+            if version is not None and present_versions[identifier] != version:
                 raise Again(identifier)
         yield connection
 
@@ -94,11 +94,11 @@ def lock_ledgers(connection: Connection, *identifiers: str) -> dict[str, int]:
         The version of each ledger by its id. Every change of a ledger raises its version by one.
 
     Raises:
-        Unknown: there is no such ledger.
+        Unknown: a ledger does not exist.
     """
     if not identifiers:
         return {}
-    # All transactions lock in the same order, so that no two of them wait for each other.
+    # All transactions lock in the same order, so that no two of them can wait for each other.
     query = select(LEDGERS.c.id, LEDGERS.c.version).where(LEDGERS.c.id.in_(set(identifiers))).order_by(LEDGERS.c.id)
     versions = {row.id: row.version for row in connection.execute(query.with_for_update())}
     for identifier in identifiers:
@@ -121,20 +121,18 @@ def looking(database: Database) -> Iterator[Connection]:
         StoreFault: the database cannot be used.
     """
     with database.reading() as connection:
-        if database.shared:
+        if database.shared:  # PostgreSQL; a transaction of SQLite has this isolation anyway
             yield connection.execution_options(isolation_level="REPEATABLE READ")
         else:
             yield connection
 
 
 def change_rows(connection: Connection, change: Update, rows: Sequence[JsonObject], kind: str) -> None:
-    """Execute an update once for each set of parameters, and check that each changed exactly one row.
-
-    The conditions compare the row with its earlier values. A row that does not meet them is not changed.
+    """Execute an update once for each set of parameters, and check that as many rows were changed.
 
     Args:
         connection: connection of a transaction that writes.
-        change: the update. Its conditions compare a row with bound parameters.
+        change: the update. Its conditions select one row, and compare it with its earlier values.
         rows: parameters of each row; empty if nothing changes.
         kind: kind of the rows, for the error's message.
 

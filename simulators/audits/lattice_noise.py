@@ -23,10 +23,10 @@ class DiscreteGaussianNoise:
     scale: float
 
     def draw(self, generator: np.random.Generator, count: int) -> Floats:
-        """Draw independent integers, by the sampler that a server would run.
+        """Draw independent integers with the package's sampler for servers, which here reads a numpy generator.
 
         Args:
-            generator: source of randomness, which seeds the sampler.
+            generator: source of randomness.
             count: number of integers.
 
         Returns:
@@ -35,13 +35,13 @@ class DiscreteGaussianNoise:
         return np.asarray(discrete_gaussian(self.scale, (count,), seeded(generator)), dtype=np.float64)
 
     def log_density(self, values: Floats) -> Floats:
-        """Return the logarithm −y²/(2σ²) of each value's probability, up to a constant.
+        """Return the log probability −y²/(2σ²) of each integer y, up to an added constant.
 
         Args:
             values: integers y, any shape.
 
         Returns:
-            Logarithms of the same shape.
+            Log probabilities of the same shape.
         """
         return np.asarray(-0.5 * np.square(values / self.scale))
 
@@ -57,7 +57,7 @@ class SkellamNoise:
     variance: float
 
     def draw(self, generator: np.random.Generator, count: int) -> Floats:
-        """Draw independent integers, each the difference of two Poisson variables.
+        """Draw independent integers, each the difference of two Poisson variables with mean μ/2.
 
         Args:
             generator: source of randomness.
@@ -66,18 +66,20 @@ class SkellamNoise:
         Returns:
             The integers as floats, (count,).
         """
-        first, second = generator.poisson(0.5 * self.variance, (2, count))
-        return np.asarray(first - second, dtype=np.float64)
+        minuends, subtrahends = generator.poisson(0.5 * self.variance, (2, count))
+        return np.asarray(minuends - subtrahends, dtype=np.float64)
 
     def log_density(self, values: Floats) -> Floats:
-        """Return the logarithm of each value's probability, log I_|y|(μ) − μ with the modified Bessel function I.
+        """Return the log probability of each integer y.
+
+        The probability is I_|y|(μ) e^(−μ), where I is the modified Bessel function of the first kind.
 
         Args:
             values: integers y, any shape.
 
         Returns:
-            Log probabilities of the same shape; −∞ where the probability is below every double.
+            Log probabilities of the same shape; −∞ where the probability underflows to 0.
         """
-        scaled_bessel = ive(np.abs(values), self.variance)  # I_|y|(μ) e^(−μ)
+        probabilities = ive(np.abs(values), self.variance)
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(scaled_bessel))
+            return np.asarray(np.log(probabilities))

@@ -24,6 +24,8 @@ MOST_COORDINATES = 1000
 """Largest number of coordinates of an update."""
 ROUNDING = 1e-9
 """Tolerance of the norm of an update."""
+WORK_PER_COORDINATE = 0.6
+"""Time to round a coordinate and to draw its integer noise, in units of the time to draw one Gaussian number."""
 
 
 @request
@@ -41,10 +43,11 @@ class QuantizedMessage:
     decay_rate: DecayRate
 
     def check(self) -> None:
-        """Check that both updates are finite, in the unit ball and of equal length.
+        """Check that both updates are in the unit ball and equally long, and that the levels can be drawn.
 
         Raises:
-            InvalidInput: at the field concerned.
+            InvalidInput: an update is invalid, a number of levels is above `MOST_NOISE_LEVELS`, or the lengths differ.
+                The error names the field.
         """
         self._check_update("first")
         self._check_update("second")
@@ -58,18 +61,19 @@ class QuantizedMessage:
         """Check that an update has 1 to `MOST_COORDINATES` numbers in [−1, 1] and a norm of at most 1.
 
         Args:
-            name: name of the field with the update.
+            name: name of the field with the update, "first" or "second".
 
         Raises:
-            InvalidInput: at the field, or at the entry that is no number in [−1, 1].
+            InvalidInput: the update is invalid. The error names the field, or the coordinate outside [−1, 1].
         """
         coordinates: tuple[object, ...] = getattr(self, name)
         if not 1 <= len(coordinates) <= MOST_COORDINATES:
             message = "has too few or too many coordinates"
             raise InvalidInput.at(f"/{name}", message, allowed=f"1 to {MOST_COORDINATES}")
         for index, value in enumerate(coordinates):
-            # A truth value is an integer in Python, but it is no coordinate.
-            if isinstance(value, bool) or not isinstance(value, int | float) or not -1.0 <= value <= 1.0:
+            # A bool is an int in Python, but it is not meant as a coordinate.
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            if not is_number or not -1.0 <= value <= 1.0:
                 raise InvalidInput.at(f"/{name}/{index}", "is out of range", allowed="≥ -1 and ≤ 1")
         # The tolerance allows for rounding of a norm of 1.
         if math.hypot(*getattr(self, name)) > 1.0 + ROUNDING:
@@ -77,11 +81,13 @@ class QuantizedMessage:
 
     @property
     def distances(self) -> tuple[int, ...]:
-        """Largest difference of the two integers in each coordinate, if one uniform variable rounds both updates.
+        """Largest possible distance between the two rounded updates in each coordinate, in grid steps.
 
-        It is ⌈s|u_j − u′_j|⌉, computed exactly, for coordinates u_j and u′_j of the updates and s grid steps per unit.
+        Both updates are rounded with the same uniform variable. Coordinate j of the rounded updates then differs by at
+        most ⌈s|u_j − v_j|⌉, for the updates u and v and s grid steps per unit. The value is computed exactly.
         """
-        differences = (abs(Fraction(a) - Fraction(b)) for a, b in zip(self.first, self.second, strict=True))
+        pairs = zip(self.first, self.second, strict=True)
+        differences = (abs(Fraction(first) - Fraction(second)) for first, second in pairs)
         return tuple(math.ceil(self.quantization_levels * difference) for difference in differences)
 
 
@@ -89,12 +95,11 @@ class QuantizedMessage:
 class Message:
     """Attack on the message of one client: the exact likelihood ratio of two possible updates.
 
-    The client's update is `spec.first` in the world FIRST and `spec.second` in the world SECOND; a world is a possible
-    data set. Each coordinate is rounded up or down at random and gets noise. The distribution of a sent coordinate is
-    therefore a mixture of two shifted noise distributions.
+    Each coordinate of the update is rounded up or down at random and gets noise. The distribution of a sent coordinate
+    is therefore a mixture of two shifted noise distributions.
 
     Attributes:
-        spec: both updates, the grid, and the noise.
+        spec: the updates `spec.first` and `spec.second`, the grid, and the noise.
         attack: "mathematical" to draw messages from the formula; "implemented" to run the code that clients run.
     """
 
@@ -103,8 +108,8 @@ class Message:
 
     @property
     def work(self) -> float:
-        """Cost of one message, in units of Gaussian noise on one number; each coordinate is rounded and gets noise."""
-        return 0.6 * len(self.spec.first)
+        """Time to draw one message, in units of the time to draw one Gaussian number."""
+        return WORK_PER_COORDINATE * len(self.spec.first)
 
     def statistics(self, generator: np.random.Generator, count: int, world: int) -> Floats:
         """Draw messages of a client, and return the log likelihood ratio of the two possible updates for each.
@@ -117,7 +122,7 @@ class Message:
             world: the update that is sent, FIRST or SECOND.
 
         Returns:
-            The statistics, (count,), rounded to `SIGNIFICANT` decimals; larger ones speak for the first update.
+            The statistics, (count,), rounded to `SIGNIFICANT` decimals; a larger one is evidence for the first update.
         """
         update = self.spec.first if world == FIRST else self.spec.second
         messages = None
@@ -128,7 +133,7 @@ class Message:
         log_first = np.zeros(count)
         log_second = np.zeros(count)
         for index, value in enumerate(update):
-            # One coordinate at a time is drawn from the formula, which limits the memory.
+            # The formula is sampled one coordinate at a time, which limits the memory.
             coordinates = self._draw_coordinate(generator, count, value) if messages is None else messages[:, index]
             log_first += self._log_probability(coordinates, self.spec.first[index])
             log_second += self._log_probability(coordinates, self.spec.second[index])
@@ -169,28 +174,29 @@ class Message:
         Returns:
             The coordinate in each message, in grid steps.
         """
-        floor, share = self._round_down(value)
+        floor, probability_up = self._round_down(value)
         noise = integer_draws(generator, self.spec.decay_rate, self.spec.noise_levels, count)
-        is_rounded_up = generator.random(count) < share
+        is_rounded_up = generator.random(count) < probability_up
         return floor + is_rounded_up + noise
 
     def _round_down(self, value: float) -> tuple[int, float]:
         """Return the grid point at or below a coordinate of an update, and the probability of rounding up.
 
-        Random rounding goes to one of the two neighbouring grid points such that the mean is the coordinate.
+        Random rounding goes to one of the two neighbouring grid points. It is unbiased, since the probability of the
+        upper point is the distance from the lower point, in grid steps.
 
         Args:
-            value: the coordinate. The grid has `quantization_levels` points in a unit.
+            value: the coordinate. A unit has `quantization_levels` grid steps.
 
         Returns:
-            The grid point in grid steps, and the probability.
+            The grid point as a number of grid steps, and the probability of rounding up, in [0, 1].
         """
-        scaled = Fraction(value) * self.spec.quantization_levels
-        floor = math.floor(scaled)
-        return floor, float(scaled - floor)
+        grid_steps = Fraction(value) * self.spec.quantization_levels
+        floor = math.floor(grid_steps)
+        return floor, float(grid_steps - floor)
 
     def _log_probability(self, coordinates: Floats, value: float) -> Floats:
-        """Return the log probability of one coordinate of a message, given the update; up to a constant.
+        """Return the log probability of one coordinate of a message, given the update, up to an added constant.
 
         The coordinate of the update is rounded at random to one of the two nearest grid points. The probability is
         therefore a mixture of the noise probabilities around both points.
@@ -202,7 +208,7 @@ class Message:
         Returns:
             Log probabilities, of the shape of `coordinates`; −∞ for impossible values.
         """
-        floor, share = self._round_down(value)
+        floor, probability_up = self._round_down(value)
         noise = IntegerNoise(self.spec.decay_rate, self.spec.noise_levels)
         below = noise.log_density(coordinates - floor)
         above = noise.log_density(coordinates - (floor + 1))

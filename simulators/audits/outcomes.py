@@ -15,11 +15,11 @@ from epsilond.simulators.audits.worlds import Floats, Integers
 class Outcomes:
     """A mechanism with finitely many outcomes, given by the probability of each on neighbouring data sets.
 
-    Outcomes with equal probabilities on all data sets may be merged.
+    Outcomes whose probabilities have the same ratios between the data sets may be merged into one.
 
     Attributes:
-        log_probabilities: log probability of each outcome on each data set, as `log_probabilities[world][outcome]`,
-            where `world` is the index of the data set.
+        log_probabilities: `log_probabilities[world][outcome]` is the log probability of an outcome on the data set
+            ("world") with this index; −∞ if the outcome is impossible.
         work: cost of one output, in units of Gaussian noise on one number.
     """
 
@@ -38,7 +38,7 @@ class Outcomes:
 
         Args:
             generator: source of randomness.
-            world: index of the data set of each run, on which its outcome is drawn.
+            world: index of the data set on which each outcome is drawn, (runs,).
 
         Returns:
             The log probabilities, (worlds, runs).
@@ -46,10 +46,11 @@ class Outcomes:
         log_probabilities = np.asarray(self.log_probabilities)
         uniform = generator.random(world.size)
         outcome = np.zeros(world.size, dtype=np.int64)
-        for number, probabilities in enumerate(np.exp(log_probabilities)):
-            # Inversion: the outcome at which the cumulative probability exceeds the uniform number.
-            is_in_world = world == number
+        for index, probabilities in enumerate(np.exp(log_probabilities)):
+            is_in_world = world == index
             possible = np.flatnonzero(probabilities)
+            # Inversion: take the first outcome whose cumulative probability exceeds the uniform number. The last bound
+            # is left out, since rounding could make it less than 1, and a uniform number could exceed it.
             cumulative = np.cumsum(probabilities[possible])[:-1] / probabilities.sum()
             chosen = np.searchsorted(cumulative, uniform[is_in_world], side="right")
             outcome[is_in_world] = possible[chosen]
@@ -57,50 +58,51 @@ class Outcomes:
 
 
 def response(epsilon: float, categories: int) -> Outcomes:
-    """Return the outcome probabilities of randomized response on two neighbouring data sets.
+    """Return the outcome probabilities of k-ary randomized response on two neighbouring data sets.
 
-    The record has category 0 in the data set FIRST, and category 1 in SECOND.
-    All further categories have equal probabilities on both data sets, and are merged into one outcome.
+    The record has category 0 in the first data set and category 1 in the second. A report is the true category with
+    probability 1/(1 + (k − 1) e^−ε), and each false category with e^−ε times this probability.
 
     Args:
-        epsilon: ε of the response.
-        categories: number of categories.
+        epsilon: ε of the randomized response.
+        categories: number k of categories, at least 2.
 
     Returns:
-        The probabilities of the outcomes on both data sets.
+        The mechanism with three outcomes: a report of category 0, of category 1, and of any further category.
     """
-    # A false category has probability e^−ε/(1 + (k − 1) e^−ε) for k categories; the true one e^ε times as much.
     log_false_report = -epsilon - math.log1p((categories - 1) * math.exp(-epsilon))
     log_true_report = log_false_report + epsilon
     log_rest = -math.inf
     if categories > 2:
         log_rest = log_false_report + math.log(categories - 2)
 
-    # Outcomes: a report of category 0, of category 1, and of a further one.
-    first = (log_true_report, log_false_report, log_rest)
-    second = (log_false_report, log_true_report, log_rest)
-    return Outcomes((first, second))
+    # The further categories are false on both data sets, so one outcome may stand for all of them.
+    log_on_first = (log_true_report, log_false_report, log_rest)
+    log_on_second = (log_false_report, log_true_report, log_rest)
+    return Outcomes((log_on_first, log_on_second))
 
 
 def canonical(epsilon: float, delta: float, worlds: int) -> Outcomes:
-    """Return the most revealing (ε, δ)-differentially private mechanism on two data sets.
+    """Return the most revealing (ε, δ)-differentially private mechanism on two neighbouring data sets.
 
-    With probability δ it reveals the data set. Otherwise it is randomized response at ε.
+    With probability δ its output is the data set itself. Otherwise it is randomized response with parameter ε.
 
     Args:
         epsilon: ε of the randomized response.
-        delta: probability of an output that reveals the data set.
-        worlds: 3 if the relation has a data set without the record, which then equals the second one; otherwise 2.
+        delta: probability of an output that reveals the data set, at least 0 and below 1.
+        worlds: number of data sets, 2 or 3. The third is the data set without the changed record; on it, the outcomes
+            have the probabilities of the second.
 
     Returns:
-        The probabilities of the outcomes on both data sets.
+        The mechanism with four outcomes: the first data set is revealed, a response for the first, a response for the
+        second, and the second is revealed.
     """
     log_delta = math.log(delta) if delta > 0 else -math.inf
-    log_true = math.log1p(-delta) - math.log1p(math.exp(-epsilon))
-    # Outcomes: FIRST is revealed, a response for FIRST, a response for SECOND, and SECOND is revealed.
-    first = (log_delta, log_true, log_true - epsilon, -math.inf)
-    second = first[::-1]
-    return Outcomes((first, second, second)[:worlds])
+    log_true_response = math.log1p(-delta) - math.log1p(math.exp(-epsilon))
+    log_false_response = log_true_response - epsilon
+    log_on_first = (log_delta, log_true_response, log_false_response, -math.inf)
+    log_on_second = log_on_first[::-1]
+    return Outcomes((log_on_first, log_on_second, log_on_second)[:worlds])
 
 
 def sum_of_trials(high_trials: int, low_trials: int, probability: float) -> Floats:
@@ -112,13 +114,13 @@ def sum_of_trials(high_trials: int, low_trials: int, probability: float) -> Floa
         probability: success probability p, 1/2 < p < 1.
 
     Returns:
-        The log probabilities of 0, 1, … successes; −∞ where a probability is below every double.
+        The log probabilities of 0, 1, …, high_trials + low_trials successes; −∞ where a probability underflows to 0.
     """
     high_probabilities = _binomial(high_trials, probability)
     # Successes of a trial with probability 1 − p are failures of one with probability p.
     low_probabilities = _binomial(low_trials, probability)[::-1]
 
-    # Only the numbers with positive probability are convolved, because tails underflow to 0.
+    # The tails underflow to 0. Only the numbers between them are convolved, which saves time.
     high_numbers = np.flatnonzero(high_probabilities)
     low_numbers = np.flatnonzero(low_probabilities)
     first_high, last_high = high_numbers[0], high_numbers[-1]
@@ -127,7 +129,7 @@ def sum_of_trials(high_trials: int, low_trials: int, probability: float) -> Floa
     positive_low = low_probabilities[first_low : last_low + 1]
     positive_sums = np.convolve(positive_high, positive_low)
 
-    # Put the sums in their place among all numbers of successes.
+    # The first positive sum belongs to the smallest possible number of successes of both kinds.
     probabilities = np.zeros(high_trials + low_trials + 1)
     first_sum = first_high + first_low
     probabilities[first_sum : first_sum + positive_sums.size] = positive_sums
@@ -136,16 +138,16 @@ def sum_of_trials(high_trials: int, low_trials: int, probability: float) -> Floa
 
 
 def _binomial(trials: int, probability: float) -> Floats:
-    """Return the probabilities of 0, …, n successes in n independent trials.
+    """Return the binomial probabilities of 0, …, n successes in n independent trials.
 
-    They are computed from logarithms of factorials, so that no factorial overflows.
+    They are computed from logarithms of factorials, because the factorials themselves overflow.
 
     Args:
         trials: number n of trials, at least 0.
         probability: probability of success in each trial, in (0, 1).
 
     Returns:
-        The n + 1 probabilities, in double precision.
+        The n + 1 probabilities, rounded to doubles; 0 where a probability underflows.
     """
     successes = np.arange(trials + 1.0)
     failures = trials - successes

@@ -25,9 +25,9 @@ class TrainingRun(Protocol):
 
 
 class RunFactory(Protocol):
-    """Protocol of the classes of runs, one for each algorithm: they build a run from a calibration.
+    """A class of training runs, one for each algorithm, that builds a run from a calibration.
 
-    A calibration prescribes the noise, the rounds and the step sizes for a target of privacy. A run carries it out.
+    A calibration prescribes the noise, the rounds and the step sizes for a privacy target.
     """
 
     def of(
@@ -43,15 +43,15 @@ class RunFactory(Protocol):
         """Build a run from a problem and its calibrated parameters.
 
         Args:
-            problem: problem of the calibration.
+            problem: request of the calibration.
             parameters: parameters that the calibration returned.
             session: clients, randomness and log of the run.
-            step_size: step size of the caller; None for the calibrated one.
-            local_step_size: local step size of the caller; None for the calibrated one.
-            local_steps: local steps of the caller; None for the calibrated number.
+            step_size: step size of the server that the caller chose; None for the calibrated one.
+            local_step_size: step size of the clients that the caller chose; None for the calibrated one.
+            local_steps: number of steps of a client in a round that the caller chose; None for the calibrated one.
 
         Returns:
-            The run, a function of the session that runs all rounds and returns the models.
+            The run. Called with the session, it runs all rounds and returns the trained model.
         """
 
 

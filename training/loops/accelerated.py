@@ -44,16 +44,17 @@ class AcceleratedRun:
         """Build a run from a problem and its calibrated parameters.
 
         Args:
-            problem: problem of the calibration.
-            parameters: calibrated parameters.
-            session: clients, randomness and log of the run.
-            caller_steps: step sizes of the caller, which must be None.
+            problem: request of the calibration.
+            parameters: parameters that the calibration returned.
+            session: clients of the run.
+            caller_steps: step sizes and local steps that the caller chose. All must be None, because the calibration
+                prescribes the steps.
 
         Returns:
             The run. Its domain is a ball around the first model with half of the problem's diameter as radius.
 
         Raises:
-            InvalidInput: the calibration has no stages, or the caller gives a step size.
+            InvalidInput: the calibration has no stages of step sizes, or the caller chose steps.
         """
         reject_steps("accelerated-mb-sgd", caller_steps)
         if not parameters.stages:
@@ -67,7 +68,7 @@ class AcceleratedRun:
         )
 
     def check(self, session: Session) -> None:
-        """Reject clients without the number of records that the noise was calibrated for.
+        """Check that each client has the number of records that the noise was calibrated for.
 
         Args:
             session: clients of the run.
@@ -80,18 +81,19 @@ class AcceleratedRun:
     def __call__(self, session: Session) -> TrainingOutcome:
         """Run the rounds of all stages, unless the caller's callback ends the run earlier.
 
+        In each round the clients report gradients at a point between two sequences of models. Then both sequences move.
+
         Args:
             session: clients, start, randomness and log of the run.
 
         Returns:
-            The output w^ag of the last round, and the number of rounds.
+            The output of the last round, and the number of rounds.
         """
         project = session.projection_around_start(self.radius)
         state = Sequences(session.start, self.strong_convexity, project)
         make_batches = self.reporting.deal_batches if self.one_pass else self.reporting.draw_batches
         batches = make_batches(session)
 
-        # Each round takes gradients at the middle point, and then moves both sequences of models.
         for step, batch in zip(steps(self.stages), batches, strict=True):
             middle = state.middle(step)
             messages, statistics = self.reporting.messages(session, middle, batch)

@@ -74,12 +74,12 @@ class DpFedavgRun:
         """Build a run from a problem and its calibrated parameters.
 
         Args:
-            problem: problem of the calibration.
-            parameters: calibrated parameters.
+            problem: request of the calibration.
+            parameters: parameters that the calibration returned.
             session: not used.
-            step_size: step size β of the server; None for the calibrated one, or 1 if there is none.
-            local_step_size: step size of a client; None for 1, with which a single step sends the gradient.
-            local_steps: number E of a client's steps; None for 1.
+            step_size: step size of the server; None for the calibrated one, or 1 if there is none.
+            local_step_size: step size of a client; None for 1, with which the update of a single step is the gradient.
+            local_steps: number of steps of a client in a round; None for 1.
 
         Returns:
             The run. Its clipping norm is adapted after each round if the calibration has noise for this.
@@ -89,7 +89,7 @@ class DpFedavgRun:
         count_std = None if adaptive is None else adaptive.count_std
         if step_size is None:
             step_size = parameters.step_size
-        # Without subsampling of clients, there is nothing to draw independently.
+        # If all clients participate, no draw is needed.
         is_poisson = problem.sampling == "poisson" and parameters.participation_rate < 1.0
         return cls(
             rounds=parameters.rounds,
@@ -110,8 +110,8 @@ class DpFedavgRun:
     def __call__(self, session: Session) -> TrainingOutcome:
         """Run all rounds, unless the caller's callback ends the run earlier.
 
-        In each round, clients send updates clipped to the norm C. The server steps by their mean with noise; its
-        standard deviation is proportional to C. With adaptive clipping, C then changes.
+        In each round, clients send updates that are clipped to a norm. The server steps by their noisy mean. The
+        standard deviation of the noise is proportional to the clipping norm, which changes with adaptive clipping.
 
         Args:
             session: clients, start, randomness and log of the run.
@@ -127,7 +127,6 @@ class DpFedavgRun:
                 session, model, clients, steps=self.local_steps, step_size=self.local_step_size
             )
 
-            # The server's step: the mean of the clipped updates with noise.
             clipped, clipping_statistics = clip_rows(updates, bound)
             normal = session.source.normal((session.dimension,))
             noise_std = self.noise_multiplier * bound
@@ -136,7 +135,6 @@ class DpFedavgRun:
             if self.count_std is not None:
                 bound = self._next_bound(session, clipped, updates, bound)
 
-            # NaN or infinite gradients and clipped updates are logged together.
             statistics = clipping_statistics.merge(gradient_statistics)
             if session.record_round(model, clients, statistics):
                 break
@@ -145,20 +143,22 @@ class DpFedavgRun:
     def _draw_participants(self, session: Session) -> Indices:
         """Draw the participants of a round: each client independently, or a uniform set of fixed size.
 
+        The draw does not depend on the data.
+
         Args:
             session: number of clients and randomness of the run.
 
         Returns:
-            The sorted indices of the participants. The draw does not depend on the data.
+            The indices of the participants, increasing. There may be none if each client is drawn independently.
         """
         if self.poisson:
             return np.flatnonzero(session.source.flips(self.rate, (session.count,)))
         return np.sort(session.source.subsets((), session.count, self.participants))
 
     def _next_bound(self, session: Session, clipped: Floats, updates: Floats, bound: float) -> float:
-        """Adapt the clipping norm for the next round to the share of updates that were not clipped.
+        """Adapt the clipping norm for the next round, so that about a given share of the updates is not clipped.
 
-        The share is counted with noise. An update with NaN entries counts as clipped.
+        The present share is measured with noise. An update with NaN entries counts as clipped.
 
         Args:
             session: randomness of the run.

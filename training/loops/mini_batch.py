@@ -46,19 +46,16 @@ class RoundMessages:
 
     @classmethod
     def of(cls, problem: Problem, parameters: Parameters, count: int) -> RoundMessages:
-        """Collect the batch sizes, clipping norms, weights and noise of each client from a calibration.
+        """Build the rule for the clients' messages from a calibration.
 
-        In each round, a participating client sends the noisy mean of its clipped gradients.
+        In each round, a participating client sends the noisy mean of its clipped gradients. Without groups, all clients
+        have the same batch size, clipping norm and noise, and the weight 1.
 
         Args:
             problem: request of the calibration. If it has groups of clients, each client has the values of its group.
             parameters: parameters that the calibration returned.
             count: number of clients; it is used if there are no groups.
-
-        Returns:
-            The batch sizes, clipping norms, weights and noise, with one entry per client in each array.
         """
-        # With groups, each client has the values of its group; otherwise all clients have the same values.
         if getattr(parameters, "groups", None):
             return cls._of_groups(problem, parameters)
         return cls(
@@ -73,16 +70,13 @@ class RoundMessages:
 
     @classmethod
     def _of_groups(cls, problem: Problem, parameters: Parameters) -> RoundMessages:
-        """Collect the batch sizes, clipping norms, weights and noise of each client, given by its group.
+        """Build the rule for the clients' messages, in which each client has the values of its group.
 
-        Weights are scaled so that their mean over all clients is 1.
+        Clients are in the order of the groups. Their weights are scaled so that the mean over all clients is 1.
 
         Args:
             problem: request of the calibration, with the sizes, weights and clipping norms of the groups.
             parameters: calibrated parameters, with the batch sizes and noise of the groups.
-
-        Returns:
-            The batch sizes, clipping norms, weights and noise, with one entry per client in the order of the groups.
         """
         groups = problem.client_groups
         clients = np.asarray([group.clients for group in groups])
@@ -91,7 +85,6 @@ class RoundMessages:
         clipping_norms = [group.lipschitz or problem.lipschitz for group in groups]
         batch_sizes = [group.batch_size for group in parameters.groups]
         noise_stds = [group.noise_std for group in parameters.groups]
-        # Each value of a group is repeated for its clients.
         return cls(
             rounds=parameters.rounds,
             counts=np.asarray(problem.counts, dtype=np.float64),
@@ -103,13 +96,15 @@ class RoundMessages:
         )
 
     def participants(self, session: Session) -> Indices:
-        """Draw a round's number of participants, and a uniform set of that size, sorted.
+        """Draw the number of participants of a round, and a uniformly random set of so many clients.
+
+        The draw does not depend on the data.
 
         Args:
             session: number of clients and randomness of the run.
 
         Returns:
-            The indices of the participating clients. The draw does not depend on the data.
+            The indices of the participating clients, increasing.
         """
         numbers, probabilities = self.counts[:, 0], self.counts[:, 1]
         choice = 0
@@ -134,7 +129,7 @@ class RoundMessages:
         """
         clients = batch.clients
         sums, statistics = session.clients.sums(model, batch, self.bounds[clients])
-        # Each mean is multiplied by the weight of the client's loss.
+        # The mean of a batch, times the weight of the client's loss.
         factors = self.scales[clients] / self.batch_sizes[clients]
         means = sums * factors[:, None]
         normal = session.source.normal((len(clients), session.dimension))
@@ -142,13 +137,13 @@ class RoundMessages:
         return with_noise(means, noise_stds, normal), statistics
 
     def draw_batches(self, session: Session) -> Iterator[Batch]:
-        """Yield the batches of all rounds, drawn afresh in each.
+        """Yield the batch of each round. Participants and their records are drawn independently of other rounds.
 
         Args:
             session: clients and randomness of the run.
 
         Yields:
-            The batch of one round, with records of the clients that participate in it.
+            The records of a round, for each client that participates in it.
         """
         for _ in range(self.rounds):
             clients = self.participants(session)
@@ -157,38 +152,37 @@ class RoundMessages:
             yield draw(session.source, self.sampling, clients, sizes, batch_sizes)
 
     def deal_batches(self, session: Session) -> Iterator[Batch]:
-        """Yield the disjoint batches of a run with one pass over the data.
+        """Yield the batch of each round of one pass over the data, in which each record is used at most once.
 
-        Each client shuffles its records once. In round t its batch has the t-th block of K records.
+        Each client shuffles its records once. In round t its batch is the t-th block of records in this order.
 
         Args:
-            session: clients, randomness and log of the run.
+            session: clients and randomness of the run.
 
         Yields:
-            The batch of one round, with records of the clients that participate in it.
+            The records of a round, for each client that participates in it.
         """
         sizes = session.clients.sizes.tolist()
-        # Blocks of one random order are disjoint, so that each record is used at most once.
-        orders = [session.source.permutations((), n) for n in sizes]
-        for number in range(self.rounds):
+        orders = [session.source.permutations((), size) for size in sizes]
+        for round_index in range(self.rounds):
             clients = self.participants(session)
             batches = []
             for client in clients.tolist():
                 batch_size = int(self.batch_sizes[client])
-                first = number * batch_size
+                first = round_index * batch_size
                 batches.append(orders[client][first : first + batch_size])
             yield Batch.of(clients, batches)
 
 
 def required_sizes(problem: Problem, count: int) -> Indices:
-    """Return the number of records that the noise was calibrated for, for each client.
+    """Return the number of records that each client must have, because the noise was calibrated for it.
 
     Args:
-        problem: problem of the calibration. If it has groups of clients, each group has its own number.
+        problem: request of the calibration. If it has groups of clients, each group has its own number.
         count: number N of clients; it is used if there are no groups.
 
     Returns:
-        The numbers, of shape (N,).
+        The numbers of records, shape (N,), in the order of the groups.
     """
     groups = getattr(problem, "client_groups", None)
     if not groups:
@@ -231,17 +225,17 @@ class MiniBatchRun:
         """Build a run from a problem and its calibrated parameters.
 
         Args:
-            problem: problem of the calibration.
-            parameters: calibrated parameters.
-            session: clients, randomness and log of the run.
-            step_size: the caller's step size η of the server; None for the calibrated one.
-            caller_steps: further steps of the caller, which must be None.
+            problem: request of the calibration.
+            parameters: parameters that the calibration returned.
+            session: clients of the run.
+            step_size: step size of the server that the caller chose; None for the calibrated one.
+            caller_steps: local steps and their size, which must be None because clients make no steps.
 
         Returns:
             The run. Its domain is a ball around the first model with half of the problem's diameter as radius.
 
         Raises:
-            InvalidInput: no step size is given and the calibration has none.
+            InvalidInput: neither the caller nor the calibration has a step size, or the caller chose local steps.
         """
         reject_steps("mb-sgd", caller_steps)
         if step_size is None:
@@ -249,7 +243,7 @@ class MiniBatchRun:
         if step_size is None:
             raise InvalidInput.at("/step_size", "is needed: no risk bound chooses one for this run")
 
-        # The calibration states by which ratio the weight of a model exceeds that of the model before.
+        # In the average of the models, each weight exceeds the one before by the calibrated ratio.
         fading = 1.0
         if parameters.averaging and parameters.averaging.ratio:
             fading = 1.0 / parameters.averaging.ratio
@@ -263,7 +257,7 @@ class MiniBatchRun:
         )
 
     def check(self, session: Session) -> None:
-        """Reject clients without the number of records that the noise was calibrated for.
+        """Check that each client has the number of records that the noise was calibrated for.
 
         Args:
             session: clients of the run.
@@ -280,7 +274,7 @@ class MiniBatchRun:
             session: clients, start, randomness and log of the run.
 
         Returns:
-            The average of the models, and the number of rounds.
+            The weighted average of the models of all rounds, and the number of rounds.
         """
         project: Callable[[Floats], Floats] = session.projection_around_start(self.radius)
         server = AveragedDescent(session.start, step_size=self.step_size, fading=self.fading, project=project)

@@ -66,17 +66,18 @@ class Mu2SgdRun:
         """Build a run from a problem and its calibrated parameters.
 
         Args:
-            problem: problem of the calibration.
-            parameters: calibrated parameters.
-            session: clients, randomness and log of the run.
-            step_size: the caller's step size η of the server; None for the calibrated one.
-            caller_steps: further steps of the caller, which must be None.
+            problem: request of the calibration.
+            parameters: parameters that the calibration returned.
+            session: not used.
+            step_size: step size of the server that the caller chose; None for the calibrated one.
+            caller_steps: local steps and their size, which must be None because clients make no steps.
 
         Returns:
             The run. Its domain is a ball around the first model with half of the problem's diameter as radius.
 
         Raises:
-            InvalidInput: no step size is known, or the participation gives only numbers of reports.
+            InvalidInput: neither the caller nor the calibration has a step size, the caller chose local steps, or the
+                participation states only how often clients report, and not in which rounds.
         """
         del session
         reject_steps("mu2-sgd", caller_steps)
@@ -85,12 +86,11 @@ class Mu2SgdRun:
         if step_size is None:
             raise InvalidInput.at("/step_size", "is needed: no risk bound chooses one for this run")
 
-        # Each group of clients reports in fixed rounds, or clients are drawn uniformly.
         participation = problem.taking_part
         if participation.kind == "counts":
             message = "does not say who reports when: give the rounds of each group"
             raise InvalidInput.at("/participation/kind", message, allowed="uniform, pattern")
-        schedule = None
+        schedule = None  # clients are drawn uniformly
         if participation.groups is not None:
             schedule = tuple((group.clients, frozenset(group.rounds)) for group in participation.groups)
         return cls(
@@ -125,8 +125,8 @@ class Mu2SgdRun:
     def __call__(self, session: Session) -> TrainingOutcome:
         """Run all rounds, unless the caller's callback ends the run earlier.
 
-        Each report uses the client's next record, in a random order. A trusted server adds the noise itself; otherwise
-        each client adds its own. In both cases new noise replaces the last.
+        Each report of a client uses its next record, in a random order. A trusted server adds the noise itself.
+        Otherwise each client does. In both cases the new noise replaces the previous noise, which is subtracted.
 
         Args:
             session: clients, start, randomness and log of the run.
@@ -141,12 +141,11 @@ class Mu2SgdRun:
         client_noise = ClientNoise(1, noisy_clients, session.dimension)
         noise = server_noise if self.trusted else client_noise
 
-        # A random order of each client's records, and the number of records that it has used.
         orders = [session.source.permutations((), size) for size in session.clients.sizes.tolist()]
-        used = np.zeros(session.count, dtype=np.int64)
+        used_counts = np.zeros(session.count, dtype=np.int64)
         for number, clients in enumerate(self._draw_reporters(session), start=1):
-            records = np.asarray([orders[client][used[client]] for client in clients.tolist()], dtype=np.int64)
-            used[clients] += 1
+            records = np.asarray([orders[client][used_counts[client]] for client in clients.tolist()], dtype=np.int64)
+            used_counts[clients] += 1
             batch = Batch(clients, records[:, None])
             reports, statistics = self._reports(session, server, batch, number)
             server.receive(self._noisy_mean(session, clients, reports, noise), number)
@@ -158,28 +157,28 @@ class Mu2SgdRun:
     def _noisy_mean(
         self, session: Session, clients: Indices, reports: Floats, noise: ServerNoise | ClientNoise
     ) -> Floats:
-        """Return the mean report of a round with new noise, from which the previous noise is subtracted.
+        """Return the mean report of a round with new noise, and subtract the previous noise.
 
-        The sum of the reports is divided by the planned number m, even if fewer clients report.
+        The sum of the reports is divided by the planned number m of reports, even if fewer clients report.
 
         Args:
             session: randomness of the run.
             clients: the clients that report, at most m.
             reports: their reports without noise, (len(clients), d), for d coordinates.
-            noise: noise of the server, which is added to the mean, or of the clients, which is added to each report.
+            noise: noise of the server, which is added to the mean, or of the clients, which is added to each report. It
+                stores the new noise, so that the next round can subtract it.
 
         Returns:
-            The noisy mean, shape (d,). The stored noise is changed, so that the next round can subtract it.
+            The noisy mean, (d,).
         """
         total = np.sum(reports, axis=0)
         if isinstance(noise, ServerNoise):
-            # A trusted server adds its noise to the mean.
             normal = session.source.normal((session.dimension,))
             noise_change = noise.replace_noise(self.noise_std, normal)
             server_mean: Floats = total / self.participants + noise_change
             return server_mean
 
-        # Otherwise each client adds noise to its report. The arrays have an axis for runs, here with a single run.
+        # `ClientNoise` has a first axis for several runs. Here there is a single run.
         normal = session.source.normal((1, len(clients), session.dimension))
         present = np.ones((1, len(clients)), dtype=np.bool_)
         changes = noise.replace_noise(clients[None], present, self.noise_std, normal)
@@ -213,9 +212,10 @@ class Mu2SgdRun:
         return reports, GradientStatistics(clipping.largest_norm, clipping.clipped, not_finite)
 
     def _draw_reporters(self, session: Session) -> Iterator[Indices]:
-        """Yield the clients that report in each round: by the schedule, or drawn uniformly with the cap on reports.
+        """Yield the clients that report in each round: by the schedule, or drawn uniformly.
 
-        The draws do not depend on the data.
+        A client that was drawn, but has made its largest number of reports (`cap`), is left out. No draw depends on the
+        data.
 
         Args:
             session: number of clients and randomness of the run.
@@ -233,7 +233,7 @@ class Mu2SgdRun:
         report_counts = np.zeros(session.count, dtype=np.int64)
         for _ in range(self.rounds):
             clients = np.sort(session.source.subsets((), session.count, self.participants))
-            # A client that has reported as often as the cap allows is left out, and not replaced.
+            # The clients that are left out are not replaced.
             clients = clients[report_counts[clients] < self.cap]
             report_counts[clients] += 1
             yield clients

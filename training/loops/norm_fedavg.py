@@ -64,22 +64,21 @@ class NormFedavgRun:
         """Build a run from a problem and its calibrated parameters.
 
         Args:
-            problem: problem of the calibration.
-            parameters: calibrated parameters.
-            session: clients, randomness and log of the run.
-            step_size: the caller's step size β of the server; None for the calibrated one.
-            local_step_size: the caller's step size η of a client; None for the calibrated one.
-            caller_steps: further steps of the caller, which must be None.
+            problem: request of the calibration.
+            parameters: parameters that the calibration returned.
+            session: not used.
+            step_size: step size of the server that the caller chose; None for the calibrated one.
+            local_step_size: step size of the clients that the caller chose; None for the calibrated one.
+            caller_steps: number of local steps, which must be None because the calibration states it.
 
         Returns:
-            The run, with the caller's step sizes in place of the calibrated ones where they are given.
+            The run with these step sizes.
 
         Raises:
-            InvalidInput: the caller gives a number of local steps, which is a field of the calibration.
+            InvalidInput: the caller chose a number of local steps.
         """
         del session
         reject_steps("norm-fedavg", caller_steps)
-        # Step sizes that the caller gives replace the calibrated ones.
         if local_step_size is None:
             local_step_size = parameters.local_step_size
         if step_size is None:
@@ -97,10 +96,10 @@ class NormFedavgRun:
         )
 
     def check(self, session: Session) -> None:
-        """Reject clients without the number of records that was calibrated for, if the calibration depends on it.
+        """Check that each client has the calibrated number of records, if the calibration depends on this number.
 
         Args:
-            session: the clients of the run.
+            session: clients of the run.
 
         Raises:
             InvalidInput: a client has another number of records.
@@ -114,8 +113,8 @@ class NormFedavgRun:
     def __call__(self, session: Session) -> TrainingOutcome:
         """Run all rounds, unless the caller's callback ends the run earlier.
 
-        Clients normalise their updates and send them in multiples of 1/`levels`, with noise. The server moves by
-        `server_step_size` times the mean message.
+        Clients divide their updates by the norm, round them to multiples of 1/`levels`, and add integer noise. The
+        server moves by `server_step_size` times the mean message.
 
         Args:
             session: clients, start, randomness and log of the run.
@@ -129,7 +128,7 @@ class NormFedavgRun:
             updates, statistics = client_updates(
                 session, model, clients, steps=self.local_steps, step_size=self.local_step_size
             )
-            # Rounding may leave a norm just above 1, which the noise does not cover.
+            # Rounding may leave a norm just above 1, but the noise is for norms of at most 1.
             unit_updates = clip(unit_vectors(updates), 1.0, records=True).values
             messages = quantized_messages(
                 unit_updates,
@@ -138,7 +137,7 @@ class NormFedavgRun:
                 decay_rate=self.decay_rate,
                 source=session.source,
             )
-            # A message is a vector of integers, in units of 1/levels.
+            # Messages are integers, in units of 1/levels.
             model = server_step(model, messages / self.levels, self.server_step_size)
             if session.record_round(model, clients, statistics):
                 break
@@ -148,7 +147,9 @@ class NormFedavgRun:
 def client_updates(
     session: Session, model: Floats, clients: Indices, *, steps: int, step_size: float
 ) -> tuple[Floats, GradientStatistics]:
-    """Return the update of each participant: the server's model minus the client's model after E gradient steps.
+    """Compute the update of each participant: the server's model minus the client's model after E gradient steps.
+
+    Every step uses all records of the participant. Gradients are not clipped.
 
     Args:
         session: clients of the run.
@@ -160,7 +161,6 @@ def client_updates(
     Returns:
         Updates, (r, d), and statistics of all gradients.
     """
-    # Every step uses all records of the participants, and gradients are not clipped.
     sizes = session.clients.sizes[clients]
     all_records = Batch.of(clients, [np.arange(size) for size in sizes.tolist()])
     unbounded = np.full(len(clients), np.inf)

@@ -56,12 +56,13 @@ class RiskSimulation:
     return_model: Annotated[bool, RETURN_MODEL] = False
 
     def check(self) -> None:
-        """Check that the run fits the problem, the alternatives exist, and the noise is either given or calibrated.
+        """Check that the request can be simulated: its problem, its comparison runs, and its noise or target.
 
-        Noise is calibrated if the request has a target (ε, δ). The alternatives are runs to compare with.
+        The noise of the run is either stated in the request, or calibrated to a target (ε, δ).
 
         Raises:
-            InvalidInput: a check fails, or the target (ε, δ) is not valid.
+            InvalidInput: the algorithm does not run on the problem, a comparison run is unknown or repeated, noise and
+                target are both given or both absent, or the target is not valid.
         """
         algorithm = algorithm_of(self.run)
         if not isinstance(self.problem, algorithm.problems):
@@ -79,7 +80,7 @@ class RiskSimulation:
             noise_names: fields of the run that state its noise; empty for an algorithm without noise.
 
         Raises:
-            InvalidInput: both are given, or neither for an algorithm with noise, or a target without its ε.
+            InvalidInput: both are given, an algorithm with noise has neither, or the target has δ but no ε.
         """
         given_noise = [name for name in noise_names if getattr(self.run, name) is not None]
         given_target = [name for name in ("epsilon", "delta", "log10_delta") if getattr(self, name) is not None]
@@ -133,12 +134,12 @@ class RiskSimulation:
 
 
 def _kind_name(problem: type) -> str:
-    """Return the name that requests use for a class of learning problems.
+    """Return the name that requests use for a class of learning problems, such as `mean-estimation`.
 
     Args:
-        problem: the class.
+        problem: a class of problems.
 
     Returns:
-        The value of its `kind`, such as `mean-estimation`, or the name of the class if it has no kind.
+        Its class attribute `kind`, or the name of the class if it has none.
     """
     return str(getattr(problem, "kind", problem.__name__))

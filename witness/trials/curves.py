@@ -24,14 +24,14 @@ def name_at(score: str, place: int) -> str:
 
 
 def split_scores(scores: Mapping[str, ScoreT]) -> dict[int, dict[str, ScoreT]]:
-    """Sort scores into a curve: by their position, in ascending order, and then by their name without the position.
+    """Group scores with names such as `test_error@200` by the position after the sign @.
 
     Args:
-        scores: scores by name, at least one of them at a position of the curve. Scores without a position are added to
-            those at the last one.
+        scores: scores by name. At least one name has a position. Names without a position belong to scores of the whole
+            run, which are added to the last position.
 
     Returns:
-        For each position the scores there, by name.
+        For each position, in ascending order, its scores by their names without the position.
     """
     curve: dict[int, dict[str, ScoreT]] = {}
     without_position = {}
@@ -41,7 +41,6 @@ def split_scores(scores: Mapping[str, ScoreT]) -> dict[int, dict[str, ScoreT]]:
             curve.setdefault(int(position), {})[name] = score
         else:
             without_position[name] = score
-    # Scores of the whole run belong to its end.
     last_position = max(curve)
     curve[last_position].update(without_position)
     return dict(sorted(curve.items()))

@@ -22,24 +22,26 @@ from epsilond.witness.trials.trials import PreparedTrials, TrialResult
 class TrialFile:
     """The finished blocks of one experiment, in a file from which an interrupted run goes on.
 
-    A block is one trial: one training with its own randomness.
+    A block is one trial, that is, one training with its own randomness. The first line of the file describes the
+    experiment, and each further line has the result of one trial. Every line is a JSON object.
 
     Attributes:
-        finished: blocks that the file has, by index.
+        finished: results of the trials in the file when it was opened, by index of the trial.
     """
 
     def __init__(self, path: Path, prepared: Prepared) -> None:
         """Open a file in which the finished trials of an experiment are stored, so that it can be resumed.
 
-        The file is started if it does not exist or has no complete line. An incomplete last line is removed from it.
+        The file is created if it does not exist, and overwritten if it has no complete line. An incomplete last line is
+        removed from it.
 
         Args:
             path: the file.
             prepared: the experiment.
 
         Raises:
-            InvalidInput: the file cannot be read or written, is of another request or version, or the experiment has no
-                trials.
+            InvalidInput: the file cannot be read or written, or belongs to another request or version of the engine, or
+                the simulation is not an experiment that consists of trials.
         """
         cells = prepared.resolved if isinstance(prepared.resolved, tuple) else (prepared,)
         if not all(isinstance(cell.resolved, PreparedTrials) for cell in cells):
@@ -64,7 +66,7 @@ class TrialFile:
         for line in block_lines:
             block = _parse(line)
             self.finished[block["index"]] = TrialResult(block["scores"], block["chosen"])
-        # An interruption has cut off the last line.
+        # The last line is incomplete if an interruption cut it off. The next block needs a line of its own.
         if len(complete_lines) < len(lines):
             path.write_text("".join(complete_lines), encoding="utf-8")
 
@@ -75,41 +77,41 @@ class TrialFile:
 
         Args:
             stored: first line of the file.
-            header: first line that the experiment would write.
-            request: request of the experiment.
+            header: first line of a new file for the present experiment.
+            request: request of the present experiment.
 
         Raises:
-            InvalidInput: the file belongs to another experiment; the message names the differences.
+            InvalidInput: the request, the version or the number of blocks differs; the message says how.
         """
         default_repetitions = None
         if isinstance(request, PresetSimulation):
             default_repetitions = find_preset(request).repetitions
-        # A header from a file has lists in place of tuples, so that the new one is converted, too.
+        # JSON turns tuples into lists. The new header goes through JSON too, so that both can be compared.
         header_as_read = json.loads(json.dumps(header))
         differences = _differences(stored, header_as_read, default_repetitions)
         if differences:
             raise InvalidInput.at("/resume", f"{self._path} belongs to another run: {'; '.join(differences)}")
 
     def add(self, index: int, block: object) -> None:
-        """Append a finished block to the file.
+        """Append the result of a finished trial to the file.
 
         Args:
-            index: index of the block.
-            block: its result.
+            index: index of the trial.
+            block: result of the trial, a `TrialResult`.
 
         Raises:
-            InvalidInput: the block is not a trial, or the file cannot be written.
+            InvalidInput: the block is not the result of a trial, or the file cannot be written.
         """
         if not isinstance(block, TrialResult):
             raise InvalidInput.at("/resume", "is for experiments on the papers' own data only")
         self._write({"index": index, **asdict(block)}, mode="a")
 
     def _write(self, value: JsonObject, mode: str) -> None:
-        """Write a JSON value as one line of the file.
+        """Write a JSON object as one line of the file.
 
         Args:
-            value: the value.
-            mode: "w" to start the file, "a" to append.
+            value: the object, with its values by name.
+            mode: "w" to replace the content of the file, "a" to append.
 
         Raises:
             InvalidInput: the file cannot be written.
@@ -141,53 +143,50 @@ def _read_lines(path: Path) -> list[str]:
         raise InvalidInput.at("/resume", f"cannot be read: {error}") from None
 
 
-def _differences(kept: JsonObject, header: JsonObject, repetitions: int | None) -> list[str]:
-    """Describe in words how the experiment that a file belongs to differs from the present one.
+def _differences(stored: JsonObject, header: JsonObject, default_repetitions: int | None) -> list[str]:
+    """Describe how the experiment of a stored file ("there") differs from the present one ("here").
 
     Args:
-        kept: first line of the file.
-        header: first line that the experiment would write.
-        repetitions: number of repetitions of a request that states none.
+        stored: first line of the file.
+        header: first line of a new file for the present experiment.
+        default_repetitions: number of repetitions of a request that states none; None if there is no default.
 
     Returns:
-        One phrase for each value that differs; empty if the file belongs to the experiment.
+        One phrase for each value that differs; empty if the file belongs to the present experiment.
     """
-    there, here = _stated_values(kept, repetitions), _stated_values(header, repetitions)
+    there = _identifying_values(stored, default_repetitions)
+    here = _identifying_values(header, default_repetitions)
     all_names = {**here, **there}
     different_names = [name for name in all_names if there.get(name) != here.get(name)]
-    # The number of blocks follows from the other values, unless the experiment itself has changed.
-    if not different_names and kept.get("blocks") != header["blocks"]:
-        return [f"blocks {kept.get('blocks')} there, {header['blocks']} here"]
+    # The number of blocks follows from the other values, unless the code of the experiment has changed.
+    if not different_names and stored.get("blocks") != header["blocks"]:
+        return [f"blocks {stored.get('blocks')} there, {header['blocks']} here"]
     return [f"{name} {there.get(name, 'absent')} there, {here.get(name, 'absent')} here" for name in different_names]
 
 
-def _stated_values(header: JsonObject, repetitions: int | None) -> JsonObject:
+def _identifying_values(header: JsonObject, default_repetitions: int | None) -> JsonObject:
     """Return the values by which the first line of a file identifies its experiment.
-
-    They are the fields of the request and the version of the engine.
 
     Args:
         header: the first line.
-        repetitions: number of repetitions of a request that states none.
+        default_repetitions: number of repetitions of a request that states none.
 
     Returns:
-        The number of repetitions, the other fields of the request, and the version, by name.
+        The fields of the request, with the number of repetitions, and the version of the engine, by name.
     """
     request = header.get("request")
-    values = request if isinstance(request, dict) else {}
-    return {"repetitions": repetitions, **values, "engine_version": header.get("engine_version")}
+    fields = request if isinstance(request, dict) else {}
+    return {"repetitions": default_repetitions, **fields, "engine_version": header.get("engine_version")}
 
 
 def _parse(line: str) -> JsonObject:
-    """Parse one line of the file as a JSON object.
-
-    The first line of the file describes the experiment, and each other line is the result of one trial.
+    """Parse one line of a file of finished trials.
 
     Args:
         line: the line.
 
     Returns:
-        The JSON object.
+        The JSON object: the description of the experiment from the first line, or the result of one trial.
 
     Raises:
         InvalidInput: the line is not a JSON object.

@@ -33,7 +33,7 @@ class TrialResult:
     """Scores of one trial on test records, and the values of the parameters that it tuned.
 
     Attributes:
-        scores: scores of the output on test records, by name.
+        scores: scores of the trained model on test records, by name.
         chosen: chosen value of each tuned parameter, by name.
     """
 
@@ -42,15 +42,15 @@ class TrialResult:
 
 
 class TrialArm(Protocol):
-    """Protocol of one algorithm in one setting of an experiment, which a trial trains and scores.
+    """One arm of an experiment, that is, an algorithm with fixed noise and settings.
 
-    An arm has fixed noise and settings. A trial splits the data at random, trains the algorithm on one part, and scores
-    its output on the other. Objects of this protocol must be picklable, because trials run in other processes.
+    A trial splits the data at random, trains the algorithm on one part, and scores its output on the other. Arms must
+    be picklable, because trials run in other processes.
     """
 
     @property
     def data(self) -> tuple[DataName, ...]:
-        """Data sets that it reads."""
+        """Names of the data sets that the trials read."""
 
     @property
     def algorithm(self) -> str:
@@ -58,11 +58,11 @@ class TrialArm(Protocol):
 
     @property
     def seconds(self) -> float:
-        """Estimated time of one trial on one core."""
+        """Estimated time of one trial on one core, in seconds."""
 
     @property
     def bytes(self) -> int:
-        """Estimated memory of one trial."""
+        """Estimated memory of one trial, in bytes."""
 
     def check(self, folders: Mapping[DataName, Path]) -> tuple[DataFile, ...]:
         """Read the data files once, and return them with their checksums.
@@ -79,7 +79,10 @@ class TrialArm(Protocol):
 
     @property
     def grids(self) -> Mapping[str, Sequence[float]]:
-        """Grid of each tuned parameter, by name; empty if its ends are the least and the largest possible value."""
+        """Candidate values of each tuned parameter, by name.
+
+        A grid is empty if its ends are the smallest and the largest possible value. No warning is then due at them.
+        """
 
     def run(self, folders: Mapping[DataName, Path], seed: int) -> TrialResult:
         """Run one trial: split the data, train the algorithm, and score its output on test records.
@@ -93,19 +96,19 @@ class TrialArm(Protocol):
         """
 
     def certify(self, folders: Mapping[DataName, Path]) -> Ends | None:
-        """Return certified bounds on the ε of the algorithm's noise.
+        """Return certified bounds on the ε that the noise of the algorithm gives.
 
         Args:
-            folders: folder of each data set, from which numbers of records come.
+            folders: folder of each data set, for the numbers of records.
 
         Returns:
-            A lower and an upper bound on ε; None if the arm has no noise, or if there is no claim to check.
+            A lower and an upper bound on ε; None if the arm has no noise, or if the paper claims no ε for it.
         """
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrialSimulation:
-    """Request for repeated independent trials of one algorithm with fixed noise and settings, an arm.
+    """Request for independent trials of one arm, that is, of one algorithm with fixed noise and settings.
 
     A trial splits the data at random, trains the algorithm on one part, and scores its output on the other.
 
@@ -153,7 +156,7 @@ class PreparedTrials:
         arm: the algorithm with its settings.
         folders: folder of each data set.
         seed: seed of all trials.
-        data_files: files that were found and checked.
+        data_files: the data files with their verified checksums.
     """
 
     arm: TrialArm
@@ -177,9 +180,9 @@ def plan(request: TrialSimulation) -> SimulationPlan:
 
 
 def prepare(request: TrialSimulation) -> PreparedTrials:
-    """Find the files of the data sets that the trials read, and check them.
+    """Find the files of the data sets that the trials read, and verify their checksums.
 
-    Trials read the papers' own data sets from folders on this machine, if they need any.
+    The papers' own data sets are read from folders on this machine. Some arms need none.
 
     Args:
         request: the trials.
@@ -212,32 +215,32 @@ def run_block(prepared: PreparedTrials, index: int) -> TrialResult:
 def trial_seed(seed: int, trial: int) -> int:
     """Return the seed of one trial, that is, of one training with its own split of the data.
 
-    It depends only on its arguments, so that all algorithms of an experiment have the same splits.
+    It depends only on the arguments. The trials with one number therefore have the same split for all algorithms of an
+    experiment.
 
     Args:
         seed: seed of the request.
         trial: number of the trial, from 0.
 
     Returns:
-        A nonnegative integer of at most 63 bits, which a signed integer of 64 bits can hold.
+        A nonnegative integer below 2^63.
     """
     sequence = np.random.SeedSequence(seed, spawn_key=(trial,))
     (word,) = sequence.generate_state(1, np.uint64)
-    return int(word >> np.uint64(1))
+    return int(word >> np.uint64(1))  # a signed integer of 64 bits can hold it
 
 
 def assemble(request: TrialSimulation, prepared: PreparedTrials, blocks: Sequence[TrialResult]) -> TrialsAnswer:
-    """Summarise repeated trainings of an algorithm: the mean of each score with its band, and the certified ε.
-
-    The algorithm has fixed noise and settings. A trial trains it once on a random split of the data.
+    """Summarise the trials of one algorithm, in each of which it was trained on another random split of the data.
 
     Args:
-        request: the request.
-        prepared: the prepared request.
-        blocks: results of all trials.
+        request: the request for the trials.
+        prepared: the same trials with the folders of their data.
+        blocks: results of all trials, at least one.
 
     Returns:
-        Means with their confidence bands, and the median of the chosen value of each tuned parameter.
+        The mean of each score with its confidence band, the lower median of the chosen value of each tuned parameter,
+        and the certified ε of the noise.
     """
     first_result = blocks[0]
     scores = {}
@@ -245,7 +248,7 @@ def assemble(request: TrialSimulation, prepared: PreparedTrials, blocks: Sequenc
         values = np.array([block.scores[name] for block in blocks])
         scores[name] = mean_over_repetitions(values, CONFIDENCE)
 
-    # One chosen value for each trial. The lower median is one of them, unlike the mean.
+    # The lower median is the choice of some trial, unlike the mean.
     chosen_values = {name: np.array([block.chosen[name] for block in blocks]) for name in first_result.chosen}
     medians = {name: median_low(values.tolist()) for name, values in chosen_values.items()}
     return TrialsAnswer(
@@ -259,9 +262,9 @@ def assemble(request: TrialSimulation, prepared: PreparedTrials, blocks: Sequenc
 
 
 def _edge_warnings(arm: TrialArm, chosen: Mapping[str, Floats]) -> Iterator[Caution]:
-    """Warn of each tuned parameter for which the best value is at an end of its grid in most trials.
+    """Warn of each tuned parameter whose best value is the same end of its grid in most trials.
 
-    A best value at an end means that a larger grid may give a better result.
+    A wider grid might then give a better result.
 
     Args:
         arm: the arm, with the grid of each parameter.
@@ -274,7 +277,6 @@ def _edge_warnings(arm: TrialArm, chosen: Mapping[str, Floats]) -> Iterator[Caut
         grid = arm.grids[name]
         if len(grid) < 2:
             continue
-        # The share of trials in which the best value is this end of the grid.
         for extreme in {min(grid), max(grid)}:
             share = float(np.mean(values == extreme))
             if share > MOST_AT_AN_END:

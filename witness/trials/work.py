@@ -20,7 +20,7 @@ SECONDS_PER_COORDINATE: Final = 4e-10
 
 @dataclass(frozen=True, kw_only=True)
 class TrialWork:
-    """The numbers of operations of one trial, that is, of one training, from which its time is estimated.
+    """Numbers of operations of one trial, that is, of one training, from which its time is estimated.
 
     Attributes:
         multiply_adds: number of pairs of a multiplication and an addition in products of matrices.

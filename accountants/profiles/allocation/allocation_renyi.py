@@ -57,10 +57,10 @@ class AllocationRenyi:
         return 0.5 * self.shift * self.shift * (1.0 + 8 * UNIT_ROUNDOFF)
 
     def divergence(self, order: float) -> Interval:
-        """Return bounds on the Rényi divergence D_a of order a.
+        """Return bounds on the Rényi divergence of order a between the outputs with and without the contribution.
 
-        The upper bound holds in both directions, the lower one for the outputs with the contribution against those
-        without.
+        The upper bound holds in both directions. The lower bound holds for the outputs with the contribution against
+        those without it.
 
         Args:
             order: order a > 1.
@@ -68,44 +68,49 @@ class AllocationRenyi:
         Returns:
             Lower and upper bound, in nats.
         """
-        # The upper bound: the larger direction, at most the divergence of a public batch.
-        backward = (1.0 + (order - 1.0) / self.steps) * self.rho
-        public = order * self.rho
-        both_directions = max(self._with_against_without(order), backward)
-        # Rounded up: relative error of the few products.
-        upper = min(both_directions, public) * (1.0 + 8 * UNIT_ROUNDOFF)
+        # The geometric mean of the t ratios is at most their mean, which bounds the backward direction.
+        without_against_with = (1.0 + (order - 1.0) / self.steps) * self.rho
+        both_directions = max(self._with_against_without(order), without_against_with)
+        # An observer who knew the batch would learn at least as much.
+        known_batch = order * self.rho
+        # The margin exceeds the rounding error of the few products.
+        upper = min(both_directions, known_batch) * (1.0 + 8 * UNIT_ROUNDOFF)
 
-        # The lower bound: divergences increase with the order, so that of a smaller whole order is valid.
-        whole_order = min(math.floor(order), _LARGEST_WHOLE)
-        least = 0.0
-        if whole_order > 1:
-            lower_moments, _ = self._moments(whole_order)
-            least = float(lower_moments[whole_order]) / (whole_order - 1.0)
-        # Rounded down: relative error of the quotient.
-        return Interval(min(least, upper) * (1.0 - 8 * UNIT_ROUNDOFF), upper)
+        # Divergences increase with the order, so that of a smaller integer order is a lower bound.
+        integer_order = min(math.floor(order), _LARGEST_WHOLE)
+        lower = 0.0
+        if integer_order > 1:
+            lower_moments, _ = self._moments(integer_order)
+            lower = float(lower_moments[integer_order]) / (integer_order - 1.0)
+        # The margin exceeds the rounding error of the quotient.
+        return Interval(min(lower, upper) * (1.0 - 8 * UNIT_ROUNDOFF), upper)
 
     def _moments(self, order: int) -> tuple[FloatArray, FloatArray]:
-        """Return lower and upper bounds on log E[S^a] at the whole orders a up to at least a given one.
+        """Return lower and upper bounds on log E[S^a] at all integer orders a from 0 to at least a given one.
 
-        S is the mean of t independent likelihood ratios of the mechanism, for t = `steps`. The number of orders is
-        doubled until it is large enough, so that few different tables are computed.
+        S is the mean of t independent likelihood ratios of N(c, 1) to N(0, 1), for the shift c and t = `steps`. The
+        largest order is a power of 2. Most requests then share a stored table.
 
         Args:
-            order: largest order a that is needed.
+            order: largest order that is needed.
 
         Returns:
-            Two arrays, in which entry a belongs to the order a.
+            The lower and the upper bounds, two arrays whose entry a belongs to the order a.
         """
-        count = _FIRST_WHOLE
-        while count < order:
-            count *= 2
-        return _log_moments(self.shift, self.steps, count)
+        largest_order = _FIRST_WHOLE
+        while largest_order < order:
+            largest_order *= 2
+        return _log_moments(self.shift, self.steps, largest_order)
 
     def _with_against_without(self, order: float) -> float:
         """Return an upper bound on the Rényi divergence of the outputs with the contribution against those without it.
 
-        Between whole orders the log moment is convex in the order, hence below the chord. Beyond the largest whole
-        order a, the bound is log((e^{a c²/2} + (t − 1) e^{(a − 2) c²/2})/t), for the shift c and t batches.
+        The log moment log E[S^a] of the likelihood ratio S is convex in the order a. Between two integer orders it is
+        therefore below its chord. For orders above `_LARGEST_WHOLE`, Minkowski's inequality gives the bound
+
+            log((e^{a c²/2} + (t − 1) e^{(a − 2) c²/2})/t)
+
+        for the shift c and t batches.
 
         Args:
             order: order a > 1.
@@ -118,40 +123,43 @@ class AllocationRenyi:
             log_rest = -math.inf
             if self.steps > 1:
                 log_rest = math.log(self.steps - 1.0) + (order - 2.0) * self.rho
-            # The sum of the terms' absolute values, to which rounding errors are relative.
-            size = 1.0 + order * self.rho + log_steps
-            return log_sum(order * self.rho, log_rest) - log_steps + 64 * UNIT_ROUNDOFF * size
+            # Rounding errors are relative to the absolute values of the terms.
+            size_of_terms = 1.0 + order * self.rho + log_steps
+            return log_sum(order * self.rho, log_rest) - log_steps + 64 * UNIT_ROUNDOFF * size_of_terms
 
-        # The chord between the whole orders around a.
+        # The chord between the integer orders around a.
         below = min(math.floor(order), _LARGEST_WHOLE - 1)
         _, upper_moments = self._moments(below + 1)
-        share = order - below
-        log_moment = (1.0 - share) * float(upper_moments[below]) + share * float(upper_moments[below + 1])
+        weight_above = order - below
+        log_moment = (1.0 - weight_above) * float(upper_moments[below]) + weight_above * float(upper_moments[below + 1])
         return max(log_moment, 0.0) / (order - 1.0)
 
 
 @lru_cache(maxsize=64)
 def _log_moments(shift: float, steps: int, largest: int) -> tuple[FloatArray, FloatArray]:
-    """Return lower and upper bounds on the log moments of the mean of independent likelihood ratios.
+    """Return lower and upper bounds on log E[S^a], for the mean S of t independent likelihood ratios X_i.
 
-    The moment of order a is E[S^a], for a = 0, …, `largest`, with the mean S of t ratios. The ratios are independent,
-    each of N(c, 1) to N(0, 1) under N(0, 1), with E[X^a] = e^{a(a − 1)c²/2}. The moment generating series of the sum is
-    the t-th power of that of one term, and is computed by repeated squaring.
+    X_i is the ratio of the densities of N(c, 1) and N(0, 1) under N(0, 1), with E[X_i^a] = e^{a(a − 1)c²/2}. The powers
+    of the sum have the generating series
+
+        Σ_a E[(X₁ + … + X_t)^a] z^a/a! = (Σ_a E[X₁^a] z^a/a!)^t,
+
+    whose coefficients are computed by repeated squaring.
 
     Args:
         shift: c, in standard deviations of the noise.
         steps: number t of ratios.
-        largest: the largest order.
+        largest: largest order a.
 
     Returns:
-        Two arrays with one bound for each order a, at index a. Both are at least 0.
+        The lower and the upper bounds, for a = 0, …, `largest`. All are at least 0.
     """
-    # The logarithms of the coefficients E[X^a]/a! of the series of one term.
+    # The logarithms of the coefficients E[X₁^a]/a!.
     orders = np.arange(largest + 1.0)
     log_factorials = gammaln(orders + 1.0)
     term = 0.5 * orders * (orders - 1.0) * shift * shift - log_factorials
 
-    # Its t-th power.
+    # Multiply the powers of the series that belong to the binary digits of t.
     total, power, remaining, products = None, term, steps, 0
     while True:
         if remaining & 1:
@@ -163,7 +171,7 @@ def _log_moments(shift: float, steps: int, largest: int) -> tuple[FloatArray, Fl
         power = _log_product(power, power)
     assert total is not None
 
-    # Every sum has positive terms. A logarithm is rounded relative to itself, in the terms and in each product.
+    # All terms are positive, so no sum cancels. Only the logarithms are rounded, in the terms and in each product.
     size = float(np.max(np.abs(term))) + log_factorials + orders * math.log(steps) + np.abs(total)
     rounding = 64 * UNIT_ROUNDOFF * (products + 1) * (1.0 + size + largest * math.log(2.0 * steps))
 
@@ -173,22 +181,19 @@ def _log_moments(shift: float, steps: int, largest: int) -> tuple[FloatArray, Fl
     return np.maximum(log_moments - rounding, 0.0), np.maximum(log_moments + rounding, 0.0)
 
 
-def _log_product(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Return the logarithms of the coefficients of a product of two power series.
-
-    The product is formed up to the order of the first series. A coefficient is a sum of exponentials of sums of
-    logarithms. The largest one is taken out, so that no exponential overflows.
+def _log_product(series: FloatArray, factor: FloatArray) -> FloatArray:
+    """Multiply two power series with positive coefficients, which are given and returned as logarithms.
 
     Args:
-        first: logarithms of the coefficients of the first series.
-        second: logarithms of the coefficients of the second series, at least as many.
+        series: logarithms of the coefficients of the first series.
+        factor: logarithms of the coefficients of the second series, at least as many.
 
     Returns:
-        As many logarithms as `first` has.
+        Logarithms of the coefficients of the product, as many as `series` has.
     """
-    coefficients = np.empty(first.size)
-    for order in range(first.size):
-        exponents = first[: order + 1] + second[order::-1]
-        largest = float(exponents.max())
-        coefficients[order] = largest + math.log(float(np.exp(exponents - largest).sum()))
-    return coefficients
+    log_coefficients = np.empty(series.size)
+    for order in range(series.size):
+        exponents = series[: order + 1] + factor[order::-1]
+        largest = float(exponents.max())  # taken out of the sum, so that no exponential overflows
+        log_coefficients[order] = largest + math.log(float(np.exp(exponents - largest).sum()))
+    return log_coefficients

@@ -11,10 +11,10 @@ LARGEST_FACTOR = 1e4
 
 
 def largest_fit(fits: Callable[[int], bool], most: int) -> int:
-    """Find nearly the largest number of runs that a privacy budget can pay for, by bisection.
+    """Search for the largest number of runs that a privacy budget can pay for, by bisection.
 
-    The search ends when the bracket is at most 1/200 of its lower bound wide, or after `MOST_TRIALS` trials. While no
-    number is known to fit, a quarter of the upper bound is tried, because small numbers are cheap to price.
+    The search ends when the number is known within 1/200, or after `MOST_TRIALS` trials. While no number is known to
+    fit, a quarter of the upper bound is tried, because small numbers are cheap to price.
 
     Args:
         fits: function that returns whether a given number of runs fits. If it does, every smaller number must fit.
@@ -28,7 +28,6 @@ def largest_fit(fits: Callable[[int], bool], most: int) -> int:
     for _ in range(MOST_TRIALS):
         if upper_bound - largest_known_fit <= largest_known_fit // 200:
             break
-        # A quarter of the upper bound until a number fits, and then the middle of the bracket.
         trial = max(1, upper_bound // 4)
         if largest_known_fit > 0:
             trial = (largest_known_fit + upper_bound + 1) // 2
@@ -40,20 +39,19 @@ def largest_fit(fits: Callable[[int], bool], most: int) -> int:
 
 
 def smallest_fit(fits: Callable[[float], bool], present_noise: float) -> float | None:
-    """Find a noise multiplier at which a privacy budget can pay for a job, within one percent of the smallest.
+    """Search for the smallest noise multiplier at which a privacy budget can pay for some runs, within one percent.
 
-    The multiplier is doubled until the job fits. Bisection of its logarithm then narrows the bracket.
+    The multiplier is doubled until the runs fit. Bisection of its logarithm then narrows the bracket.
 
     Args:
-        fits: function that returns whether the job with a given noise multiplier fits. If it does, it must fit with
+        fits: function that returns whether the runs fit with a given noise multiplier. If they do, they must fit with
             every larger one.
-        present_noise: noise multiplier of the job, above 0, with which the search begins.
+        present_noise: noise multiplier at which the search begins, above 0.
 
     Returns:
-        A noise multiplier for which `fits` returned True. None if it would be more than `LARGEST_FACTOR` times the
-        present one.
+        A noise multiplier for which `fits` returned True; `present_noise` if the runs fit with it. None if no tried
+        multiplier, up to `LARGEST_FACTOR` times the present one, fits.
     """
-    # Double the multiplier until the job fits.
     too_small = present_noise
     large_enough = present_noise
     while not fits(large_enough):
@@ -61,7 +59,6 @@ def smallest_fit(fits: Callable[[float], bool], present_noise: float) -> float |
         large_enough = 2.0 * large_enough
         if large_enough > LARGEST_FACTOR * present_noise:
             return None
-    # Narrow the bracket to one percent.
     while large_enough > 1.01 * too_small:
         geometric_mean = (too_small * large_enough) ** 0.5
         if fits(geometric_mean):

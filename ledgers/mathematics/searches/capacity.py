@@ -16,18 +16,18 @@ _ESTIMATED = 1e-4
 
 
 def estimate_capacity(excess: Callable[[float], float]) -> float:
-    """Estimate the capacity at which a ledger just reaches its target, within a relative tolerance of 10⁻⁴.
+    """Estimate the capacity of a slot at which a ledger just reaches its target, within a relative error of 10⁻⁴.
 
-    The capacity is the amount of a slot, a part of the ledger's privacy budget. The estimate needs only rough bounds on
-    δ, with errors of the size of the tolerance.
+    A slot is a part of the ledger's privacy budget.
 
     Args:
-        excess: increasing function of the capacity; at most 0 if and only if the ledger is within its target.
+        excess: increasing function of the capacity; at most 0 if and only if the ledger is within its target. Relative
+            errors of about 10⁻⁴ in the capacity do no harm.
 
     Returns:
-        The capacity. If the root is below 1e-15, a number between it and 1e-15.
+        The root of `excess`. If the root is below 1e-15, a number between it and 1e-15.
     """
-    # Bracket the root from a capacity that many ledgers have: by factors of 8 upward, or 64 downward.
+    # The search begins at a capacity that many ledgers have, and goes up by factors of 8 or down by factors of 64.
     within_target = 0.0
     above_target = 0.25
     while excess(above_target) <= 0.0:
@@ -40,7 +40,6 @@ def estimate_capacity(excess: Callable[[float], float]) -> float:
         else:
             above_target = smaller
 
-    # Without a lower bound above 0, or with a root at the lower bound, there is nothing to search.
     if within_target == 0.0:
         return above_target
     if excess(within_target) == 0.0:
@@ -50,17 +49,17 @@ def estimate_capacity(excess: Callable[[float], float]) -> float:
 
 
 def root_near(excess: Callable[[float], float], estimate: float) -> float:
-    """Find the root of an increasing function, and return a number near it at which the function is at most 0.
+    """Return a number just below the root of an increasing function, at which the function is at most 0.
 
-    The root is bracketed near the estimate, and then found by Brent's method.
+    The root is bracketed near the estimate, and then computed by Brent's method.
 
     Args:
-        excess: the function. It is an upper bound: rounding may make it too large, never too small.
+        excess: the function. Its rounding errors make it too large, never too small, and may cause small jumps.
         estimate: initial estimate of the root, above 0.
 
     Returns:
-        The number: within a relative tolerance of 1e-9 of a root if the function is smooth. Otherwise the function's
-        jumps limit the accuracy. It is 0 if no number above 1e-15 is found.
+        The number, within a relative error of 1e-9 if the function is smooth, and limited by its jumps otherwise. It is
+        0 if no number above 1e-15 is found.
     """
     low, high = _bracket_root(excess, estimate)
     low_excess = excess(low)
@@ -71,7 +70,7 @@ def root_near(excess: Callable[[float], float], estimate: float) -> float:
         negligible = 1e-300  # absolute tolerance, so small that in effect only the relative tolerance counts
         root = brent_root(excess, low, high, absolute=negligible, relative=_TOLERANCE)
 
-    # The root search may end just above the root: go back in growing steps, at most to the lower bound.
+    # Brent's method may end just above the root. Go back in growing steps, at most to the lower bound.
     margin = _TOLERANCE
     while excess(root) > 0.0:
         root = max(root * (1.0 - margin), low)
@@ -80,25 +79,24 @@ def root_near(excess: Callable[[float], float], estimate: float) -> float:
 
 
 def _bracket_root(excess: Callable[[float], float], estimate: float) -> tuple[float, float]:
-    """Return two numbers around the root of an increasing function, the first with a value of at most 0.
+    """Return two numbers around the root of an increasing function.
 
-    The bracket begins next to the estimate, with a relative width that grows by a factor of 8 in each step.
+    The bracket begins at the estimate. Its relative width grows by a factor of 8 in each step.
 
     Args:
         excess: the function.
         estimate: initial estimate of the root, above 0.
 
     Returns:
-        The bracket. If the root is below 1e-15, the first number is at most 1e-15 and may have a positive value.
+        A number at which the function is at most 0, and a number at which it is positive. If the root is below 1e-15,
+        the first number is at most 1e-15, and the function may be positive there.
     """
     low = high = estimate
     relative_width = 4.0 * _ESTIMATED
-    # Move the bracket up until the upper number has a positive value.
     while excess(high) <= 0.0:
         low = high
         high = high * (1.0 + relative_width)
         relative_width *= 8.0
-    # Move it down until the lower number has a value of at most 0.
     while low > _SMALLEST and excess(low) > 0.0:
         low, high = low / (1.0 + relative_width), low
         relative_width *= 8.0

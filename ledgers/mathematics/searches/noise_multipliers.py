@@ -49,7 +49,6 @@ def _noises(spec: DataclassInstance) -> list[float]:
         if member.name in _NOISE:
             noises.append(float(value))
             continue
-        # Search other descriptions that the member contains.
         contained_values = value if isinstance(value, tuple) else (value,)
         for contained in contained_values:
             if is_dataclass(contained) and not isinstance(contained, type):
@@ -64,12 +63,11 @@ def map_noise(spec: Noisy, noise: Callable[[float], float]) -> Noisy:
 
     Args:
         spec: the description, a data class that may contain descriptions of other mechanisms.
-        noise: function from the present noise multiplier to the new one.
+        noise: function that returns the new noise multiplier for the present one.
 
     Returns:
-        The copy. It is `spec` itself if no member was replaced.
+        The copy. It is `spec` itself if it has neither noise multipliers nor other descriptions.
     """
-    # Members that are noise multipliers, and members that contain descriptions of other mechanisms.
     changed: dict[str, object] = {}
     for member in fields(spec):
         value = getattr(spec, member.name)

@@ -83,12 +83,12 @@ class EmnistArm:
         return {"step_size": STEPS}
 
     def check(self, folders: Mapping[DataName, Path]) -> tuple[DataFile, ...]:
-        """Check that the data and the device for the training are available, and return the data files.
+        """Check that the device and the data for the training are available, and return the data files.
 
-        The images are read once and kept in memory.
+        The images are read and kept in memory.
 
         Args:
-            folders: folder of federated EMNIST.
+            folders: folder of federated EMNIST, by the name of the data set.
 
         Returns:
             The files with their checksums.
@@ -101,15 +101,15 @@ class EmnistArm:
         return tuple(identify(folders[DATA], file, data=DATA) for file in DIGIT_FILES)
 
     def run(self, folders: Mapping[DataName, Path], seed: int) -> TrialResult:
-        """Train the network once with each step size of the grid, and return the best test accuracies.
+        """Train the network once with each step size of a grid, and return the best test accuracies.
 
         Args:
-            folders: folder of federated EMNIST.
+            folders: folder of federated EMNIST, by the name of the data set.
             seed: seed of initial weights, users, batches and noise.
 
         Returns:
-            The best test accuracy of the grid after each measured number of rounds, and the best step size after the
-            last.
+            The best test accuracy over all step sizes after each measured number of rounds. The step size is the best
+            one after the last round.
         """
         training = PersonalOutputs(
             personalization=self.personalization,
@@ -120,7 +120,7 @@ class EmnistArm:
             classes=DIGITS,
             measured=MEASURED,
         )
-        # One row for each measured number of rounds, and one column for each step size.
+        # Rows belong to measured numbers of rounds, and columns to step sizes.
         accuracies = train_personal(read_users(folders[DATA]), training, STEPS, seed)
         best_accuracies = accuracies.max(axis=1)
         scores = {}
@@ -130,21 +130,20 @@ class EmnistArm:
         return TrialResult(scores, {"step_size": best_last_step})
 
     def certify(self, folders: Mapping[DataName, Path]) -> Ends | None:
-        """Return certified bounds on ε for all data of a user, against an observer of the models of all rounds.
+        """Return certified bounds on the ε of a user's whole data towards an observer of the models of all rounds.
 
-        Each round draws a fixed number of users without replacement, and adds Gaussian noise to the sum of clipped
-        updates.
+        Each round draws `PARTICIPANTS` of `USERS` users without replacement, and adds Gaussian noise to the sum of
+        their clipped updates.
 
         Args:
             folders: not used.
 
         Returns:
-            Bounds on ε at `DELTA`. None without noise, or if the shared weights are frozen.
+            A lower and an upper bound on ε at `DELTA`; None without noise, or if no shared model is trained.
         """
         del folders
         if self.noise_multiplier == 0.0 or self.personalization == 0.0:
             return None
-        # One round: Gaussian noise on the sum of a random sample of users. The run composes all rounds.
         one_round = Subsampled(
             sampling="without-replacement",
             batch_size=PARTICIPANTS,
@@ -159,15 +158,13 @@ class EmnistArm:
 
 @functools.lru_cache(maxsize=1)
 def read_users(folder: Path) -> UserFederation:
-    """Read the images of the first `USERS` users. They are kept in memory for the next call.
-
-    A user is a writer of digits. Users are ordered by name.
+    """Read the images of the first `USERS` users, that is, writers of digits, in the order of their names.
 
     Args:
         folder: folder of federated EMNIST.
 
     Returns:
-        Training and test images of each user.
+        Training and test images of each user. They are kept in memory for the next call.
     """
     writers = read_writers(folder, USERS)
     return UserFederation(
@@ -184,36 +181,36 @@ def _images(written: WrittenImages) -> UserImages:
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     """Return the simulations for Figure 1d of Bietti et al.: one for each noise and personalization.
 
-    Each trains the network repeatedly, and measures its test accuracy after several numbers of rounds.
-
+    Each simulation trains the network repeatedly, and measures its test accuracy after several numbers of rounds.
     Personalization is the weight of the model that all users share.
 
     Args:
-        repetitions: runs of each simulation.
+        repetitions: number of trials of each simulation; a trial trains once with each step size of a grid.
         seed: seed of all randomness.
 
     Returns:
-        The repeated trainings of each combination of the values, with its position on the grid.
+        The simulations with their noise multiplier and personalization.
     """
-    table = []
+    simulations = []
     for noise, personalization in product(NOISE_MULTIPLIERS, TIMES_PARTICIPANTS):
         place: Place = {"noise_multiplier": noise, "personalization": personalization_name(personalization)}
         arm = EmnistArm(personalization, noise)
-        table.append(Cell(place=place, simulation=TrialSimulation(arm=arm, repetitions=repetitions, seed=seed)))
-    return tuple(table)
+        simulation = TrialSimulation(arm=arm, repetitions=repetitions, seed=seed)
+        simulations.append(Cell(place=place, simulation=simulation))
+    return tuple(simulations)
 
 
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge the claims that Bietti et al. make in Section 6 about the network.
+    """Judge the two claims that Bietti et al. make in Section 6 about the network.
 
-    Personalization is the weight of the model that all users share. At its least value the shared part is not trained,
-    so that users learn on a random representation.
+    Personalization is the weight of the model that all users share. At its least value, 0, the shared representation is
+    not trained. Users then train their output layers on a random representation.
 
     Args:
         answers: results of the experiment, one for each noise, personalization and measured number of rounds.
 
     Returns:
-        One finding for each of the two claims, from the test accuracies after the last measured round.
+        One finding for each claim, with its verdict from the test accuracies after the last measured round.
     """
     last_rounds = max(MEASURED)
     scores = _accuracies_after(last_rounds, answers)
@@ -223,9 +220,9 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
         accuracies = {name: scores[noise, name] for name in names}
         stages.append(MeasuredPoint(f"σ = {noise:g}", accuracies))
 
-    # Without noise, each trained representation is compared with the random one of the least personalization.
-    local, *shared = names
-    pairs = [(scores[0.0, name], scores[0.0, local]) for name in shared]
+    # Without noise, each trained representation is compared with the random one.
+    random_representation, *trained_representations = names
+    pairs = [(scores[0.0, name], scores[0.0, random_representation]) for name in trained_representations]
     quantity = f"test accuracy after {last_rounds} rounds"
     return (
         judge_pairs(
@@ -254,7 +251,7 @@ def _accuracies_after(rounds: int, answers: Sequence[CellAnswer]) -> dict[tuple[
         answers: results of the experiment. Those without an accuracy are left out.
 
     Returns:
-        Mean accuracies with their confidence bands. The keys are the noise multiplier and the personalization's name.
+        Mean accuracies with their confidence bands, by pairs of a noise multiplier and the name of a personalization.
     """
     read_accuracy = private_score(ACCURACY)
     accuracies = {}

@@ -123,12 +123,10 @@ class DasArm:
         return connected_dimension((PIXELS[self.images], *HIDDEN[self.images], CLASSES))
 
     def check(self, folders: Mapping[DataName, Path]) -> tuple[DataFile, ...]:
-        """Check that the data and the device for the training are available, and return the data files.
-
-        The images are read once and kept in memory.
+        """Check that the device and the data for the training are available, and return the data files.
 
         Args:
-            folders: folder of the data set.
+            folders: folder of the data set, by its name.
 
         Returns:
             The files with their checksums.
@@ -143,26 +141,23 @@ class DasArm:
         """Train the network once, and return its test errors and training losses.
 
         Args:
-            folders: folder of the data set.
-            seed: seed of the assignment of shards to clients, and of all other randomness.
+            folders: folder of the data set, by its name.
+            seed: seed of the assignment of images to clients, and of all other randomness.
 
         Returns:
-            The curves of both over rounds, and the mean test error of the last rounds. No parameter is chosen.
+            Test error and training loss after several numbers of rounds, and the mean test error of the last rounds. No
+            parameter is tuned.
         """
         federation = deal_images(self.images, folders[self.images], seed)
         qualities = train_federated(federation, self._training(), classes=CLASSES, seed=seed)
         return TrialResult(_scores(qualities), {})
 
     def _training(self) -> FederatedTraining:
-        """Return the settings of the training, with the step sizes of all rounds and the rule for updates.
+        """Return the settings of the training: network, batches, step sizes by round, and the rule for updates.
 
-        The clients' step size falls by the factor `STEP_DECAY` from round to round. The network is measured at the
-        rounds of the curve, and at the last rounds, over which the paper takes its mean.
-
-        Returns:
-            Sizes of the network and its batches, step sizes of clients and server by round, and the rule for updates.
+        The clients' step size is multiplied by `STEP_DECAY` after each round. The network is measured at the rounds of
+        the curve, and at the last rounds, over which the paper takes the mean error.
         """
-        # Step sizes of the rounds 0, 1, …; measurements are after the rounds 1, 2, ….
         local_steps = [self.local_step * STEP_DECAY**index for index in range(ROUNDS)]
         last_rounds = range(ROUNDS - LAST + 1, ROUNDS + 1)
         return FederatedTraining(
@@ -179,34 +174,31 @@ class DasArm:
         )
 
     def _server_step_sizes(self, local_steps: Sequence[float]) -> list[float]:
-        """Return the server's step size β_k of each round k.
+        """Return the server's step size in each round.
 
-        It is a fixed multiple of the clients' step size, or follows the schedule `server_steps`. Without either it is
-        1, as in FedAvg, in which the server takes the mean of the clients' weights.
+        It is the multiple `server_ratio` of the clients' step size, or follows the schedule `server_steps`. Without
+        either it is 1, as in FedAvg, in which the server takes the mean of the clients' weights.
 
         Args:
             local_steps: the clients' step size in each round.
-
-        Returns:
-            One step size for each round.
         """
         if self.server_ratio is not None:
             return [self.server_ratio * step for step in local_steps]
 
-        # The schedule has pairs of a first round and a step size, by ascending round.
+        # Pairs of a step size's first round, from 0 and ascending, and the step size.
         schedule = self.server_steps or ((0, 1.0),)
         step_sizes = []
-        for index in range(len(local_steps)):
-            steps_so_far = [step for first_round, step in schedule if first_round <= index]
+        for round_index in range(len(local_steps)):
+            steps_so_far = [step for first_round, step in schedule if first_round <= round_index]
             step_sizes.append(steps_so_far[-1])
         return step_sizes
 
     @property
     def rule(self) -> UpdateRule:
-        """The rule by which updates are scaled, clipped, rounded and made noisy.
+        """The rule by which updates are scaled, clipped, rounded to a grid, and made noisy.
 
-        An update is the difference of weights that a client sends in a round. `noise_at` names who adds the noise: the
-        clients or the server. Updates that are not quantized have no noise.
+        An update is the difference of weights that a client sends in a round. Only updates on a grid get noise, either
+        by the clients or by the server.
         """
         noise = None
         if self.quantization_levels is not None:
@@ -220,16 +212,16 @@ class DasArm:
         )
 
     def certify(self, folders: Mapping[DataName, Path]) -> Ends | None:
-        """Return certified bounds on the ε of truncated discrete Laplace noise, at the δ that the noise is meant for.
+        """Return certified bounds on the ε of truncated discrete Laplace noise, at the δ of its target.
 
-        For noise of the whole run, neighbours may have any two updates. For noise of a round, the sensitivities are
-        those that the paper assumes.
+        Noise with a target for the whole run protects any two updates. For noise with a target for one round, the
+        sensitivities are those that the paper assumes, which do not hold for all data.
 
         Args:
             folders: not used.
 
         Returns:
-            The bounds; None for other noise, or without a grid.
+            A lower and an upper bound on ε, for a round or for the run like the target; None for other noise or none.
         """
         del folders
         if self.quantization_levels is None:
@@ -250,14 +242,13 @@ def _scores(qualities: Sequence[ModelQuality]) -> dict[str, float]:
         qualities: test error and training loss after each measured round, in order.
 
     Returns:
-        The scores by name; errors are shares between 0 and 1.
+        The scores by name. An error is a share of records, from 0 to 1.
     """
     scores = {}
     for quality in qualities:
         if quality.rounds in CURVE_ROUNDS:
             scores[name_at(TEST_ERROR, quality.rounds)] = quality.test_error
             scores[name_at(TRAINING_LOSS, quality.rounds)] = quality.training_loss
-    # The paper states the mean error of the last rounds.
     last_errors = [quality.test_error for quality in qualities[-LAST:]]
     scores[LAST_ERROR] = float(np.mean(last_errors))
     return scores
@@ -267,19 +258,19 @@ def _scores(qualities: Sequence[ModelQuality]) -> dict[str, float]:
 def deal_images(images: ImageName, folder: Path, seed: int) -> ImageFederation:
     """Read the images of a data set, and divide the training images among the clients so that each has few classes.
 
-    The images are sorted by class and cut into parts of equal size, the shards. Each client gets a few of them. The
-    last result is kept in memory.
+    The images are sorted by class and cut into parts of equal size, the shards. Each client gets `SHARDS_PER_CLIENT` of
+    them at random.
 
     Args:
         images: the data set.
-        folder: folder of its files.
+        folder: folder of the data set.
         seed: seed of the assignment.
 
     Returns:
-        Training images with the assignment to clients, and the test images.
+        Training images with the assignment to clients, and the test images. The last result is kept in memory.
     """
     data = read_images(images, folder)
-    # A generator of its own, so that other random numbers of the trial do not change the assignment.
+    # The assignment has a generator of its own, so that it does not depend on other random numbers of the trial.
     generator = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0,)))
     clients = deal_shards(
         data.training.labels, clients=CLIENTS, shards_per_client=SHARDS_PER_CLIENT, generator=generator

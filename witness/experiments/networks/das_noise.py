@@ -41,10 +41,10 @@ RESULTS_KEPT: Final = 32
 
 
 def round_movement(dimension: int, levels: int) -> Movement:
-    """Return the sensitivities of a message in one round, by the equations (6) and (121) of Das et al.
+    """Return the sensitivities of a message in one round, by equations (6) and (121) of Das et al.
 
-    A message is an update that is rounded to a grid. Its sensitivity is its largest change between neighbouring data
-    sets, in some norm. The paper assumes these values; they are not bounds for all data.
+    A message is an update that is rounded to a grid. The sensitivity in a norm is the largest norm of its change
+    between neighbouring data sets. The paper assumes these values. They are not bounds for all data.
 
     Args:
         dimension: number d of weights.
@@ -63,13 +63,14 @@ def noise_of(choice: NoiseChoice, *, dimension: int, levels: int, rounds: int) -
     A message is a client's update of the model, rounded to a grid. Results are kept in memory.
 
     Args:
-        choice: the kind of noise, and whether it is certified, printed by the paper, or absent.
+        choice: kind of the noise; "printed-…" for the paper's formula, "certified-round" for proved noise, or "none".
         dimension: number d of weights.
         levels: grid steps s in a unit.
         rounds: number K of rounds, for noise with a target for all rounds.
 
     Returns:
-        The noise levels and the decay rate of Laplace noise, or the trials of Binomial noise. None without noise.
+        The largest absolute value and the decay rate of Laplace noise, or the number of trials of Binomial noise; None
+        without noise.
 
     Raises:
         NoCertificate: no noise is certified for the target.
@@ -94,8 +95,8 @@ def noise_of(choice: NoiseChoice, *, dimension: int, levels: int, rounds: int) -
 def _binomial_noise(dimension: int, levels: int, movement: Movement) -> BinomialTrials:
     """Return the least Binomial noise, of an even number of trials, that the cpSGD theorem states for one round.
 
-    The target is ε = `ROUND_EPSILON` at δ = `ROUND_DELTA`. The theorem is proved for ε ≤ 1 only, and the target is
-    larger.
+    The target is ε = `ROUND_EPSILON` at δ = `ROUND_DELTA`. The theorem is proved only for ε ≤ 1, which is less than
+    this target.
 
     Args:
         dimension: number d of weights.
@@ -116,14 +117,15 @@ def _binomial_noise(dimension: int, levels: int, movement: Movement) -> Binomial
         linf_sensitivity=movement.linf,
     )
     trials = least_trials(inputs)
-    assert trials is not None  # it is below 10^15 at this target
+    assert trials is not None  # fewer than 10^15 trials, the limit of the search, meet this target
     return BinomialTrials(trials=trials + trials % 2)  # even, so that the mean of the noise is an integer
 
 
 def _certified_noise(dimension: int, levels: int, movement: Movement) -> LaplaceLevels:
     """Return the least truncated discrete Laplace noise that is certified for the target of a round.
 
-    The noise is added to integers: updates that are rounded to a grid with s steps in a unit.
+    The noise is added to integers: updates that are rounded to a grid with s steps in a unit. It is certified for the
+    given sensitivities, which the paper only assumes.
 
     Args:
         dimension: number d of weights.
@@ -131,10 +133,10 @@ def _certified_noise(dimension: int, levels: int, movement: Movement) -> Laplace
         movement: sensitivities of a message in grid steps, in the ℓ1, ℓ2 and ℓ∞ norm.
 
     Returns:
-        Number of noise levels and decay rate of the noise.
+        Largest absolute value of the noise in grid steps, and its decay rate.
 
     Raises:
-        NoCertificate: no noise is certified.
+        NoCertificate: no noise is certified for the target.
     """
     assert movement.l2 is not None  # equation (6) bounds all three norms
     problem = QtdlProblem(
@@ -156,7 +158,7 @@ def _certified_noise(dimension: int, levels: int, movement: Movement) -> Laplace
 def _printed_noise(epsilon: float, dimension: int, movement: Movement) -> LaplaceLevels:
     """Return the truncated discrete Laplace noise that Theorem 1 of Das et al. prescribes for the ε of a message.
 
-    The theorem prescribes the decay rate from ε and the ℓ1 sensitivity, and a number of levels.
+    The decay rate follows from ε and the ℓ1 sensitivity. The largest value depends on the ℓ∞ sensitivity too.
 
     Args:
         epsilon: ε of a message.
@@ -164,7 +166,7 @@ def _printed_noise(epsilon: float, dimension: int, movement: Movement) -> Laplac
         movement: sensitivities of a message, in grid steps.
 
     Returns:
-        Number of noise levels and decay rate of the noise.
+        Largest absolute value of the noise in grid steps, and its decay rate.
     """
     inputs = PrintedInputs(
         epsilon=epsilon, dimension=dimension, l1_sensitivity=movement.l1, linf_sensitivity=movement.linf
@@ -178,24 +180,23 @@ def _printed_noise(epsilon: float, dimension: int, movement: Movement) -> Laplac
 def certified_epsilon(
     choice: NoiseChoice, *, dimension: int, levels: int, rounds: int, at_server: bool = False
 ) -> Ends | None:
-    """Return certified bounds on the ε of truncated discrete Laplace noise, at the δ that the noise is meant for.
+    """Return certified bounds on the ε of truncated discrete Laplace noise, at the δ of its target.
 
     Args:
-        choice: the kind of noise, and whether the paper prints it or it is certified.
+        choice: kind of the noise; "printed-…" for the paper's formula, or "certified-round" for proved noise.
         dimension: number d of weights.
         levels: grid steps s in a unit.
         rounds: number K of rounds, for noise with a target for all rounds.
-        at_server: whether the server adds it, so that a client is protected from observers of the models. Otherwise a
-            record is protected from the server.
+        at_server: True if the server adds the noise. A client is then protected from observers of the models. Otherwise
+            a record is protected from the server.
 
     Returns:
-        The bounds, for one round or for all rounds like the target. None for other noise.
+        A lower and an upper bound on ε, for one round or for all rounds like the target; None for other noise.
     """
     noise = noise_of(choice, dimension=dimension, levels=levels, rounds=rounds)
     if not isinstance(noise, LaplaceLevels):
         return None
 
-    # The sensitivities and δ of the target that the noise is meant for.
     is_for_whole_run = choice == "printed-run"
     movement = round_movement(dimension, levels)
     delta = ROUND_DELTA
@@ -214,7 +215,6 @@ def certified_epsilon(
     if is_for_whole_run:
         mechanism = Repeated(times=rounds, mechanism=message)
 
-    # Noise at the server protects a client, and noise at the clients a record.
     unit: Unit = "record"
     observer: Observer = "server"
     if at_server:

@@ -36,13 +36,13 @@ def _cell(printed: PrintedArm, place: Mapping[str, str], repetitions: int, seed:
     """Return the simulation of one algorithm with its noise, and the test error and ε that the paper prints for it.
 
     Args:
-        printed: the algorithm with its noise (an arm of the experiment), and the paper's values.
-        place: its position on the axes of the grid, without the number of rounds.
-        repetitions: independent trainings of the arm.
+        printed: the algorithm with its noise, and the paper's values.
+        place: values of the experiment's parameters by name, such as `{"arm": "FedAvg"}`.
+        repetitions: number of independent trainings.
         seed: seed of all randomness.
 
     Returns:
-        The repeated trainings with their position on the grid, and the printed values if there are any.
+        The simulation with its parameters, and the printed values if there are any.
     """
     published = None
     if printed.error is not None:
@@ -61,13 +61,13 @@ def _cells_of(
     """Return the simulations of several algorithms with their noise, one for each.
 
     Args:
-        arms: the algorithms with their noise (arms of the experiment), by name.
-        place: their position on the other axes of the grid, without the number of rounds.
-        repetitions: independent trainings of each arm.
+        arms: the algorithms with their noise, by name.
+        place: values of the other parameters of the experiment, by name; may be empty.
+        repetitions: number of independent trainings of each algorithm.
         seed: seed of all randomness.
 
     Returns:
-        The simulations with their positions on the grid, in the order of the arms.
+        The simulations in the order of `arms`.
     """
     return tuple(_cell(arm, {**place, "arm": name}, repetitions, seed) for name, arm in arms.items())
 
@@ -76,27 +76,26 @@ def plain_cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     """Return the simulations for Table 6 of Das et al.: the algorithms without noise on both data sets.
 
     Args:
-        repetitions: independent trainings for each data set and algorithm.
+        repetitions: number of independent trainings for each data set and algorithm.
         seed: seed of all randomness.
 
     Returns:
-        One simulation for each data set and algorithm, with its position on the grid.
+        One simulation for each data set and algorithm.
     """
-    parts = [_cells_of(arms, {"images": images}, repetitions, seed) for images, arms in TABLE_6.items()]
-    return tuple(itertools.chain.from_iterable(parts))
+    by_data_set = [_cells_of(arms, {"images": images}, repetitions, seed) for images, arms in TABLE_6.items()]
+    return tuple(itertools.chain.from_iterable(by_data_set))
 
 
 def last_errors(answers: Sequence[CellAnswer], **place: str) -> dict[str, Measured]:
     """Return the test error of each algorithm with its noise, averaged over the last five rounds.
 
-    An algorithm with its noise is an arm of the experiment.
-
     Args:
         answers: results of the experiment.
-        **place: values of axes other than the arm and the rounds. Results with other values are ignored.
+        **place: values of parameters, such as `images="CIFAR-10"`. Results with other values are ignored.
 
     Returns:
-        Mean errors with their confidence bands, by the arm's name. Results without an error are left out.
+        Mean errors with their confidence bands, by the name of the algorithm with its noise. Results without an error
+        are left out.
     """
     read_error = private_score(LAST_ERROR)
     errors = {}
@@ -108,55 +107,54 @@ def last_errors(answers: Sequence[CellAnswer], **place: str) -> dict[str, Measur
     return errors
 
 
-def _judge_first_against(
-    answers: Sequence[CellAnswer], claim: str, *, first: str, second: str, names: tuple[str, str]
+def _judge_lower_error(
+    answers: Sequence[CellAnswer], claim: str, *, better_prefix: str, other_prefix: str, names: tuple[str, str]
 ) -> Finding:
     """Judge whether every method of one kind has a lower test error than every method of another kind.
 
-    A method, or arm of the experiment, is an algorithm with its noise. Methods with certified noise are left out,
-    because the paper has none.
+    A method is an algorithm with its noise. Its kind follows from the beginning of its name. Methods with certified
+    noise are left out, because the paper has none.
 
     Args:
         answers: results of the experiment.
         claim: the paper's claim.
-        first: first letters of the names of the arms that are said to be better.
-        second: first letters of the names of the other arms.
+        better_prefix: beginning of the names of the methods that are said to be better.
+        other_prefix: beginning of the names of the other methods.
         names: names of both kinds.
 
     Returns:
-        The claim with its verdict, from the confidence bands of the errors.
+        The claim with its verdict, from the confidence bands of the errors of all pairs of methods.
     """
-    first_errors = []
-    second_errors = []
+    better_errors = []
+    other_errors = []
     for name, error in last_errors(answers).items():
         if name.endswith("certified"):
             continue
-        if name.startswith(first):
-            first_errors.append(error)
-        if name.startswith(second):
-            second_errors.append(error)
-    # Every method of the first kind is compared with every one of the second kind.
-    pairs = list(itertools.product(first_errors, second_errors))
+        if name.startswith(better_prefix):
+            better_errors.append(error)
+        if name.startswith(other_prefix):
+            other_errors.append(error)
+    pairs = list(itertools.product(better_errors, other_errors))
     return judge_pairs(claim, pairs, names=names, quantity="test error in the last five rounds")
 
 
 def judge_noise(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge the claims of experiment (i) of Das et al. on the accuracy and the privacy of their noise.
+    """Judge the two claims of experiment (i) of Das et al. about their truncated discrete Laplace noise.
 
-    Their truncated discrete Laplace noise is compared with Binomial noise.
+    It is said to be more accurate than Binomial noise, and to be private at the target of a round.
 
     Args:
         answers: results of the experiment, with test errors and the certified ε of the noise.
 
     Returns:
-        For each of the two claims a verdict, such as confirmed or refuted, and the measured numbers in words.
+        One finding for each claim: a verdict, such as confirmed, and the measured numbers in words.
     """
     return (
-        _judge_first_against(
+        _judge_lower_error(
             answers,
             "Truncated discrete Laplace noise gives a lower test error than Binomial noise.",
-            first="QTDL",
-            second="Binomial",
+            better_prefix="QTDL",
+            other_prefix="Binomial",
             names=("the paper's noise", "Binomial noise"),
         ),
         judge_printed_noise(answers, "The printed noise of a message is private at ε = 10 with a small δ."),
@@ -164,23 +162,23 @@ def judge_noise(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 
 
 def judge_clipping(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge the claims of experiments (ii) and (iii) of Das et al. on normalised updates and on their noise's privacy.
+    """Judge the two claims of experiments (ii) and (iii) of Das et al. about normalised updates and their noise.
 
-    Normalised updates are compared with clipped ones. A normalised update is divided by its norm, and a clipped one is
-    shortened if it is too long.
+    Normalised updates are said to be more accurate than clipped ones. A normalised update is divided by its norm, and a
+    clipped one is shortened if it is too long. The noise is said to be private at the target of all rounds.
 
     Args:
         answers: results of the experiment, with test errors and the certified ε of the noise.
 
     Returns:
-        For each of the two claims a verdict, such as confirmed or refuted, and the measured numbers in words.
+        One finding for each claim: a verdict, such as confirmed, and the measured numbers in words.
     """
     return (
-        _judge_first_against(
+        _judge_lower_error(
             answers,
             "At the same privacy normalised updates give a lower test error than clipped ones.",
-            first=PRIVATE_NORMALISED,
-            second="clipping",
+            better_prefix=PRIVATE_NORMALISED,
+            other_prefix="clipping",
             names=("normalised", "clipped"),
         ),
         judge_printed_noise(answers, "The printed noise of all rounds is private at ε = 0.1 and δ = 1e-9."),
@@ -229,21 +227,19 @@ def _table_preset(
     images: DataName,
     setting: str,
 ) -> Preset:
-    """Describe the experiment that reproduces one table of Das et al. with one data set.
-
-    An arm is an algorithm with its noise.
+    """Describe the experiment that reproduces one table of Das et al. on one data set.
 
     Args:
         number: number of the table.
-        figure: number of the figure with its curves.
+        figure: number of the figure with the curves of the table's algorithms.
         title: title of the experiment.
-        summary: the measured quantity.
-        arms: the arms, by name.
+        summary: the measured quantity and the setting, in words.
+        arms: the algorithms with their noise, by name.
         images: the data set.
         setting: end of the sentence about the reproduced table and figure.
 
     Returns:
-        The experiment as data: its simulations, axes, measured score, and the function that judges its claims.
+        The experiment with its simulations, axes, measured score, and the function that judges its claims.
     """
 
     def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:

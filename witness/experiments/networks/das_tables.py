@@ -34,9 +34,9 @@ class PrintedArm:
     """An algorithm with its noise, and the test error that the paper prints for it in a table.
 
     Attributes:
-        arm: the algorithm with its settings.
-        error: mean test error of the last five rounds, as a share; None for noise that is not the paper's.
-        claimed: the paper's claim on the privacy of the noise; None without a claim.
+        arm: the algorithm with its noise and settings.
+        error: mean test error of the last five rounds, from 0 to 1; None for noise that the paper does not have.
+        claimed: (ε, δ) that the paper claims for the noise; None without a claim.
     """
 
     arm: DasArm
@@ -45,7 +45,7 @@ class PrintedArm:
 
 
 def _grid_name(power: int) -> str:
-    """Return the name of a grid with 2^`power` grid steps in a unit, such as `s = 2^9`."""
+    """Return the name `s = 2^power` of a grid with 2^power steps in a unit, such as `s = 2^9`."""
     return f"s = 2^{power}"
 
 
@@ -58,18 +58,18 @@ def _noise_arms(
     binomial_steps: Steps,
     errors: tuple[float, float, float],
 ) -> dict[str, PrintedArm]:
-    """Return the methods that experiment (i) of Das et al. compares: algorithms with four kinds of noise.
+    """Return the methods of experiment (i) of Das et al.: one algorithm with four kinds of noise.
 
-    These are Binomial noise, the paper's own noise on two grids, and certified noise. The paper's noise, QTDL, is
-    truncated discrete Laplace noise on updates that are rounded to a grid.
+    These are Binomial noise, the paper's own noise on a fine and a coarse grid, and certified noise on the fine grid.
+    The paper's own noise, QTDL, is truncated discrete Laplace noise on updates that are rounded to a grid.
 
     Args:
         images: the data set.
-        powers: base-two logarithms of the grid steps of the fine and the coarse grid.
-        steps: step sizes of the server with truncated discrete Laplace noise, each with its first round.
-        binomial_local_step: η₀ with Binomial noise, the clients' step size in the first round.
-        binomial_steps: step sizes of the server with Binomial noise, each with its first round.
-        errors: printed test errors, between 0 and 1: Binomial noise, and the paper's on the fine and the coarse grid.
+        powers: base-two logarithms of the numbers of grid steps in a unit, for the fine and the coarse grid.
+        steps: step sizes of the server with truncated discrete Laplace noise, each after the first round of its use.
+        binomial_local_step: step size of the clients in the first round, with Binomial noise.
+        binomial_steps: step sizes of the server with Binomial noise, each after the first round of its use.
+        errors: printed test errors, from 0 to 1: Binomial noise, and the paper's on the fine and the coarse grid.
 
     Returns:
         The methods by name. Only the paper's own noise has a claim, and certified noise has no printed error.
@@ -78,14 +78,11 @@ def _noise_arms(
     binomial_error, fine_error, coarse_error = errors
 
     def laplace_arm(power: int, noise: NoiseChoice) -> DasArm:
-        """Return the training with truncated discrete Laplace noise on a grid with 2^`power` steps in a unit.
+        """Return the algorithm with truncated discrete Laplace noise on a grid with 2^power steps in a unit.
 
         Args:
-            power: base-two logarithm of the grid steps in a unit.
-            noise: whether the noise is the paper's or certified, and for which target.
-
-        Returns:
-            The algorithm with its noise, and with the step sizes of experiment (i).
+            power: base-two logarithm of the number of grid steps in a unit.
+            noise: "printed-round" for the paper's noise, "certified-round" for certified noise.
         """
         return DasArm(
             algorithm=PRIVATE_NORMALISED,
@@ -134,14 +131,11 @@ TABLE_4: Final = _noise_arms(
 
 
 def _run_arm(arm: DasArm, error: float) -> PrintedArm:
-    """Combine an algorithm of experiment (ii) or (iii) with its printed error and the claim on its noise.
+    """Combine an algorithm of experiment (ii) or (iii) with its printed error and the ε and δ claimed for all rounds.
 
     Args:
         arm: the algorithm with its settings and noise.
-        error: printed test error, as a share.
-
-    Returns:
-        The algorithm with both printed values. The claim is (ε, δ) for all rounds together.
+        error: printed test error, from 0 to 1.
     """
     return PrintedArm(arm=arm, error=error, claimed=CLAIM_OF_RUN)
 
@@ -151,13 +145,13 @@ def _clipping_arms(
 ) -> dict[str, PrintedArm]:
     """Return the methods of experiments (ii) and (iii) of Das et al.: normalised updates, and clipped ones.
 
-    A method, or arm, is an algorithm with its noise. There is one with clipped updates for each clipping norm.
+    A method is an algorithm with its noise. There is one method with clipped updates for each clipping norm.
 
     Args:
-        shared: a method with the settings that all methods share.
-        normalised: steps of the server with normalised updates.
+        shared: settings that all methods share.
+        normalised: step sizes of the server with normalised updates, each after the first round of its use.
         error: printed test error with normalised updates.
-        clipped: steps of the server and printed test error, by clipping norm.
+        clipped: step sizes of the server and printed test error, by clipping norm.
 
     Returns:
         The methods by name, each with its printed test error.
@@ -169,17 +163,14 @@ def _clipping_arms(
 
 
 def _with_steps(arm: DasArm, steps: Steps, clipping_norm: float | None) -> DasArm:
-    """Return a training with a given schedule of server steps, and with clipped updates if there is a clipping norm.
+    """Return an algorithm of experiment (ii) or (iii) of Das et al. with given server steps and scaling of updates.
 
-    All other settings are those of experiments (ii) and (iii) of Das et al.
+    It has messages of full precision, and the paper's noise for the target of all rounds.
 
     Args:
-        arm: an algorithm with the settings that all trainings of the experiment share.
-        steps: steps of the server, each with the first round of its use.
-        clipping_norm: clipping norm; None normalises the updates.
-
-    Returns:
-        A copy of the algorithm's settings with these steps and this scaling of updates.
+        arm: settings that all algorithms of the experiment share; its own scaling and noise are ignored.
+        steps: step sizes of the server, each after the first round of its use.
+        clipping_norm: clipping norm of the updates; None to normalise them.
     """
     return DasArm(
         algorithm=arm.algorithm,

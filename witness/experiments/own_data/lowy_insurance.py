@@ -88,7 +88,7 @@ CLAIMS: Final = (
 
 @dataclass(frozen=True)
 class InsuranceArm:
-    """A training on medical costs by one algorithm with one noise at one ε, for a number of silos.
+    """Training on medical costs with one algorithm, one noise and one ε, in several silos.
 
     A silo is a client with many records.
 
@@ -123,33 +123,33 @@ class InsuranceArm:
         return {"step_size": STEP_SIZES[self.settings.algorithm], "clipping_norm": CLIPPING_NORMS}
 
     def check(self, folders: Mapping[DataName, Path]) -> tuple[DataFile, ...]:
-        """Read the records once, so that a missing or wrong file is found, and return their files.
+        """Check that the files of the medical costs are present and original, and return them with their checksums.
 
         Args:
-            folders: folder of the medical costs.
+            folders: folder of the medical costs, with the key "medical-costs".
 
-        Returns:
-            The files with their checksums.
+        Raises:
+            InvalidInput: a file is missing or is not the original.
         """
         return read_medical_costs(folders["medical-costs"]).files
 
     def run(self, folders: Mapping[DataName, Path], seed: int) -> TrialResult:
-        """Return the relative root mean square error of one trial, with the chosen step size and clipping norm.
+        """Run one trial: train with each step size and clipping norm of a grid, and test the best model.
 
         Args:
-            folders: folder of the medical costs.
+            folders: folder of the medical costs, with the key "medical-costs".
             seed: seed of the split and of all randomness.
 
         Returns:
-            The error on test records, and the chosen values.
+            The relative root mean square error on test records, and the chosen step size and clipping norm.
         """
         return _run_trial(self, folders["medical-costs"], seed)
 
     def certify(self, folders: Mapping[DataName, Path]) -> Ends | None:
-        """Return the certified ε of the noise for a record of the first silo.
+        """Return certified bounds on ε at δ = n⁻², for a record of the first silo with its n training records.
 
         Args:
-            folders: not used.
+            folders: not used; the numbers of records are known.
 
         Returns:
             A lower and an upper bound on ε; None without noise.
@@ -160,13 +160,12 @@ class InsuranceArm:
 
 @functools.lru_cache(maxsize=64)
 def _run_trial(arm: InsuranceArm, folder: Path, seed: int) -> TrialResult:
-    """Run one trial on medical costs, and return its error with the chosen step size and clipping norm.
+    """Run one trial on medical costs: train on a random part of the records, and test on the rest.
 
-    A trial is one training with its own split and randomness. Results are kept in memory, because simulations without
-    noise are the same at several ε.
+    Results are kept in memory, because simulations without noise are the same at several ε.
 
     Args:
-        arm: algorithm, noise and number of silos (clients with many records).
+        arm: algorithm, noise and number of silos. A silo is a client with many records.
         folder: folder of the medical costs.
         seed: seed of the split and of all randomness.
 
@@ -185,7 +184,7 @@ def _run_trial(arm: InsuranceArm, folder: Path, seed: int) -> TrialResult:
         seed=seed,
     )
 
-    # The error relative to that of the naive predictor, the mean of the training targets.
+    # The error is relative to that of the naive predictor, which always predicts the mean of the training targets.
     _, training_targets = silos.all_training()
     predictions = silos.test_features @ choice.model
     error = relative_error(tuple(silos.test_targets), tuple(predictions), float(np.mean(training_targets)))
@@ -194,13 +193,13 @@ def _run_trial(arm: InsuranceArm, folder: Path, seed: int) -> TrialResult:
 
 
 def training_records(silos: int) -> int:
-    """Return the number of training records of the first silo, a client with many records.
+    """Return the number of training records of the first silo. A silo is a client with many records.
 
     Args:
         silos: number of silos among which the medical costs are divided.
 
     Returns:
-        The records of the silo without those that are held out for tests.
+        The number of records of the silo that are not held out for tests.
     """
     first_size, *_ = group_sizes(silos)
     test_records = math.ceil(TEST_SHARE * first_size)
@@ -219,10 +218,10 @@ def squared_slope(predictions: Floats, targets: Floats) -> Floats:
 
 @functools.lru_cache(maxsize=4)
 def sort_into_silos(folder: Path, silos: int, seed: int) -> SiloRecords:
-    """Divide the medical costs among the silos of a trial: records sorted by charges and cut into N silos.
+    """Sort the medical costs by charges, and divide them among the N silos of a trial.
 
-    N − 1 silos have ⌈1338/N⌉ records, and the last silo has the rest. A constant feature 1 is added, and age and body
-    mass index are standardised.
+    A silo is a client with many records. N − 1 silos have ⌈1338/N⌉ records, and the last one has the rest. Age and body
+    mass index are standardised over all records, and a constant feature 1 is added.
 
     Args:
         folder: folder of the medical costs.
@@ -230,18 +229,15 @@ def sort_into_silos(folder: Path, silos: int, seed: int) -> SiloRecords:
         seed: seed of the split into training and test records.
 
     Returns:
-        Features and charges of each silo, with a part of the records held out for tests.
+        Features and charges of each silo, with a part of its records held out for tests.
     """
     costs = read_medical_costs(folder)
-
-    # Standardise two features, and add the constant one.
     features = costs.features.copy()
     for name in ("age", "bmi"):
         column = features[:, FEATURES.index(name)]
         column[:] = (column - column.mean()) / column.std()
     features = np.column_stack([np.ones(len(features)), features])
 
-    # Sort by charges, and cut the sorted records into silos.
     order = np.argsort(costs.charges, kind="stable")
     bounds = np.cumsum(group_sizes(silos))[:-1]
     silo_features = np.split(features[order], bounds)
@@ -250,18 +246,17 @@ def sort_into_silos(folder: Path, silos: int, seed: int) -> SiloRecords:
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return the simulations for the figures of Lowy and Razaviyayn on medical costs: one for each panel and ε.
+    """Return the simulations for the figures of Lowy and Razaviyayn on medical costs.
 
-    There is one for each algorithm with its noise, too.
-
-    A panel has a number of silos (clients with many records) and of silos in a round.
+    There is one simulation for each panel of the figures, algorithm with its noise, and ε. A panel has a number of
+    silos, that is, of clients with many records, and a number of silos in a round.
 
     Args:
         repetitions: number of trials of each simulation.
         seed: seed of all randomness.
 
     Returns:
-        For each combination of the values, the repeated trainings with their position on the grid.
+        The simulations with their panel, algorithm and ε.
     """
 
     def simulate(panel: str, settings: ArmSettings) -> TrialSimulation:
@@ -269,20 +264,19 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
         silos, _ = PANELS[panel]
         return TrialSimulation(arm=InsuranceArm(settings, silos), repetitions=repetitions, seed=seed)
 
-    # Numbers of participants and of training records, by panel.
     participants = {panel: count for panel, (_, count) in PANELS.items()}
     records = {panel: training_records(silos) for panel, (silos, _) in PANELS.items()}
     return arm_cells(participants, INSURANCE["epsilons"], records=records, simulate=simulate)
 
 
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge the statements of Lowy and Razaviyayn in Section 5 and Appendix H.2 about linear regression.
+    """Judge the claims of Lowy and Razaviyayn in Section 5 and Appendix H.2 about linear regression.
 
     Args:
-        answers: results of the experiment, one for each number of silos, arm (algorithm with its noise) and ε.
+        answers: results of the experiment, one for each panel of the figures, algorithm with its noise, and ε.
 
     Returns:
-        For each statement a verdict, such as confirmed or refuted, and the measured numbers in words.
+        One finding for each claim: a verdict, such as confirmed, and the measured numbers in words.
     """
     arm_findings = judge_arms(answers, CLAIMS, measure="test_rrmse", quantity="relative root mean square error")
     naive_findings = judge_naive(answers, "test_rrmse")

@@ -122,11 +122,13 @@ CLAIMS: Final = (
 
 @dataclass(frozen=True)
 class MnistArm:
-    """A training on MNIST by one algorithm with one noise at one ε, in one panel of the figure.
+    """Training on MNIST with one algorithm, one noise and one ε, in 25 silos.
+
+    A silo is a client with many records. Without mixing, a silo has the images of one even and one odd digit.
 
     Attributes:
-        settings: algorithm, noise, ε and participants.
-        mixed: whether the records of all silos are mixed, so that silos do not differ.
+        settings: algorithm, noise, ε and number of silos in a round.
+        mixed: True if the images of all silos are mixed, so that all silos have the same distribution.
         data: names of the data sets that a trial reads.
         bytes: expected memory of a trial.
     """
@@ -154,33 +156,35 @@ class MnistArm:
         return {"step_size": STEP_SIZES[self.settings.algorithm]}
 
     def check(self, folders: Mapping[DataName, Path]) -> tuple[DataFile, ...]:
-        """Read the images once, so that a missing or wrong file is found, and return their files.
+        """Check that the files of MNIST are present and original, and return them with their checksums.
 
         Args:
-            folders: folder of MNIST.
+            folders: folder of MNIST, with the key "mnist".
 
-        Returns:
-            The files with their checksums.
+        Raises:
+            InvalidInput: a file is missing or is not the original.
         """
         return read_images("mnist", folders["mnist"]).files
 
     def run(self, folders: Mapping[DataName, Path], seed: int) -> TrialResult:
-        """Return the test error of one trial, and the chosen step size.
+        """Run one trial: train with each step size of a grid, and test the best model.
 
         Args:
-            folders: folder of MNIST.
+            folders: folder of MNIST, with the key "mnist".
             seed: seed of the split and of all randomness.
 
         Returns:
-            The share of misclassified test records, and the step size.
+            The share of misclassified test records, and the chosen step size.
         """
         return _run_trial(self, folders["mnist"], seed)
 
     def certify(self, folders: Mapping[DataName, Path]) -> Ends | None:
-        """Return the certified ε of the noise for one copy of an image.
+        """Return certified bounds on ε at δ = n⁻², for an image in one silo with its n training records.
+
+        Without mixing, an image is in five silos, so that its whole ε is larger.
 
         Args:
-            folders: not used.
+            folders: not used; the numbers of records are known.
 
         Returns:
             A lower and an upper bound on ε; None without noise.
@@ -191,10 +195,9 @@ class MnistArm:
 
 @functools.lru_cache(maxsize=64)
 def _run_trial(arm: MnistArm, folder: Path, seed: int) -> TrialResult:
-    """Run one trial on MNIST, and return its test error with the chosen step size.
+    """Run one trial on MNIST: train on a random part of the records, and test on the rest.
 
-    A trial trains on its own split of the records, with its own randomness. Results are kept in memory, because
-    simulations without noise are the same at several ε.
+    Results are kept in memory, because simulations without noise are the same at several ε.
 
     Args:
         arm: algorithm, noise, and how silos get their records.
@@ -205,19 +208,18 @@ def _run_trial(arm: MnistArm, folder: Path, seed: int) -> TrialResult:
         The share of misclassified test records, and the chosen step size.
     """
     silos = deal_digits(folder, seed, mixed=arm.mixed)
-    # The paper's constant L is twice the largest norm of a record's features.
     largest_norms = [float(np.linalg.norm(features, axis=1).max()) for features in silos.features]
     choice = arm.settings.choose(
         silos,
         value=logistic_value,
         slope=logistic_slope,
-        lipschitz=2.0 * max(largest_norms),
+        lipschitz=2.0 * max(largest_norms),  # the constant L of the paper's noise
         lipschitz_ratio=LIPSCHITZ_RATIO,
         step_sizes=STEP_SIZES[arm.settings.algorithm],
         clipping_norms=(math.inf,),
         seed=seed,
     )
-    # A prediction is wrong if its sign differs from that of the target.
+    # The target is 1 or −1. A prediction of 0 counts as wrong.
     is_wrong = silos.test_targets * (silos.test_features @ choice.model) <= 0.0
     return TrialResult({"test_error": float(np.mean(is_wrong))}, {"step_size": choice.step_size})
 
@@ -229,7 +231,7 @@ def logistic_value(predictions: Floats, targets: Floats) -> Floats:
 
 
 def logistic_slope(predictions: Floats, targets: Floats) -> Floats:
-    """Return the derivative −y/(1 + e^(yz)) of the logistic loss, at the prediction z clipped to [−15, 15]."""
+    """Return the derivative −y/(1 + e^(yz)) of the logistic loss, at predictions z that are clipped to [−15, 15]."""
     bounded_predictions = np.clip(predictions, -LARGEST_PREDICTION, LARGEST_PREDICTION)
     return -targets * expit(-targets * bounded_predictions)
 
@@ -238,19 +240,19 @@ def logistic_slope(predictions: Floats, targets: Floats) -> Floats:
 def read_components(folder: Path) -> tuple[Floats, Floats]:
     """Return the first 50 principal components of each training image of MNIST, and its digit.
 
-    Pixels are scaled to [0, 1] and centred. The components are the eigenvectors of their covariance with the largest
-    eigenvalues.
+    Pixels are scaled to [0, 1] and centred. They are projected onto the 50 eigenvectors of their covariance matrix that
+    have the largest eigenvalues.
 
     Args:
         folder: folder of MNIST.
 
     Returns:
-        The components, of shape (60000, 50), and one digit for each image.
+        The projections, (60000, 50), and one digit for each image.
     """
     images = read_images("mnist", folder).training
-    pixels = images.pixels.astype(np.float64) / 255.0  # bytes, scaled to [0, 1]
+    pixels = images.pixels.astype(np.float64) / 255.0
     centred = pixels - pixels.mean(axis=0)
-    _, directions = np.linalg.eigh(centred.T @ centred)  # by ascending eigenvalue
+    _, directions = np.linalg.eigh(centred.T @ centred)  # eigenvalues are ascending
     largest_first = directions[:, ::-1]
     return centred @ largest_first[:, :COMPONENTS], images.labels.astype(np.float64)
 
@@ -259,15 +261,16 @@ def read_components(folder: Path) -> tuple[Floats, Floats]:
 def deal_digits(folder: Path, seed: int, *, mixed: bool) -> SiloRecords:
     """Divide MNIST among the 25 silos of a trial, one for each pair of an even and an odd digit.
 
-    Features are principal components of the images. The target is 1 for the even and −1 for the odd digit.
+    A silo is a client with many records. Features are principal components of the images. The target is 1 for an even
+    and −1 for an odd digit.
 
     Args:
         folder: folder of MNIST.
         seed: seed of the split into training and test records, and of the mixing.
-        mixed: whether the records of all 25 pairs are mixed and assigned to the silos at random.
+        mixed: True to mix the records of all 25 pairs, and to deal them to silos of the same size at random.
 
     Returns:
-        Features and targets of each silo, with a part of the records held out for tests.
+        Features and targets of each silo, with a part of its records held out for tests.
     """
     features_by_digit = _features_by_digit(folder)
     images_of_digit = len(features_by_digit[0])
@@ -276,8 +279,7 @@ def deal_digits(folder: Path, seed: int, *, mixed: bool) -> SiloRecords:
     features = [np.concatenate([features_by_digit[even], features_by_digit[odd]]) for even, odd in pairs]
     targets = [np.repeat([1.0, -1.0], images_of_digit) for _ in pairs]
     if mixed:
-        # Mix the records of all silos, and cut them into silos of the same size.
-        # A generator of its own, so that the mixing does not change the split of the records.
+        # The mixing has a generator of its own, so that it does not change the split into training and test records.
         generator = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(2,)))
         order = generator.permutation(2 * images_of_digit * len(pairs))
         features = np.split(np.concatenate(features)[order], len(pairs))
@@ -288,6 +290,8 @@ def deal_digits(folder: Path, seed: int, *, mixed: bool) -> SiloRecords:
 def _features_by_digit(folder: Path) -> list[Floats]:
     """Return the features of the first images of each digit, equally many for each.
 
+    The number is one seventh (1/`USED_SHARE`) of the number of images of the rarest digit.
+
     Args:
         folder: folder of MNIST.
 
@@ -295,23 +299,23 @@ def _features_by_digit(folder: Path) -> list[Floats]:
         One array for each digit from 0 to 9, with one row per image.
     """
     features, digits = read_components(folder)
-    # Every digit has as many images as the rarest one, of which one in `USED_SHARE` is used.
-    rarest = int(np.bincount(digits.astype(np.int64), minlength=CLASSES).min())
-    size = rarest // USED_SHARE
+    images_of_rarest = int(np.bincount(digits.astype(np.int64), minlength=CLASSES).min())
+    size = images_of_rarest // USED_SHARE
     return [features[digits == digit][:size] for digit in range(CLASSES)]
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return the simulations for the figures of Lowy and Razaviyayn on MNIST: one for each panel, algorithm and ε.
+    """Return the simulations for the figures of Lowy and Razaviyayn on MNIST.
 
-    A panel has a number of silos (clients with many records) in a round, with their own digits or with mixed ones.
+    There is one simulation for each panel of the figures, algorithm with its noise, and ε. A panel has a number of
+    silos, that is, of clients with many records, in a round. The silos have either two digits each or mixed ones.
 
     Args:
         repetitions: number of trials of each simulation.
         seed: seed of all randomness.
 
     Returns:
-        For each combination of the values, the repeated trainings with their position on the grid.
+        The simulations with their panel, algorithm and ε.
     """
 
     def simulate(panel: str, settings: ArmSettings) -> TrialSimulation:
@@ -319,20 +323,19 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
         _, mixed = PANELS[panel]
         return TrialSimulation(arm=MnistArm(settings, mixed), repetitions=repetitions, seed=seed)
 
-    # Numbers of participants and of training records, by panel.
     participants = {panel: count for panel, (count, _) in PANELS.items()}
     records = {panel: int(MNIST["samples_per_client"]) for panel in PANELS}
     return arm_cells(participants, MNIST["epsilons"], records=records, simulate=simulate)
 
 
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge the statements of Lowy and Razaviyayn in Section 5 and Appendix H.1 about MNIST.
+    """Judge the claims of Lowy and Razaviyayn in Section 5 and Appendix H.1 about MNIST.
 
     Args:
-        answers: results of the experiment, one for each panel of the figure, arm (algorithm with its noise) and ε.
+        answers: results of the experiment, one for each panel of the figures, algorithm with its noise, and ε.
 
     Returns:
-        For each statement a verdict, such as confirmed or refuted, and the measured numbers in words.
+        One finding for each claim: a verdict, such as confirmed, and the measured numbers in words.
     """
     return judge_arms(answers, CLAIMS, measure="test_error", quantity="test error")
 

@@ -28,20 +28,21 @@ QUANTITY: Final = "relative root mean square error"
 def judge_naive(answers: Sequence[CellAnswer], measure: str) -> tuple[Finding, ...]:
     """Judge the claims of Lowy and Razaviyayn about the naive predictor, and one exception to their other claims.
 
-    The naive predictor is the mean of the training targets. In the exception local SGD is said to be better than
-    mini-batch SGD. It is the panel with 3 of 3 silos in a round, at ε = 3. Silos are clients with many records.
+    The naive predictor always predicts the mean of the training targets. The exception is the panel with 3 of 3 silos
+    in a round, at ε = 3. There, local SGD is said to be better than mini-batch SGD. Silos are clients with many
+    records.
 
     Args:
-        answers: results of the experiment, one for each panel, arm (algorithm with its noise) and ε.
-        measure: name of the relative error.
+        answers: results of the experiment, one for each panel of the figures, algorithm with its noise, and ε.
+        measure: name of the score of the answers that is judged, a relative error.
 
     Returns:
-        For each claim a verdict, such as confirmed or refuted, and the measured numbers in words.
+        One finding for each claim: a verdict, such as confirmed, and the measured numbers in words.
     """
-    # Errors of private training in all settings, and those of mini-batch SGD at ε = 1.
+    errors = scores_by_setting(answers, measure)
     private_errors = []
     errors_at_one = []
-    for (_, arm, epsilon), error in scores_by_setting(answers, measure).items():
+    for (_, arm, epsilon), error in errors.items():
         if arm in (NOISY_MINI_BATCH, NOISY_LOCAL):
             private_errors.append(error)
         if arm == NOISY_MINI_BATCH and epsilon == STATED_EPSILON:
@@ -56,7 +57,7 @@ def judge_naive(answers: Sequence[CellAnswer], measure: str) -> tuple[Finding, .
         _judge_gain(errors_at_one),
         judge_pairs(
             "With 3 of 3 silos private local SGD predicts better than private mini-batch SGD at ε = 3.",
-            _reversed_pair(scores_by_setting(answers, measure)),
+            _reversed_pair(errors),
             names=(NOISY_LOCAL, NOISY_MINI_BATCH),
             quantity=QUANTITY,
         ),
@@ -66,21 +67,19 @@ def judge_naive(answers: Sequence[CellAnswer], measure: str) -> tuple[Finding, .
 def _judge_gain(scores: Sequence[Measured]) -> Finding:
     """Judge whether the error of private training at ε = 1 is from 30 to 40 % below that of the naive predictor.
 
-    The claim holds in a panel if the confidence band meets the stated range, and fails if it does not.
+    The claim holds in a panel of the figure if the confidence band of the error overlaps the stated range. Otherwise it
+    fails.
 
     Args:
-        scores: relative error of private mini-batch SGD at ε = 1, one for each panel.
+        scores: errors of private mini-batch SGD at ε = 1, relative to the naive predictor, one for each panel.
 
     Returns:
         The claim with its verdict and the measured gains.
     """
     # The naive predictor has the error 1, so that a gain of 30 to 40 % is an error from 0.6 to 0.7.
     least_error, largest_error = 1.0 - LARGEST_GAIN, 1.0 - LEAST_GAIN
-    is_inside = [score.lower <= largest_error and score.upper >= least_error for score in scores]
-    # The band decides in every panel, so that none stays open.
-    tally = Tally(
-        holds=is_inside.count(True), fails=is_inside.count(False), of=len(is_inside), noun=("panel", "panels")
-    )
+    overlaps = [score.lower <= largest_error and score.upper >= least_error for score in scores]
+    tally = Tally(holds=overlaps.count(True), fails=overlaps.count(False), of=len(overlaps), noun=("panel", "panels"))
     words = "Nothing was measured."
     if scores:
         gains = ", ".join(f"{1.0 - score.mean:.0%}" for score in scores)
@@ -90,12 +89,12 @@ def _judge_gain(scores: Sequence[Measured]) -> Finding:
 
 
 def _reversed_pair(scores: Mapping[tuple[str, str, float], Measured]) -> list[tuple[Measured, Measured]]:
-    """Return the errors of private local and private mini-batch SGD where the paper says that the first is better.
+    """Return the errors of private local and private mini-batch SGD in the case where local SGD is said to be better.
 
-    The text names one case in which local SGD is better: 3 of 3 silos at ε = 3. A silo is a client with many records.
+    The paper names one such case: 3 of 3 silos in a round, at ε = 3. A silo is a client with many records.
 
     Args:
-        scores: relative errors by panel of the figure, arm (algorithm with its noise) and ε.
+        scores: relative errors by panel of the figure, algorithm with its noise, and ε.
 
     Returns:
         One pair of errors, with local SGD first; no pair if one of them was not measured.

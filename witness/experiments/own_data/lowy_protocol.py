@@ -53,12 +53,12 @@ Noise = Literal["printed", "certified", "none"]
 class ArmSettings:
     """Settings of a training in the experiments of Lowy and Razaviyayn: one algorithm with one noise at one ε.
 
-    Each client, a silo, has n records. A run has `ROUNDS` rounds, and its δ is n⁻².
+    The clients are called silos. Each has n training records. A run has `ROUNDS` rounds, and its δ is n⁻².
 
     Attributes:
         algorithm: `mini-batch` for reports on batches, or `local` for several local steps in a round.
         noise: `printed` for the paper's formula, `certified` for the least certified noise, or `none`.
-        epsilon: ε that the noise is for; without noise, the ε that fixes the number K of gradients.
+        epsilon: ε that the noise is for. It also determines the number of gradients in a round, even without noise.
         participants: number of silos in a round.
     """
 
@@ -68,10 +68,10 @@ class ArmSettings:
     participants: int
 
     def gradients(self, records: int) -> int:
-        """Return the number of gradients that a silo, that is, a client, computes in a round.
+        """Return the number of gradients that a client computes in a round.
 
         Args:
-            records: number n of training records of the silo.
+            records: number n of training records of the client.
 
         Returns:
             ⌈n√ε/(2√R)⌉ for R rounds, limited to the range from 1 to n.
@@ -81,16 +81,16 @@ class ArmSettings:
         return min(records, at_least_one)
 
     def draws(self, records: int) -> tuple[int, int]:
-        """Return how many records a noisy vector of a silo is computed from, and how many such vectors a run has.
+        """Return how many records enter a noisy vector of a client, and how many such vectors a run has.
 
-        A noisy vector of mini-batch SGD is a report on as many records as `gradients` states. In local SGD it is a
-        local step on one record.
+        In mini-batch SGD a noisy vector is the report of a round, on a batch of as many records as `gradients` returns.
+        In local SGD it is a local step on one record.
 
         Args:
-            records: number n of training records of the silo, a client with many records.
+            records: number n of training records of the client.
 
         Returns:
-            The number of records of one vector, and the number of vectors in all rounds.
+            The number of records of one vector, and the number of vectors if the client reports in all rounds.
         """
         gradients = self.gradients(records)
         if self.algorithm == "mini-batch":
@@ -98,18 +98,18 @@ class ArmSettings:
         return 1, ROUNDS * gradients
 
     def estimate_work(self, records: int, dimension: int, points: int) -> TrialWork:
-        """Estimate the work of one trial, which trains at every point of a grid.
+        """Estimate the number of operations of one trial, which trains at every point of a grid.
 
-        A mini-batch report takes the gradients of all records of a silo. A local step gathers one record, and draws
-        noise if there is any.
+        The simulation of a mini-batch report computes the gradients of all records of a client. A local step gathers
+        one record, and draws noise if there is any.
 
         Args:
-            records: number n of training records of a silo.
+            records: number n of training records of a client.
             dimension: number of features of a record.
-            points: number of points of the grid.
+            points: number of grid points, that is, of combinations of the tuned parameters.
 
         Returns:
-            The numbers of operations, from which the time follows.
+            The numbers of operations of each kind, from which the time follows.
         """
         reports = TUNING_RUNS * points * ROUNDS * self.participants
         if self.algorithm == "mini-batch":
@@ -122,23 +122,23 @@ class ArmSettings:
         return TrialWork(numbers=float(all_numbers))
 
     def noise_std(self, records: int, lipschitz: float, lipschitz_ratio: float) -> float:
-        """Return the standard deviation σ of the noise in a noisy vector, which is a mean of gradients.
+        """Return the standard deviation of the noise in a noisy vector, which is a mean of gradients of one client.
 
         Certified noise is the least that is proved to meet the target. Printed noise follows the formula of the paper.
 
         Args:
-            records: number n of training records of the silo (a client with many records).
+            records: number n of training records of the client.
             lipschitz: the constant L of the printed noise.
-            lipschitz_ratio: L over the largest norm of a record's gradient.
+            lipschitz_ratio: L divided by the largest norm of a record's gradient.
 
         Returns:
-            σ of each coordinate, in the unit of a gradient; 0 without noise.
+            The standard deviation of each coordinate, in the unit of a gradient; 0 without noise.
         """
         batch, times = self.draws(records)
-        # The multiplier is the noise of a sum of gradients over the bound on one gradient, and a vector is a mean.
         if self.noise == "certified":
             multiplier = certified_multiplier(batch, records, times, self.epsilon)
             largest_gradient = lipschitz / lipschitz_ratio
+            # The multiplier is for the sum of the gradients in units of the largest one. A vector is their mean.
             return multiplier * largest_gradient / batch
         if self.noise == "none":
             return 0.0
@@ -162,16 +162,16 @@ class ArmSettings:
         clipping_norms: Sequence[float],
         seed: int,
     ) -> TunedModel:
-        """Train with every step size and clipping norm of a grid, and return the best model.
+        """Train with every step size and clipping norm of a grid, and return the model with the least training loss.
 
         Silos are clients with many records. Each adds noise to the mean of its clipped gradients.
 
         Args:
             silos: records of the trial, split into training and test records.
             value: loss of predictions and targets.
-            slope: its derivative with respect to the predictions.
-            lipschitz: the constant L of the printed noise; None for the clipping norm.
-            lipschitz_ratio: L over the largest norm of a record's gradient.
+            slope: derivative of the loss with respect to the predictions.
+            lipschitz: the constant L of the printed noise; None if it is the clipping norm.
+            lipschitz_ratio: L divided by the largest norm of a record's gradient.
             step_sizes: grid of step sizes.
             clipping_norms: grid of clipping norms.
             seed: seed of the trial.
@@ -201,57 +201,57 @@ class ArmSettings:
         return choose(silos, value=value, slope=slope, search=search, noise_stds=noise_stds, generator=generator)
 
     def certify(self, records: int, lipschitz_ratio: float) -> Ends | None:
-        """Return certified bounds on the ε of the noise at δ = n⁻², for one replaced record, against the server.
+        """Return certified bounds on the ε of the noise at δ = n⁻², if one record of a client is replaced.
 
-        A silo is a client. Its batches are drawn with replacement, and the server sees all its noisy vectors.
+        The client draws its batches with replacement. The server sees all noisy vectors of the client.
 
         Args:
-            records: number n of training records of the silo.
-            lipschitz_ratio: L of the noise over the largest norm of a record's gradient.
+            records: number n of training records of the client.
+            lipschitz_ratio: constant L of the noise divided by the largest norm of a record's gradient.
 
         Returns:
-            Bounds on ε. None without noise.
+            A lower and an upper bound on ε; None without noise.
         """
         if self.noise == "none":
             return None
         batch, times = self.draws(records)
-        # Noise of the sum of a batch over the bound 1/lipschitz_ratio on one gradient, both for L = 1.
+        # Noise of the sum over a batch, divided by the largest norm 1/lipschitz_ratio of a gradient, both for L = 1.
         multiplier = self.noise_std(records, 1.0, lipschitz_ratio) * lipschitz_ratio * batch
         curve = _guarantee(multiplier, batch, records, times, "default").curve
         bounds = Ends.of(curve.epsilon(log_delta(records)))
         if curve.log_delta(self.epsilon).upper <= log_delta(records):
-            # The bound on δ at the ε of the arm proves this ε, also if the search for ε ends slightly above it.
+            # The bound on δ proves the ε of the arm, even if the search for ε ends slightly above it.
             return Ends(bounds.lower, min(bounds.upper, self.epsilon))
         return bounds
 
 
 def log_delta(records: int) -> float:
-    """Return the natural logarithm of the experiments' δ = n⁻².
+    """Return log δ for the δ = n⁻² of the experiments.
 
     Args:
-        records: number n of training records of a client.
+        records: number n of training records of a client, at least 1.
 
     Returns:
-        log δ, at most 0.
+        The natural logarithm of δ, at most 0.
     """
     return -2.0 * math.log(records)
 
 
 @functools.lru_cache(maxsize=256)
 def certified_multiplier(batch: int, records: int, times: int, epsilon: float) -> float:
-    """Return the smallest noise multiplier that is certified for ε at δ = n⁻², if one record is replaced.
+    """Search for the smallest noise multiplier that is certified for ε at δ = n⁻², if one record is replaced.
 
-    The multiplier is the standard deviation divided by the largest norm of a contribution. The accountant certifies ε
-    at each trial value.
+    The multiplier is the standard deviation of the noise of a sum of gradients, divided by the largest norm of a
+    gradient.
 
     Args:
-        batch: records of a noisy vector, drawn with replacement.
-        records: number n of training records.
+        batch: number of records of a noisy vector, drawn with replacement.
+        records: number n of training records of the client.
         times: number of noisy vectors.
-        epsilon: ε of a record.
+        epsilon: target ε.
 
     Returns:
-        The multiplier, which is certified to meet the target.
+        A multiplier that is certified to meet the target, and is the smallest up to the tolerance of the search.
     """
     target = Target.of(epsilon, None, log_delta(records) / math.log(10.0))
 
@@ -263,14 +263,14 @@ def certified_multiplier(batch: int, records: int, times: int, epsilon: float) -
 
 
 def _guarantee(multiplier: float, batch: int, records: int, times: int, effort: Effort) -> Guarantee:
-    """Return the certified guarantee of a silo's run for one replaced record, against the server.
+    """Return the privacy guarantee of a client's run towards the server, if one record of the client is replaced.
 
-    A silo is a client. It draws each batch with replacement, and adds Gaussian noise to its sum of gradients.
+    The client draws each batch with replacement, and adds Gaussian noise to its sum of gradients.
 
     Args:
-        multiplier: standard deviation of the noise of a sum of gradients, over the bound on one gradient.
-        batch: records of a noisy vector, drawn with replacement.
-        records: number n of training records.
+        multiplier: standard deviation of the noise of a sum of gradients, divided by the largest norm of a gradient.
+        batch: number of records of a noisy vector.
+        records: number n of training records of the client.
         times: number of noisy vectors.
         effort: work that the composition may take.
 

@@ -27,28 +27,29 @@ PrintedRow = Mapping[str, Mapping[str, float]]
 PrintedTable = Mapping[float, PrintedRow] | Mapping[int, PrintedRow]
 
 
-def printed_accuracy(arms: PrintedRow, name: str) -> float:
+def printed_accuracy(row: PrintedRow, name: str) -> float:
     """Return the accuracy that Reshef and Levy print for an algorithm, at one value of a table's parameter.
 
     Args:
-        arms: the printed accuracies at this value, as in `TABLE_1`.
+        row: the printed accuracies at this value, such as `TABLE_1[8.0]`.
         name: name of the algorithm, one of `ARMS`.
 
     Returns:
-        A share of test records, in [0, 1].
+        The share of test records that are classified correctly, in [0, 1].
     """
-    # The table prints noisy SGD together with the paper's own algorithm.
+    # The accuracy of noisy SGD is stored with that of the paper's own algorithm.
     if name == NOISY_SGD:
-        return arms[TAKEN_BACK]["noisy-sgd"]
+        return row[TAKEN_BACK]["noisy-sgd"]
     if name == TAKEN_BACK:
-        return arms[TAKEN_BACK]["private"]
-    return arms[ONE_PASS]["private"]
+        return row[TAKEN_BACK]["private"]
+    return row[ONE_PASS]["private"]
 
 
 def judge_over_rho(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge the claims of Reshef and Levy about Table 1: accuracies over ρ, the μ of μ-Gaussian differential privacy.
+    """Judge the claims of Reshef and Levy about Table 1, which prints accuracies for several privacy levels ρ.
 
-    The table compares the algorithm of Reshef and Levy with noisy SGD and with that of Lowy and Razaviyayn.
+    ρ is the μ of μ-Gaussian differential privacy. The table compares the paper's own algorithm, in which a machine
+    takes back its earlier noise, with noisy SGD and with the algorithm of Lowy and Razaviyayn.
 
     Args:
         answers: results of the experiment, one for each ρ and algorithm.
@@ -58,9 +59,9 @@ def judge_over_rho(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """
     scores = read_scores(answers, "gaussian_dp_mu")
     all_rho = sorted(TABLE_1)
-    smallest, *_, largest = all_rho
+    smallest, largest = all_rho[0], all_rho[-1]
 
-    # The table has the paper's own algorithm ahead at every ρ but the largest, and its rival at the largest.
+    # In the table, the paper's own algorithm is the more accurate one at every ρ except the largest.
     table_order = [((TAKEN_BACK, rho), (SEVERAL_PASSES, rho)) for rho in all_rho[:-1]]
     table_order.append(((SEVERAL_PASSES, largest), (TAKEN_BACK, largest)))
     return (
@@ -83,9 +84,10 @@ def judge_over_rho(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 
 
 def judge_over_participants(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge the claims of Reshef and Levy about Table 2: accuracies over the number m of machines in a round.
+    """Judge the claims of Reshef and Levy about Table 2, which prints accuracies for several numbers m of machines.
 
-    The table compares the algorithm of Reshef and Levy with noisy SGD and with that of Lowy and Razaviyayn.
+    In each round m machines report. The table compares the paper's own algorithm, in which a machine takes back its
+    earlier noise, with noisy SGD and with the algorithm of Lowy and Razaviyayn.
 
     Args:
         answers: results of the experiment, one for each m and algorithm.
@@ -97,8 +99,8 @@ def judge_over_participants(answers: Sequence[CellAnswer]) -> tuple[Finding, ...
     sizes = sorted(TABLE_2)
     middle, largest = sizes[-2:]
 
-    # The claim is about each pair of neighbouring m, with one exception that the paper states.
     rising_pairs = _rising_pairs(sizes)
+    # The paper states one exception, which is a claim of its own below.
     rising_pairs.remove(((NOISY_SGD, largest), (NOISY_SGD, middle)))
     most_accurate = [((SEVERAL_PASSES, largest), (name, largest)) for name in (TAKEN_BACK, NOISY_SGD)]
     return (
@@ -127,16 +129,16 @@ def judge_over_participants(answers: Sequence[CellAnswer]) -> tuple[Finding, ...
 
 
 def _rising_pairs(values: Sequence[float]) -> list[tuple[Setting, Setting]]:
-    """Return the comparisons that test the claim that accuracy rises with a parameter.
+    """Return the pairs of settings whose comparison tests the claim that accuracy rises with a parameter.
 
-    A comparison is a pair of settings. A setting is an algorithm at one value of the parameter.
+    A setting is an algorithm at one value of the parameter.
 
     Args:
         values: values of the parameter, ascending.
 
     Returns:
-        For each algorithm and each two neighbouring values, the setting with the larger value and the one with the
-        smaller value.
+        For each algorithm and each two consecutive values, the setting with the larger value and then the setting with
+        the smaller value.
     """
     pairs: list[tuple[Setting, Setting]] = []
     for name in ARMS:
@@ -145,19 +147,20 @@ def _rising_pairs(values: Sequence[float]) -> list[tuple[Setting, Setting]]:
 
 
 def read_scores(answers: Sequence[CellAnswer], axis: str) -> Scores:
-    """Collect the measured test accuracies, by pairs of an algorithm and a value of an axis.
+    """Collect the measured test accuracies of an experiment with several algorithms and values of a parameter.
 
     Args:
-        answers: results of the experiment's simulations, with their positions on its axes.
-        axis: name of the axis: that of ρ, the privacy parameter, or that of m, the number of machines in a round.
+        answers: results of the experiment's simulations.
+        axis: name of the parameter in the results: "gaussian_dp_mu", or "participants" for the machines in a round.
 
     Returns:
-        Mean accuracies with their confidence bands. Combinations without a measured accuracy are left out.
+        Mean accuracies with their confidence bands, by pairs of an algorithm and a value. A simulation without a
+        measured accuracy is left out.
     """
-    read = private_score("test_accuracy")
+    read_accuracy = private_score("test_accuracy")
     scores = {}
     for cell in answers:
-        score = read(cell)
+        score = read_accuracy(cell)
         if score is not None:
             scores[str(cell.place["algorithm"]), float(cell.place[axis])] = score
     return scores
@@ -168,37 +171,36 @@ def _judge(
 ) -> Finding:
     """Judge the claim that one setting is more accurate than another, for several pairs of settings.
 
-    A setting is an algorithm at one value of a parameter. The claim is that the first setting of each pair is the more
-    accurate one.
+    A setting is an algorithm at one value of a parameter. The claim holds for a pair if the confidence band of the
+    first accuracy is above that of the second. It stays open if the bands overlap.
 
     Args:
         claim: the claim in words.
-        scores: measured accuracies.
+        scores: measured accuracies with their bands.
         settings: pairs of settings. A pair with a setting that was not measured is left out.
         names: words for the first and for the second settings.
-        **options: further arguments of `judge_pairs`.
+        **options: `no_worse=True` for a claim that also holds if the bands overlap.
 
     Returns:
-        The claim with its verdict, from the confidence bands of the accuracies.
+        The claim with its verdict.
     """
     pairs = [(scores[first], scores[second]) for first, second in settings if first in scores and second in scores]
     return judge_pairs(claim, pairs, names=names, quantity=QUANTITY, lower_is_better=False, **options)
 
 
 def _judge_algorithms(scores: Scores, table: Iterable[float]) -> tuple[Finding, Finding]:
-    """Judge whether the algorithm of Reshef and Levy beats noisy SGD, and whether it is as accurate as a rival.
+    """Judge the two comparisons that Reshef and Levy make at every value of a table's parameter.
 
-    In the algorithm of Reshef and Levy a client takes back the noise of its earlier messages. The rival is the
-    algorithm of Lowy and Razaviyayn. Both are compared at every value of a table.
+    Their algorithm, in which a machine takes back its earlier noise, is stated to be more accurate than noisy SGD, and
+    as accurate as the algorithm of Lowy and Razaviyayn.
 
     Args:
         scores: measured accuracies.
         table: values of the privacy parameter ρ, or of the number m of machines in a round.
 
     Returns:
-        One finding for each comparison, from the confidence bands of the accuracies.
+        One finding for each comparison, with its verdict from the confidence bands of the accuracies.
     """
-    # Both algorithms of a comparison have the same value of the table's parameter.
     to_noisy_sgd = [((TAKEN_BACK, value), (NOISY_SGD, value)) for value in table]
     to_several_passes = [((TAKEN_BACK, value), (SEVERAL_PASSES, value)) for value in table]
     return (
@@ -219,15 +221,15 @@ def _judge_algorithms(scores: Scores, table: Iterable[float]) -> tuple[Finding, 
 
 
 def _judge_nearness(scores: Scores, rho: float) -> Finding:
-    """Judge whether a rival's accuracy at the smallest ρ is closer to noisy SGD than to that of Reshef and Levy.
+    """Judge whether the algorithm of Lowy and Razaviyayn is closer to noisy SGD than to that of Reshef and Levy.
 
-    The rival is the algorithm of Lowy and Razaviyayn. It is closer if its accuracy is below the midpoint of both,
-    because noisy SGD is stated to be the less accurate one. The bounds of the midpoint's confidence band are the means
-    of the bounds of both bands. If both bands cover their means, so does that of the midpoint.
+    Noisy SGD is stated to be the least accurate one. The accuracy of Lowy and Razaviyayn is therefore closer to it if
+    it is below the midpoint of the two others. The bounds of the midpoint's confidence band are the means of the bounds
+    of both bands. If both bands cover their means, so does that of the midpoint.
 
     Args:
         scores: measured accuracies.
-        rho: the smallest ρ.
+        rho: the ρ of the comparison, the smallest in Table 1.
 
     Returns:
         The claim with its verdict; it stays open if one of the three accuracies was not measured.
@@ -236,7 +238,7 @@ def _judge_nearness(scores: Scores, rho: float) -> Finding:
     pairs = []
     if own is not None and noisy_sgd is not None and several_passes is not None:
         pairs.append((several_passes, _midpoint(own, noisy_sgd)))
-    # Closer to the less accurate algorithm means a lower accuracy than the midpoint.
+
     return judge_pairs(
         f"At ρ = {rho:g} Lowy and Razaviyayn's algorithm is closer to noisy SGD than to noise that is taken back.",
         pairs,
@@ -257,11 +259,11 @@ def _midpoint(first: Measured, second: Measured) -> Measured:
 
 
 def _judge_change(scores: Scores) -> Finding:
-    """Judge whether accuracy changes less over the number m of machines than over ρ.
+    """Judge whether the accuracy depends less on the number m of machines in a round than on the privacy parameter ρ.
 
-    The change over m is measured between the smallest and the largest m of Table 2. It is compared with the change that
-    Table 1 prints for the same algorithm, because an experiment on m has no other ρ. The statement holds for an
-    algorithm if every change that the bands allow is smaller, and fails if every one is larger.
+    The change over m is measured between the smallest and the largest m of Table 2. It is compared with the change over
+    ρ that Table 1 prints for the same algorithm, because this experiment has only one ρ. The claim holds for an
+    algorithm if every change over m that the confidence bands allow is smaller, and fails if every one is larger.
 
     Args:
         scores: measured accuracies by algorithm and m.
@@ -283,14 +285,14 @@ def _judge_change(scores: Scores) -> Finding:
 
 
 class _AccuracyChange(NamedTuple):
-    """The change of an algorithm's accuracy over the number m of machines, next to the printed change over ρ.
+    """Change of an algorithm's accuracy from the smallest to the largest number m of machines in a round.
 
     Attributes:
         algorithm: name of the algorithm.
-        smallest: smallest absolute change over m that the confidence bands allow; 0 if they overlap.
-        mean: absolute change of the measured mean over m.
-        largest: largest absolute change over m that the confidence bands allow.
-        printed: absolute change over ρ that Table 1 prints.
+        smallest: smallest absolute change that the confidence bands allow; 0 if they overlap.
+        mean: absolute difference of the measured means.
+        largest: largest absolute change that the confidence bands allow.
+        printed: absolute change that Table 1 prints from the smallest to the largest ρ, for comparison.
     """
 
     algorithm: str
@@ -301,32 +303,29 @@ class _AccuracyChange(NamedTuple):
 
 
 def _changes(scores: Scores) -> list[_AccuracyChange]:
-    """Return the changes of accuracy from the smallest to the largest m of Table 2.
+    """Return the change of each algorithm's accuracy from the smallest to the largest m of Table 2.
 
-    Here m is the number of machines in a round. If both means lie in their confidence bands, the absolute change is
-    between `smallest` and `largest`.
+    Here m is the number of machines in a round. If the confidence bands at both m cover the true means, the absolute
+    change of the true mean is between `smallest` and `largest`.
 
     Args:
         scores: measured accuracies by algorithm and m. An algorithm that was not measured at both m is left out.
-
-    Returns:
-        For each algorithm the absolute change of its mean, the bounds on the change, and the printed change.
     """
-    least, most = min(TABLE_2), max(TABLE_2)
-    first_row, last_row = TABLE_1[min(TABLE_1)], TABLE_1[max(TABLE_1)]
+    smallest_m, largest_m = min(TABLE_2), max(TABLE_2)
+    row_of_smallest_rho, row_of_largest_rho = TABLE_1[min(TABLE_1)], TABLE_1[max(TABLE_1)]
     changes = []
     for name in ARMS:
-        first, last = scores.get((name, least)), scores.get((name, most))
-        if first is None or last is None:
+        before, after = scores.get((name, smallest_m)), scores.get((name, largest_m))
+        if before is None or after is None:
             continue
         # Largest rise and largest fall that both confidence bands allow. A negative value excludes the direction.
-        largest_rise = last.upper - first.lower
-        largest_fall = first.upper - last.lower
-        printed_change = abs(printed_accuracy(last_row, name) - printed_accuracy(first_row, name))
+        largest_rise = after.upper - before.lower
+        largest_fall = before.upper - after.lower
+        printed_change = abs(printed_accuracy(row_of_largest_rho, name) - printed_accuracy(row_of_smallest_rho, name))
         change = _AccuracyChange(
             algorithm=name,
             smallest=max(0.0, -largest_rise, -largest_fall),
-            mean=abs(last.mean - first.mean),
+            mean=abs(after.mean - before.mean),
             largest=max(largest_rise, largest_fall),
             printed=printed_change,
         )
@@ -350,17 +349,14 @@ def judge_printed(scores: Scores, table: PrintedTable) -> tuple[Finding, ...]:
 def _judge_printed_accuracies(name: str, scores: Scores, table: PrintedTable) -> Finding:
     """Judge for one algorithm whether the printed accuracies are within the confidence bands of the measured means.
 
-    A table of Reshef and Levy prints an accuracy for each value of its parameter.
-
     Args:
         name: name of the algorithm.
         scores: measured accuracies.
         table: the printed accuracies by ρ or m. Values that were not measured are left out.
 
     Returns:
-        One finding. The claim holds at a value if the printed accuracy is in the band.
+        The finding, with the largest distance between a printed accuracy and the measured mean.
     """
-    # Compare the printed accuracy with the band and with the mean, at each value that was measured.
     is_inside = []
     differences = []
     for value, accuracies in table.items():

@@ -135,15 +135,15 @@ class ReshefArm:
         return TRAINING_RECORDS // self.participants
 
     def _estimate_work(self) -> TrialWork:
-        """Estimate the work of one trial: gradients at every step size, noise, and the accuracies.
+        """Estimate the number of operations of one trial, which trains one model with each step size of a grid.
 
-        A gradient takes two products with the weights of all models. The paper's algorithm takes two gradients of a
-        record and draws the noise of each machine. The other algorithms draw the noise of the mean.
+        The gradient of one record takes two products with the weights. A report of the paper's own algorithm has two
+        gradients, and each machine has noise of its own. For the other algorithms, the noise of the mean is drawn.
 
         Returns:
             Numbers of multiplications, random numbers and updated coordinates, from which the time follows.
         """
-        # Gradients of a report in units of one record, and noise vectors of a round.
+        # Gradients of single records in a report, and noise vectors in a round.
         gradients_per_report, noise_vectors = 1, 1
         if self.name == SEVERAL_PASSES:
             gradients_per_report = TRAINING_RECORDS // MACHINES
@@ -162,36 +162,32 @@ class ReshefArm:
         )
 
     def check(self, folders: Mapping[DataName, Path]) -> tuple[DataFile, ...]:
-        """Read the images once, so that a missing or wrong file is found, and return their files.
+        """Check that the files of MNIST are present and original, and return them with their checksums.
 
         Args:
-            folders: folder of MNIST.
+            folders: folder of MNIST, with the key "mnist".
 
-        Returns:
-            The files with their checksums.
+        Raises:
+            InvalidInput: a file is missing or is not the original.
         """
         return read_images("mnist", folders["mnist"]).files
 
     def run(self, folders: Mapping[DataName, Path], seed: int) -> TrialResult:
-        """Train once with each step size of a grid, and return the best model's test accuracy and step factor.
-
-        The best model is the most accurate one on `MOST_CHECKED` training records.
+        """Train once with each step size of a grid, and test the model that is best on `MOST_CHECKED` training records.
 
         Args:
-            folders: folder of MNIST.
+            folders: folder of MNIST, with the key "mnist".
             seed: seed of the order of the records, of participation and of the noise.
 
         Returns:
-            The test accuracy, and the factor by which the theorem's step size is multiplied.
+            The test accuracy of this model, and the ratio of its step size to that of the algorithm's theorem.
         """
-        # The records arrive in a random order.
         training, test = read_features(folders["mnist"])
         generator = np.random.default_rng(np.random.SeedSequence(seed))
         order = generator.permutation(len(training.labels))
         records = LabelledRecords(training.features[order], training.labels[order])
         models = self._train(records, generator)
 
-        # Choose the step size by the first training records.
         checked_features, checked_labels = records.features[:MOST_CHECKED], records.labels[:MOST_CHECKED]
         best = int(np.argmax(accuracies(models, checked_features, checked_labels)))
         best_model = models[best : best + 1]
@@ -201,11 +197,12 @@ class ReshefArm:
     def _train(self, records: LabelledRecords, generator: np.random.Generator) -> Floats:
         """Train once for each step size of the grid, and return the trained models.
 
-        The noise of T rounds is ρ-Gaussian differentially private. The standard deviation of a report's noise is:
+        All T rounds together are ρ-Gaussian differentially private. The standard deviation of a report's noise is:
 
-        - the paper's algorithm: 2S√(1 + ln T)/ρ for a first report of norm at most S; the next report takes it back;
+        - the paper's algorithm: 2S√(1 + ln T)/ρ for a machine's first report, of norm at most S, and √k times as much
+          for its k-th report, which takes back the noise of the one before;
         - noisy SGD: 2G/ρ for every report of norm at most G;
-        - full batches of n records: 2G√k/(nρ), where k is the mean number of a machine's reports, rounded up.
+        - full batches of n records: 2G√k/(nρ) for a machine that reports at most k times.
 
         Args:
             records: training records in order of arrival.
@@ -234,9 +231,9 @@ class ReshefArm:
                 generator=generator,
             )
 
-        # Full batches: each report is the mean over all records of a machine.
-        reports = math.ceil(self.rounds * self.participants / MACHINES)
-        noise_std = 2.0 * LIPSCHITZ * math.sqrt(reports) * MACHINES / (TRAINING_RECORDS * self.rho)
+        # The numbers of reports of two machines differ by at most 1, so none exceeds the mean, rounded up.
+        most_reports = math.ceil(self.rounds * self.participants / MACHINES)
+        noise_std = 2.0 * LIPSCHITZ * math.sqrt(most_reports) * MACHINES / (TRAINING_RECORDS * self.rho)
         step = sgd_step(noise_std, self.participants, self.rounds)
         return noisy_full_batches(
             records,
@@ -256,8 +253,9 @@ class ReshefArm:
 def theorem_step(rho: float, participants: int, rounds: int) -> float:
     """Return the step size that Theorem 5.2 of Reshef and Levy prescribes for their algorithm.
 
-    It is min(ρDm/(2ST√(2Md(1 + ln T))), 1/(8LT)). D is the diameter of the ball, and S the largest norm of a report.
-    M is the number of machines, d the dimension, and L the smoothness.
+        min(ρDm/(2ST√(2Md(1 + ln T))), 1/(8LT)),
+
+    for the diameter D of the ball, the largest norm S of a report, M machines, the dimension d and the smoothness L.
 
     Args:
         rho: ρ, the μ of μ-Gaussian differential privacy.
@@ -267,16 +265,16 @@ def theorem_step(rho: float, participants: int, rounds: int) -> float:
     Returns:
         The step size, for a gradient with respect to all weights.
     """
-    noise = 2.0 * REPORT_NORM * rounds * math.sqrt(2.0 * MACHINES * WEIGHTS * (1.0 + math.log(rounds)))
-    step_for_noise = rho * DIAMETER * participants / noise
+    noise_term = 2.0 * REPORT_NORM * rounds * math.sqrt(2.0 * MACHINES * WEIGHTS * (1.0 + math.log(rounds)))
+    step_for_noise = rho * DIAMETER * participants / noise_term
     step_for_smoothness = 1.0 / (8.0 * SMOOTHNESS * rounds)
     return min(step_for_noise, step_for_smoothness)
 
 
 def sgd_step(noise_std: float, participants: int, rounds: int) -> float:
-    """Return the step size D/√(B²T) of projected SGD with noisy gradients, where B² bounds their mean squared norm.
+    """Return the step size D/√(B²T) of projected SGD with noisy gradients on a ball of diameter D.
 
-    For m machines B² = G² + dσ²/m. G is the Lipschitz constant, d the number of weights, and D the ball's diameter.
+    B² = G² + dσ²/m bounds the mean squared norm of a gradient, for the Lipschitz constant G and d weights.
 
     Args:
         noise_std: standard deviation σ of each coordinate of a report's noise.
@@ -297,7 +295,7 @@ def _scale_grid(step: float) -> Floats:
 
 @functools.lru_cache(maxsize=1)
 def read_features(folder: Path) -> tuple[LabelledRecords, LabelledRecords]:
-    """Return the training and the test records: pixels from 0 to 1, and a constant 1.
+    """Read the training and the test records of MNIST. Features are the pixels, from 0 to 1, and a constant 1.
 
     Args:
         folder: folder of MNIST.
@@ -322,13 +320,13 @@ def cells_over_rho(repetitions: int, seed: int) -> tuple[Cell, ...]:
     ρ is the paper's name of the μ in μ-Gaussian differential privacy.
 
     Args:
-        repetitions: trials of each simulation.
+        repetitions: number of trials of each simulation; a trial trains once.
         seed: seed of all randomness.
 
     Returns:
-        The trials of each combination of the values, with the printed accuracy.
+        The simulations, each with its algorithm and ρ and the printed accuracy.
     """
-    table = []
+    cells = []
     for rho, name in product(RHOS, ARMS):
         arm = ReshefArm(name, rho, FIXED_SIZE)
         cell = Cell(
@@ -336,8 +334,8 @@ def cells_over_rho(repetitions: int, seed: int) -> tuple[Cell, ...]:
             simulation=TrialSimulation(arm=arm, repetitions=repetitions, seed=seed),
             published={"private": printed_accuracy(TABLE_1[rho], name)},
         )
-        table.append(cell)
-    return tuple(table)
+        cells.append(cell)
+    return tuple(cells)
 
 
 def cells_over_participants(repetitions: int, seed: int) -> tuple[Cell, ...]:
@@ -348,9 +346,9 @@ def cells_over_participants(repetitions: int, seed: int) -> tuple[Cell, ...]:
         seed: seed of all randomness.
 
     Returns:
-        The trials of each combination of the values, with the printed accuracy.
+        The simulations, each with its algorithm and number of machines and the printed accuracy.
     """
-    table = []
+    cells = []
     for size, name in product(SIZES, ARMS):
         arm = ReshefArm(name, FIXED_RHO, size)
         cell = Cell(
@@ -358,8 +356,8 @@ def cells_over_participants(repetitions: int, seed: int) -> tuple[Cell, ...]:
             simulation=TrialSimulation(arm=arm, repetitions=repetitions, seed=seed),
             published={"private": printed_accuracy(TABLE_2[size], name)},
         )
-        table.append(cell)
-    return tuple(table)
+        cells.append(cell)
+    return tuple(cells)
 
 
 REPRODUCES: Final = (

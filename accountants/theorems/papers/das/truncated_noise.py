@@ -37,12 +37,12 @@ class PrintedInputs:
 
     @property
     def decay_rate(self) -> float:
-        """The printed decay α = ε/Δ₁."""
+        """The decay rate α = ε/Δ₁ of the noise, as printed, per grid step."""
         return self.epsilon / self.l1_sensitivity
 
     @property
     def worst_shift(self) -> Shift:
-        """Worst integer shift within both sensitivities."""
+        """Difference of two integer vectors within both sensitivities at which the noise has the largest δ."""
         return largest_shift(
             dimension=self.dimension, l1=math.floor(self.l1_sensitivity), linf=math.floor(self.linf_sensitivity)
         )
@@ -51,20 +51,22 @@ class PrintedInputs:
 def printed_levels(inputs: PrintedInputs) -> int | None:
     """Compute the largest value m of the truncated discrete Laplace noise in Theorem 1 of Das et al.
 
-    It is m = ⌈−(Δ₁/ε) log(1 − (e^(ε/Δ₁) − 1) Δ∞)⌉. It is evaluated with 80 or more digits, because a rounding error
-    could change the ceiling.
+        m = ⌈−(Δ₁/ε) log(1 − (e^(ε/Δ₁) − 1) Δ∞)⌉
+
+    The formula is evaluated with 80 or more digits, because a rounding error could change the ceiling.
 
     Args:
         inputs: privacy parameter ε, and the ℓ1 and ℓ∞ sensitivities Δ₁ and Δ∞ in grid steps.
 
     Returns:
-        The integer m, or None if the argument of the logarithm is not positive and the theorem has no noise.
+        The integer m; None if the argument of the logarithm is not positive, so that the theorem has no noise.
     """
     epsilon = Decimal(inputs.epsilon)
     l1_sensitivity, linf_sensitivity = Decimal(inputs.l1_sensitivity), Decimal(inputs.linf_sensitivity)
     with decimal.localcontext(decimal.Context(prec=80)) as context:
         rate = epsilon / l1_sensitivity
-        if rate >= (1 + 1 / linf_sensitivity).ln():  # the argument is not positive; here no exponential can overflow
+        # The argument of the logarithm is not positive. Tested in this form, no exponential can overflow.
+        if rate >= (1 + 1 / linf_sensitivity).ln():
             return None
         # e^x − 1 and log(1 − y) lose as many digits as their arguments have zeros after the point.
         context.prec += 2 * max(0, -rate.adjusted()) + max(0, -linf_sensitivity.adjusted())
@@ -72,8 +74,8 @@ def printed_levels(inputs: PrintedInputs) -> int | None:
         argument = 1 - (rate.exp() - 1) * linf_sensitivity
         if argument <= 0:
             return None
-        exact_level = -argument.ln() / rate
-        return int(exact_level.to_integral_value(rounding=decimal.ROUND_CEILING))
+        real_level = -argument.ln() / rate
+        return int(real_level.to_integral_value(rounding=decimal.ROUND_CEILING))
 
 
 class Truth(NamedTuple):
@@ -94,14 +96,13 @@ def true_delta(inputs: PrintedInputs, levels: int, rounds: int = 1) -> Truth:
     """Compute the true δ at ε of the truncated discrete Laplace noise that Theorem 1 of Das et al. prescribes.
 
     An output escapes if it is impossible on the neighbouring data, where the range of the noise is shifted. δ is the
-    probability of an escape for the worst shift. For other outputs, the ratio of probabilities is at most e^(αΔ₁) =
-    e^ε, with the decay rate α and the ℓ1 sensitivity Δ₁. Over several rounds the probability of an escape is a lower
-    bound on δ at every ε.
+    probability of an escape for the worst shift, because the ratio of probabilities of all other outputs is at most
+    e^(αΔ₁) = e^ε, for the decay rate α and the ℓ1 sensitivity Δ₁.
 
     Args:
         inputs: ε and the sensitivities.
         levels: largest absolute value m of the noise.
-        rounds: number of rounds.
+        rounds: number of rounds. For several rounds the result is a lower bound on δ at every ε.
 
     Returns:
         The logarithms of δ and of 1 − δ.
@@ -122,7 +123,7 @@ def theorem_1(inputs: PrintedInputs) -> Outputs:
 
     Returns:
         `decay_rate`: α = ε/Δ₁, per grid step.
-        `noise_levels`: the largest value m of the noise, and `noise_levels_below` the paper's bound ⌈5Δ∞/2⌉ on it.
+        `noise_levels`: the largest value m of the noise; `noise_levels_below`: the paper's bound ⌈5Δ∞/2⌉ on it.
         `claimed_delta`: 2^−d, as the theorem states.
         `claimed_finer_delta`: (Δ∞/Z)^d of the paper's proof, with the normaliser Z of a coordinate's noise.
         `delta`: the true δ, also given as `log10_one_minus_delta`, the decimal logarithm of 1 − δ.
@@ -137,7 +138,6 @@ def theorem_1(inputs: PrintedInputs) -> Outputs:
         limit = inputs.l1_sensitivity * math.log1p(1.0 / inputs.linf_sensitivity)
         raise InvalidInput.at("/epsilon", "the printed number of levels is not defined", allowed=f"< {limit:g}")
 
-    # The printed δ and its finer form in the proof, both for d coordinates.
     log_claimed_delta = -inputs.dimension * math.log(2.0)
     finer_delta_of_coordinate = inputs.linf_sensitivity / float(normaliser(inputs.decay_rate, levels))
     log_finer_delta = inputs.dimension * math.log(finer_delta_of_coordinate)
@@ -181,7 +181,7 @@ L1_AT_MOST_D_LINF = Condition(
 
 
 def _expm1(exponent: float) -> float:
-    """Compute e^x − 1, or infinity for x of 709 or more, where it may overflow."""
+    """Compute e^x − 1; infinity for x of 709 or more, because e^x overflows from x = 709.8 on."""
     if exponent >= 709.0:
         return math.inf
     return math.expm1(exponent)
@@ -270,9 +270,9 @@ THEOREM_1 = Theorem(
 
 
 def continuous_escape(rate: float, reach: float, shift: float) -> float:
-    """Compute the probability P(Y > A − k) for noise Y with density ∝ e^(−|y|/λ) on [−A, A].
+    """Compute the probability that noise with density ∝ e^(−|y|/λ) on [−A, A], shifted by k, leaves this interval.
 
-    With this probability the shifted noise Y + k leaves the interval [−A, A], which reveals the shift.
+    It is P(Y > A − k) for the noise Y. Outputs outside the interval reveal the shift.
 
     Args:
         rate: inverse 1/λ > 0 of the scale of the density.
@@ -282,40 +282,40 @@ def continuous_escape(rate: float, reach: float, shift: float) -> float:
     Returns:
         The probability, at most 1/2.
     """
-    # The integral of the density from A − k to A. Its form with `expm1` keeps the digits of small shifts.
-    density_at_start = math.exp(-rate * (reach - shift))
-    return density_at_start * math.expm1(-rate * shift) / (2.0 * math.expm1(-rate * reach))
+    # The integral of the density from A − k to A, in a form that keeps the digits of small shifts.
+    decay_at_start = math.exp(-rate * (reach - shift))
+    return decay_at_start * math.expm1(-rate * shift) / (2.0 * math.expm1(-rate * reach))
 
 
 def remark_2(inputs: PrintedInputs, reading: Reading = "printed") -> Outputs:
-    """Compute the continuous noise of Remark 2 of Das et al., with density ∝ e^(−|y|/λ) on [−A, A], or its true δ.
+    """Compute the continuous noise of Remark 2 of Das et al., or its true δ.
 
-    The remark has the scale λ = Δ₁/ε and the truncation A = Δ∞, with the ℓ1 and ℓ∞ sensitivities Δ₁ and Δ∞.
+    The noise of each of d coordinates has a density ∝ e^(−|y|/λ) on [−A, A], with the scale λ = Δ₁/ε and the truncation
+    A = Δ∞, for the ℓ1 and ℓ∞ sensitivities Δ₁ and Δ∞.
 
     Args:
         inputs: ε and the sensitivities.
-        reading: results to return. `printed` gives those of the paper: λ, A and the stated δ = 2^−d. `corrected` gives
-            the true δ at A, and the truncation at which one coordinate that is shifted by Δ∞ has the stated δ.
+        reading: `printed` for the results of the paper, `corrected` for the true ones.
 
     Returns:
-        For `printed`: `scale` λ, `reach` A, and `claimed_delta`, the stated δ.
-        For `corrected`: the true `delta`, `log10_one_minus_delta` of its complement, and `reach_of_one_coordinate`, the
-        truncation.
+        For `printed`: `scale` λ, `reach` A, and `claimed_delta`, the stated δ = 2^−d.
+        For `corrected`: the true `delta`, the decimal logarithm `log10_one_minus_delta` of 1 − δ, and
+        `reach_of_one_coordinate`, the truncation at which a single coordinate that is shifted by Δ∞ has δ = 2^−d.
     """
     rate, reach = inputs.decay_rate, inputs.linf_sensitivity
     log_claimed_delta = -inputs.dimension * math.log(2.0)
     if reading == "printed":
         return {"scale": 1.0 / rate, "reach": reach, **delta_outputs(log_claimed_delta, "claimed_delta")}
 
-    # The true δ at the truncation of the paper.
     log_one_minus_delta = _continuous_log_survival(inputs)
     log_delta = -math.inf
     if log_one_minus_delta < 0.0:
         log_delta = math.log(-math.expm1(log_one_minus_delta))
 
-    # One coordinate that is shifted by Δ∞ has δ = 2^−d at the truncation ln(1 + e^x)/rate.
-    log_growth = math.log(_expm1(inputs.epsilon * reach / inputs.l1_sensitivity))
-    exponent = log_growth - math.log(2.0) - log_claimed_delta  # x
+    # One coordinate that is shifted by Δ∞ has the stated δ at the truncation ln(1 + e^x)/rate with
+    # e^x = (e^(rate Δ∞) − 1)/(2δ).
+    log_numerator = math.log(_expm1(inputs.epsilon * reach / inputs.l1_sensitivity))
+    exponent = log_numerator - math.log(2.0) - log_claimed_delta  # x
     # ln(1 + e^x) = max(x, 0) + ln(1 + e^−|x|), which does not overflow.
     sufficient_reach = max(exponent, 0.0) / rate + math.log1p(math.exp(-abs(exponent))) / rate
     return {
@@ -326,18 +326,18 @@ def remark_2(inputs: PrintedInputs, reading: Reading = "printed") -> Outputs:
 
 
 def _continuous_log_survival(inputs: PrintedInputs) -> float:
-    """Compute the log probability that truncated Laplace noise hides a shift in all coordinates, for the worst shift.
+    """Compute the log probability that truncated Laplace noise hides the worst shift in all coordinates.
 
-    A coordinate with noise in [−A, A] escapes if the shift moves it out of this range, so that it is impossible on the
-    neighbouring data. Here A is the ℓ∞ sensitivity. The worst shift moves as many coordinates by A as the ℓ1
-    sensitivity admits. Each of them escapes with probability 1/2, namely if its symmetric noise is positive. One more
-    coordinate moves by the remainder of the ℓ1 sensitivity.
+    The noise of a coordinate is in [−A, A], where A is the ℓ∞ sensitivity. A coordinate reveals its shift if it leaves
+    this interval. The worst shift moves as many coordinates by A as the ℓ1 sensitivity admits. Each of them leaves the
+    interval if its symmetric noise is positive, with probability 1/2. One more coordinate moves by the remainder of the
+    ℓ1 sensitivity.
 
     Args:
         inputs: ε, the dimension, and the sensitivities.
 
     Returns:
-        The natural logarithm of the probability, below 0.
+        The natural logarithm of the probability, at most 0.
     """
     reach = inputs.linf_sensitivity
     full_shifts = min(inputs.dimension, math.floor(inputs.l1_sensitivity / reach))

@@ -43,30 +43,31 @@ _SERIES = 60
 def step_sums(ratio: float, steps: int) -> tuple[float, float]:
     """Compute two sums that bound how far one record moves a client's update in E gradient steps.
 
-    They are Σ C(E, k+1) x^k and Σ k C(E, k+1) x^k, with the binomial coefficients C(E, k). The first sum is ((1 + x)^E
-    − 1)/x, and the second is E(1 + x)^{E−1} minus the first. For Ex ≤ 1 these differences would lose digits, and the
-    terms are added up.
+    With the binomial coefficients C(E, k) they are
+
+        Σ_{k≥0} C(E, k+1) x^k = ((1 + x)^E − 1)/x,
+        Σ_{k≥1} k C(E, k+1) x^k = E(1 + x)^{E−1} − ((1 + x)^E − 1)/x.
+
+    For Ex ≤ 1 these differences would lose digits. The terms are then added up.
 
     Args:
         ratio: x = ηL ≥ 0, step size times smoothness.
         steps: number E of gradient steps.
 
     Returns:
-        The sum over k ≥ 0 and the sum over k ≥ 1.
+        Both sums, in this order.
     """
-    # The closed forms, where nothing cancels.
     if ratio * steps > 1.0:
         power = math.exp((steps - 1) * math.log1p(ratio))
         first_sum = (power * (1.0 + ratio) - 1.0) / ratio
         return first_sum, steps * power - first_sum
 
-    # The terms C(E, k+1) x^k, each from the one before.
-    term = float(steps)
+    term = float(steps)  # C(E, k+1) x^k for k = 0
     terms, weighted_terms = [], []
-    for index in range(min(_SERIES, steps)):
+    for k in range(min(_SERIES, steps)):
         terms.append(term)
-        weighted_terms.append(index * term)
-        term *= ratio * (steps - index - 1) / (index + 2)
+        weighted_terms.append(k * term)
+        term *= ratio * (steps - k - 1) / (k + 2)
     return math.fsum(terms), math.fsum(weighted_terms)
 
 
@@ -83,9 +84,12 @@ def movement(
 ) -> Outputs:
     """Compute two bounds on the distance by which replacing or deleting one record moves a client's update.
 
-    The first is bound (106) of Das et al.: (5e^(1/4) ηEρ/n) ‖∇f_i(w)‖. It fails with probability 4(ρ − 1)/n over the
-    data. The second is (2ηρ/n) (‖∇f̄(w)‖ A + ‖∇f_i(w)‖ B) and is valid at any step size η. A and B are sums over the E
-    local steps, which `step_sums` computes from ηL.
+    Bound (106) of Das et al., and a sharper one that is valid at any step size η, are
+
+        (5e^(1/4) ηEρ/n) ‖∇f_i(w)‖    and    (2ηρ/n) (‖∇f̄(w)‖ A + ‖∇f_i(w)‖ B).
+
+    The first needs ηLE ≤ 1/4 and ‖∇f̄(w)‖ ≤ 2‖∇f_i(w)‖. A and B are sums over the E local steps, which `step_sums`
+    computes from ηL.
 
     Args:
         client_gradient_norm: norm ‖∇f_i(w)‖ of the client's gradient at the model of the round.
@@ -102,7 +106,6 @@ def movement(
     """
     if mean_gradient_norm is None:
         mean_gradient_norm = 2.0 * client_gradient_norm
-    # Both bounds are proportional to the step size η, and to the share ρ/n of one record.
     scale = growth_ratio / samples_per_client * step_size  # ηρ/n
     mean_factor, client_factor = step_sums(step_size * smoothness, local_steps)  # A and B
     weighted_norms = mean_gradient_norm * mean_factor + client_gradient_norm * client_factor
@@ -181,14 +184,16 @@ LEMMA_5 = Theorem(
 
 @formula(given="Two vectors at distance at most a times the norm of the first.")
 def unit_distance(*, relative_distance: Annotated[float, RELATIVE_DISTANCE]) -> Outputs:
-    """Compute bounds on the distance of two vectors after normalisation, if it was at most a times the first norm.
+    """Compute two bounds on the distance of two vectors after both are divided by their norms.
+
+    Before, their distance is at most a times the norm of the first vector.
 
     Args:
-        relative_distance: a ≥ 0, bound on the distance of the vectors over the norm of the first one.
+        relative_distance: the number a ≥ 0.
 
     Returns:
-        `unit_distance` is 2a, by Lemma 6 of Das et al. `sharper_unit_distance` is √(2 − 2√(1 − a²)), or 2 if a > 1.
-        It is attained, except that it is only approached at a = 1.
+        `unit_distance`: 2a, by Lemma 6 of Das et al.
+        `sharper_unit_distance`: √(2 − 2√(1 − a²)), or 2 if a > 1. Some vectors attain it, and at a = 1 approach it.
     """
     if relative_distance > 1.0:
         attained = 2.0

@@ -15,8 +15,8 @@ def average_of_largest(values: Sequence[tuple[float, int]], count: int) -> float
     """Compute the mean of the `count` largest values of a multiset.
 
     Args:
-        values: the values, each with its multiplicity. Entries may repeat a value; their multiplicities then add up.
-        count: number of values in the mean.
+        values: pairs of a value and its multiplicity. A value may be in several pairs.
+        count: number of values in the mean, counted with multiplicity.
 
     Returns:
         The mean, in the unit of the values.
@@ -27,27 +27,26 @@ def average_of_largest(values: Sequence[tuple[float, int]], count: int) -> float
     value_count = sum(multiplicity for _, multiplicity in values)
     if not 1 <= count <= value_count:
         raise InvalidInput.at("/participants", "must be between 1 and the number of clients")
-    # Take the largest values first, until `count` values are taken.
     remaining, summands = count, []
     for value, multiplicity in sorted(values, reverse=True):
-        included = min(remaining, multiplicity)
-        summands.append(value * included)
-        remaining -= included
+        included_count = min(remaining, multiplicity)
+        summands.append(value * included_count)
+        remaining -= included_count
     return math.fsum(summands) / count
 
 
 def rms_average_of_largest(values: Sequence[tuple[float, int]], counts: Sequence[tuple[int, float]]) -> float:
-    """Compute √E[A²], where A is the mean of the M_r largest values for a random number M_r of participants.
+    """Compute the root mean square of the mean of the M largest values, for a random number M of participants.
 
-    It is between the mean of all values and the largest value. The averages Ξ, Ψ, Φ² and Σ² in Appendix E.1 of Lowy and
-    Razaviyayn are of this kind. Their values are the clients' ξ_i, ψ_i, φ_i² and σ_i².
+    The averages Ξ, Ψ, Φ² and Σ² of the clients' noise and gradient variances in Appendix E.1 of Lowy and Razaviyayn are
+    of this kind.
 
     Args:
         values: the value of each group of equal clients, at least 0, with the number of clients in the group.
-        counts: the possible numbers M_r, each with its probability.
+        counts: the possible numbers M, each with its probability.
 
     Returns:
-        √E[(mean of the M_r largest values)²], in the unit of the values.
+        The average, in the unit of the values. It is between the mean of all values and the largest value.
     """
     largest = max(value for value, _ in values)
     if largest == 0.0:

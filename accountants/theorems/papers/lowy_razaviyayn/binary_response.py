@@ -44,9 +44,9 @@ class ReportPair(TwoLaws):
 
     @property
     def least_epsilon(self) -> float:
-        """The least ε with P ≤ e^ε Q and Q ≤ e^ε P; infinite if one of them misses an outcome of the other.
+        """The least ε with P ≤ e^ε Q and Q ≤ e^ε P; infinite if an outcome is impossible under only one of them.
 
-        It is ln(1 + the largest |P − Q|/min{P, Q}), which keeps the digits of close distributions.
+        It is ln(1 + max |P − Q|/min{P, Q}), a form that keeps the digits of close distributions.
         """
         smaller = np.minimum(rounded_probabilities(self.first), rounded_probabilities(self.second))
         change = np.abs(difference(self.first, self.second))
@@ -57,47 +57,49 @@ class ReportPair(TwoLaws):
 
     @property
     def used_epsilon(self) -> float:
-        """The ε of the request, or the least one."""
+        """The ε of the request or, if it is absent, the least ε of this pair."""
         if self.epsilon is None:
             return self.least_epsilon
         return self.epsilon
 
 
 def decompose(inputs: ReportPair) -> Outputs:
-    """Compute distributions U₀ and U₁ from which randomized response makes P and Q (Lemma F.1 of Lowy and Razaviyayn).
+    """Write two distributions P and Q as randomized response between two others (Lemma F.1 of Lowy and Razaviyayn).
 
-    With w = e^ε/(e^ε + 1), P is the mixture wU₀ + (1 − w)U₁, and Q is (1 − w)U₀ + wU₁.
+        P = wU₀ + (1 − w)U₁,    Q = (1 − w)U₀ + wU₁,    w = e^ε/(e^ε + 1)
 
     Args:
         inputs: the distributions P and Q, and ε.
 
     Returns:
-        `epsilon` is ε, `weight` is w, `first_component` is U₀ and `second_component` U₁. `least_epsilon` is the least ε
-        for this pair. If ε is below it, an entry of U₀ or U₁ is negative, and no such distributions exist.
+        `epsilon`: ε; `weight`: w; `first_component`: U₀; `second_component`: U₁.
+        `least_epsilon`: the least ε for this pair. If ε is below it, no such distributions exist, and an entry of U₀ or
+        U₁ is negative.
     """
     epsilon = inputs.used_epsilon
     change = difference(inputs.first, inputs.second)  # P − Q
-    growth = math.expm1(min(epsilon, 700.0))  # e^ε − 1, limited to stay finite
+    # e^ε − 1. The limit avoids an overflow; beyond it the shift is below 1e-304 in any case.
+    divisor = math.expm1(min(epsilon, 700.0))
     shift = np.zeros_like(change)  # U₀ − P = Q − U₁
-    if growth > 0.0:
-        shift = change / growth
+    if divisor > 0.0:
+        shift = change / divisor
     return {
         "epsilon": epsilon,
         "least_epsilon": inputs.least_epsilon,
         "weight": 1.0 / (1.0 + math.exp(-epsilon)),
-        "first_component": _without_rounding(rounded_probabilities(inputs.first) + shift),
-        "second_component": _without_rounding(rounded_probabilities(inputs.second) - shift),
+        "first_component": _remove_rounding(rounded_probabilities(inputs.first) + shift),
+        "second_component": _remove_rounding(rounded_probabilities(inputs.second) - shift),
     }
 
 
-def _without_rounding(values: FloatArray) -> list[float]:
-    """Return an array of probabilities as a list, with negative entries due to rounding replaced by 0.
+def _remove_rounding(values: FloatArray) -> list[float]:
+    """Replace negative entries that are due to rounding by 0.
 
     Args:
         values: array of probabilities, computed with rounding errors of up to `ROUNDING`.
 
     Returns:
-        The probabilities as a list. Entries below −`ROUNDING` stay negative.
+        The entries as a list. Entries below −`ROUNDING` stay negative.
     """
     is_rounding = (values < 0.0) & (values >= -ROUNDING)
     return [float(value) for value in np.where(is_rounding, 0.0, values)]

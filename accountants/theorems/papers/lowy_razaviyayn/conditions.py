@@ -13,39 +13,39 @@ from epsilond.accountants.verdict import Verdict
 
 
 def binding_sides(sides_of_clients: Iterable[Sides]) -> Sides:
-    """Return the two sides of an inequality for the client that decides whether it holds for all clients.
+    """Select the client that decides whether an inequality holds for all clients, and return its two sides.
 
-    If the inequality fails for some clients, the failing client with the largest relative difference of the sides
-    decides. Otherwise it is the client with the smallest difference, which is the closest to failing.
+    If the inequality fails for some clients, it is the failing client with the largest relative difference of the two
+    sides. Otherwise it is the client with the smallest difference, which is the closest to failing.
 
     Args:
-        sides_of_clients: left and right side for each client, at least one.
+        sides_of_clients: left and right side for each client, at least one client.
 
     Returns:
-        Left and right side for the deciding client, and whether the inequality holds for it.
+        Left and right side for the selected client, and whether the inequality holds for it.
     """
-    instances = list(sides_of_clients)
-    failing = [sides for sides in instances if sides.holds == Verdict.NO]
+    all_sides = list(sides_of_clients)
+    failing = [sides for sides in all_sides if sides.holds == Verdict.NO]
 
     def relative_difference(sides: Sides) -> float:
-        """Return |left − right| over the larger absolute value; 0 if both sides are 0."""
-        smallest_divisor = 1e-300  # avoids 0/0
+        """Return |left − right| divided by the larger absolute value; 0 if both sides are 0."""
+        smallest_divisor = 1e-300  # avoids a division by 0
         magnitude = max(abs(sides.left), abs(sides.right), smallest_divisor)
         return abs(sides.left - sides.right) / magnitude
 
     if failing:
         return max(failing, key=relative_difference)
-    return min(instances, key=relative_difference)
+    return min(all_sides, key=relative_difference)
 
 
 def epsilon_range(inputs: BatchRunInputs) -> Sides:
-    """Compare ε of each client with the largest ε for which the requested theorem is stated.
+    """Compare the ε of each client with the largest ε for which the requested theorem is stated.
 
     Args:
-        inputs: the run and the requested statement (`variant`), in the main text or in the appendix.
+        inputs: the run and the requested statement (`variant`), of the main text or of the appendix.
 
     Returns:
-        ε and its limit, and whether ε is at most the limit, for the client that decides it for all.
+        ε, its limit, and whether ε is at most the limit, for the client that is the closest to failing, or fails most.
     """
     return binding_sides(
         Sides.at_most(kind.epsilon, epsilon_limit(log_delta=kind.log_delta, reading=inputs.variant))
@@ -53,7 +53,7 @@ def epsilon_range(inputs: BatchRunInputs) -> Sides:
     )
 
 
-def _large_enough_batch(inputs: BatchRunInputs, outputs: Outputs) -> Sides:
+def _compare_batch_size(inputs: BatchRunInputs, outputs: Outputs) -> Sides:
     """Compare each client's batch size with the least one for which the privacy proof holds at the rounds of the run.
 
     Args:
@@ -61,7 +61,8 @@ def _large_enough_batch(inputs: BatchRunInputs, outputs: Outputs) -> Sides:
         outputs: the evaluated theorem, with the number of `rounds`.
 
     Returns:
-        The batch size, its minimum, and whether the size is large enough, for the client that decides it for all.
+        The batch size, its minimum, and whether the size is at least the minimum, for the client that is the closest to
+        failing, or fails most.
     """
     return binding_sides(
         Sides.at_least(kind.batch_size, minimal_batch_size_real(rounds=outputs["rounds"], **kind.records_and_target))
@@ -69,14 +70,14 @@ def _large_enough_batch(inputs: BatchRunInputs, outputs: Outputs) -> Sides:
     )
 
 
-def _drawn_once(inputs: BatchRunInputs) -> Sides:
+def _compare_times_drawn(inputs: BatchRunInputs) -> Sides:
     """Compare the largest number of times that a record may be drawn into one batch with 1.
 
     Args:
-        inputs: the run. With replacement, a record may be drawn as often as a batch has places.
+        inputs: the run. With replacement, a batch may consist of one record only, repeated.
 
     Returns:
-        The largest number of times, the number 1, and whether no record is drawn twice.
+        The largest number of times, 1, and whether no record is drawn twice.
     """
     times_drawn = 1
     if inputs.sampling == "with-replacement":
@@ -84,25 +85,24 @@ def _drawn_once(inputs: BatchRunInputs) -> Sides:
     return Sides.at_most(times_drawn, 1)
 
 
-def _shares(inputs: BatchRunInputs) -> Sides:
+def _compare_sampling_rates(inputs: BatchRunInputs) -> Sides:
     """Compare the least and the largest sampling rate K_i/n_i of the clients, exactly.
-
-    The condition holds if they are equal, and for the informal statement, where all clients are equal.
 
     Args:
         inputs: the run, with batches of K_i of n_i records for client i.
 
     Returns:
-        The least rate, the largest rate, and whether they are equal.
+        The least rate, the largest rate, and whether the condition holds: they are equal, or the statement is the
+        informal one, in which all clients are equal.
     """
-    shares = [Fraction(kind.batch_size, kind.samples_per_client) for kind in inputs.kinds]
-    least, largest = min(shares), max(shares)
+    rates = [Fraction(kind.batch_size, kind.samples_per_client) for kind in inputs.kinds]
+    least, largest = min(rates), max(rates)
     are_equal = least == largest or inputs.variant == "informal"
     return Sides(Verdict.of(are_equal), float(least), float(largest))
 
 
-def _logarithm(*, outputs: Outputs) -> Sides:
-    """Compare the argument of the logarithm in the prescription with 1.
+def _compare_logarithm_argument(*, outputs: Outputs) -> Sides:
+    """Compare the argument of the logarithm in the prescribed number of rounds with 1.
 
     The argument counts as infinite if the prescription has no logarithm.
     """
@@ -113,10 +113,12 @@ def _logarithm(*, outputs: Outputs) -> Sides:
 MINIMAL_BATCH = Condition(
     "minimal-batch-size",
     "a batch of a run of R rounds has K ≥ ε n/(4 √(2R ln(2/δ))) of the client's own n records",
-    _large_enough_batch,
+    _compare_batch_size,
     of_outputs=True,
 )
-DRAWN_ONCE = Condition("drawn-once", "no record is drawn into a batch more than once (times drawn ≤ 1)", _drawn_once)
+DRAWN_ONCE = Condition(
+    "drawn-once", "no record is drawn into a batch more than once (times drawn ≤ 1)", _compare_times_drawn
+)
 PRESCRIBED_ROUNDS = Condition(
     "prescribed-rounds",
     "R is at least the prescribed number of rounds",
@@ -126,11 +128,11 @@ PRESCRIBED_ROUNDS = Condition(
 EQUAL_SHARES = Condition(
     "equal-shares",
     "the share K_i/n_i of a client's records in its batch is the same for all clients (least and largest)",
-    _shares,
+    _compare_sampling_rates,
 )
 LOGARITHM_ABOVE_ONE = Condition(
     "logarithm",
     "the argument of the logarithm in the prescription exceeds 1 (it is unbounded without strong convexity)",
-    _logarithm,
+    _compare_logarithm_argument,
     of_outputs=True,
 )

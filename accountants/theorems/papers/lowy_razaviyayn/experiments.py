@@ -33,10 +33,12 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.errata import NOT_PRIV
 def experimental_noise_std(
     *, lipschitz: float, samples_per_client: int, rounds: int, epsilon: float, log_delta: float
 ) -> float:
-    """Compute the noise in the experiments of Lowy and Razaviyayn, σ = L √(8 R ln(1/δ))/(nε).
+    """Compute the standard deviation σ of the noise in the experiments of Lowy and Razaviyayn.
 
-    It is the standard deviation per coordinate of the noise on a client's mean gradient. The paper takes the formula
-    from earlier work, with an unspecified condition on ε.
+        σ = L √(8 R ln(1/δ))/(nε)
+
+    It is the noise of each coordinate of a client's mean gradient. The paper takes the formula from earlier work, which
+    has an unspecified condition on ε. The noise may therefore be too small for ε and δ.
 
     Args:
         lipschitz: bound L on the norm of a record's gradient; σ has its unit.
@@ -46,7 +48,7 @@ def experimental_noise_std(
         log_delta: natural logarithm of δ, below 0.
 
     Returns:
-        The standard deviation σ, in the unit of L.
+        σ, in the unit of L.
     """
     return lipschitz * math.sqrt(8.0 * rounds * -log_delta) / (samples_per_client * epsilon)
 
@@ -79,7 +81,7 @@ class ExperimentInputs(BudgetFields):
 
     @property
     def real_batch(self) -> float:
-        """The printed batch size n√ε/(2√R), a real number that is rounded up and limited to n for a run."""
+        """The printed batch size n√ε/(2√R), before it is rounded up and limited to n."""
         return experimental_batch_size(
             samples_per_client=self.samples_per_client, rounds=self.rounds, epsilon=self.epsilon
         )
@@ -95,10 +97,9 @@ def experiment(inputs: ExperimentInputs) -> Outputs:
         `noise_std` and `batch_size`: σ and K.
         `noise_multiplier`: σK/L.
         `sensitivity`: 2L/K, in the unit of a gradient.
-        `squared_rate_times_rounds`: R(K/n)² = ε/4 at the paper's K before rounding; privacy by subsampling depends on
-        it.
+        `squared_rate_times_rounds`: R(K/n)² for the K before rounding, which is ε/4. The condition of the noise formula
+        is on this number.
     """
-    # The noise of the paper, and its batch size rounded up to a whole number of records.
     std = experimental_noise_std(
         lipschitz=inputs.lipschitz,
         samples_per_client=inputs.samples_per_client,
@@ -215,7 +216,7 @@ def relative_error(values: tuple[float, ...], predictions: tuple[float, ...], tr
 
 
 def group_sizes(clients: int, records: int = INSURANCE_RECORDS) -> tuple[int, ...]:
-    """Return the sizes of the N groups into which records are split: N − 1 of ⌈records/N⌉, and the remainder.
+    """Return the sizes of the N groups into which records are split: N − 1 times ⌈records/N⌉, and the rest.
 
     Args:
         clients: number N of groups, one for each client, at least 1.
@@ -224,21 +225,21 @@ def group_sizes(clients: int, records: int = INSURANCE_RECORDS) -> tuple[int, ..
     Returns:
         N sizes with the sum `records`. The last one is negative if the others already have too many records.
     """
-    size = -(-records // clients)  # ⌈records/clients⌉
-    full_groups = clients - 1
-    remainder = records - size * full_groups
-    return (*[size] * full_groups, remainder)
+    size = -(-records // clients)  # ⌈records/clients⌉ in exact arithmetic
+    full_group_count = clients - 1
+    remainder = records - size * full_group_count
+    return (*[size] * full_group_count, remainder)
 
 
 def _check_values(record: FormulaRequest) -> None:
-    """Check the values and predictions of a request for the error of a predictor.
+    """Check that the relative error of a predictor can be computed from the values and predictions of a request.
 
     Args:
         record: the request, with `values`, `predictions` and `training_mean`.
 
     Raises:
-        InvalidInput: if there are no values, too many, or not as many as predictions. Also if a number is out of range,
-            or all values equal the training mean, which makes the error a division by 0.
+        InvalidInput: there are no values, more than `MOST_VALUES`, or not as many as predictions; a number is out of
+            range; or all values equal the training mean, so that the error would be a division by 0.
     """
     if not 1 <= len(record.values) <= MOST_VALUES:
         raise InvalidInput.at("/values", "has too few or too many entries", allowed=f"1 to {MOST_VALUES}")

@@ -43,16 +43,17 @@ DISTANCE = Quantity(symbol="t", ge=0, le=1, description="total variation distanc
 def blanket(*, log_delta: GivenLogDelta, clients: Clients, share: Annotated[float, LEAST_SHARE]) -> Outputs:
     """Compute the ε of shuffling N reports, one of which hides among the others (Lemma F.3 of Lowy and Razaviyayn).
 
-    With probability p a report is drawn from a distribution that does not depend on its input, the privacy blanket. The
-    formula is ε = ln(1 + 8√(ln(4/δ)/(pN)) + 8/(pN)).
+        ε = ln(1 + 8√(ln(4/δ)/(pN)) + 8/(pN))
+
+    With probability p a report is drawn from a distribution that does not depend on its input, the privacy blanket.
 
     Args:
         log_delta: natural logarithm of δ.
         clients: number N of clients.
-        share: p, the share of every report's distribution that does not depend on its input (its blanket).
+        share: p, in (0, 1].
 
     Returns:
-        `epsilon`, the ε of the shuffled reports at δ.
+        `epsilon`: ε of the shuffled reports at δ.
     """
     blanket_reports = share * clients  # pN, the expected number of reports from the blanket
     root = math.sqrt((math.log(4.0) - log_delta) / blanket_reports)
@@ -67,12 +68,12 @@ def transfer(*, log_delta: GivenLogDelta, epsilon: Epsilon, distance: Annotated[
     δ + (e^ε + 1) t (Lemma F.6 of Lowy and Razaviyayn).
 
     Args:
-        log_delta: ln δ of the indistinguishable distributions.
+        log_delta: natural logarithm of δ of the indistinguishable distributions.
         epsilon: ε of the indistinguishable distributions.
         distance: total variation distance t.
 
     Returns:
-        `delta`, the δ of the two distributions, with its decimal logarithm.
+        `delta`: δ of the two distributions at ε, with its decimal logarithm.
     """
     log_distance = log10(distance) * LN10
     return delta_outputs(transferred_log_delta(epsilon=epsilon, log_delta=log_delta, log_distance=log_distance))
@@ -80,16 +81,17 @@ def transfer(*, log_delta: GivenLogDelta, epsilon: Epsilon, distance: Annotated[
 
 @formula(given="An (ε, δ) report, to be replaced by a report with δ = 0.", bounded=False)
 def purification_distance(*, log_delta: GivenLogDelta, epsilon: Epsilon) -> Outputs:
-    """Compute how far (ε, δ)-indistinguishable distributions must move to be ε-indistinguishable (Lemma F.5).
+    """Compute how far (ε, δ)-indistinguishable distributions are from ε-indistinguishable ones (Lemma F.5).
 
-    The distance is in total variation.
+    Distances are in total variation. The source is the appendix of Lowy and Razaviyayn.
 
     Args:
         log_delta: natural logarithm of δ.
         epsilon: ε of the two distributions.
 
     Returns:
-        `distance` is δ, if only one distribution is replaced. `pair_distance` is δ/(e^ε + 1), if both are replaced.
+        `distance`: δ, which suffices if only one of the distributions is replaced.
+        `pair_distance`: δ/(e^ε + 1), which suffices for each if both are replaced.
     """
     log_pair_distance = log_delta - float(np.logaddexp(0.0, epsilon))
     return delta_outputs(log_delta, "distance") | delta_outputs(log_pair_distance, "pair_distance")
@@ -97,14 +99,16 @@ def purification_distance(*, log_delta: GivenLogDelta, epsilon: Epsilon) -> Outp
 
 @formula(given="An ε-indistinguishable pair, mixed with a common distribution.", bounded=False)
 def mixture(*, epsilon: Epsilon, rate: Annotated[float, RATE]) -> Outputs:
-    """Compute the ε of two ε-indistinguishable distributions after mixing both with a third one, ln(1 + q(e^ε − 1)).
+    """Compute the ε of two ε-indistinguishable distributions after both are mixed with the same third distribution.
+
+    It is ln(1 + q(e^ε − 1)), where q is the weight of the two distributions in their mixtures.
 
     Args:
         epsilon: ε of the two distributions.
-        rate: share q that each of them has in its mixture.
+        rate: the weight q, a probability.
 
     Returns:
-        `epsilon`, the ε of the mixtures.
+        `epsilon`: ε of the mixtures.
     """
     return {"epsilon": subsampled_epsilon(epsilon=epsilon, rate=rate)}
 
@@ -123,8 +127,9 @@ def compositional(
         local_epsilon: ε₀ of all reports of a client together.
 
     Returns:
-        C, and `compositionality_used`, max(C, C²). Corollary F.1 bounds the central ε by C², which is too small if C <
-        1 (erratum E-27).
+        `compositionality`: C.
+        `compositionality_used`: max(C, C²), the factor in a valid form of Corollary F.1. The printed factor C² is too
+        small if C < 1 (erratum E-27).
     """
     compositionality = math.sqrt(math.fsum(epsilon * epsilon for epsilon in local_epsilons)) / local_epsilon
     square = compositionality * compositionality
@@ -141,13 +146,13 @@ def example(
     """Compute the guarantee of Algorithm 3 of Lowy and Razaviyayn, an example of a large compositionality C.
 
     The algorithm has d = ⌈2C²⌉ rounds. A client's input x is the number of a round. In round x the client sends a
-    randomised symbol. The compositionality is √(Σ_r (ε₀^r)²)/ε₀ for ε₀^r of the report in round r.
+    randomised symbol. The compositionality is C = √(Σ_r (ε₀^r)²)/ε₀, where ε₀^r is the ε of the report in round r.
 
     Args:
         compositionality: requested C ≥ 1.
         local_epsilon: ε₀ of all reports of a client together.
-        reading: version of the algorithm. `printed` is that of the paper, which sends 0 in all rounds but x and so
-            reveals x. `corrected` sends a uniform symbol in them.
+        reading: version of the algorithm. In the other rounds, the `printed` one sends 0, which reveals x. The
+            `corrected` one sends a uniform symbol.
 
     Returns:
         `rounds`: the number d of rounds.
@@ -155,7 +160,7 @@ def example(
         `round_epsilon`: ε₀^r = ln(d e^ε₀/(e^ε₀ + d − 1)), for the corrected version only.
         `compositionality`: C, which is √d in the paper's version and √d ε₀^r/ε₀ in the corrected one.
     """
-    rounding_margin = 1e-9  # a C such as √2 must not give 5 rounds by its rounding error
+    rounding_margin = 1e-9  # the square of a rounded C, such as √2, must not give one round too many
     rounds = math.ceil(2.0 * compositionality**2 - rounding_margin)
     root = math.sqrt(rounds)
     if reading == "printed":

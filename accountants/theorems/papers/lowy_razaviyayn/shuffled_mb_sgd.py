@@ -65,9 +65,12 @@ class ShuffledInputs(EqualClientsInputs):
     def _rounds_of_loss(self) -> float:
         """The number of rounds that the excess risk of shuffled mini-batch SGD requires, before rounding up.
 
-        M of N clients report in a round, each from n records of d coordinates. For convex losses with constants L and β
-        in a domain of diameter D, it is max{min{n, (εnN)²/(dM)}, βD/L · min{√(nM), εnN/√d}}. For μ-strongly convex
-        losses the second number is 8β/μ · ln(a), with a of `logarithm_argument`, or 0 if a < 1.
+        M of N clients report in a round, each from n records, on models of d coordinates. For convex losses it is
+
+            max{min{n, (εnN)²/(dM)}, βD/L · min{√(nM), εnN/√d}}
+
+        for the Lipschitz constant L, the smoothness β and the diameter D of the domain. For μ-strongly convex losses
+        the second number is 8β/μ · ln(a), where a is `logarithm_argument`, or 0 if a < 1.
         """
         effective_records = self.epsilon * self.records  # εnN
         by_privacy = effective_records * effective_records / (self.dimension * self.participants)
@@ -103,7 +106,7 @@ class ShuffledInputs(EqualClientsInputs):
         return self.log_pairs * (math.log(self.rounds_run) - self.log_delta) * -self.log_delta
 
     def least_participants(self, *, printed: bool) -> float:
-        """Return the least number of participants in Theorem 4.1 of Lowy and Razaviyayn, as a real number.
+        """Return the least number of participants in a round for Theorem 4.1 of Lowy and Razaviyayn.
 
         M of N clients report in each of R rounds, and each client has n records. The anonymity of a shuffled report
         needs enough other reports.
@@ -113,18 +116,20 @@ class ShuffledInputs(EqualClientsInputs):
                 needs (erratum E-21).
 
         Returns:
-            The number as a real number. It may be below 1.
+            The bound as a real number, which may be below 1.
         """
-        pairs = self.log_pairs  # ln(RM²/(Nδ))
+        log_ratio = self.log_pairs  # ln(RM²/(Nδ))
         if printed:
-            return 16.0 * (math.log(18.0) + pairs)
-        return 16.0 * math.e * (math.log(36.0) + pairs - math.log(self.samples_per_client))
+            return 16.0 * (math.log(18.0) + log_ratio)
+        return 16.0 * math.e * (math.log(36.0) + log_ratio - math.log(self.samples_per_client))
 
 
 def noise_std_over_root_constant(inputs: ShuffledInputs) -> float:
     """Compute the noise of Theorem 4.1 of Lowy and Razaviyayn without its unknown constant C.
 
-    It is σ/√C = L √(RM ln(RM²/(Nδ)) ln(R/δ) ln(1/δ))/(nNε). The caller must ensure RM² > Nδ.
+        σ/√C = L √(RM ln(RM²/(Nδ)) ln(R/δ) ln(1/δ))/(nNε)
+
+    The first logarithm is positive only if RM² > Nδ, which the caller must ensure.
 
     Args:
         inputs: R rounds, M of N clients with n records each, the target (ε, δ), and the Lipschitz constant L.
@@ -139,9 +144,12 @@ def noise_std_over_root_constant(inputs: ShuffledInputs) -> float:
 def excess_risk_scale(inputs: ShuffledInputs) -> tuple[float, float]:
     """Compute the statistical and the privacy term of the excess risk in Theorem 4.1 of Lowy and Razaviyayn.
 
-    For convex losses the terms are LD/√(nM) and LD√p, with p = d l/(εnN)² and l = `logarithms` (equation (46)). For
-    strongly convex losses they are L²/(μnM) and L²p/μ (equation (47)). The bound is the sum of both terms, times a
-    constant that the paper does not give. It requires RM² > Nδ.
+    With the cost of privacy p = d l/(εnN)², where l is the product `logarithms`, the terms are
+
+        LD/√(nM) and LD√p        for convex losses (equation (46)),
+        L²/(μnM) and L²p/μ       for strongly convex losses (equation (47)).
+
+    The bound is the sum of both terms, times a constant that the paper does not give. It requires RM² > Nδ.
 
     Args:
         inputs: R rounds, M of N clients with n records each, the target (ε, δ), and d coordinates. The loss has
@@ -162,8 +170,9 @@ def excess_risk_scale(inputs: ShuffledInputs) -> tuple[float, float]:
 def step_size(inputs: ShuffledInputs) -> float | None:
     """Compute the step size η of shuffled mini-batch SGD for convex losses (Theorem 4.1 of Lowy and Razaviyayn).
 
-    It is min{1/(4β), D√M/(LR) min{√n, εnN/√(dM · l)}} with l = `logarithms`. The caller must ensure RM² > Nδ, so that l
-    is positive.
+        η = min{1/(4β), D√M/(LR) min{√n, εnN/√(dM l)}}
+
+    Here l is the product `logarithms`. It is positive only if RM² > Nδ, which the caller must ensure.
 
     Args:
         inputs: R rounds, M of N clients with n records each, the target (ε, δ), and d coordinates. The loss has
@@ -197,16 +206,15 @@ def shuffled_run(inputs: ShuffledInputs) -> Outputs:
         `excess_risk_scale`: the order of the excess risk, `statistical_term` plus `privacy_term`.
         The last five are absent if RM² ≤ Nδ, for M of N participants. The condition `some-noise` then fails.
     """
-    # Without noise, only the numbers of rounds and participants are known.
     rounds = {"rounds": inputs.rounds_run, "prescribed_rounds": inputs.prescribed_rounds}
     participants = {
         "least_participants": inputs.least_participants(printed=False),
         "printed_least_participants": inputs.least_participants(printed=True),
     }
+    # The printed noise is not defined for RM² ≤ Nδ.
     if inputs.log_pairs <= 0.0:
         return rounds | participants
 
-    # The noise, the step size and the two parts of the risk.
     std_over_root_constant = noise_std_over_root_constant(inputs)
     statistical, privacy = excess_risk_scale(inputs)
     step = step_size(inputs)

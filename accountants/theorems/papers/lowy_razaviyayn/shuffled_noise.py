@@ -61,9 +61,9 @@ class ExplicitNoise:
     Attributes:
         noise_std: standard deviation σ of the noise per coordinate of a report.
         rate: probability q = M/(nN) that a record is used in a round.
-        step_epsilon: ε̃ that a record spends in one round.
+        step_epsilon: ε that a record may spend in one round, with the sampling of records.
         log_shuffling_delta: ln δ_s, where δ_s is the δ of the shuffling theorem for one round.
-        round_epsilon: ε^r of one shuffled round for a report.
+        round_epsilon: ε of one shuffled round for a report, without the sampling of records.
         local_epsilon: ε₀ of a report.
         log_local_delta: ln δ₀ of a report.
     """
@@ -100,18 +100,20 @@ class ExplicitNoiseInputs(BudgetFields):
 
     @property
     def noise(self) -> ExplicitNoise:
-        """The noise σ² = 8L² ln(1.25/δ₀)/ε₀² of a report in shuffled mini-batch SGD, with the steps of its proof.
+        """The noise of a report in shuffled mini-batch SGD, with the steps of its privacy proof.
 
-        It is proved only if M ≥ `least_participants` and ε ≤ 8 ln(2/δ). In each of R rounds, M of N clients report one
-        of their n records. A report is (ε₀, δ₀)-differentially private. The proof uses the sampling rate q = M/(nN) of
-        a record, and ε̃, which a record may spend in a round:
+        In each of R rounds, M of N clients report the gradient of one of their n records. A report with the noise
+
+            σ² = 8L² ln(1.25/δ₀)/ε₀²
+
+        is (ε₀, δ₀)-differentially private. A record is used with probability q = M/(nN), and may spend ε̃ in a round:
 
             ε̃ = ε/(2√(2R ln(2/δ))),                  g = (e^ε̃ − 1)/q,
             δ_s = min{1/2, δ/(4Rq)},                  a = 8√(e ln(4/δ_s)/M) + 8e/M,
-            ε₀ = min{1, 2g/a},                        δ₀ = δ/(8RqM(2 + min{g, aε₀/2})).
+            ε₀ = min{1, 2g/a},                        δ₀ = min{1/2, δ/(8RqM(2 + min{g, aε₀/2}))}.
 
-        δ_s is the δ of shuffling. A shuffled round has an ε^r with e^{ε^r} − 1 ≤ aε₀/2 ≤ g. At this limit g, sampling
-        reduces ε^r to at most ε̃.
+        δ_s is the δ of shuffling. A shuffled round has an ε^r with e^{ε^r} − 1 ≤ aε₀/2 ≤ g. Sampling reduces it to at
+        most ε̃. The proof needs M ≥ `least_participants` and ε ≤ 8 ln(2/δ).
         """
         participants, log_delta = self.participants, self.log_delta
         rate = participants / (float(self.samples_per_client) * self.clients)
@@ -120,14 +122,13 @@ class ExplicitNoiseInputs(BudgetFields):
         log_uses = math.log(self.rounds) + math.log(rate)  # log Rq
         log_shuffling_delta = min(-LN2, log_delta - math.log(4.0) - log_uses)
 
-        # The local ε₀ from the factor a of the shuffling theorem.
         e_over_m = math.e / participants
         factor = 8.0 * math.sqrt(e_over_m * (math.log(4.0) - log_shuffling_delta)) + 8.0 * e_over_m  # a
         local_epsilon = min(1.0, 2.0 * growth_limit / factor)
         round_growth = min(growth_limit, 0.5 * factor * local_epsilon)  # e^{ε^r} − 1
 
         log_local_delta = log_delta - math.log(8.0 * participants) - log_uses - math.log(2.0 + round_growth)
-        # A smaller δ₀ is valid and costs noise. Theorem A.1 is used with δ₀ ≤ 1/2.
+        # Theorem A.1, the Gaussian mechanism, is used with δ₀ ≤ 1/2. A smaller δ₀ is valid, and costs noise.
         log_local_delta = min(log_local_delta, -LN2)
         noise_std = self.lipschitz * math.sqrt(8.0 * (math.log(1.25) - log_local_delta)) / local_epsilon
         return ExplicitNoise(
@@ -150,8 +151,8 @@ def noise(inputs: ExplicitNoiseInputs) -> Outputs:
     Returns:
         `noise_std`, `noise_multiplier`, `sensitivity`: σ, σ/L and 2L.
         `rate`: probability that a record is used in a round.
-        `step_epsilon`: ε that a record spends in a round.
-        `round_epsilon`: ε of a shuffled round without sampling.
+        `step_epsilon`: ε that a record may spend in a round.
+        `round_epsilon`: ε of a shuffled round for a report, without the sampling of records.
         `local_epsilon` and `log10_local_delta`: ε₀ and log10 δ₀ of a report.
         `log10_shuffling_delta`: log10 of the δ of shuffling.
         `least_participants`: the least number of reporting clients for which the proof holds.

@@ -15,7 +15,7 @@ LN10 = math.log(10.0)
 def local_epsilon_limit(*, clients: int, samples_per_client: int, log_delta: float) -> float:
     """Compute the largest ε₀ of a report for which Theorem F.2 of Lowy and Razaviyayn on shuffling holds.
 
-    The largest ε₀ is ln(N/(16 ln(2/δ)))/n.
+    It is ln(N/(16 ln(2/δ)))/n.
 
     Args:
         clients: number N of clients, at least 1.
@@ -23,7 +23,7 @@ def local_epsilon_limit(*, clients: int, samples_per_client: int, log_delta: flo
         log_delta: natural logarithm of δ.
 
     Returns:
-        The limit. No ε₀ is allowed if it is negative, and it is −∞ for δ ≥ 1, which the theorem excludes.
+        The limit. If it is negative, the theorem holds for no ε₀. It is −∞ for δ ≥ 1, which the theorem excludes.
     """
     if log_delta >= 0.0:
         return -math.inf
@@ -71,17 +71,18 @@ class ShuffledRound:
     def epsilon(self, log_delta: float) -> float:
         """Compute the ε^r of a shuffled round by equation (39) of Lowy and Razaviyayn.
 
-        The formula is ε^r = ln[1 + tanh(ε₀/2)(8√(e^{nε₀} ln(4/δ)/N) + 8e^{nε₀}/N)]. N clients report, each with n
-        records, and ε₀ is the privacy parameter of a report.
+            ε^r = ln[1 + tanh(ε₀/2)(8√(e^{nε₀} ln(4/δ)/N) + 8e^{nε₀}/N)]
+
+        N clients report, each with n records, and ε₀ is the privacy parameter of a report.
 
         Args:
-            log_delta: ln δ, without the reports' own δ₀.
+            log_delta: natural logarithm of δ, without the reports' own δ₀.
 
         Returns:
-            ε^r, or infinity if e^{nε₀}/N overflows.
+            ε^r; infinity if e^{nε₀}/N exceeds e^600, because the terms may overflow.
         """
         log_ratio = self.samples_per_client * self.local_epsilon - math.log(self.clients)  # ln(e^{nε₀}/N)
-        if log_ratio > 600.0:  # beyond, the terms below may overflow
+        if log_ratio > 600.0:
             return math.inf
         ratio = math.exp(log_ratio)
         log_4_over_delta = max(math.log(4.0) - log_delta, 0.0)
@@ -89,17 +90,18 @@ class ShuffledRound:
         return math.log1p(math.tanh(0.5 * self.local_epsilon) * factor)
 
     def log_distance(self, *, sharp: bool = False) -> float:
-        """Compute the log total variation distance of the round from one in which the reports have δ₀ = 0.
+        """Bound the total variation distance of the round from a round in which the reports have δ₀ = 0.
+
+        The bound of Lowy and Razaviyayn is 2Nn e^{(n−1)ε₀} δ₀. A sharper one is N(n e^{(n−1)ε₀} + e^{−nε₀}/2) δ₀.
 
         Args:
-            sharp: whether to use the smaller distance N(n e^{(n−1)ε₀} + e^{−nε₀}/2) δ₀. Otherwise it is 2Nn e^{(n−1)ε₀}
-                δ₀ of Lowy and Razaviyayn.
+            sharp: whether to use the sharper bound.
 
         Returns:
-            The natural logarithm of a bound on the distance; −∞ if the reports have δ₀ = 0.
+            The natural logarithm of the bound; −∞ if the reports have δ₀ = 0.
         """
         records, epsilon = self.samples_per_client, self.local_epsilon
-        # ln(n e^{(n−1)ε₀}), the factor of δ₀ for a change of all n records of a client.
+        # ln(n e^{(n−1)ε₀}), the factor by which group privacy multiplies δ₀ for all n records of a client.
         log_group = math.log(records) + (records - 1) * epsilon
         if sharp:
             log_factor = float(np.logaddexp(log_group, -records * epsilon - math.log(2.0)))

@@ -48,7 +48,7 @@ class RoundInputs(DeltaFields):
 
     @property
     def round(self) -> ShuffledRound:
-        """The round itself."""
+        """The round, whose methods compute the formulas of the theorems."""
         return _round(self)
 
 
@@ -63,12 +63,12 @@ class StandardInputs:
 
     @property
     def round(self) -> ShuffledRound:
-        """The round itself."""
+        """The round, whose methods compute the formulas of the theorems."""
         return _round(self)
 
     @property
     def log_delta(self) -> float:
-        """ln(Nnδ₀), the logarithm of δ in (39)."""
+        """Natural logarithm of the δ = Nnδ₀ at which equation (39) is used, for N clients of n records."""
         return math.log(self.clients * self.samples_per_client) + math.log(self.local_delta)
 
 
@@ -80,14 +80,7 @@ class RepeatedInputs(StandardInputs):
 
 
 def _round(inputs: RoundInputs | StandardInputs) -> ShuffledRound:
-    """Return the shuffled round of a request.
-
-    Args:
-        inputs: N clients with n records each, with (ε₀, δ₀)-differentially private reports.
-
-    Returns:
-        The round, from which the formulas of the theorems are computed.
-    """
+    """Return the shuffled round of a request: its N clients of n records, and ε₀ and δ₀ of their reports."""
     return ShuffledRound(
         clients=inputs.clients,
         samples_per_client=inputs.samples_per_client,
@@ -112,8 +105,8 @@ def single_round(inputs: RoundInputs, reading: Reading = "printed") -> Outputs:
         `local_epsilon_limit`: the largest ε₀ for which the theorem holds.
         `scale`: equation (40), the order ε₀√(ln(1/δ)/N) of ε^r for nε₀ of order 1.
     """
-    # ε^r may be infinite, which the result names "unbounded".
     epsilon = inputs.round.epsilon(inputs.log_delta)
+    # JSON has no infinite number.
     formula_epsilon: float | str = epsilon if math.isfinite(epsilon) else "unbounded"
     return {
         "epsilon": min(epsilon, inputs.local_epsilon),
@@ -139,7 +132,6 @@ def standard_round(inputs: StandardInputs, reading: Reading = "printed") -> Outp
         `delta_cap`: a simple upper bound on δ̃.
         `scale`: the order of ε^r by equation (41), without constants.
     """
-    # The request's δ is Nnδ₀ in all of these formulas.
     return {
         "epsilon": inputs.round.epsilon(inputs.log_delta),
         **delta_outputs(inputs.round.log_delta(inputs.log_delta, reading=reading)),
@@ -216,7 +208,7 @@ def sequential(inputs: StandardInputs, reading: Reading = "printed") -> Outputs:
         `scale`: the order ε₀ ln(1/δ)/√N of ε at δ = Nnδ₀, without constants.
         `log10_least_local_delta`: decimal logarithm of the least δ₀ for which the theorem holds.
     """
-    # ε is that of a round with independent reports; only δ and the conditions differ.
+    # ε is that of a round with independent reports. Only δ and the conditions differ.
     return {
         "epsilon": standard_round(inputs, reading)["epsilon"],
         **delta_outputs(_log_cap(inputs, reading)),
@@ -228,19 +220,18 @@ def sequential(inputs: StandardInputs, reading: Reading = "printed") -> Outputs:
 def compositional(inputs: RepeatedInputs, reading: Reading = "printed") -> Outputs:
     """Compute ε and δ of R equal shuffled rounds by Corollary F.1 of Lowy and Razaviyayn.
 
-    The rounds are combined by advanced composition. Its slack, the part of δ that the composition adds, is δ' = NnRδ₀.
+    The rounds are combined by advanced composition. The composition adds the slack δ' = NnRδ₀ to δ.
 
     Args:
         inputs: R rounds of N clients with n records each, with (ε₀, δ₀)-differentially private reports.
-        reading: version of the δ. "printed" has δ = 14NnRδ₀ as in the paper. "corrected" has δ = δ' + Rδ̃, with the δ̃
-            of a single round.
+        reading: version of δ. "printed" has 14NnRδ₀ as in the paper. "corrected" has δ' + Rδ̃, where δ̃ is the δ of a
+            single round.
 
     Returns:
         `epsilon`: ε of all rounds, in nats.
         `round_epsilon`: ε of a single round.
-        `delta`: δ of all rounds, which comes with its decimal logarithm.
+        `delta`: δ of all rounds, with its decimal logarithm.
     """
-    # One round with the corrected formulas, then R of them by advanced composition.
     round_outputs = standard_round(inputs, "corrected")
     log_slack = inputs.log_delta + math.log(inputs.rounds)  # ln δ'
     total = advanced_composition(

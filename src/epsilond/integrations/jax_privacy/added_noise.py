@@ -26,13 +26,15 @@ _STATE_REMEDY: Final = "Give each update the noise state that the update before 
 
 
 class NoiseState(TypedDict):
-    """State of an `AddedNoise`, the check of a run's noise, as JSON values for a checkpoint.
+    """State of the checks of a run's noise (`AddedNoise`), as JSON values for a checkpoint.
+
+    A noise state, the state of the noise transformation, is identified by its random keys and counters.
 
     Attributes:
         updates: number of updates so far.
         history: noise of the latest updates at the sampled coordinates, latest first.
-        spent: keys and counters of the noise states that updates have used, in hexadecimal digits.
-        expected: keys and counters of the noise state that the next update must use; None before the first update.
+        spent: identities of the noise states that updates have used, in hexadecimal digits.
+        expected: identity of the noise state that the next update must use; None before the first update.
     """
 
     updates: int
@@ -42,11 +44,11 @@ class NoiseState(TypedDict):
 
 
 class AddedNoise:
-    """Checks the noise, and the state of the noise transformation, at each update.
+    """Checks of a training run's noise: its distribution, and that no state of the noise transformation is used twice.
 
     Args:
-        reading: the plan, with the standard deviation and the strategy matrix C of its noise.
-        evidence: takes the results.
+        reading: the plan of the run, with the standard deviation and the strategy matrix C of its noise.
+        evidence: record of the observations, to which contradictions are reported.
 
     Attributes:
         updates: number of updates so far.
@@ -59,14 +61,15 @@ class AddedNoise:
         self._history: list[NDArray[np.float64]] = []
         self._initial: set[bytes] = set()
         self._spent: set[bytes] = set()
-        # Keys and counters of the state that the last update returned, and some real numbers, which checkpoints lack.
+        # Identity of the noise state that the last update returned, and some of its real numbers (None after a
+        # checkpoint).
         self._expected: tuple[bytes, NDArray[np.float64] | None] | None = None
 
     def observe_start(self, identity: NDArray[np.uint32]) -> None:
-        """Note a state that `init` returned, so that the first update may start with it.
+        """Note a noise state that `init` returned, so that the first update may start from it.
 
         Args:
-            identity: random keys and counters of the state.
+            identity: random keys and counters of the noise state.
         """
         self._initial.add(identity.tobytes())
 
@@ -74,7 +77,7 @@ class AddedNoise:
         """Test whether the noise of an update is fresh Gaussian noise of the planned size and correlation.
 
         Correlated noise is transformed to independent noise first. Statistical tests then compare it with a normal
-        distribution.
+        distribution. A contradiction is reported to the record of observations.
 
         Args:
             noise: noisy sum minus sum, at the sampled coordinates.
@@ -82,8 +85,8 @@ class AddedNoise:
             groups: index in `noise` at which the coordinates of each array begin.
 
         Returns:
-            The premises (conditions of the privacy theorem) that this update fulfils, or that it contradicts. A
-            contradiction is also reported. Premises that cannot be tested are left out, and rest on the caller.
+            The premises, that is, conditions of the privacy theorem, that count as observed in this update. A premise
+            that cannot be tested is left out, and the reason is noted.
         """
         iterations = self._reading.steps.iterations
         self.updates += 1
@@ -92,19 +95,18 @@ class AddedNoise:
             remedy = f"Stop after {iterations} updates, or make a plan of more iterations."
             self._evidence.contradict(EVENT, message, remedy=remedy)
             return {NOISE, CORRELATION}
-        # Without the strategy matrix, correlated noise cannot be tested.
         sample = self._decorrelate(noise)
         if sample is None:
             self._evidence.rest_on_caller(CORRELATION, _UNREADABLE)
             self._evidence.rest_on_caller(NOISE, _UNREADABLE)
             return {EVENT}
-        # Rounding errors above 1 % of the noise would hide its distribution.
+        # Rounding errors above `_COARSEST` times the noise would distort its distribution.
         if not len(sample) or error > _COARSEST * self._stddev:
             reason = "the noisy sums have too few digits, or none, to compare the noise"
             self._evidence.rest_on_caller(NOISE, reason)
             self._evidence.rest_on_caller(CORRELATION, reason)
             return {EVENT}
-        # The tests get more powerful with each update, and keep their level over the whole run.
+        # The tests are sequential: their probability of a false alarm is bounded over the whole run.
         self._samples.observe(sample, np.asarray(groups, dtype=np.intp))
         if self._samples.alarm is not None:
             self._evidence.contradict(NOISE, self._samples.alarm, remedy=_NOISE_REMEDY)
@@ -118,7 +120,8 @@ class AddedNoise:
     ) -> set[Premise]:
         """Check that an update used the noise state that the previous update returned.
 
-        A state that is used twice would give the same noise twice, which the difference of two sums removes.
+        A noise state that is used twice gives the same noise twice, which the difference of two noisy sums removes.
+        A contradiction is reported to the record of observations.
 
         Args:
             before: random keys and counters of the state before the update.
@@ -126,10 +129,9 @@ class AddedNoise:
             numbers: some real numbers of the state before and after the update.
 
         Returns:
-            The condition `SAME_PARTS`, by which no part of the run was replaced or reset, if it was checked. A
-            contradiction is also reported. The set is empty if the state has neither keys nor counters to check.
+            The premise `SAME_PARTS`, that no part of the run was replaced or reset, if it was checked. The set is empty
+            if the state has neither keys nor counters.
         """
-        # The state after this update is expected before the next one.
         numbers_before, numbers_after = numbers
         expected = self._expected
         self._expected = (after.tobytes(), numbers_after)
@@ -150,13 +152,13 @@ class AddedNoise:
     ) -> None:
         """Report a contradiction if an update did not start from the noise state that the last update returned.
 
-        A noise state holds the keys of the random generator. Two updates from the same state have equal noise.
+        A noise state holds the keys of the random generator. Two updates from the same state have equal noise. The
+        first update must start from a state that `init` returned.
 
         Args:
             identity: random keys and counters of the state before the update.
             numbers: some real numbers of the same state.
-            expected: keys with counters, and real numbers, of the state that the last update returned. None for the
-                first update.
+            expected: identity and real numbers of the state that the last update returned; None for the first update.
         """
         if identity in self._spent:
             message = "an update used the noise state of an earlier one, so that its noise repeats"
@@ -172,18 +174,20 @@ class AddedNoise:
 
     @property
     def _stddev(self) -> float:
-        """Standard deviation of the noise before its correlation; the event's value if the noise is unreadable."""
+        """Standard deviation σ of the independent Gaussian noise from which correlated noise is computed."""
         reading = self._reading
         if reading.noise is None:
+            # The noise transformation is not known. Its noise must have the size that the plan's event states.
             return reading.multiplier * reading.norm_bound
         return reading.noise.stddev
 
     def _decorrelate(self, noise: NDArray[np.float64]) -> NDArray[np.float64] | None:
-        """Return independent standard Gaussian variables, computed from the correlated noise of the latest update.
+        """Compute independent standard Gaussian variables from the correlated noise of the latest updates.
 
-        The noise of all updates is n = C⁻¹ z. Here C is the strategy matrix with b bands, and z has independent
-        Gaussian entries of standard deviation σ. In update t, therefore, z_t = Σ_i C[t, t − i] n_{t − i} over the lags
-        i = 0, …, b − 1.
+        The noise of all updates is n = C⁻¹ z, for the strategy matrix C with b bands. The entries of z are independent
+        and Gaussian with standard deviation σ. In update t, therefore,
+
+            z_t = Σ_i C[t, t − i] n_{t − i}    for the lags i = 0, …, b − 1.
 
         Args:
             noise: noise n_t of the latest update, at the sampled coordinates.
@@ -201,18 +205,13 @@ class AddedNoise:
         has_changed_shape = any(earlier.shape != noise.shape for earlier in self._history)
         if not columns.size or has_changed_shape:
             return None
-        # Entry (j, i) of `columns` is C[j + i, j]: the band matrix is stored by its columns.
+        # The band matrix is stored by its columns: columns[j, i] is C[j + i, j].
         row = self.updates - 1
         terms = [columns[row - lag, lag] * past_noise for lag, past_noise in enumerate(self._history)]
         return np.asarray(sum(terms) / self._stddev)
 
     def state_dict(self) -> NoiseState:
-        """Return the updates so far as JSON values, for a checkpoint.
-
-        Returns:
-            The number of updates, the sampled noise of the latest ones, the noise states that updates have used, and
-            the state that is expected next.
-        """
+        """Return the state of the checks as JSON values, for a checkpoint."""
         expected_digits = None
         if self._expected is not None:
             expected_identity, _ = self._expected
@@ -225,10 +224,10 @@ class AddedNoise:
         }
 
     def load_state_dict(self, state: NoiseState) -> None:
-        """Continue after the updates of a checkpoint.
+        """Continue the checks after the updates of a checkpoint.
 
         Args:
-            state: value of `state_dict`.
+            state: value that `state_dict` returned.
         """
         self.updates = int(state["updates"])
         self._history = [np.asarray(noise, dtype=np.float64) for noise in state["history"]]
@@ -245,15 +244,14 @@ def _continues(
 ) -> bool:
     """Return whether the state of a noise transformation is the one that the last update returned.
 
-    Random keys and counters must be equal, and real numbers must agree up to rounding.
-
     Args:
-        expected: keys and counters, and some real numbers; None instead of the numbers after a checkpoint.
-        identity: keys and counters of the state.
-        numbers: some of its real numbers.
+        expected: random keys and counters of the state that the last update returned, and some of its real numbers.
+            The numbers are None after a checkpoint, which does not store them.
+        identity: random keys and counters of the state.
+        numbers: some real numbers of the state.
 
     Returns:
-        True if the state is the expected one, so that no update was left out or repeated.
+        True if the keys and counters are equal, and the real numbers agree or are not known.
     """
     expected_identity, expected_numbers = expected
     if identity != expected_identity:

@@ -28,10 +28,10 @@ _UNSEEN: Final = -1
 
 @dataclass(frozen=True, kw_only=True)
 class SampledBatch:
-    """A batch that the sampler returned, with the state of its random generator.
+    """A batch that the sampler returned, with a checksum that identifies its random numbers.
 
     Attributes:
-        start: state of the generator before the batch.
+        start: checksum of the state of the random generator before the batch was drawn.
         members: indices of its records; indices of its users if the sampler draws users.
         rows: a number for each row, by which equal rows are recognised. It is the index of the record, or a hash of the
             indices of all records of a user.
@@ -48,10 +48,10 @@ class SampledBatch:
 
 
 class BatchesState(TypedDict):
-    """State of an `ObservedBatches`, the check of a run's batches, as JSON values for a checkpoint.
+    """State of the checks of a run's batches (`ObservedBatches`), as JSON values for a checkpoint.
 
     Attributes:
-        starts: checksums of the random generator's state before each batch that an update has used.
+        starts: checksums of the random generator's states before the batches that updates have used.
         phases: for each record, the iteration within a cycle in which it takes part; −1 if it has been in no batch.
         count: number of batches that updates have used.
     """
@@ -68,14 +68,8 @@ class ObservedBatches:
     from a checkpoint replays the batches before the checkpoint. So a replay is only counted. It contradicts the record
     of the run when the program uses it.
 
-    Args:
-        strategy: the sampler.
-        draws: parameters of the sampler.
-        mechanism: mechanism of one run, as the plan's event describes it.
-        evidence: takes contradictions.
-
     Attributes:
-        strategy: the sampler itself.
+        strategy: the plan's own sampler.
         waiting: fresh batches that no update has used yet, in order.
         replays: number of replays.
         before_draw: called before each batch.
@@ -84,22 +78,22 @@ class ObservedBatches:
     def __init__(
         self, strategy: BatchSelectionStrategy, draws: SamplerDraws, mechanism: Spec, evidence: Evidence
     ) -> None:
-        """Start the checks of a sampler's batches, before the first batch is drawn.
+        """Wrap a sampler before its first batch is drawn.
 
         Args:
             strategy: the sampler of the plan.
-            draws: how the sampler draws batches, with the largest size of a batch.
-            mechanism: spec of one run of the plan's mechanism, which states the assumed sampling.
-            evidence: collects the observations.
+            draws: parameters of the sampler.
+            mechanism: mechanism of one iteration, as the plan's event describes it, with its sampling.
+            evidence: record of the observations, to which contradictions are reported.
         """
         self.strategy = strategy
         self.waiting: deque[SampledBatch] = deque()
         self.replays = 0
         self.before_draw: Callable[[], None] | None = None
         self._draws, self._mechanism, self._evidence = draws, mechanism, evidence
-        # Tests of the sizes, states of the generator before each batch, and the iteration of each record in a cycle.
         self._sizes = BatchSizes()
         self._starts: set[str] = set()
+        # The iteration within a cycle in which each record takes part.
         self._phases: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._count = 0
 
@@ -128,7 +122,7 @@ class ObservedBatches:
         while True:
             if self.before_draw is not None:
                 self.before_draw()
-            # The state of the generator identifies the draw, so that a repeated draw is recognised.
+            # A generator in the same state draws the same batch again.
             start = _digest(generator)
             try:
                 batch = next(batches)
@@ -137,20 +131,19 @@ class ObservedBatches:
             rows = np.asarray(batch)
             members = rows
             if owners is not None and len(rows):
-                members = owners[rows[:, 0]]  # the records of one row have one owner
+                members = owners[rows[:, 0]]  # all records in a row belong to one user
             self._note(SampledBatch(start=start, members=members, rows=_identify_rows(rows)), population)
             yield batch
 
     def _check_population(self, records: int) -> None:
-        """Check that the sampler draws from as many records as the plan's event says; otherwise report this.
+        """Report a contradiction if the sampler does not draw from as many records as the plan's event states.
 
-        The array of phases gets this length: for each record, the iteration of a cycle in which it takes part.
+        The array of phases, with one entry for each record, is brought to this length.
 
         Args:
             records: number of records, or of users if the sampler draws users.
         """
         if len(self._phases) != records:
-            # `_UNSEEN` marks a record that has been in no batch yet.
             new_records = np.full(records, _UNSEEN)
             self._phases = np.concatenate([self._phases, new_records])[:records]
         spec = self._mechanism
@@ -161,25 +154,24 @@ class ObservedBatches:
             self._evidence.contradict(EVENT, message, remedy="Make the plan for the number of records of this run.")
 
     def _note(self, batch: SampledBatch, records: int) -> None:
-        """Check a new batch of the sampler, and put it in the queue of batches that no update has used.
+        """Check a batch of the sampler, and put it in the queue of batches that no update has used.
 
-        A replay is a batch before which the random generator had the same state as before an earlier batch. It is only
-        counted. A batch of no record or of all records shows no replay, because it may need no random numbers.
+        A batch is a replay if the random generator had the same state before an earlier batch. A replay is only
+        counted. A batch that may have needed no random numbers is never a replay.
 
-        The checks are on the size of the batch, on records that it has twice, and on the iterations between two batches
-        of one record.
+        A contradiction is reported if the batch has a wrong size, has a record twice, or has a record that belongs to
+        another iteration of the cycle.
 
         Args:
             batch: the batch that the sampler returned.
             records: number of records, or of users, that it was drawn from.
         """
-        # A generator in an earlier state gives an earlier batch again.
         members = batch.members
         is_replay = batch.start in self._starts and not self._is_certain(len(members), records)
         if is_replay:
             self.replays += 1
             return
-        # Check the new batch, and let the next update use it.
+
         self._starts.add(batch.start)
         self._check_size(len(members), records)
         is_with_replacement = getattr(self._draws.sampler, "replace", False)
@@ -192,7 +184,7 @@ class ObservedBatches:
     def _is_certain(self, size: int, records: int) -> bool:
         """Return whether a batch may have been drawn without random numbers.
 
-        The random generator then keeps its state, so that an equal state does not show a repeated batch.
+        The random generator then keeps its state. An equal state does not prove that the batch is repeated.
 
         Args:
             size: number of records, or of users, in the batch.
@@ -205,9 +197,9 @@ class ObservedBatches:
         return size in (0, records) or sampling_rate >= 1.0
 
     def _check_size(self, size: int, records: int) -> None:
-        """Check the size of a batch against the sampler's parameters, and report a contradiction.
+        """Report a contradiction if the size of a batch does not agree with the sampler's parameters.
 
-        A sampler with a fixed batch size must return this size. The sizes of Poisson batches are tested statistically,
+        A sampler with a fixed batch size must return this size. The sizes of Poisson batches are tested statistically
         if they are independent of each other.
 
         Args:
@@ -223,16 +215,17 @@ class ObservedBatches:
                 message = f"a batch has {size} records where the recorded sampling draws {expected}"
                 self._evidence.contradict(FRESH_DRAW, message, remedy=_REMEDY)
             return
-        has_independent_sizes = cycle == 1 or not is_independent(sampler)  # not with groups of random sizes
+        # Groups of random sizes make the sizes of their batches dependent.
+        has_independent_sizes = cycle == 1 or not is_independent(sampler)
         if rate > 0.0 and has_independent_sizes:
             self._sizes.observe(size, records=records // cycle, rate=float(rate))
             if self._sizes.alarm is not None:
                 self._evidence.contradict(FRESH_DRAW, self._sizes.alarm, remedy=_REMEDY, declarable=False)
 
     def _check_phase(self, members: NDArray[np.integer]) -> None:
-        """Check that each record takes part in the same iteration of every cycle, and report records that do not.
+        """Report a contradiction if a record does not take part in the same iteration of every cycle.
 
-        Cyclic sampling deals the records to groups, and draws each iteration of a cycle from another group.
+        Cyclic sampling deals the records to groups. Each iteration of a cycle draws from a group of its own.
 
         Args:
             members: indices of the records, or users, in the next batch.
@@ -241,24 +234,19 @@ class ObservedBatches:
         if cycle == 1 or not len(members):
             return
         phase = self._count % cycle
-        # `_UNSEEN` marks a record that has been in no batch yet.
         earlier_phases = self._phases[members]
         has_moved = (earlier_phases != _UNSEEN) & (earlier_phases != phase)
-        moved = int(np.count_nonzero(has_moved))
+        moved_count = int(np.count_nonzero(has_moved))
         self._phases[members] = phase
-        if moved:
+        if moved_count:
             message = f"records took part again after fewer than {cycle} iterations"
             remedy = "Use one batch_iterator for the whole run: a second one forms other groups."
-            self._evidence.contradict(FRESH_DRAW, message, remedy=remedy, count=moved)
+            self._evidence.contradict(FRESH_DRAW, message, remedy=remedy, count=moved_count)
 
     def state_dict(self) -> BatchesState:
-        """Return the batches so far as JSON values, for a checkpoint.
+        """Return the state of the checks as JSON values, for a checkpoint.
 
-        Batches that no update has used yet are left out, because a resumed program draws them again.
-
-        Returns:
-            The states of the generator before each draw, the iteration of a cycle in which each record was drawn, and
-            the number of batches.
+        Batches that no update has used yet are not counted, because a resumed program draws them again.
         """
         unused = {batch.start for batch in self.waiting}
         return {
@@ -268,12 +256,12 @@ class ObservedBatches:
         }
 
     def load_state_dict(self, state: BatchesState) -> None:
-        """Continue after the batches of a checkpoint.
+        """Continue the checks after the batches of a checkpoint.
 
-        The batches that wait for an update are forgotten. They are fresh if they are drawn again.
+        Batches that no update has used are forgotten. They count as fresh if they are drawn again.
 
         Args:
-            state: value of `state_dict`.
+            state: value that `state_dict` returned.
         """
         self._starts = {str(start) for start in state["starts"]}
         self._count = int(state["count"])
@@ -282,13 +270,13 @@ class ObservedBatches:
 
 
 def _identify_rows(rows: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Return a number for each row of a batch, by which equal rows are recognised.
+    """Return a number for each row of a batch, which is equal for equal rows.
 
     Args:
-        rows: index of the record in each row, shape (rows,); or indices of a user's records, shape (rows, records).
+        rows: index of the record in each row, (rows,); or indices of the records of a user, (rows, records).
 
     Returns:
-        The numbers, shape (rows,): the index of the record, or a hash of the indices of a user's records.
+        The index of the record, or a hash of the indices of the user's records, (rows,).
     """
     if rows.ndim == 1:
         return rows.astype(np.int64)
@@ -302,7 +290,7 @@ def _digest(generator: np.random.Generator) -> str:
         generator: generator of numpy.
 
     Returns:
-        The BLAKE2b checksum of 64 bits, in 16 hexadecimal digits.
+        A BLAKE2b checksum of 64 bits, as 16 hexadecimal digits.
     """
     state = pickle.dumps(generator.bit_generator.state)
     return hashlib.blake2b(state, digest_size=8).hexdigest()

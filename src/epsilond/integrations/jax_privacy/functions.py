@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 def observe_clipped_grad(
     clipped_grad: Callable[..., BoundedSensitivityCallable], journal: Journal, *, compiled: bool
 ) -> Callable[..., ObservedGradient]:
-    """Return a plan's `clipped_grad` in a form that makes gradient functions which record their calls.
+    """Wrap a plan's `clipped_grad` so that the gradient functions it makes record their calls.
 
-    A plan makes gradient functions from loss functions by its `clipped_grad`. The results do not change.
+    `clipped_grad` makes a function that computes clipped gradients from a loss function. The gradients do not change.
 
     Args:
         clipped_grad: the plan's own function.
@@ -65,10 +65,10 @@ class ObservedGradient:
         *,
         compiled: bool,
     ) -> None:
-        """Make the gradient functions, and read which arguments of a call are parameters and which are records.
+        """Make the gradient functions, and find out which arguments of a call are parameters and which are records.
 
-        The plan's own function is kept as `plain`. A second one also returns the loss of each record. Calls are made
-        with the second one, so that the losses can be recorded.
+        Two functions are made. `plain` has the options of the caller. The other one also returns the loss of each
+        record. It computes the results of all calls, so that the losses can be recorded.
 
         Args:
             clipped_grad: the plan's function that makes gradient functions.
@@ -81,7 +81,7 @@ class ObservedGradient:
         self._with_values = clipped_grad(*args, **{**options, "return_values": True})
         self._returns_values = bool(options.get("return_values", False))
 
-        # The positions of the parameters and of the batch among the arguments of a call.
+        # jax_privacy takes argument 0 for the parameters and argument 1 for the batch by default.
         positional_argnums = args[1] if len(args) > 1 else 0
         argnums = options.get("argnums", positional_argnums)
         self._argnums = argnums if isinstance(argnums, int) else tuple(argnums)
@@ -103,21 +103,20 @@ class ObservedGradient:
     def __call__(self, *args: PyTree, **kwargs: PyTree) -> PyTree:
         """Return the result of the plan's own gradient function, and record the call in the journal.
 
-        The journal keeps samples of the arrays and a few facts about the call, which are checked later.
+        The journal stores samples of the arrays and some properties of the call, which are checked later.
 
         Args:
             *args: arguments of the gradient function: the parameters, the batch, and constants.
-            **kwargs: its keyword arguments, such as `is_padding_example`.
+            **kwargs: keyword arguments of the gradient function, such as `is_padding_example`.
 
         Returns:
             The clipped gradient, with the auxiliary values if the plan's function has them.
         """
-        # The losses have one entry for each row of the batch.
         value, aux, arrays = self._compute(*args, **kwargs)
         parameters = self._parameters(args)
         losses = arrays[2]
         rows = int(np.shape(losses)[0])
-        # Facts that do not depend on the values, so that they are known while the function is compiled.
+        # These properties depend on shapes and types only. They are known even while the caller's code is traced.
         facts: Facts = {
             "bound": float(self.plain.l2_norm_bound),
             "nan_safe": self._nan_safe,
@@ -130,15 +129,15 @@ class ObservedGradient:
         return (value, aux) if self.plain.has_aux else value
 
     def _evaluate(self, *args: PyTree, **kwargs: PyTree) -> tuple[PyTree, AuxiliaryOutput, tuple[jax.Array, ...]]:
-        """Compute the sum of clipped gradients, and the arrays that describe the call in the record.
+        """Compute the sum of clipped gradients, and the arrays that are recorded for the call.
 
         Args:
             *args: arguments of the gradient function.
-            **kwargs: its keyword arguments.
+            **kwargs: keyword arguments of the gradient function.
 
         Returns:
-            The sum, the auxiliary output, and the arrays. First come samples of the parameters and of the sum. For each
-            row, its loss, whether it is padding (empty without padding), and a hash follow.
+            The sum, the auxiliary output, and five arrays: samples of the parameters, samples of the sum, and for each
+            row of the batch its loss, whether it is padding (empty without padding), and a hash.
         """
         value, aux = self._with_values(*args, **kwargs)
         losses = aux.values
@@ -147,7 +146,7 @@ class ObservedGradient:
             padding = np.zeros(0, dtype=bool)
         batch = [args[index] for index in sorted(self._batch_argnums)]
         arrays = (sample(self._parameters(args)), sample(value), losses, padding, fingerprint_rows(batch))
-        if not self._returns_values:  # the losses were computed for the record only
+        if not self._returns_values:  # the caller has not requested the losses
             aux = aux._replace(values=None)
         return value, aux, arrays
 
@@ -158,27 +157,24 @@ class ObservedGradient:
         return tuple(args[index] for index in self._argnums)
 
     def _has_constant_with_rows(self, args: tuple[PyTree, ...], rows: int) -> bool:
-        """Return whether an argument other than parameters and batch has as many rows as the batch.
+        """Return whether an argument that is neither parameters nor batch has an array with as many rows as the batch.
 
-        It may then contain the batch's records.
+        Such an argument may contain records. An array that has this number of rows by chance also counts.
 
         Args:
             args: arguments of the call.
             rows: number of rows of the batch.
-
-        Returns:
-            True if such an argument exists. A constant of this size by chance also counts.
         """
-        parameters = {self._argnums} if isinstance(self._argnums, int) else set(self._argnums)
-        known_arguments = self._batch_argnums | parameters
-        constants = [value for index, value in enumerate(args) if index not in known_arguments]
+        parameter_argnums = {self._argnums} if isinstance(self._argnums, int) else set(self._argnums)
+        known_argnums = self._batch_argnums | parameter_argnums
+        constants = [value for index, value in enumerate(args) if index not in known_argnums]
         return any(np.shape(leaf)[:1] == (rows,) for leaf in jax.tree.leaves(constants))
 
 
 def observe_noise(
     transform: optax.GradientTransformation, journal: Journal, *, compiled: bool
 ) -> optax.GradientTransformation:
-    """Return a noise transformation with the same results that records its first state and each update.
+    """Wrap the noise transformation of a plan so that it records its first state and each update.
 
     The record shows later whether the noise was fresh, of the planned size, and added to the clipped gradients.
 
@@ -188,7 +184,7 @@ def observe_noise(
         compiled: whether to compile the update with `jax.jit`.
 
     Returns:
-        A transformation with the same results.
+        A transformation with the same results as `transform`.
     """
     compute = sampled_update(transform, compiled=compiled)
 
@@ -211,33 +207,32 @@ def observe_noise(
         Returns:
             The sum with noise, and the state for the next update.
         """
-        noisy, later, arrays = compute(sum_of_clipped_grads, noise_state, params)
-        # Parts of the model may have different types, so the coarsest one bounds the rounding errors.
-        facts: Facts = {"groups": group_starts(noisy), "precision": _precision(noisy)}
+        noisy_sum, next_state, arrays = compute(sum_of_clipped_grads, noise_state, params)
+        facts: Facts = {"groups": group_starts(noisy_sum), "precision": _precision(noisy_sum)}
         journal.write("noise", facts, arrays)
-        return noisy, later
+        return noisy_sum, next_state
 
     return optax.GradientTransformation(init, update)
 
 
 def _precision(tree: PyTree) -> float:
-    """Return the machine epsilon of the coarsest real type in a pytree.
+    """Return the machine epsilon of the coarsest floating-point type in a pytree.
 
-    The machine epsilon is the distance from 1 to the next larger number. By it, later checks know how large rounding
-    errors may be.
+    It bounds the relative rounding errors of all arrays. The machine epsilon of a type is the distance from 1 to the
+    next larger number.
 
     Args:
         tree: pytree of arrays.
 
     Returns:
-        The largest machine epsilon; 0 if no array has real numbers.
+        The largest machine epsilon; 0 if no array has floating-point numbers.
     """
-    distances = [0.0]
+    epsilons = [0.0]
     for leaf in jax.tree.leaves(tree):
-        kind = np.dtype(jax.dtypes.canonicalize_dtype(jax.numpy.result_type(leaf)))
-        if jax.numpy.issubdtype(kind, jax.numpy.floating):
-            distances.append(float(jax.numpy.finfo(kind).eps))
-    return max(distances)
+        dtype = np.dtype(jax.dtypes.canonicalize_dtype(jax.numpy.result_type(leaf)))
+        if jax.numpy.issubdtype(dtype, jax.numpy.floating):
+            epsilons.append(float(jax.numpy.finfo(dtype).eps))
+    return max(epsilons)
 
 
 def _shapes(tree: PyTree) -> tuple[jax.tree_util.PyTreeDef, list[tuple[int, ...]]]:

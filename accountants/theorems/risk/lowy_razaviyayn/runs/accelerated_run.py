@@ -58,19 +58,17 @@ class AcceleratedProblem(EqualClientsRound):
     def descent(self) -> DescentFacts:
         """Smoothness, strong convexity and distances of the function that the run minimises.
 
-        This function is the loss or, for losses that are not smooth, its Moreau envelope. The envelope is a smooth
-        function that approximates the loss. The minimiser of a strongly convex envelope may differ from that of the
-        loss. Its distance from the start is then bounded by the diameter of the domain only.
+        This function is the loss or, for losses that are not smooth, its Moreau envelope, a smooth approximation. The
+        error of the envelope is added to the gap of the loss at the start.
         """
-        # The constants of the loss, which those of an envelope replace.
         smoothness, strong_convexity = self.smoothness, self.strong_convexity
         initial_distance = self.initial_distance
         if self.envelope_smoothness is not None:
             smoothness = self.envelope_smoothness
             strong_convexity = self.envelope_convexity(smoothness)
             if strong_convexity > 0.0:
+                # The minimiser of a strongly convex envelope may differ from that of the loss, and be anywhere.
                 initial_distance = self.diameter
-        # The gap of the loss at the start is increased by the error of the envelope.
         return DescentFacts(
             smoothness=smoothness,
             strong_convexity=strong_convexity,
@@ -108,11 +106,11 @@ class AcceleratedProblem(EqualClientsRound):
         Returns:
             The variance due to sampled records, to sampled clients, and to noise, in squared gradient units.
         """
-        # One pass: each record is used once, so batches are fresh samples of the distributions.
+        # For the population loss each record is used once, so batches are fresh samples of the distributions.
         if self.objective == "population":
             gradient_std, heterogeneity = self._worst_statistics()
             return self.fresh_variance(gradient_std=gradient_std, heterogeneity=heterogeneity, noise_std=noise_std)
-        # Several passes: batches are drawn from the records at hand.
+        # For the empirical loss batches are drawn from the given records, repeatedly.
         gradient_std = self.lipschitz if self.gradient_std is None else self.gradient_std
         heterogeneity = gradient_std if self.heterogeneity is None else self.heterogeneity
         return self.reused_variance(gradient_std=gradient_std, heterogeneity=heterogeneity, noise_std=noise_std)
@@ -121,20 +119,18 @@ class AcceleratedProblem(EqualClientsRound):
         """Return the standard deviations φ and v that maximise the variance of a round's mean gradient.
 
         φ is the standard deviation of a record's gradient, at most `gradient_std`. v is the standard deviation of the
-        clients' expected gradients, at most `heterogeneity`. A Lipschitz constant L of the loss implies φ² + v² ≤ L².
-        The variance is linear in φ² and v². Hence the one with the larger factor is set to its bound, and the other one
-        to the remainder.
+        clients' expected gradients, at most `heterogeneity`. The Lipschitz constant L of the loss implies φ² + v² ≤ L².
+        The variance is linear in φ² and v². It is therefore largest if the one with the larger factor is at its bound,
+        and the other one has the remainder.
 
         Returns:
             The two standard deviations (φ, v), in gradient units.
         """
-        # Bounds on both deviations, and the factors of φ² and v² in the variance.
         largest_record_std = self.lipschitz if self.gradient_std is None else self.gradient_std
         largest_client_std = self.lipschitz if self.heterogeneity is None else self.heterogeneity
         factor_of_records = 1.0 / (self.participants * self.batch_size)
         factor_of_clients = client_factor(clients=self.clients, participants=self.participants)
 
-        # First v, then φ, if the variance depends more on v; otherwise the other way round.
         if factor_of_clients > factor_of_records:
             client_std = min(largest_client_std, self.lipschitz)
             record_std = min(largest_record_std, self._remaining_std(client_std))
@@ -145,18 +141,19 @@ class AcceleratedProblem(EqualClientsRound):
         return record_std, client_std
 
     def _remaining_std(self, std: float) -> float:
-        """Return √(L² − s²), rounded up: the largest value of one of two standard deviations if the other one is s.
+        """Return the largest value of one of two standard deviations whose squares sum to at most L².
 
-        The sum of both variances is at most L², the square of the Lipschitz constant.
+        L is the Lipschitz constant of the loss.
 
         Args:
-            std: s, the standard deviation that is set.
+            std: value s of the other standard deviation, in gradient units.
 
         Returns:
-            The largest value of the other standard deviation, in gradient units; 0 if s is L or more.
+            √(L² − s²), rounded up; 0 if s is L or more.
         """
         remaining_variance = max(self.lipschitz * self.lipschitz - std * std, 0.0)
-        rounding_margin = 1.0 + 2.0**-40  # exceeds the rounding errors of the root and the difference
+        # The margin exceeds the rounding errors of the difference and the root, unless s is very near L.
+        rounding_margin = 1.0 + 2.0**-40
         return math.sqrt(remaining_variance) * rounding_margin
 
 

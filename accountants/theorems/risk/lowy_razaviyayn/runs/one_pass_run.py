@@ -9,10 +9,14 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance im
 
 
 def one_pass_noise_std(*, lipschitz: float, batch_size: int, epsilon: float, log_delta: float) -> float:
-    """Return the noise σ of Theorem 2.3 of Lowy and Razaviyayn, per coordinate of the client's mean gradient.
+    """Return the standard deviation of the noise in Theorem 2.3 of Lowy and Razaviyayn.
 
-    It is √(32 L² ln(1.25/δ))/(εK), the noise of the Gaussian mechanism of Bun and Steinke at sensitivity 2L/K. It is
-    1.05 to 3.3 times the least sufficient σ.
+    For a mean gradient over K records, it is in each coordinate
+
+        σ = √(32 L² ln(1.25/δ))/(εK).
+
+    The paper takes it from the Gaussian mechanism of Bun and Steinke at sensitivity 2L/K. It is 1.05 to 3.3 times the
+    least sufficient σ.
 
     Args:
         lipschitz: bound L on the norm of a record's gradient.
@@ -28,7 +32,7 @@ def one_pass_noise_std(*, lipschitz: float, batch_size: int, epsilon: float, log
 
 
 def one_pass_rounds(*, samples_per_client: int, batch_size: int) -> int:
-    """Return the number ⌊n/K⌋ of disjoint batches of K among n records."""
+    """Return the number ⌊n/K⌋ of rounds in one pass over a client's n records with disjoint batches of K."""
     return samples_per_client // batch_size
 
 
@@ -83,7 +87,7 @@ class OnePassFacts:
 
     @property
     def left_out(self) -> float:
-        """(N − M)/(N − 1), the share of v² that remains after client sampling; 0 for one client."""
+        """(N − M)/(N − 1), the factor that v²/M gets because clients are sampled without replacement; 0 for N = 1."""
         return self.participants * client_factor(clients=self.clients, participants=self.participants)
 
     @property

@@ -26,17 +26,15 @@ PRINTED_CONSTANT = 272.0
 
 
 def batch_divisor(federation: Federation, reading: Reading) -> int:
-    """Return the divisor in the number of rounds that Theorem 2.1 prescribes: the smallest batch size K, or 1.
+    """Return the divisor in the number of rounds that Theorem 2.1 of Lowy and Razaviyayn prescribes.
 
-    It divides 1/ν², where ν is the larger one of the statistical error and of the cost of privacy.
+    It is the smallest batch size K or 1. It divides 1/ν², where ν is the larger one of the statistical error and the
+    cost of privacy.
 
     Args:
         federation: the clients and their batch sizes.
-        reading: "printed" always gives K. "corrected" gives K if all clients participate, and 1 otherwise: clients are
-            then sampled, and larger batches do not reduce the variance that this causes (erratum E-14).
-
-    Returns:
-        K or 1, a number of records.
+        reading: "printed" always gives K. "corrected" gives 1 if clients are sampled, because larger batches do not
+            reduce the variance that this causes (erratum E-14), and K if all clients participate.
     """
     if reading == "printed" or federation.all_participate:
         return federation.smallest_batch
@@ -46,9 +44,13 @@ def batch_divisor(federation: Federation, reading: Reading) -> int:
 def complete_convex(run: DescentRun, *, rounds: int | None = None, reading: Reading = "corrected") -> Prescription:
     """Return the run that Theorem 2.1 of Lowy and Razaviyayn prescribes for convex losses, and its risk bound.
 
-    The bound is E F(ŵ) − F* ≤ 272 L D ν/√M~. The theorem prescribes R = ⌈max{βD√M~/(Lν), 1/(ν²K)}⌉ rounds and the step
-    size η = min{1/(4β), D√M~/(LRν)}. The output ŵ is the plain average of the iterates. ν is `run.rate`, the rate of
-    the statistical error or of privacy. M~ is an effective number of participants, and K the smallest batch.
+    The theorem prescribes the number of rounds R and the step size η, and bounds the expected excess risk:
+
+        R = ⌈max{βD√M~/(Lν), 1/(ν²K)}⌉,    η = min{1/(4β), D√M~/(LRν)},    E F(ŵ) − F* ≤ 272 L D ν/√M~.
+
+    The output ŵ is the plain average of the iterates. L, β and D are the Lipschitz constant, the smoothness and the
+    diameter. ν is the larger one of the statistical error and the cost of privacy (`run.rate`), M~ is an effective
+    number of participants, and K the smallest batch.
 
     Args:
         run: the federation and the loss.
@@ -57,8 +59,7 @@ def complete_convex(run: DescentRun, *, rounds: int | None = None, reading: Read
             (E-14). "corrected" does neither.
 
     Returns:
-        The run and its bound. `terms` are those of inequality (27) of the paper, from which the bound is derived:
-        D²/(ηR) + ηL²[R(2/(M n_min) + 256 d min{Ξ/M', ξ_max/M}) + 8/(MK)], with the fewest records n_min of a client.
+        The run and its bound. `terms` are those of inequality (27) of the paper, from which the bound is derived.
     """
     lipschitz, diameter = run.lipschitz, run.diameter
     divisor = batch_divisor(run.federation, reading)
@@ -70,13 +71,13 @@ def complete_convex(run: DescentRun, *, rounds: int | None = None, reading: Read
         descent_rounds = run.smoothness * diameter * math.sqrt(totals.participants) / (lipschitz * rate)
         return max(descent_rounds, 1.0 / (rate * rate * divisor))
 
-    # The prescribed number of rounds depends on itself, because averages over the clients depend on it.
+    # The requirement depends on the number of rounds itself, because averages over the clients do.
     chosen_rounds = rounds if rounds is not None else smallest_round_count(required_rounds)
     totals = aggregates(run.federation, chosen_rounds, reading)
     rate = run.rate(totals)
     participants_root = math.sqrt(totals.participants)  # √M~
 
-    # The step size at which the optimisation error and the cost of sampling and noise are of one order.
+    # At this step size the optimisation error is of the same order as the cost of sampling and noise.
     balanced_step = diameter * participants_root / (lipschitz * chosen_rounds * rate)
     step = min(0.25 / run.smoothness, balanced_step)
 
@@ -95,10 +96,15 @@ def complete_convex(run: DescentRun, *, rounds: int | None = None, reading: Read
 
 
 def master_inequality(run: DescentRun, *, rounds: int, step_size: float, initial_distance: float) -> dict[str, float]:
-    """Bound the excess risk of noisy SGD on convex losses by inequality (27) of Lowy and Razaviyayn, as its terms.
+    """Bound the excess risk of noisy SGD on convex losses by inequality (27) of Lowy and Razaviyayn.
 
-    The inequality needs ∇F(w*) = 0 at the minimiser w*, which may fail if w* is on the boundary of the domain (erratum
-    E-13). The noise is as in Theorem 2.1 for R rounds.
+    With the noise of Theorem 2.1 for R rounds, the bound is
+
+        |w₀ − w*|²/(ηR) + ηL²[8/(MK) + 256 R d min{Ξ/M', ξ_max/M} + 2R/(M n_min)].
+
+    M is the mean number of participants, K the smallest batch, n_min the fewest records of a client, and the minimum is
+    `noise_ratio` of the federation. The proof needs ∇F(w*) = 0 at the minimiser w*, which may fail on the boundary of
+    the domain (erratum E-13).
 
     Args:
         run: the federation and the loss.
@@ -107,17 +113,17 @@ def master_inequality(run: DescentRun, *, rounds: int, step_size: float, initial
         initial_distance: distance |w₀ − w*| of the first iterate from the minimiser.
 
     Returns:
-        The terms by name, and their sum `master`, in loss units.
+        The four terms by name, and their sum `master`, in loss units.
     """
     federation = run.federation
     participants = federation.participation.mean
     noise_ratio = aggregates(federation, rounds).noise_ratio
-    scale = step_size * run.lipschitz * run.lipschitz  # ηL²
+    step_cost = step_size * run.lipschitz * run.lipschitz  # ηL²
     terms = {
         "optimisation": initial_distance * initial_distance / (step_size * rounds),
-        "sampling": 8.0 * scale / (participants * federation.smallest_batch),
-        "noise": 256.0 * scale * rounds * run.dimension * noise_ratio,
-        "stability": 2.0 * scale * rounds / (participants * federation.fewest_samples),
+        "sampling": 8.0 * step_cost / (participants * federation.smallest_batch),
+        "noise": 256.0 * step_cost * rounds * run.dimension * noise_ratio,
+        "stability": 2.0 * step_cost * rounds / (participants * federation.fewest_samples),
     }
     return {**terms, "master": math.fsum(terms.values())}
 
@@ -127,13 +133,13 @@ def complete_strongly_convex(
 ) -> Prescription:
     """Return the run that Theorem 2.1 of Lowy and Razaviyayn prescribes for strongly convex losses, and its risk.
 
-    By equation (12) the risk is L²/μ (1/(M n_min) + d min{Ξ/M', ξ_max/M}), up to a constant and a logarithm.
+    The step size η, and by equation (12) the risk up to a constant and a logarithm, are
 
-    - M and M' are average numbers of participants, and n_min is the fewest records of a client.
-    - Ξ and ξ_max are a mean and a maximum of the clients' noise variances, up to a factor.
+        η = min{1/(4β), ln(max{2, μ²D²R²/c})/(μR)},    L²/μ (1/(M n_min) + d min{Ξ/M', ξ_max/M}).
 
-    The step size is η = min{1/(4β), ln(max{2, μ²D²R²/c})/(μR)}, with the variance c of `_recursion_variance`. The
-    output averages the iterates with weights that grow by the factor 1/(1 − μη).
+    c is the variance of `_recursion_variance`. M is the mean number of participants, n_min the fewest records of a
+    client, and the minimum is the variance of the averaged noise up to a factor (`noise_ratio`). The output averages
+    the iterates with weights that grow by the factor 1/(1 − μη) per round.
 
     Args:
         run: the federation, and the loss with constants L, β and μ in d dimensions on a domain of diameter D.
@@ -153,11 +159,11 @@ def complete_strongly_convex(
         """Return the prescribed number of rounds at the aggregates of `count` rounds."""
         return _strongly_convex_rounds(run, aggregates(federation, count), reading)
 
-    # The prescribed number of rounds depends on itself, because averages over the clients depend on it.
+    # The requirement depends on the number of rounds itself, because averages over the clients do.
     chosen_rounds = rounds if rounds is not None else smallest_round_count(required_rounds)
     totals = aggregates(federation, chosen_rounds)
 
-    # The step size of the recursion for the squared distance from the minimiser.
+    # Parameters of the recursion for the squared distance from the minimiser.
     recursion: dict[str, float] = {
         "contraction": convexity,
         "variance": _recursion_variance(run, totals, rounds=chosen_rounds, reading=reading),
@@ -187,17 +193,19 @@ def complete_strongly_convex(
 
 
 def _strongly_convex_rounds(run: DescentRun, totals: Aggregates, reading: Reading) -> float:
-    """Return the rounds that Theorem 2.1 of Lowy and Razaviyayn prescribes if μ > 0, before rounding up.
+    """Return the rounds that Theorem 2.1 of Lowy and Razaviyayn prescribes for strongly convex losses.
 
-    They are max{8β/μ · ln(βD²μM*/(dL²Ξ~)), 1/(dΞ~)}.
+        max{8β/μ · ln(βD²μM*/(dL²Ξ~)), 1/(dΞ~)}
+
+    L, β, μ, d and D are the constants of the loss and its domain.
 
     Args:
         run: the federation and the loss.
-        totals: averages: M* of the number of participants, and Ξ~ of the clients' noise variances, up to a factor.
+        totals: averages M* of the number of participants and Ξ~ of the clients' noise variances, up to a factor.
         reading: "corrected" divides the second number by the batch size if all clients participate (E-10, E-14).
 
     Returns:
-        The number of rounds as a real number.
+        The number of rounds before it is rounded up.
     """
     divisor = 1 if reading == "printed" else batch_divisor(run.federation, reading)
     contraction = contraction_rounds(run.smoothness, run.strong_convexity, run.logarithm_argument(totals))
@@ -207,16 +215,17 @@ def _strongly_convex_rounds(run: DescentRun, totals: Aggregates, reading: Readin
 def _recursion_variance(run: DescentRun, totals: Aggregates, *, rounds: int, reading: Reading) -> float:
     """Return the coefficient c of η² in the recursion from which Lowy and Razaviyayn derive Theorem 2.1 for μ > 0.
 
-    It is c = 8L²/(MK) + d min{Σ²/M', σ²_max/M}, where K is the smallest batch. The minimum is the variance of the
-    averaged noise per coordinate, 256 L² R min{Ξ/M', ξ_max/M}. If only M < N clients participate, c leaves out the
-    variance by sampling clients (erratum E-14); `explicit_bound.py` includes it.
+        c = 8L²/(MK) + 256 d L² R · noise_ratio
+
+    L is the Lipschitz constant, M the mean number of participants, K the smallest batch, and d the dimension. The
+    second term is the variance of the averaged noise. If only M < N clients participate, c leaves out the variance by
+    sampling clients (erratum E-14); `explicit_bound.py` includes it.
 
     Args:
         run: the federation and the loss.
-        totals: averages over the clients of ξ, their noise variances up to a factor; `totals.noise_ratio` is
-            min{Ξ/M', ξ_max/M}.
+        totals: averages over the clients; `totals.noise_ratio` is the variance of the averaged noise up to a factor.
         rounds: number R of rounds.
-        reading: "printed" has the noise twice (E-16), "corrected" once.
+        reading: "printed" has the second term twice (E-16), "corrected" once.
 
     Returns:
         The number c, in squared gradient units.

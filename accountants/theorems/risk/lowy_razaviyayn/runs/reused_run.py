@@ -32,14 +32,12 @@ class ReusedRun(DescentRun):
     def leaves_records_out(self, reading: Reading) -> bool:
         """Decide whether a round uses only some of the records, so that sampling contributes to the variance.
 
-        Args:
-            reading: "printed" tests MK < ñ, with the mean number M of participants, the smallest batch K, and the
-                number ñ of records of all clients. This is true also if every client uses all of its records and the
-                clients have different numbers of them. If all clients participate, "corrected" compares each client's
-                batch with its own records.
+        The printed test is MK < ñ, for the mean number M of participants, the smallest batch K, and the number ñ of
+        records of all clients. It is also true if every client uses all of its records, but their numbers differ.
 
-        Returns:
-            True if some records of the clients are not used in a round.
+        Args:
+            reading: "printed" for this test. If all clients participate, "corrected" compares each client's batch with
+                its own records instead.
         """
         groups = self.federation.groups
         if reading == "corrected" and self.federation.all_participate:
@@ -53,13 +51,13 @@ class ReusedRun(DescentRun):
         return self.federation.participation.mean * self.federation.smallest_batch
 
     def sampled_records(self, reading: Reading) -> float:
-        """Return the number of records by which sampling divides the variance of a record's gradient in a round.
+        """Return the number of sampled records of a round, by which the variance of a record's gradient is divided.
 
         Args:
-            reading: rule of `leaves_records_out`.
+            reading: rule of `leaves_records_out` for the decision whether records are sampled.
 
         Returns:
-            `records_of_smallest_batches`; infinite if a round uses all records, as sampling then adds no variance.
+            `records_of_smallest_batches`; infinite if a round uses all records, because sampling adds no variance then.
         """
         if not self.leaves_records_out(reading):
             return math.inf
@@ -67,10 +65,10 @@ class ReusedRun(DescentRun):
 
     @property
     def client_variance(self) -> float:
-        """Variance of a round's gradient by sampling M of N clients, (v̂²/M)(N − M)/(N − 1), in squared gradient units.
+        """Variance of a round's gradient due to the sampling of M of N clients, in squared gradient units.
 
-        v̂ is the standard deviation of the clients' mean gradients. The printed theorems leave this variance out
-        (erratum E-12).
+        It is (v²/M)(N − M)/(N − 1) for the standard deviation v of the clients' mean gradients. The printed theorems
+        leave it out (erratum E-12).
         """
         if self.federation.all_participate:
             return 0.0
@@ -80,15 +78,12 @@ class ReusedRun(DescentRun):
         return factor * squared_std
 
     def aggregates(self, rounds: int, reading: Reading) -> Aggregates:
-        """Return averages over the clients of their noise variances up to a factor, at a number of rounds.
+        """Return averages over the clients at a number of rounds: noise variances up to a factor, and participants.
 
         Args:
             rounds: number R of rounds.
-            reading: "printed" or "corrected" effective number M~ of participants. It only matters for losses that are
-                not smooth, as the paper defines M~ for the envelope of Theorem 2.4 only.
-
-        Returns:
-            The averages, and the effective numbers of participants.
+            reading: "printed" or "corrected" effective number M~ of participants. It matters only for losses that are
+                not smooth, because the paper uses M~ only in Theorem 2.4.
         """
         version = "corrected" if self.is_smooth else reading
         return aggregates(self.federation, rounds, version)

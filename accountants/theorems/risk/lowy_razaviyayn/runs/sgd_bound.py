@@ -15,12 +15,14 @@ Objective = Literal["population", "empirical"]
 
 
 ROUNDING = 2.0**-40
-"""Relative surcharge on the sum; it is a thousand times the rounding errors of the operations above."""
+"""Relative surcharge on a bound; it is about a thousand times the rounding errors of its terms and their sum."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExcessRiskProblem(EqualClientsRound):
-    """A run of noisy mini-batch SGD with equal clients, and its loss, without the noise, the rounds and the step size.
+    """A federation of equal clients that runs noisy mini-batch SGD, with the batches and the loss.
+
+    The noise, the number of rounds and the step size are arguments of the bounds.
 
     Attributes:
         lipschitz: Lipschitz constant L of the loss.
@@ -30,8 +32,10 @@ class ExcessRiskProblem(EqualClientsRound):
             expected loss for the objective "population", and of the mean loss on the data for "empirical".
         empirical_gradient_std: standard deviation Φ̂ of the gradients of all records; if None, L.
         empirical_heterogeneity: standard deviation v̂ of the clients' mean gradients; if None, Φ̂.
-        objective: loss of which the excess risk is bounded.
-        steepest: largest smoothness of one client's weighted loss, where weights make it exceed that of the mean.
+        objective: "population" to bound the excess risk of the expected loss, "empirical" for the mean loss on the
+            data.
+        steepest: largest smoothness of a client's weighted loss, if weights make it exceed that of the mean loss; None
+            otherwise.
     """
 
     lipschitz: float
@@ -45,9 +49,9 @@ class ExcessRiskProblem(EqualClientsRound):
 
     @property
     def largest_step(self) -> float:
-        """Largest step size 1/β, with β the largest smoothness of the mean loss and of a client's weighted loss.
+        """Largest admissible step size, 1/β for the largest smoothness β of the mean loss and the weighted losses.
 
-        With larger steps, two runs on the same batches may drift apart.
+        With larger steps, two runs on neighbouring data with the same batches may drift apart.
         """
         if self.steepest is None:
             return 1.0 / self.smoothness
@@ -55,7 +59,7 @@ class ExcessRiskProblem(EqualClientsRound):
 
     @property
     def influence(self) -> float:
-        """The effect L²/(Nn) of one record on the expected loss in a round, divided by 2η.
+        """L²/(Nn), the effect of one record on the expected loss in a round, divided by twice the step size.
 
         N clients have n records each, and L is the Lipschitz constant of the loss.
         """
@@ -67,13 +71,12 @@ class ExcessRiskProblem(EqualClientsRound):
         return self.lipschitz * self.lipschitz
 
     def variance(self, noise_std: float) -> Variance:
-        """Return the variance V² of a round's averaged noisy gradient, split by its causes.
+        """Return an upper bound on the variance of a round's averaged noisy gradient, split by its causes.
 
-        The causes are the sampling of records, the sampling of clients, and the noise. A statistic of the gradients
-        that is not given is replaced by its largest possible value.
+        A statistic of the gradients that is not given is replaced by its largest possible value.
 
         Args:
-            noise_std: standard deviation σ of the noise of a client's message per coordinate.
+            noise_std: standard deviation of the noise of a client's message, per coordinate.
 
         Returns:
             The variance due to sampled records, to sampled clients, and to noise, in squared gradient units.
@@ -108,10 +111,13 @@ class ExcessRisk:
 def excess_risk(problem: ExcessRiskProblem, *, noise_std: float, rounds: int, step_size: float) -> ExcessRisk:
     """Return an upper bound on the expected excess risk of noisy mini-batch SGD, as its terms.
 
-    For a loss that is only convex, the bound is D₀²/(2ηR) + ηV²/(2(1 − ηβ)) + α. The first term is the optimisation
-    error after R rounds of step size η, for the initial distance D₀ from the minimiser. The second term is the cost of
-    the variance V² of a step, for the smoothness β. The stability α bounds the effect of one record on the loss of the
-    output. It is part of the bound for the expected loss only.
+    For a loss that is only convex, the bound is
+
+        D₀²/(2ηR) + ηV²/(2(1 − ηβ)) + α.
+
+    The first term is the optimisation error after R rounds of step size η, for the initial distance D₀ from the
+    minimiser. The second term is the cost of the variance V² of a step, for the smoothness β. The stability α bounds
+    the effect of one record on the loss of the output. It is part of the bound for the expected loss only.
 
     Args:
         problem: the clients and the loss.
@@ -126,7 +132,6 @@ def excess_risk(problem: ExcessRiskProblem, *, noise_std: float, rounds: int, st
     Guarantees:
         E F(ŵ) − F* (or E F̂(ŵ) − F̂*) is at most `total`, under the declared conditions of the theorem.
     """
-    # The error of descent without any variance.
     optimisation = optimisation_error(
         initial_distance=problem.initial_distance,
         step_size=step_size,
@@ -154,9 +159,9 @@ def excess_risk(problem: ExcessRiskProblem, *, noise_std: float, rounds: int, st
 def optimisation_error(
     *, initial_distance: float, step_size: float, rounds: int, strong_convexity: float = 0.0
 ) -> float:
-    """Return the optimisation error of gradient descent after R rounds, D₀² μ/(2((1 − ημ)^{−R} − 1)).
+    """Return the term of the risk bound of SGD that is left without any randomness.
 
-    It is the error without any randomness, a term of the risk bound.
+    After R rounds it is D₀² μ/(2((1 − ημ)^{−R} − 1)), or D₀²/(2ηR) for μ = 0.
 
     Args:
         initial_distance: distance D₀ of the first iterate from a minimiser.
@@ -165,7 +170,7 @@ def optimisation_error(
         strong_convexity: strong convexity μ of the loss; 0 if it is only convex.
 
     Returns:
-        The term in loss units: its limit D₀²/(2ηR) if μ = 0, and 0 if ημ ≥ 1.
+        The term in loss units; 0 if ημ ≥ 1.
     """
     squared_distance = initial_distance * initial_distance
     contraction = step_size * strong_convexity  # ημ
@@ -178,9 +183,10 @@ def optimisation_error(
 
 
 def _stability(problem: ExcessRiskProblem, *, rounds: int, step_size: float) -> float:
-    """Bound the change of the expected loss of SGD's output by one record, in loss units.
+    """Bound the effect of one record on the expected loss of SGD's output (its stability).
 
-    It bounds the difference between the expected loss and the mean loss on the data. The proof is in `stability.py`.
+    The stability bounds the difference between the expected loss and the mean loss on the data. The proof is in
+    `stability.py`.
 
     Args:
         problem: the clients and the loss.
@@ -188,8 +194,8 @@ def _stability(problem: ExcessRiskProblem, *, rounds: int, step_size: float) -> 
         step_size: step size η.
 
     Returns:
-        0 if the objective is the empirical loss. Infinite if the step size exceeds 1/β of some weighted loss, as two
-        runs may then drift apart.
+        The bound in loss units; 0 if the objective is the empirical loss. It is infinite if the clients' losses are
+        weighted and the step size exceeds `largest_step`, because two runs may then drift apart.
     """
     if problem.objective == "empirical":
         return 0.0
@@ -201,11 +207,17 @@ def _stability(problem: ExcessRiskProblem, *, rounds: int, step_size: float) -> 
 
 
 def best_step_size(problem: ExcessRiskProblem, *, noise_std: float, rounds: int) -> float:
-    """Return a step size η ≤ 1/β that minimises the bound of `excess_risk` on the risk of SGD, to about 1e-4 relative.
+    """Search for the step size that minimises the bound of `excess_risk` on the risk of SGD.
 
-    A golden-section search starts at `closed_step_size`. The bound is valid at every η, so an inexact search costs
-    tightness only. For μ = 0, the bound at `closed_step_size` is at most βD₀²/(2R) + D₀ √((V² + 2B)/R). Here D₀ is the
-    initial distance and V² the variance of a step. B is L²(R + 1)/(Nn) for the population loss, and 0 otherwise.
+    A golden-section search starts at `closed_step_size`. The bound is valid at every step size, so an inexact search
+    only costs tightness.
+
+    For a loss that is only convex, and unless `largest_step` limits the start, the bound is at most
+
+        βD₀²/(2R) + D₀ √((V² + 2B)/R)
+
+    for the smoothness β, the initial distance D₀ and the variance V² of a step. B is L²(R + 1)/(Nn) for the population
+    loss, and 0 for the empirical loss.
 
     Args:
         problem: the clients and the loss.
@@ -213,7 +225,7 @@ def best_step_size(problem: ExcessRiskProblem, *, noise_std: float, rounds: int)
         rounds: number R of rounds.
 
     Returns:
-        The step size with the least bound that the search evaluates.
+        The step size with the least bound among those tried, at most `largest_step`.
     """
     largest = problem.largest_step
     start = closed_step_size(problem, noise_std=noise_std, rounds=rounds)
@@ -223,7 +235,8 @@ def best_step_size(problem: ExcessRiskProblem, *, noise_std: float, rounds: int)
         step = math.exp(log_step)
         return excess_risk(problem, noise_std=noise_std, rounds=rounds, step_size=step).total
 
-    # The search is within a factor e² of the start; 24 sections narrow it to 0.618^24, or 1e-5, of its length.
+    # The best step size is near the start, so the search stays within a factor e² of it. Each of 24 sections leaves
+    # 0.618 of the interval, 1e-5 in all.
     low = math.log(start) - 2.0
     high = min(math.log(start) + 2.0, math.log(largest))
     best_log_step = golden_section(bound_at, low, high, width=0.0, most=24)
@@ -233,10 +246,9 @@ def best_step_size(problem: ExcessRiskProblem, *, noise_std: float, rounds: int)
 
 
 def closed_step_size(problem: ExcessRiskProblem, *, noise_std: float, rounds: int) -> float:
-    """Return a step size near the best one for noisy SGD in closed form, 1/(β + 1/η₀).
+    """Return a step size near the best one for noisy SGD in closed form: 1/(β + 1/η₀), at most `largest_step`.
 
-    η₀ balances the terms of the risk bound (`balanced_step_size`). The result is at most 1/β for the largest smoothness
-    β that a batch may have.
+    β is the smoothness of the loss. η₀ balances the terms of the risk bound (`balanced_step_size`).
 
     Args:
         problem: the clients and the loss.
@@ -244,7 +256,7 @@ def closed_step_size(problem: ExcessRiskProblem, *, noise_std: float, rounds: in
         rounds: number R of rounds.
 
     Returns:
-        The step size; the largest admissible one if the variance and the stability term are 0.
+        The step size; `largest_step` if the variance and the stability term are 0.
     """
     variance = problem.variance(noise_std).total
     balanced = balanced_step_size(problem, variance=variance, rounds=rounds)
@@ -254,12 +266,12 @@ def closed_step_size(problem: ExcessRiskProblem, *, noise_std: float, rounds: in
 
 
 def balanced_step_size(problem: ExcessRiskProblem, *, variance: float, rounds: int) -> float:
-    """Return the step size η at which the terms of the risk bound that fall and that rise with η are balanced.
+    """Return the step size at which the terms of the risk bound that fall and that rise with it are balanced.
 
-    The product ηβ with the smoothness β is taken as negligible.
+        η₀ = (2/(μR)) asinh(½√(μ²D₀²R/(V² + 2B)))
 
-    It is η₀ = (2/(μR)) asinh(½√(μ²D₀²R/(V² + 2B))), where D₀ is the initial distance. B is the derivative of the
-    stability term with respect to η at 0; it is 0 for the empirical loss.
+    D₀ is the initial distance and μ the strong convexity. B is the derivative of the stability term with respect to the
+    step size at 0, which is 0 for the empirical loss. The product of step size and smoothness is taken as negligible.
 
     Args:
         problem: the clients and the loss.
@@ -269,14 +281,14 @@ def balanced_step_size(problem: ExcessRiskProblem, *, variance: float, rounds: i
     Returns:
         The step size. It is D₀/√(R(V² + 2B)) if μ = 0, and infinite if V² + 2B = 0.
     """
-    stability_slope = 0.0  # B
+    stability_slope = 0.0
     if problem.objective == "population":
         stability_slope = problem.influence * (rounds + 1)
     cost = variance + 2.0 * stability_slope
     if cost == 0.0:
         return math.inf
 
-    # The result for μ = 0, and the factor asinh(x)/x by which strong convexity shortens it.
+    # Strong convexity multiplies the step size for μ = 0 by asinh(x)/x, which is at most 1.
     convex_step = problem.initial_distance / math.sqrt(rounds * cost)
     argument = 0.5 * problem.strong_convexity * rounds * convex_step
     if argument == 0.0:
