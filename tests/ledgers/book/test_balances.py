@@ -11,7 +11,7 @@ from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.book.errors import NotReconciled
 from epsilond.ledgers.mathematics.balance import BALANCE
 from epsilond.ledgers.requests import CommitAsked
-from epsilond.ledgers.store.exact import written
+from epsilond.ledgers.store.exact import format_exact
 from epsilond.storage.transactions import Database
 from tests.ledgers.book.books import TENANT, Clock, book, key, opening, query, runs
 
