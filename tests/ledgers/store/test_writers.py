@@ -36,7 +36,7 @@ class Raw:
 
     def amount(self, value: Decimal) -> str:
         """A literal."""
-        return f"{value:.18f}" if self.shared else f"'{written(value)}'"
+        return f"{value:.18f}" if self.shared else f"'{format_exact(value)}'"
 
 
 @contextmanager
