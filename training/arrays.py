@@ -14,10 +14,10 @@ def as_floats(array: Array, *, pointer: str) -> Floats:
 
     Args:
         array: an array of numpy, a sequence, or an object with DLPack (torch, jax, …).
-        pointer: JSON pointer to the array in the request, which error messages name.
+        pointer: JSON pointer to the array in the caller's input, for error messages.
 
     Returns:
-        A new array of the same shape. Changes of it do not affect the given array.
+        A new array of the same shape, which shares no memory with the given one.
 
     Raises:
         InvalidInput: the object is not an array of real numbers.

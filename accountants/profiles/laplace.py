@@ -31,21 +31,24 @@ if TYPE_CHECKING:
 ACCURACY = 16 * UNIT_ROUNDOFF
 """Bound on the error of a logarithm of these formulas, per unit of 1 + |logarithm|."""
 _LOG2 = math.log(2.0)
+_LARGE_EPSILON = 30.0
+"""ε in nats above which log(e^ε − 1) is computed as ε + log(1 − e^−ε), which does not overflow."""
 
 
 @dataclass(frozen=True)
 class LaplaceProfile(Profile):
     """The privacy profile of the Laplace mechanism: Laplace(s) against Laplace(0) of scale 1, in either direction.
 
-    For ε < s it is δ(ε) = 1 − e^{(ε − s)/2}. The privacy loss L has P(L > ε) = 1 − e^{(ε − s)/2}/2 and
-    Q(L > ε) = e^{−(s + ε)/2}/2.
+    With P = Laplace(s) and Q = Laplace(0), the profile and the tails of the privacy loss L are, for 0 ≤ ε < s,
 
-    Source: the integral of the positive part, elementary.
+        δ(ε) = 1 − e^{(ε − s)/2},   P(L > ε) = 1 − e^{(ε − s)/2}/2,   Q(L > ε) = e^{−(s + ε)/2}/2.
 
-    Guarantees: `log_delta` encloses, and is exactly −∞ from s (1 + 4 units) on.
+    They follow by integration over the half-line on which the loss exceeds ε.
+
+    Guarantees: `log_delta` encloses log δ, and is exactly −∞ from `supremum` on.
 
     Attributes:
-        shift: shift s, the ℓ1 sensitivity in units of the noise's scale, known to two units of roundoff.
+        shift: s, the ℓ1 sensitivity in units of the noise's scale, with a relative error of at most two roundoff units.
         log_infinite_mass: log of the probability of an infinite loss, −∞ because no loss is infinite.
         tail_accuracy: bound on the error of a log tail, per unit of 1 + |log tail|.
     """
@@ -58,11 +61,11 @@ class LaplaceProfile(Profile):
 
     @property
     def supremum(self) -> float:
-        """Largest loss s, rounded up, in nats."""
+        """Upper bound on the privacy loss in nats: s, rounded up."""
         return self.shift * (1.0 + 8 * UNIT_ROUNDOFF)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ(ε) = log(1 − e^{(ε − s)/2}), from bounds on the sensitivity s in scales of the noise.
+        """Enclose log δ(ε) = log(1 − e^{(ε − s)/2}), where s is the sensitivity in units of the noise's scale.
 
         δ increases with s, so that bounds on s give bounds on δ.
 
@@ -70,7 +73,7 @@ class LaplaceProfile(Profile):
             epsilon: array of ε ≥ 0, in nats.
 
         Returns:
-            Lower and upper bounds, one for each ε; −∞ for ε above the largest loss.
+            A lower and an upper bound for each ε. Both are −∞ if ε is at least s, rounded up.
         """
         points = np.asarray(epsilon, dtype=np.float64)
         # The shift is known to two units of roundoff; a third one covers the product.
@@ -82,15 +85,15 @@ class LaplaceProfile(Profile):
         return Enclosure(lower, upper)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log tails of the privacy loss under both distributions.
+        """Compute the log probabilities of a privacy loss above ε, under Laplace(s) and under Laplace(0).
 
-        They are log(1 − e^{(ε − s)/2}/2) and log(e^{−(s + ε)/2}/2).
+        They are log(1 − e^{(ε − s)/2}/2) and log(e^{−(s + ε)/2}/2) for ε < s. The largest loss is s.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
 
         Returns:
-            The tails under both distributions; −∞ from ε = s on, the largest loss.
+            Two natural logarithms for each ε, with an error of up to `ACCURACY`; −∞ from ε = s on.
         """
         points = np.asarray(epsilon, dtype=np.float64)
         is_inside = points < self.shift
@@ -103,15 +106,14 @@ class LaplaceProfile(Profile):
 class OppositeLaplaceProfile(Profile):
     """The privacy profile of Laplace noise on a subsampled contribution that a neighbour replaces by its opposite.
 
-    It compares (1 − q) Laplace(0) + q Laplace(s) with (1 − q) Laplace(0) + q Laplace(−s), in either direction. While
-    u < 1 it is δ(ε) = q (1 − u) with
+    It compares (1 − q) Laplace(0) + q Laplace(s) with (1 − q) Laplace(0) + q Laplace(−s), in either direction:
 
-        u² = e^{−2s} + (e^ε − 1) e^{−s} (1 − q + q e^{−s})/q.
+        δ(ε) = q max(1 − u, 0),   u² = e^{−2s} + (e^ε − 1) e^{−s} (1 − q + q e^{−s})/q.
 
     Attributes:
         rate: inclusion probability q, in (0, 1].
         shift: norm s of the contribution, in units of the noise's scale.
-        absent: 1 − q, if it is known more accurately than from `rate`.
+        absent: 1 − q, if it is known more accurately than from `rate`, or None.
         log_infinite_mass: log of the probability of an infinite loss, −∞ because no loss is infinite.
         tail_accuracy: bound on the error of a log tail, per unit of 1 + |log tail|.
     """
@@ -146,9 +148,11 @@ class OppositeLaplaceProfile(Profile):
     def _log_u(self, epsilon: FloatArray) -> FloatArray:
         """Return the logarithm of the number u with δ = q (1 − u).
 
-        It is given by u² = e^{−2s} + (e^ε − 1) e^{−s} (1 − q + q e^{−s})/q. q is the inclusion probability and s the
-        shift. The event {L > ε} of a privacy loss L above ε is a half-line that begins at s + log u. δ is zero if
-        log u ≥ 0.
+        With the inclusion probability q and the shift s,
+
+            u² = e^{−2s} + (e^ε − 1) e^{−s} (1 − q + q e^{−s})/q.
+
+        If u < 1, the privacy loss exceeds ε exactly at outputs above s + log u. Otherwise δ is 0.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
@@ -156,11 +160,11 @@ class OppositeLaplaceProfile(Profile):
         Returns:
             log u, one entry for each ε.
         """
-        # log(e^ε − 1), in a form that does not overflow for large ε.
+        # Both forms are computed at every ε, so each one is given an ε at which it is finite. log 0 = −∞ at ε = 0.
         with np.errstate(divide="ignore"):
             for_large = epsilon + np.log1p(-np.exp(-np.maximum(epsilon, 1.0)))
-            for_small = np.log(np.expm1(np.minimum(epsilon, 30.0)))
-        log_expm1 = np.where(epsilon > 30.0, for_large, for_small)
+            for_small = np.log(np.expm1(np.minimum(epsilon, _LARGE_EPSILON)))
+        log_expm1 = np.where(epsilon > _LARGE_EPSILON, for_large, for_small)
 
         log_rate = math.log(self.rate)
         log_least_ratio = float(np.logaddexp(self._log_absent, log_rate - self.shift))
@@ -170,26 +174,24 @@ class OppositeLaplaceProfile(Profile):
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclose log δ(ε) = log q + log(1 − u), with the inclusion probability q and u of `_log_u`.
 
-        The error of log u is a few units of roundoff times 1 + s + ε + |log q|.
-
         Args:
             epsilon: array of ε ≥ 0, in nats.
 
         Returns:
-            Lower and upper bounds, one for each ε.
+            A lower and an upper bound for each ε; −∞ where δ is 0.
         """
         points = np.asarray(epsilon, dtype=np.float64)
         log_u, log_rate = self._log_u(points), math.log(self.rate)
-        # Bound on the error of log u; δ decreases in u.
+        # The error of log u is a few units of roundoff in proportion to its terms. δ decreases in u.
         slack = 16 * UNIT_ROUNDOFF * (1.0 + self.shift + points + abs(log_rate))
         least = log_rate + log_one_minus_exp(log_u + slack)
         largest = log_rate + log_one_minus_exp(log_u - slack)
         return Enclosure(Enclosure.around(least, ACCURACY).lower, Enclosure.around(largest, ACCURACY).upper)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log probabilities of a privacy loss L above ε under both mixtures.
+        """Compute the log probabilities of a privacy loss above ε, under both mixtures.
 
-        {L > ε} is the half-line beyond x = s + log u, with the shift s and u of `_log_u`. Both probabilities are 0 if
+        The loss exceeds ε exactly at outputs above s + log u, with the shift s and u of `_log_u`. It never does so if
         u ≥ 1.
 
         Args:
@@ -203,7 +205,7 @@ class OppositeLaplaceProfile(Profile):
         log_u = np.minimum(log_u, 0.0)
         boundary, log_rate = self.shift + log_u, math.log(self.rate)
 
-        # The tails beyond the boundary of Laplace(0), which both mixtures have, of Laplace(s) and of Laplace(−s).
+        # Each mixture has two parts beyond the boundary: Laplace(0), and Laplace(s) or Laplace(−s).
         log_absent = self._log_absent - _LOG2 - boundary
         log_shifted_up = log_rate + np.log1p(-0.5 * np.exp(log_u))
         log_shifted_down = log_rate - _LOG2 - boundary - self.shift
@@ -213,13 +215,13 @@ class OppositeLaplaceProfile(Profile):
 
 
 def laplace_pair(shift: float) -> Pair:
-    """Return the pair of Laplace(s) and Laplace(0) of scale 1, with the same δ in both directions.
+    """Build the dominating pair of the Laplace mechanism, Laplace(s) and Laplace(0) of scale 1.
 
     Args:
-        shift: sensitivity s ≥ 0, in units of the noise's scale. For s = 0 the privacy loss is always zero.
+        shift: sensitivity s ≥ 0, in units of the noise's scale.
 
     Returns:
-        The pair; two equal distributions for s = 0.
+        The pair, with the same profile in both directions. For s = 0 the two distributions are equal, and δ is 0.
     """
     if not shift > 0:
         return Pair(ZeroProfile(), ZeroProfile())
@@ -228,18 +230,18 @@ def laplace_pair(shift: float) -> Pair:
 
 
 def opposite_laplace_pair(rate: float, shift: float, *, absent: float | None = None) -> Pair:
-    """Return the symmetric pair of Laplace noise on a subsampled contribution that is replaced by its opposite.
+    """Build the pair of Laplace noise on a subsampled contribution that is replaced by its opposite.
 
-    The profile is that of `OppositeLaplaceProfile`. The Laplace pair with the shift 2s dominates it, because both
-    mixtures have the same weights (joint convexity).
+    The distributions are the mixtures (1 − q) Laplace(0) + q Laplace(±s). The Laplace pair with the shift 2s dominates
+    this pair, because both mixtures have the same weights and E_γ is jointly convex.
 
     Args:
         rate: inclusion probability q, in (0, 1].
         shift: norm s of the contribution, in units of the noise's scale.
-        absent: 1 − q, if it is known more accurately than from `rate`.
+        absent: 1 − q, if it is known more accurately than from `rate`, or None.
 
     Returns:
-        The pair, with the same profile in both directions.
+        The pair, with the same profile in both directions and the dominating Laplace pair.
     """
     profile = OppositeLaplaceProfile(rate, shift, absent)
     return Pair(profile, profile, below=laplace_pair(2.0 * shift))

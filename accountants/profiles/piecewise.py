@@ -22,14 +22,17 @@ if TYPE_CHECKING:
 
 TABLE_ACCURACY = 2.0**12 * UNIT_ROUNDOFF
 """Bound on the error of a tail per unit of 1 + |log tail|. A slope is a difference of values at least 1 % apart."""
+NEAR_TIE = 0.01
+"""Difference of log values below which points are left out. The slope between such points would be inaccurate."""
 
 
 @dataclass(frozen=True)
 class PiecewiseTails:
     """A privacy profile δ = D(α) that is linear in α = e^ε between the points of a table, and constant after the last.
 
-    D is decreasing and convex. It determines the tails of the privacy loss L under both distributions of a pair. They
-    are Q(L > ε) = −dD/dα and P(L > ε) = D + α Q(L > ε).
+    D is decreasing and convex. Such a profile belongs to a pair of distributions P and Q with the privacy loss L, where
+
+        Q(L > ε) = −dD/dα,   P(L > ε) = D + α Q(L > ε).
 
     Attributes:
         epsilon: ε of the points in nats, increasing from 0, a flat array.
@@ -41,15 +44,15 @@ class PiecewiseTails:
 
     @property
     def log_infinite_mass(self) -> float:
-        """Log probability of an infinite loss: the last log value, which is constant beyond the table."""
+        """Log probability of an infinite loss: the last value of log D, because D is constant beyond the table."""
         return float(self.log_value[-1])
 
     @cached_property
     def log_slopes(self) -> FloatArray:
         """Logarithms of −dD/dα, one for each interval between neighbouring points.
 
-        Every profile is below the line from (0, 1) to its value at α. A slope is therefore limited to that of this
-        line.
+        A profile has D(0) = 1 and is convex. So D is nowhere steeper than the line from (0, 1) to the right end of the
+        interval, which limits rounding errors.
         """
         log_falls = log_difference(self.log_value[:-1], self.log_value[1:])
         log_runs = log_difference(self.epsilon[1:], self.epsilon[:-1])
@@ -57,16 +60,17 @@ class PiecewiseTails:
         return np.minimum(log_falls - log_runs, log_slopes_from_one)
 
     def tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log tails of the privacy loss of two distributions with this table as their profile.
+        """Compute the log probabilities of a privacy loss L above ε, under P and Q with this table as their profile D.
 
-        The loss L has the tails P(L > ε) and Q(L > ε). The profile D is linear in α = e^ε between its points. Q(L > ε)
-        is −dD/dα to the right of ε. P(L > ε) is D(α_right) + α_right Q(L > ε), where α_right is the next point.
+        Q(L > ε) is the steepness −dD/dα, with α = e^ε, to the right of ε. If α₁ is the next point of the table,
+
+            P(L > ε) = D(α₁) + α₁ Q(L > ε).
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
 
         Returns:
-            The log tails. Beyond the last point only the infinite loss remains.
+            Two natural logarithms for each ε. From the last point on, only the infinite loss remains, and Q(L > ε) = 0.
         """
         if self.epsilon.size == 1:
             shape = np.shape(epsilon)
@@ -83,22 +87,18 @@ class PiecewiseTails:
         return Tails(np.where(is_inside, log_p, self.log_infinite_mass), np.where(is_inside, log_q, -np.inf))
 
 
-NEAR_TIE = 0.01
-"""Difference of log values below which rows are merged. A slope between such rows would have no digits."""
-
-
 def tabulate(epsilon: FloatArray, log_value: FloatArray) -> PiecewiseTails:
-    """Return the greatest convex non-increasing function below given points, as a table.
+    """Build a convex non-increasing table of upper bounds on δ = D(α) from bounds at single points α = e^ε.
 
-    It is convex in α = e^ε, and near-ties are left out. A near-tie is a point at which log D is less than `NEAR_TIE`
-    below the previous one. All points after the first with D = 0 are left out too.
+    The result is the greatest convex minorant of the points that are kept. A point is left out if log D is less than
+    `NEAR_TIE` below that of the previous kept point, or after the first point with D = 0.
 
     Args:
         epsilon: ε of the points in nats, increasing, a flat array.
-        log_value: log D of the points, natural logarithms.
+        log_value: log D of the points, natural logarithms. A value above an earlier one is lowered to it.
 
     Returns:
-        The vertices of the function: their ε and log D.
+        The vertices of the minorant, with their ε and log D.
     """
     log_value = np.minimum.accumulate(log_value)
     distinct = _drop_near_ties(log_value.tolist())
@@ -119,22 +119,22 @@ def _drop_near_ties(log_values: list[float]) -> list[int]:
         The indices of the selected values, increasing.
     """
     indices: list[int] = []
-    last = math.inf
+    last_selected = math.inf
     for index, value in enumerate(log_values):
-        if last == -math.inf:
+        if last_selected == -math.inf:
             break
         # A value that is far enough below the last one, or the first −∞.
-        if value <= last - NEAR_TIE:
+        if value <= last_selected - NEAR_TIE:
             indices.append(index)
-            last = value
+            last_selected = value
     return indices
 
 
 def lower_hull(epsilon: FloatArray, log_value: FloatArray) -> list[int]:
-    """Return the vertices of the greatest convex function below given points, as indices.
+    """Find the vertices of the greatest function below given points (α, D) that is convex in α = e^ε.
 
-    The function is convex in α = e^ε, and the points are (α, D). Points are added as vertices from left to right.
-    Previous vertices are removed while the line to the new point decreases at least as steeply as the line before it.
+    Points are added as vertices from left to right. Previous vertices are removed while the line to the new point
+    decreases at least as steeply as the line before it.
 
     Args:
         epsilon: ε of the points in nats, increasing, a flat array.
@@ -143,35 +143,29 @@ def lower_hull(epsilon: FloatArray, log_value: FloatArray) -> list[int]:
     Returns:
         Increasing indices of points, from the first to the last.
     """
-    neighbour_slopes = _neighbour_slopes(epsilon, log_value).tolist()
     vertices: list[int] = [0]
     slopes: list[float] = []  # log −dD/dα between the vertices
-    for index in range(1, epsilon.size):
-        # Slopes between neighbours are computed at once before, the others here.
-        if vertices[-1] == index - 1:
-            slope = neighbour_slopes[index - 1]
-        else:
-            slope = _log_slope(epsilon, log_value, vertices[-1], index)
+    # The point before each new point is a vertex. It may be removed later.
+    for index, neighbour_slope in enumerate(_neighbour_slopes(epsilon, log_value).tolist(), start=1):
+        slope = neighbour_slope
         while slopes and slopes[-1] <= slope:
             vertices.pop()
             slopes.pop()
-            slope = _log_slope(epsilon, log_value, vertices[-1], index)
+            slope = _log_steepness(epsilon, log_value, vertices[-1], index)
         vertices.append(index)
         slopes.append(slope)
     return vertices
 
 
 def _neighbour_slopes(epsilon: FloatArray, log_value: FloatArray) -> FloatArray:
-    """Return the log steepness of the line from each point of a table to the next.
-
-    It is log −dD/dα with α = e^ε.
+    """Compute log −dD/dα, with α = e^ε, of the line from each point (α, D) of a table to the next.
 
     Args:
         epsilon: ε of the points in nats, increasing.
         log_value: log D of the points, decreasing.
 
     Returns:
-        One logarithm for each pair of neighbours; math.inf if their α are too close.
+        One natural logarithm for each pair of neighbours; ∞ if their ε are equal.
     """
     with np.errstate(invalid="ignore"):
         log_runs = log_difference(epsilon[1:], epsilon[:-1])
@@ -179,20 +173,18 @@ def _neighbour_slopes(epsilon: FloatArray, log_value: FloatArray) -> FloatArray:
         return np.where(np.isfinite(log_runs), log_falls - log_runs, np.inf)
 
 
-def _log_slope(epsilon: FloatArray, log_value: FloatArray, first: int, second: int) -> float:
-    """Return the log steepness of the line through two points of a table.
-
-    It is log −dD/dα with α = e^ε.
+def _log_steepness(epsilon: FloatArray, log_value: FloatArray, left: int, right: int) -> float:
+    """Compute log −dD/dα, with α = e^ε, of the line through two points (α, D) of a table.
 
     Args:
         epsilon: ε of all points in nats, increasing.
         log_value: log D of all points, decreasing.
-        first: index of the left point.
-        second: index of the right point.
+        left: index of the left point.
+        right: index of the right point.
 
     Returns:
-        The logarithm; math.inf if the α of the points are too close.
+        The natural logarithm; ∞ if the ε of both points are equal.
     """
-    log_fall = float(log_difference(log_value[[first]], log_value[[second]])[0])
-    log_run = float(log_difference(epsilon[[second]], epsilon[[first]])[0])
+    log_fall = float(log_difference(log_value[[left]], log_value[[right]])[0])
+    log_run = float(log_difference(epsilon[[right]], epsilon[[left]])[0])
     return log_fall - log_run if math.isfinite(log_run) else math.inf

@@ -39,14 +39,17 @@ _ACCURACY = 256 * UNIT_ROUNDOFF
 class PowerProfile(Profile):
     """The greatest symmetric privacy profile below a sum of powers, for a mechanism with known Rényi divergences.
 
-    Divergences of the orders a in both directions give a bound f(γ) = Σ_a c_a γ^−(a−1) on the hockey-stick divergence
-    E_γ, with γ = e^ε. With l_a = log c_a the tails of the privacy loss L are Q(L > ε) = Σ (a − 1) e^{l_a − a ε} and
-    P(L > ε) = Σ a e^{l_a − (a−1) ε}. While P + Q > 1, at small ε, a chord replaces f: a straight line in γ with
-    P + Q = 1.
+    Divergences of the orders a in both directions give a bound f on the hockey-stick divergence E_γ, which is δ at
+    γ = e^ε. It has the coefficients c_a, and it determines the tails of a privacy loss L:
+
+        f(γ) = Σ c_a γ^−(a−1),   Q(L > ε) = −f′ = Σ (a − 1) c_a γ^−a,   P(L > ε) = f − γ f′ = Σ a c_a γ^−(a−1).
+
+    No symmetric profile has tails with P + Q > 1. At small ε, where f would have them, a straight line in γ with
+    P + Q = 1 replaces f (the chord).
 
     Attributes:
         orders: orders a, each above 1.
-        log_coefficients: l_a, natural logarithms, in the order of `orders`.
+        log_coefficients: natural logarithms of c_a, in the order of `orders`.
         log_infinite_mass: log of the probability of an infinite loss, −∞ because no loss is infinite.
     """
 
@@ -60,9 +63,9 @@ class PowerProfile(Profile):
         return _ACCURACY
 
     def _log_weighted_sum(self, epsilon: FloatArray, weights: Sequence[float]) -> FloatArray:
-        """Return log Σ_a w_a e^{l_a − (a − 1) ε}, a weighted sum of powers of e^ε over the Rényi orders a.
+        """Return log Σ_a w_a c_a e^{−(a − 1) ε}, a weighted sum of powers of e^ε over the Rényi orders a.
 
-        l_a is the logarithm of the coefficient of order a, and w_a its weight.
+        c_a is the coefficient of order a, and w_a its weight.
 
         Args:
             epsilon: array of ε, in nats.
@@ -80,50 +83,48 @@ class PowerProfile(Profile):
 
     @property
     def legal(self) -> bool:
-        """True if some mechanism has these Rényi divergences.
+        """Whether the sum of powers f(γ) is at least 1 − γ for all γ in (0, 1); False if rounding leaves it open.
 
-        Let f be the bound on the hockey-stick divergence E_γ that follows from them. The condition is f ≥ 1 − γ for all
-        γ in (0, 1), which holds for every mechanism. It is checked at the tangent of f through the point (0, 1), which
-        must fall no faster than 1 − γ. The tangent touches f where f − γ f′ is 1. The factor 16 is a margin for
-        rounding.
+        Every mechanism satisfies this, because the hockey-stick divergence E_γ is at least 1 − γ. f is convex, so it
+        suffices that its tangent through the point (0, 1) falls no faster than 1 − γ. The tangent touches f where
+        f − γ f′ = 1.
         """
-        log_touching_point = self._falls_to_one(self._log_p)
+        log_touching_point = self._find_first_at_most_one(self._log_p)
         if log_touching_point >= 0.0:
             return True
         log_f = self._log_f(np.asarray(log_touching_point))
         largest_log = -1e-300  # keeps 1 − f positive if f rounds to 1 or more
         log_steepness = float(log_one_minus_exp(np.minimum(log_f, largest_log))) - log_touching_point
-        return log_steepness <= -16.0 * _ACCURACY
+        return log_steepness <= -16.0 * _ACCURACY  # more than the rounding error of the steepness
 
     @cached_property
     def _chord(self) -> Chord:
-        """The straight line in γ = e^ε that replaces f while P + Q > 1. It ends at ε = 0 if P + Q ≤ 1 from there on."""
+        """The straight line in γ = e^ε that replaces f while P + Q > 1. It ends at ε = 0 if P + Q ≤ 1 for all ε > 0."""
 
         def log_sum_of_tails(epsilon: FloatArray) -> FloatArray:
             return np.logaddexp(self._log_p(epsilon), self._log_q(epsilon))
 
-        end = max(self._falls_to_one(log_sum_of_tails), 0.0)
+        end = max(self._find_first_at_most_one(log_sum_of_tails), 0.0)
         log_f = min(float(self._log_f(np.asarray(end))) + 64 * UNIT_ROUNDOFF, 0.0)
         return Chord.ending_at(end, log_f)
 
-    def _falls_to_one(self, log_value: Callable[[FloatArray], FloatArray]) -> float:
-        """Find by bisection the least double y at which a decreasing function of y is at most one.
+    def _find_first_at_most_one(self, log_value: Callable[[FloatArray], FloatArray]) -> float:
+        """Find by bisection the least y at which a decreasing function of y is at most one.
 
         The bracket starts at −1 and 1. Its ends are doubled until the function is at least one at the lower end and at
         most one at the upper end.
 
         Args:
-            log_value: the logarithm of the function. It must have both signs.
+            log_value: the logarithm of the function. It must be positive for some y and negative for others.
 
         Returns:
-            The upper end of the last bracket, at which the value is at most one.
+            The upper end of the last bracket. The function is at most one there.
         """
 
         def exceeds_one(y: float) -> bool:
             """Return whether the value at y is above 1."""
             return float(log_value(np.asarray(y))) > 0.0
 
-        # Double the ends of the bracket until the function is on both sides of 1.
         low, high = -1.0, 1.0
         while float(log_value(np.asarray(low))) < 0.0:
             low *= 2.0
@@ -146,21 +147,19 @@ class PowerProfile(Profile):
         return np.asarray(self._log_weighted_sum(epsilon, weights) - epsilon)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose the log of the bound f on δ(ε) from Rényi divergences, or of its chord for small ε.
-
-        The chord is a straight line in e^ε that replaces f while the tails sum to more than 1.
+        """Enclose the log of the sum of powers f that bounds δ(ε), or of the line in e^ε that replaces f at small ε.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
 
         Returns:
-            Bounds of the shape of `epsilon`. They enclose the bound f, and not the mechanism's δ.
+            A lower and an upper bound for each ε. They enclose this bound on δ, and not the δ of the mechanism.
         """
         points = np.asarray(epsilon, dtype=np.float64)
         is_on_chord = points < self._chord.epsilon
         value = np.where(is_on_chord, self._chord.log_bound(points), self._log_f(points))
 
-        # The exponents l_a − (a − 1) ε are rounded relative to their largest size.
+        # The exponents log c_a − (a − 1) ε are rounded relative to their largest size.
         largest_coefficient = max(abs(coefficient) for coefficient in self.log_coefficients)
         size = (max(self.orders) - 1.0) * (1.0 + points) + largest_coefficient
         slack = 16.0 * UNIT_ROUNDOFF * (1.0 + size)
@@ -170,7 +169,9 @@ class PowerProfile(Profile):
         return Enclosure(lower, upper)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log tails of the privacy loss, which are constant along the chord.
+        """Compute the log probabilities of a privacy loss L above ε, under both distributions P and Q of the pair.
+
+        At small ε a straight line in e^ε (the chord) replaces the sum of powers. Both are constant there, and P + Q = 1.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
@@ -186,13 +187,11 @@ class PowerProfile(Profile):
 
 
 def powers_pair(orders: Sequence[float], log_coefficients: Sequence[float]) -> Pair:
-    """Return the symmetric pair of the greatest privacy profile below a sum of powers.
-
-    The sum is Σ_a c_a γ^−(a−1) with γ = e^ε.
+    """Build the pair with the greatest symmetric privacy profile below Σ_a c_a e^{−(a−1) ε}, a sum over Rényi orders a.
 
     Args:
         orders: orders a of the Rényi divergences, each above 1.
-        log_coefficients: log c_a of each order, natural logarithm.
+        log_coefficients: natural logarithm of c_a, for each order.
 
     Returns:
         The pair, with the same profile in both directions.
@@ -202,10 +201,11 @@ def powers_pair(orders: Sequence[float], log_coefficients: Sequence[float]) -> P
 
 
 def log_conversion(order: float) -> float:
-    """Return the log of the factor that converts a Rényi divergence to a bound on δ.
+    """Return the log of the factor C(a) that converts a Rényi divergence D_a of order a to a bound on δ(ε).
 
-    The factor of the order a is C(a) = (a − 1)^(a−1)/a^a. The bound is E_γ ≤ C(a) e^{(a−1) D_a} γ^−(a−1), for the Rényi
-    divergence D_a of order a.
+    With γ = e^ε and C(a) = (a − 1)^(a−1)/a^a, the bound is
+
+        δ(ε) ≤ C(a) e^{(a−1) D_a} γ^−(a−1).
 
     Args:
         order: order a > 1.

@@ -174,12 +174,12 @@ class Mu2SgdParameters:
 
 @dataclass(frozen=True, kw_only=True)
 class Mu2SgdSolution(Solution[Mu2SgdProblem]):
-    """A certified noise of federated learning with noise cancellation, and the protection of each client.
+    """A certified noise of federated learning with noise cancellation, and the protection that it gives to each client.
 
     Attributes:
-        noise: the noise of the run.
-        mu: parameter μ of Gaussian differential privacy of the most exposed record (ρ in the paper).
-        reports: the protection of each kind of client.
+        noise: the noise that is added in the run.
+        mu: parameter μ of Gaussian differential privacy of the least protected record, rounded up (ρ in the paper).
+        reports: the protection of each kind of client: each group of the request, or two typical clients.
     """
 
     noise: ScheduleNoise
@@ -190,20 +190,20 @@ class Mu2SgdSolution(Solution[Mu2SgdProblem]):
 def conversion_of(mu: float, target: Target) -> ConversionAnswer:
     """Compare three conversions between (ε, δ) and the parameter μ of Gaussian differential privacy.
 
-    The conversions are the exact one, the best one by zero-concentrated privacy, and Lemma 2.6 of Reshef and Levy. The
-    paper calls the parameter ρ.
+    The conversions are the exact one, the best one by zero-concentrated differential privacy, and Lemma 2.6 of Reshef
+    and Levy, who call the parameter ρ.
 
     Args:
-        mu: parameter of the certified noise; each conversion gives its ε at the target's δ.
-        target: target (ε, δ); each conversion gives the largest parameter for it. A larger parameter allows less noise.
+        mu: parameter μ of the certified noise. Each conversion gives an ε for it at the target's δ.
+        target: target (ε, δ). Each conversion gives the largest μ for it.
 
     Returns:
-        Both quantities by each conversion, and the noise of the other two over that of the exact one.
+        The ε and the largest μ by each conversion. `noise_over_exact` and `zcdp_noise_over_exact` are the noise by
+        Lemma 2.6 and by zero-concentrated privacy, divided by the noise by the exact conversion.
     """
-    # The largest μ for the target, and the ε at the μ of the certified noise, by each conversion.
     exact, zcdp, lemma = mus(epsilon=target.epsilon, log_delta=target.log_delta).values()
     epsilon_at_mu = epsilons(mu=mu, log_delta=target.log_delta)
-    # Noise is inversely proportional to μ.
+    # The noise for a target is inversely proportional to μ. A conversion may give no μ above 0.
     return ConversionAnswer(
         gaussian_dp_mu=ByConversion(exact=exact, zcdp=zcdp, lemma=lemma),
         epsilon=ByConversion(
@@ -250,7 +250,7 @@ class Mu2SgdCalibrator(Calibrator[Mu2SgdProblem, Mu2SgdParameters, Mu2SgdSolutio
     plans = PLANS
 
     def cost(self, problem: Mu2SgdProblem) -> CostClass:
-        """Return `search` if the step size is searched, or if more than `MOST_QUICK` groups need a curve each."""
+        """Return `search` if the step size is searched or many client groups need a curve each, else `closed-form`."""
         is_step_searched = problem.server == "untrusted" and problem.printed_participation
         has_many_groups = len(problem.taking_part.groups or ()) > MOST_QUICK
         return "search" if is_step_searched or has_many_groups else "closed-form"
@@ -260,11 +260,11 @@ class Mu2SgdCalibrator(Calibrator[Mu2SgdProblem, Mu2SgdParameters, Mu2SgdSolutio
         return "local" if problem.server == "untrusted" else "central"
 
     def find(self, problem: Mu2SgdProblem) -> Mu2SgdSolution:
-        """Find the smallest certified noise: its standard deviation σ, per coordinate.
+        """Find the smallest noise that is certified to meet the target.
 
-        With an untrusted server, σ is that of a client's first noise. The guarantee then holds for every record of
-        every client that reports at most `most_participations` times, and does not depend on other clients' reports.
-        With a trusted server, σ is that of each round's noise.
+        With an untrusted server, it is the noise of a client's first report. The guarantee then holds for every record
+        of every client that reports at most `most_participations` times, and does not depend on other clients'
+        reports. With a trusted server, it is the noise of each round.
 
         Args:
             problem: the request, with the clients, their reports, the losses and the privacy target.
@@ -273,7 +273,7 @@ class Mu2SgdCalibrator(Calibrator[Mu2SgdProblem, Mu2SgdParameters, Mu2SgdSolutio
             The certified noise, with the protection of each kind of client.
 
         Raises:
-            Infeasible: no noise that is offered meets the target.
+            Infeasible: the largest noise that is offered does not meet the target.
         """
         certified, target = certify(problem)
         noise = ScheduleNoise(problem=problem, std=noise_std_of(problem, certified.noise))
@@ -288,14 +288,14 @@ class Mu2SgdCalibrator(Calibrator[Mu2SgdProblem, Mu2SgdParameters, Mu2SgdSolutio
         )
 
     def risk(self, solution: Mu2SgdSolution) -> Mu2Training:
-        """Return the step size with the bound on the risk, or without a bound only the order of the noise."""
+        """Return the step size and the bounds on the risk; without a step size only the order of the lower bound."""
         return training_of(solution.problem, solution.noise.std, solution.target.epsilon)
 
     def printed_readings(
         self, outcome: Outcome[Mu2SgdSolution, Mu2Training], *, true_figures: bool
     ) -> tuple[PrintedReading, ...]:
-        """Return the interpretations of the printed theorems at the inputs of the request."""
-        del true_figures
+        """Evaluate the paper's theorems at the inputs of the request, in each requested interpretation (reading)."""
+        del true_figures  # the true ε and δ are always included
         solution = outcome.solution
         return printed_readings(solution.problem, solution.target, solution.norm)
 
@@ -304,20 +304,19 @@ class Mu2SgdCalibrator(Calibrator[Mu2SgdProblem, Mu2SgdParameters, Mu2SgdSolutio
         return start_of_run(problem)
 
     def parameters(self, outcome: Outcome[Mu2SgdSolution, Mu2Training]) -> Mu2SgdParameters:
-        """Return the certified noise of every report, the steps, and the protection of each kind of client.
+        """Return the certified noise, the step size, and the protection of each kind of client.
 
-        A report is a client's message in one round. With an untrusted server each client adds its own noise, which
-        grows with the number of its participations. Otherwise the server adds it.
+        With an untrusted server each client adds its own noise, which grows with the number of its reports. Otherwise
+        the server adds the noise, which is the same in every round.
 
         Args:
-            outcome: the certified noise, with the step sizes if a bound on the risk is proved.
+            outcome: the certified noise, with the step size if a bound on the risk is proved.
 
         Returns:
             Parameters to run with; `step_size` is None without a risk bound.
         """
         solution, training = outcome.solution, outcome.training
         problem, std = solution.problem, solution.noise.std
-        # The standard deviation of the K-th report of a client is √K times that of the first, if clients add the noise.
         if problem.server == "untrusted":
             noise: Fields = {"rule": "base_std * sqrt(participations)", "added_by": "client"}
         else:
@@ -337,12 +336,12 @@ class Mu2SgdCalibrator(Calibrator[Mu2SgdProblem, Mu2SgdParameters, Mu2SgdSolutio
         )
 
     def sampling(self, solution: Mu2SgdSolution) -> Sampling:
-        """Return `full`, because the guarantee counts no random draw of records or clients."""
+        """Return `full`, because the guarantee uses no amplification by subsampling."""
         del solution
         return "full"
 
     def specs(self, solution: Mu2SgdSolution) -> tuple[Spec, ...]:
-        """Return the one Gaussian mechanism that determines all that the observer sees of a record."""
+        """Return the single Gaussian mechanism to which all releases about a record are equivalent."""
         return (Gaussian(noise_multiplier=solution.certified.noise),)
 
     def communication(self, outcome: Outcome[Mu2SgdSolution, Mu2Training]) -> Communication:
@@ -356,7 +355,7 @@ class Mu2SgdCalibrator(Calibrator[Mu2SgdProblem, Mu2SgdParameters, Mu2SgdSolutio
         )
 
     def derivation(self, outcome: Outcome[Mu2SgdSolution, Mu2Training]) -> tuple[Step]:
-        """Return the step from a record's release to one Gaussian mechanism, and the guarantee of that mechanism."""
+        """Return the theorem by which all releases about a record are one Gaussian mechanism, with its guarantee."""
         solution = outcome.solution
         problem = solution.problem
         theorem = UNTRUSTED if problem.server == "untrusted" else TRUSTED
@@ -365,12 +364,11 @@ class Mu2SgdCalibrator(Calibrator[Mu2SgdProblem, Mu2SgdParameters, Mu2SgdSolutio
         return (theorem.because(premise, clipping_norm=norm, gaussian_dp_mu=solution.mu),)
 
     def premises(self, outcome: Outcome[Mu2SgdSolution, Mu2Training]) -> tuple[Condition, ...]:
-        """Return the conditions that the privacy guarantee assumes, followed by those of the risk bound.
-
-        Only the caller can check these conditions.
+        """Return the conditions that only the caller can check: those of the guarantee, then those of the risk bound.
 
         Args:
-            outcome: the certified noise of the request, with the steps; these are None if no theorem bounds the risk.
+            outcome: the certified noise of the request, with the step size, which is None if no theorem bounds the
+                risk.
 
         Returns:
             The conditions. They depend on who adds the noise and on the neighbouring relation.

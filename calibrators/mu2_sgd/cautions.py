@@ -33,7 +33,7 @@ def cautions_of(
     Args:
         problem: the request, with the clients, their reports and the observer.
         certified: the smallest certified noise.
-        noise: the noise of the schedule.
+        noise: the noise of the run.
         reports: the protection of each kind of client.
         printed: the evaluated interpretations of the paper's theorems.
 
@@ -47,7 +47,7 @@ def cautions_of(
 
 
 def _risk_cautions(problem: Mu2SgdProblem, printed: tuple[PrintedReading, ...]) -> Iterator[Caution]:
-    """Warn of risk bounds in the paper that are not proved, and of worst-case values that replace absent fields.
+    """Warn if the paper's risk bound is not proved, and if worst-case values replace fields that were not given.
 
     Args:
         problem: the request, in which bounds on gradients may be absent.
@@ -56,7 +56,6 @@ def _risk_cautions(problem: Mu2SgdProblem, printed: tuple[PrintedReading, ...]) 
     Yields:
         The warnings that apply.
     """
-    # Bounds on the risk that the paper states without a valid proof.
     for reading in printed:
         if reading.status is Status.UNPROVED:
             yield Caution(
@@ -65,7 +64,6 @@ def _risk_cautions(problem: Mu2SgdProblem, printed: tuple[PrintedReading, ...]) 
                 "(erratum E-R1). The figure certified_excess_risk is proved",
             )
 
-    # Bounds on the spread of gradients that the request leaves out.
     assumed = [name for name in SPREADS if getattr(problem, name) is None]
     if assumed and problem.printed_participation:
         values = ", ".join(f"{name} = {SPREADS[name]}" for name in assumed)
@@ -74,7 +72,7 @@ def _risk_cautions(problem: Mu2SgdProblem, printed: tuple[PrintedReading, ...]) 
 
 
 def _guarantee_cautions(problem: Mu2SgdProblem, certified: Certified) -> Iterator[Caution]:
-    """Yield the cautions on the noise, the target, the neighbouring relation and the observer.
+    """Yield the cautions on the privacy guarantee: its noise, its target, the neighbouring relation and the observer.
 
     Args:
         problem: the request, with the target, the neighbouring relation and the observer.
@@ -83,7 +81,6 @@ def _guarantee_cautions(problem: Mu2SgdProblem, certified: Certified) -> Iterato
     Yields:
         Up to four warnings, in this order.
     """
-    # The noise, and the parameter in which the target is stated.
     if certified.noise == LEAST:
         yield Caution(
             code="least-noise-offered",
@@ -96,7 +93,7 @@ def _guarantee_cautions(problem: Mu2SgdProblem, certified: Certified) -> Iterato
             "larger gaussian_dp_mu protects less",
         )
 
-    # The relation and the observer, if they are not those of the paper.
+    # The paper has the relation replace-one and an observer that sees all releases.
     if problem.relation != "replace-one":
         yield Caution(
             code="printed-truth-is-for-replace-one",
@@ -114,7 +111,7 @@ def _guarantee_cautions(problem: Mu2SgdProblem, certified: Certified) -> Iterato
 def _participation_cautions(problem: Mu2SgdProblem, reports: Sequence[ClientReport]) -> Iterator[Caution]:
     """Yield the cautions on how often clients report, on clients that stop early, and on a missing risk bound.
 
-    In this algorithm a client's next report cancels the noise of its last one.
+    In this algorithm each report of a client cancels the noise of its previous report.
 
     Args:
         problem: the request, with the clients, the rounds and the limit on reports.
@@ -128,9 +125,9 @@ def _participation_cautions(problem: Mu2SgdProblem, reports: Sequence[ClientRepo
             code="participations-are-capped",
             message=f"the noise is enough for {problem.cap} reports of a client, so no client may report more often",
         )
-    # Mean number of reports of a client, for m of M clients in each of T rounds.
     average = problem.rounds * (problem.reporting / problem.clients)
-    # Cancellation helps only if clients report often enough on average.
+    # Cancellation needs noise of a larger variance, by the factor 1 + 1/2 + … + 1/T ≤ 1 + ln T at most. So it helps
+    # only if clients report often.
     cancellation_pays = average > 2.0 * (1.0 + math.log(problem.rounds))
     if problem.server == "untrusted" and not cancellation_pays:
         yield Caution(

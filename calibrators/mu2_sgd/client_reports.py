@@ -104,20 +104,20 @@ class ClientReport:
 
 
 def describe_clients(problem: Mu2SgdProblem, noise: ScheduleNoise, target: Target) -> tuple[ClientReport, ...]:
-    """Return the ε, the noise and the protected data of each kind of client, in the form of the answer.
+    """Describe the ε, the noise and the protected data of each kind of client, for the answer.
 
     Args:
         problem: the request, with its client groups or with the number of participants.
         noise: the noise of the run.
-        target: the target, of which only δ is used: each description has the ε at this δ.
+        target: the target. Each description has the ε at its δ.
 
     Returns:
         One description for each client group of the request. If participants are drawn uniformly, there are two: for a
         client that reports most often, and for one that reports an average number of times.
     """
-    kinds = _kinds_of_clients(problem, noise)
+    kinds = _list_client_kinds(problem, noise)
     epsilon_of_mu = _epsilons_at_delta({kind.mu for kind in kinds}, target.log_delta)
-    return tuple(_client_report(kind, epsilon_of_mu[kind.mu]) for kind in kinds)
+    return tuple(_describe_clients_of_kind(kind, epsilon_of_mu[kind.mu]) for kind in kinds)
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class ReportingClients:
 
     Attributes:
         noise: the noise of the run.
-        described: how the clients are named in the answer.
+        described: `group` for a group of the request, `most` or `average` for typical clients.
         clients: number of these clients.
         reports: number of reports of each.
         rounds: rounds of these reports in ascending order; None if they are not given.
@@ -150,10 +150,11 @@ class ReportingClients:
         return self.noise.problem.rounds - self.rounds[-1] if self.rounds else None
 
 
-def _kinds_of_clients(problem: Mu2SgdProblem, noise: ScheduleNoise) -> list[ReportingClients]:
-    """Return the groups of clients of the request, or two typical clients if participants are drawn uniformly.
+def _list_client_kinds(problem: Mu2SgdProblem, noise: ScheduleNoise) -> list[ReportingClients]:
+    """List the client groups of the request, or two typical clients if participants are drawn uniformly.
 
-    The typical clients are one that reports as often as it may, and one that reports as often as clients do on average.
+    The first typical client reports as often as allowed. The second reports the average number of times, rounded, but
+    at least once.
 
     Args:
         problem: the request, with its groups or with the number of participants.
@@ -174,14 +175,14 @@ def _kinds_of_clients(problem: Mu2SgdProblem, noise: ScheduleNoise) -> list[Repo
 
 
 def _epsilons_at_delta(mus: set[float], log_delta: float) -> dict[float, Ends]:
-    """Return bounds on the ε of μ-Gaussian differential privacy at a δ, by μ.
+    """Compute bounds on the ε of μ-Gaussian differential privacy at a δ, for several μ.
 
     Args:
         mus: distinct parameters μ, at least 0.
         log_delta: log δ, natural logarithm.
 
     Returns:
-        Lower and upper bound for each μ; both are 0 for μ = 0.
+        A lower and an upper bound on ε for each μ. Both are 0 for μ = 0.
     """
     positive_mus = sorted(mu for mu in mus if mu > 0.0)
     lower, upper = exact_epsilons(np.asarray(positive_mus), log_delta)
@@ -191,19 +192,19 @@ def _epsilons_at_delta(mus: set[float], log_delta: float) -> dict[float, Ends]:
     return epsilons
 
 
-def _client_report(kind: ReportingClients, epsilon: Ends) -> ClientReport:
-    """Return the privacy, the own noise and the report rounds of one kind of client, in the form of the answer.
+def _describe_clients_of_kind(kind: ReportingClients, epsilon: Ends) -> ClientReport:
+    """Describe the privacy, the noise and the rounds of one kind of client, for the answer.
 
     Args:
         kind: clients with the same number of reports.
         epsilon: lower and upper bound on the ε of each of their records, at the target δ.
 
     Returns:
-        The description for the answer. It has no noise of the client's own if the server adds the noise.
+        The description. Fields on a client's own noise are absent if the server adds the noise.
     """
     own_noise: Fields = {}
     if kind.noise.problem.server == "untrusted" and kind.reports > 0:
-        own_noise = _own_noise(kind)
+        own_noise = _own_noise_fields(kind)
     return ClientReport(
         described=kind.described,
         clients=kind.clients,
@@ -211,20 +212,20 @@ def _client_report(kind: ReportingClients, epsilon: Ends) -> ClientReport:
         gaussian_dp_mu=kind.mu,
         epsilon=epsilon,
         **own_noise,
-        **_report_rounds(kind),
-        protected=(_protection(kind),),
-        not_protected=tuple(_not_protected(kind)),
+        **_report_round_fields(kind),
+        protected=(_describe_protection(kind),),
+        not_protected=tuple(_list_gaps(kind)),
     )
 
 
-def _report_rounds(kind: ReportingClients) -> Fields:
-    """Return the first and the last round of the reports and the longest gap, as fields of the answer.
+def _report_round_fields(kind: ReportingClients) -> Fields:
+    """Return the first and the last round with a report, and the longest gap between reports, as fields of the answer.
 
     Args:
         kind: clients that report in the same rounds.
 
     Returns:
-        The three fields, in rounds; the gap of a single report is 0. No fields if the rounds are not given.
+        The three fields, of which the gap is 0 for a single report. No fields if the rounds are not given.
     """
     rounds = kind.rounds
     if not rounds:
@@ -233,20 +234,18 @@ def _report_rounds(kind: ReportingClients) -> Fields:
     return {"first_round": rounds[0], "last_round": rounds[-1], "longest_gap": max(gaps, default=0)}
 
 
-def _own_noise(kind: ReportingClients) -> Fields:
-    """Return figures about the noise of clients that add their own, because the server is not trusted.
+def _own_noise_fields(kind: ReportingClients) -> Fields:
+    """Compute the fields of the answer about the noise of clients that add their own, because the server is untrusted.
 
-    The noise of a client's K-th report has the standard deviation σ√K, for the standard deviation σ of its first noise.
-    Each report also subtracts the noise of the one before, so only the last noise stays. It is the only protection of
-    the last record.
+    The noise of a client's K-th report has the standard deviation σ√K, where σ is that of its first report. Each report
+    also subtracts the noise of the previous one. So only the last noise stays, and it alone protects the last record.
 
     Args:
         kind: clients that report at least once.
 
     Returns:
-        The figures by the names of their fields in the answer.
+        Values by the names of the fields.
     """
-    # The last report has the noise σ√K, for K reports of the client.
     noise = kind.noise
     problem = noise.problem
     sensitivity = sensitivity_factor(problem.relation) * problem.federation.clipping_norm
@@ -261,14 +260,11 @@ def _own_noise(kind: ReportingClients) -> Fields:
     }
 
 
-def _protection(kind: ReportingClients) -> str:
-    """State in words which data of a client are protected, and against whom.
+def _describe_protection(kind: ReportingClients) -> str:
+    """Return a statement of which data of a client are protected, and against whom.
 
     Args:
-        kind: clients with the same number of reports, for whom the sentence is written.
-
-    Returns:
-        The statement. It depends on the number of reports, and on whether the server is trusted.
+        kind: clients with the same number of reports.
     """
     if kind.reports == 0:
         return "everything: such a client sends nothing"
@@ -283,18 +279,15 @@ def _protection(kind: ReportingClients) -> str:
     return "each of its records against every observer of the models; the server adds the noise of each round"
 
 
-def _not_protected(kind: ReportingClients) -> Iterator[str]:
-    """Yield phrases for the facts and data of a client that the guarantee does not cover.
-
-    They complete the statement of the guarantee, so that it is not read as covering more.
+def _list_gaps(kind: ReportingClients) -> Iterator[str]:
+    """Yield phrases for the data of a client, and its effects, that the guarantee does not cover.
 
     Args:
-        kind: clients with the same number of reports, for whom the phrases are written.
+        kind: clients with the same number of reports.
 
     Yields:
-        One phrase for each gap; the first holds for every client.
+        One phrase for each gap. The first one holds for every client.
     """
-    # A client that never reports has no further gap.
     yield "who reports, when and how often"
     if kind.reports == 0:
         return
@@ -302,7 +295,7 @@ def _not_protected(kind: ReportingClients) -> Iterator[str]:
         yield "anything against the server, which sees every message"
         return
 
-    # A client that adds its own noise.
+    # With an untrusted server the client adds its own noise.
     yield "all its records at once: together they have only the weaker whole_client_gaussian_dp_mu"
     if kind.rounds_after_last is None:
         yield "the model's accuracy, if it leaves for good: then its last noise is never cancelled"

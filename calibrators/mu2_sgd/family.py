@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 
 def releases_of(rounds: int) -> int:
-    """Return the number of noisy sums that the models x_1, …, x_T of T rounds depend on: T − 1, but at least 1.
+    """Return the number of noisy sums that the released models x_1, …, x_T of T rounds depend on: T − 1, or 1 if T = 1.
 
-    The sum of the last round changes none of these models. One release is assumed for T = 1, which is pessimistic.
+    The sum of the last round does not affect these models. For T = 1 one sum is assumed, which is pessimistic.
 
     Args:
         rounds: number T of rounds.
@@ -44,10 +44,10 @@ def releases_of(rounds: int) -> int:
 
 
 def contribution_norm(problem: Mu2SgdProblem) -> float:
-    """Return the bound on the norm of one record's contribution to the quantity that gets noise.
+    """Return the bound on the norm of one record's contribution to the vector that gets noise.
 
-    With an untrusted server it is the clipping norm S, for a client's report. With a trusted server it is S/m, for the
-    mean of a round with m participants.
+    With an untrusted server this vector is a client's report, and the bound is the clipping norm S. With a trusted
+    server it is the mean of a round with m participants, and the bound is S/m.
 
     Args:
         problem: the request, which says who adds the noise.
@@ -62,17 +62,19 @@ def contribution_norm(problem: Mu2SgdProblem) -> float:
 
 
 def noise_std_of(problem: Mu2SgdProblem, noise_multiplier: float) -> float:
-    """Convert a noise multiplier to the standard deviation σ of the noise that is added.
+    """Convert a noise multiplier z to the standard deviation σ of the noise that is added.
 
-    With an untrusted server, σ is that of a client's first noise; with a trusted server, of every round's noise. All
-    releases about a record are together one Gaussian mechanism, of variance σ²/H (Theorems 5.1 and F.1 of Reshef and
-    Levy). The number H is 1 + 1/2 + … + 1/K with an untrusted server, for at most K reports of a client. With a trusted
-    server, H is the number of released sums. Hence σ = z · C · √H, for the noise multiplier z and the contribution norm
-    C.
+    All releases about a record are equivalent to one Gaussian mechanism with the noise multiplier z and the variance
+    σ²/H (Theorems 5.1 and F.1 of Reshef and Levy). With the contribution norm C, this means
+
+        σ = z C √H.
+
+    With an untrusted server, σ belongs to a client's first noise, and H = 1 + 1/2 + … + 1/K for at most K reports of a
+    client. With a trusted server, σ belongs to every round's noise, and H is the number of released sums.
 
     Args:
         problem: the request, with the rounds, the limit K on reports, and who adds the noise.
-        noise_multiplier: noise multiplier z of that single mechanism.
+        noise_multiplier: z, without unit.
 
     Returns:
         σ per coordinate, rounded up.
@@ -88,8 +90,8 @@ class ScheduleNoise:
 
     Attributes:
         problem: the request.
-        std: the standard deviation σ per coordinate. If clients add the noise (untrusted server), it is that of a
-            client's first noise. If the server adds it (trusted server), it is that of every round's noise.
+        std: standard deviation per coordinate of a client's first noise, or of every round's noise if a trusted server
+            adds it.
     """
 
     problem: Mu2SgdProblem
@@ -98,8 +100,8 @@ class ScheduleNoise:
     def mu(self, participations: int, first_round: int = 1, relation: Relation | None = None) -> float:
         """Return the parameter μ of Gaussian differential privacy of every record of a client, rounded up.
 
-        The paper calls it ρ_i. It is 0 if nothing of the client is released. With a trusted server a record affects the
-        released sums from the round of its report on. The first report is therefore the most exposed.
+        It is 0 if no release depends on the client. With a trusted server, a record affects the released sums of all
+        rounds from its report on. So the client's first record is the least protected.
 
         Args:
             participations: number of reports of the client.
@@ -113,10 +115,8 @@ class ScheduleNoise:
             return 0.0
         problem = self.problem
         sensitivity = sensitivity_factor(relation or problem.relation) * problem.federation.clipping_norm
-        # Clients add the noise themselves.
         if problem.server == "untrusted":
             return upper_mu(sensitivity=sensitivity, base=self.std, participations=participations)
-        # A trusted server: count the releases that the first report affects.
         releases_after_report = max(releases_of(problem.rounds) - first_round + 1, 0)
         return released_mu(
             sensitivity=sensitivity,
@@ -129,26 +129,24 @@ class ScheduleNoise:
 def guarantee_at(
     problem: Mu2SgdProblem, mu: float, effort: Effort = "default", relation: Relation | None = None
 ) -> Guarantee:
-    """Return the guarantee of μ-Gaussian differential privacy: δ as a certified function of ε.
-
-    It is computed for a Gaussian mechanism with sensitivity μ and standard deviation 1. The protected unit and the
-    observer are those of the request.
+    """Return the guarantee of μ-Gaussian differential privacy, for the protected unit and the observer of a request.
 
     Args:
         problem: the request, with the neighbouring relation, the protected unit and the observer.
-        mu: parameter μ of Gaussian differential privacy.
-        effort: the work that the computation of the guarantee may take.
+        mu: parameter μ > 0 of Gaussian differential privacy.
+        effort: how much work the computation of the guarantee may take.
         relation: neighbouring relation; None for that of the request.
 
     Returns:
-        The guarantee of a single Gaussian mechanism, as a certified function of ε.
+        The guarantee, with certified bounds on δ as a function of ε. There is no lower bound for an observer that sees
+        only a part of the releases.
     """
-    relation = relation or problem.relation
-    mechanism = Gaussian(noise_multiplier=sensitivity_factor(relation) / mu)
-    guarantee = guarantee_of(problem, mechanism, effort, relation=relation)
+    used_relation = relation or problem.relation
+    mechanism = Gaussian(noise_multiplier=sensitivity_factor(used_relation) / mu)
+    guarantee = guarantee_of(problem, mechanism, effort, relation=used_relation)
     if problem.sees_all:
         return guarantee
-    # This observer sees only a function of the messages. The upper bound on δ holds, but the lower bound need not.
+    # A function of the releases is post-processing: the upper bound on δ holds, but the lower bound need not.
     return replace(guarantee, curve=Curve(guarantee.curve.upper))
 
 
@@ -165,7 +163,7 @@ def certify(problem: Mu2SgdProblem) -> tuple[Certified, Target]:
         the risk. The target then has the requested δ, or `ASSUMED_DELTA`, and the ε that is certified there.
 
     Raises:
-        Infeasible: no noise that is offered meets the target.
+        Infeasible: the largest noise that is offered does not meet the target.
     """
     risk = problem.risk
     if risk is not None and risk.kind == "gaussian_dp_mu":
@@ -175,10 +173,11 @@ def certify(problem: Mu2SgdProblem) -> tuple[Certified, Target]:
 
     @functools.cache
     def family(noise: float, effort: Effort) -> Guarantee:
-        """Return the guarantee of all reports together at a noise, which amounts to that of a single mechanism."""
+        """Return the guarantee of all releases about a record together, at a noise multiplier."""
         return guarantee_at(problem, sensitivity / noise, effort)
 
-    # The exact conversion of the target to μ gives the noise in closed form. It is searched only if that fails.
+    # The exact conversion of the target to μ gives the noise in closed form. A search follows only if this noise is not
+    # certified.
     mu = risk.gaussian_mu if risk else exact_mu(epsilon=target.epsilon, log_delta=target.log_delta)
     # The padding exceeds rounding errors, and `MOST` is the largest noise that is offered.
     closed_form = min(sensitivity / mu * (1.0 + PAD), MOST)
@@ -189,9 +188,9 @@ def certify(problem: Mu2SgdProblem) -> tuple[Certified, Target]:
 
 
 def _certify_mu(problem: Mu2SgdProblem, mu: float) -> tuple[Certified, Target]:
-    """Return the noise multiplier of μ-Gaussian differential privacy, and the ε that it has at the requested δ.
+    """Return the noise multiplier that gives μ-Gaussian differential privacy, and the ε that it has at the requested δ.
 
-    The noise multiplier is the sensitivity in units of the contribution norm, divided by μ.
+    The noise multiplier is the sensitivity, in units of the contribution norm, divided by μ.
 
     Args:
         problem: the request, with its relation and its δ.
@@ -201,24 +200,26 @@ def _certify_mu(problem: Mu2SgdProblem, mu: float) -> tuple[Certified, Target]:
         The certificate at this noise, and the target (ε, δ).
 
     Raises:
-        Infeasible: the noise is more than is offered.
+        Infeasible: the noise multiplier is above `MOST`, the largest that is offered.
     """
     sensitivity = sensitivity_factor(problem.relation)
     noise_multiplier = sensitivity / mu
-    # `MOST` is the largest noise multiplier that is offered.
     if noise_multiplier > MOST:
         raise no_noise_suffices(guarantee_at(problem, sensitivity / MOST), problem.target)
     guarantee = guarantee_at(problem, mu)
-    # The noise is given in closed form, so that no smaller noise has to be excluded (`slack` 0).
-    return Certified(noise_multiplier, guarantee, 0.0), certified_target(guarantee, problem.target)
+    slack = 0.0  # the closed form is exact, so no smaller noise meets the target
+    return Certified(noise_multiplier, guarantee, slack), certified_target(guarantee, problem.target)
 
 
 def residual_noise_std(problem: Mu2SgdProblem, noise_std: float) -> float:
-    """Return the standard deviation per coordinate of the noise that stays in the mean after the last round.
+    """Return the standard deviation per coordinate of the noise that stays in the server's mean after the last round.
 
     With a trusted server it is the noise of the last round. With an untrusted server the last noise of every client is
-    left (Lemma 4.1 of Reshef and Levy). It is then σ √(Σ_i K_i)/m, for K_i reports of client i and m participants. The
-    sum is mT if m clients are drawn uniformly in each of T rounds.
+    left (Lemma 4.1 of Reshef and Levy). For K_i reports of client i and m participants, its standard deviation is
+
+        σ √(Σ_i K_i)/m.
+
+    The sum Σ_i K_i is mT if m clients are drawn uniformly in each of T rounds.
 
     Args:
         problem: the request, with the rounds, the reports of the clients, and who adds the noise.

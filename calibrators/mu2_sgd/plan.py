@@ -20,17 +20,17 @@ READS = ("rounds", "samples_per_client", "identically_distributed", "heterogenei
 
 
 def computed_fields(server: Server, plan: PlanProblem) -> Fields:
-    """Return the fields of a request of μ²-SGD that differ from the fields of the plan, or are absent from it.
+    """Compute the fields of a request of μ²-SGD that cannot be copied from a plan.
 
-    Without given rounds there is one round for each record of a client, within the plan's limits. Clients with
-    identically distributed records have no heterogeneity.
+    If the plan has no number of rounds, there is one round for each record of a client, within the plan's limits.
+    Clients with identically distributed records have no heterogeneity.
 
     Args:
-        server: whether the clients (`untrusted`) or the server (`trusted`) add the noise.
+        server: `untrusted` if the clients add the noise, `trusted` if the server does.
         plan: the plan of a training, with its rounds and the heterogeneity of the clients.
 
     Returns:
-        Values by the names of the fields.
+        Values by the names of the fields. A value is None if the plan does not determine it.
     """
     are_identical = plan.identically_distributed
     return {
@@ -42,7 +42,7 @@ def computed_fields(server: Server, plan: PlanProblem) -> Fields:
 
 
 def default_rounds(plan: PlanProblem) -> int | None:
-    """Return the number of rounds that is chosen if the plan leaves it open: one for each record of a client.
+    """Return the number of rounds for a plan that does not state it: one round for each record of a client.
 
     Args:
         plan: the plan, with the records of a client and limits on rounds and traffic.
@@ -80,13 +80,14 @@ def refusals(plan: PlanProblem) -> Iterable[Reason]:
 
 
 def assumptions(plan: PlanProblem) -> Iterable[Reason]:
-    """Yield the assumptions on the number of rounds if it was chosen, and on reports of a single record.
+    """Yield the assumptions of μ²-SGD in place of fields of a plan: its number of rounds, and batches of one record.
 
     Args:
-        plan: the plan, a training described without its algorithm.
+        plan: the plan, which describes a training without its algorithm.
 
     Yields:
-        At most two assumptions, each with the pointer to the field of the plan.
+        At most two assumptions, each with the pointer to a field of the plan: `rounds` if it is absent, and
+        `batch_size` if it is above 1.
     """
     if plan.rounds is None:
         message = "as many rounds as the limits allow, and no more than a client has records"

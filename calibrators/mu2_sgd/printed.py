@@ -20,35 +20,35 @@ if TYPE_CHECKING:
 
 
 def printed_readings(problem: Mu2SgdProblem, target: Target, norm: float) -> tuple[PrintedReading, ...]:
-    """Return the noise that Reshef and Levy prescribe in Theorem 5.2 or F.2, with its true ε and δ.
+    """Evaluate the noise that Reshef and Levy prescribe in Theorem 5.2 or F.2, with its true ε and δ.
 
-    Both theorems start from the parameter ρ of Gaussian differential privacy. There are two readings, interpretations
-    of the text: `statement` converts the target to ρ by the paper's Lemma 2.6, and `corrected` converts it exactly. If
-    the request's target is a risk, both use the ρ that is equivalent to it. Both claim the printed risk. The parameter
-    `certified_excess_risk` is the risk that is proved at the same noise and step size.
+    Both theorems start from the parameter ρ of Gaussian differential privacy. The text has two readings, that is,
+    interpretations. `statement` converts the target to ρ by the paper's Lemma 2.6, and `corrected` converts it exactly.
+    If the request's target is a risk, both use the ρ that is equivalent to it.
 
     Args:
         problem: the request, which may select readings.
         target: the target (ε, δ).
-        norm: bound on the norm of one contribution.
+        norm: bound on the norm of one record's contribution, by which a noise multiplier is defined.
 
     Returns:
-        The requested readings, at most two.
+        The requested readings, at most two. Each has the excess risk that the theorem claims. Its parameter
+        `certified_excess_risk` is the excess risk that is proved at the same noise and step size.
     """
     requested = READINGS if problem.readings is None else problem.readings
-    return tuple(_reading(problem, target, norm, reading) for reading in READINGS if reading in requested)
+    return tuple(_evaluate_reading(problem, target, norm, reading) for reading in READINGS if reading in requested)
 
 
 def mu_of(problem: Mu2SgdProblem, target: Target, reading: Reading) -> float:
     """Convert the target to the parameter μ of Gaussian differential privacy; Reshef and Levy call it ρ.
 
     Args:
-        problem: the request. If its target is a risk, the parameter that is equivalent to the risk is returned.
+        problem: the request. If its target is a risk, the μ that is equivalent to the risk is returned.
         target: the target (ε, δ).
-        reading: `statement` for the conversion of the paper's Lemma 2.6, `corrected` for the exact conversion.
+        reading: `statement` for the conversion by the paper's Lemma 2.6, `corrected` for the exact conversion.
 
     Returns:
-        The largest μ that implies the target by the conversion; without unit.
+        The largest μ that implies the target by this conversion.
     """
     if problem.risk is not None:
         return problem.risk.gaussian_mu
@@ -56,21 +56,19 @@ def mu_of(problem: Mu2SgdProblem, target: Target, reading: Reading) -> float:
     return convert(epsilon=target.epsilon, log_delta=target.log_delta)
 
 
-def _reading(problem: Mu2SgdProblem, target: Target, norm: float, reading: Reading) -> PrintedReading:
+def _evaluate_reading(problem: Mu2SgdProblem, target: Target, norm: float, reading: Reading) -> PrintedReading:
     """Evaluate Theorem 5.2 (untrusted server) or F.2 (trusted server) of Reshef and Levy in one interpretation.
-
-    The reading has the status `proved` if the risk that the theorem claims is proved at these numbers.
 
     Args:
         problem: the request, with the clients, their reports, and who adds the noise.
         target: the target (ε, δ).
-        norm: bound on the norm of one contribution, by which the noise multiplier is defined.
+        norm: bound on the norm of one record's contribution, by which the noise multiplier is defined.
         reading: `statement` or `corrected`, for the conversion of the target to the theorem's parameter.
 
     Returns:
-        The reading, with the printed noise and step size, the claims, and the certified ε and δ.
+        The noise and step size of the paper, the risk that it claims, and the certified ε and δ of this noise. The
+        status is `proved` if the claimed risk is proved at these numbers.
     """
-    # Evaluate the theorem at the parameter to which this reading converts the target.
     is_untrusted = problem.server == "untrusted"
     theorem = STATED if is_untrusted else TRUSTED_RUN
     mu = mu_of(problem, target, reading)
@@ -78,7 +76,7 @@ def _reading(problem: Mu2SgdProblem, target: Target, norm: float, reading: Readi
     outputs = evaluation.outputs
     std = outputs["base_std"] if is_untrusted else outputs["noise_std"]
 
-    # The true privacy of the printed noise, for comparison with the claim.
+    # The paper's claim is for the relation replace-one, so the true privacy of its noise is compared for this relation.
     true_mu = ScheduleNoise(problem=problem, std=std).mu(problem.cap, relation="replace-one")
 
     # The printed risk is proved only if the condition of the repaired proof holds.

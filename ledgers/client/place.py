@@ -17,27 +17,26 @@ Answer: TypeAlias = JsonRecord
 class Place(Protocol):
     """Interface to the ledgers in a file or on a service, with the same methods for both.
 
-    Methods that change something take the idempotency key of their request.
+    Methods that change something take the idempotency key of their request. A request with the same key has no second
+    effect.
 
     Raises:
-        InvalidInput, NoCertificate: as the moves of `ledgers.mathematics`; LedgerExhausted has the nearest jobs that
-            fit.
-        Refused, Unanswered: there is no such ledger, or no answer.
+        InvalidInput: a request is not valid.
+        NoCertificate: a change is not possible. LedgerExhausted has the nearest numbers of runs that fit.
+        Refused: there is no such ledger, or the service refuses for another reason.
+        Unanswered: no answer came from the service.
     """
 
     warnings: dict[str, str]
-    """Warnings in the answers of the place, by their codes."""
+    """Texts of all warnings so far, by their codes."""
 
     def open(self, body: Body, key: str, *, by: str | None = None) -> Answer:
-        """Open a new ledger, and return its answer.
+        """Open a new ledger, and return it as a JSON object.
 
         Args:
-            body: body of the service's request.
+            body: body of the request, as over HTTP.
             key: idempotency key of the request.
-            by: name of the caller, which a file cannot know. A service takes it from the API key.
-
-        Returns:
-            The ledger, as the service answers it.
+            by: name of the caller, for a file. It must be None for a service, which knows the caller by the API key.
         """
 
     def ledgers(self) -> list[Answer]:
@@ -47,12 +46,12 @@ class Place(Protocol):
         """Return a ledger with its balances, its curve and its conditions."""
 
     def entries(self, identifier: str, start: int, order: Order = "oldest", limit: int | None = None) -> list[Answer]:
-        """Return a ledger's entries.
+        """Return the log entries of a ledger, each of which records one change.
 
         Args:
             identifier: id of the ledger.
-            start: number of the log from which on entries are returned.
-            order: whether the oldest or the newest come first.
+            start: smallest number of an entry in the log that is returned.
+            order: whether the oldest or the newest entries come first.
             limit: largest number of entries; None means all.
 
         Returns:
@@ -60,18 +59,18 @@ class Place(Protocol):
         """
 
     def what_if(self, identifier: str, body: Body) -> Answer:
-        """Return the cost of a job, and whether it fits."""
+        """Return the privacy cost of runs of a mechanism, and whether the ledger's budget has room. Change nothing."""
 
     def calibrate(self, identifier: str, algorithm: str, body: Body) -> Answer:
-        """Find the run of an algorithm that takes the remaining budget. Nothing is reserved.
+        """Find parameters of an algorithm with which a run uses the remaining budget. Nothing is reserved.
 
         Args:
             identifier: id of the ledger.
             algorithm: name of the algorithm.
-            body: body of the service's request.
+            body: body of the request, as over HTTP.
 
         Returns:
-            The request of the calibration, the mechanism (`spec`) to reserve, and its charge.
+            The request for the calibration, the mechanism (`spec`) to reserve, and its charge.
         """
 
     def reserve(self, ledgers: Sequence[str], body: Body, key: str) -> Answer:
@@ -90,22 +89,22 @@ class Place(Protocol):
         """Return a reservation as it is now."""
 
     def commit(self, identifier: str, body: Body, key: str) -> list[Receipt]:
-        """Commit runs, and return the verified receipts: one receipt for each ledger.
+        """Commit reserved runs, which spends their budget.
 
         Args:
             identifier: id of the reservation.
-            body: body of the service's request.
+            body: body of the request, as over HTTP.
             key: idempotency key of the request.
 
         Returns:
-            The receipts, with which the runs may begin.
+            A verified receipt for each ledger. With the receipts the runs may begin.
         """
 
     def cancel(self, identifier: str) -> Answer:
         """Give back the reserved runs that were not committed, and return the reservation."""
 
     def seal(self, identifier: str, key: str) -> None:
-        """Fix the membership of the block."""
+        """Declare that it is fixed from now on which records belong to the block of the ledger."""
 
     def close_ledger(self, identifier: str, key: str) -> None:
         """Close a ledger: from now on no runs can be reserved in it."""
@@ -126,7 +125,7 @@ class Place(Protocol):
         """
 
     def void(self, identifier: str, body: Body, key: str, *, by: str | None = None) -> Answer | None:
-        """Return committed runs to the budget, or request this if a second person must approve it.
+        """Return the budget of committed runs that did not take place, or request this for approval by a second person.
 
         Args:
             identifier: id of the ledger.
@@ -135,7 +134,7 @@ class Place(Protocol):
             by: name of the caller, if the file or service does not know it.
 
         Returns:
-            The pending change. None if the runs were returned at once.
+            The pending change. None if the budget was returned at once.
         """
 
     def pending(self, identifier: str) -> list[Answer]:
@@ -170,7 +169,7 @@ class Place(Protocol):
 
         Args:
             identifier: id of the ledger.
-            body: `observations`, and `reservations` that paid for the run.
+            body: `observations` of the difference, and `reservations` that paid for the run.
             key: idempotency key of the request.
         """
 
@@ -198,7 +197,7 @@ class Place(Protocol):
         """Return the published keys."""
 
     def bundle(self, identifier: str | None) -> Bundle:
-        """Return evidence of the log: all of it, or a ledger's part, as far as the place may show it."""
+        """Return receipts and proofs of log entries: of one ledger, or of all that the caller may see for None."""
 
     def close(self) -> None:
         """Release the resources of the place."""

@@ -28,7 +28,7 @@ def replay(entries: Iterable[Record]) -> Iterator[str]:
         A sentence for each valid ledger.
 
     Raises:
-        DoesNotReplay: an entry is not a valid move, or two ledgers cover one block under equal or similar names.
+        DoesNotReplay: an entry is not a valid change of its ledger, or two ledgers cover the same block of a data set.
     """
     ledgers_by_block: dict[tuple[object, str], dict[str, str]] = {}
     for ledger, own_entries in by_ledger(entries).items():
@@ -41,7 +41,7 @@ def by_ledger(entries: Iterable[Record]) -> dict[str, list[Record]]:
     """Group log entries by their ledger.
 
     Args:
-        entries: entries of a log, in its order. Entries without the id of a ledger are left out.
+        entries: entries of a log, in its order. Entries without the id of a ledger are ignored.
 
     Returns:
         The entries of each ledger in their order, by the id of the ledger.
@@ -54,24 +54,23 @@ def by_ledger(entries: Iterable[Record]) -> dict[str, list[Record]]:
 
 
 def compare_balances(place: FilePlace, entries: Iterable[Record], verification: LogVerification) -> None:
-    """Add to `verification` whether the balances of each ledger in a file agree with the log's entries.
+    """Check whether the balances of each ledger in a file agree with those that the log's entries give.
 
-    The expected values are computed again from the entries. A difference means that the database was changed without
-    the log.
+    A difference means that the database was changed without the log.
 
     Args:
         place: the file of ledgers.
         entries: entries of the log.
-        verification: receives one claim for each ledger. A ledger with entries that cannot be replayed gets none here,
-            because `replay` reports it.
+        verification: collects the results, a sentence with its outcome for each ledger. A ledger with entries that are
+            not valid changes is skipped, because `replay` reports it.
     """
     for ledger, own_entries in by_ledger(entries).items():
         try:
             state = replay_entries(own_entries, spec_of, text_of)
         except EpsilondError:
-            continue  # entries that do not follow from each other give no balances
+            continue
         stored = place.ledger(ledger)
-        agrees = _has_balances(stored, state) and _has_status(stored, state)
+        agrees = _balances_agree(stored, state) and _statuses_agree(stored, state)
         outcome = ClaimOutcome.VERIFIED if agrees else ClaimOutcome.FAILED
         verb = "are" if agrees else "are not"
         message = f"The balances of ledger {stored['name']} in the file {verb} those that its entries give."
@@ -91,7 +90,7 @@ def _replay_ledger(ledger: str, own_entries: Sequence[Record]) -> LedgerState:
         The state after the last entry.
 
     Raises:
-        DoesNotReplay: an entry is not a valid move. The message names the ledger.
+        DoesNotReplay: an entry is not a valid change of the ledger. The message names the ledger.
     """
     try:
         return replay_entries(own_entries, spec_of, text_of)
@@ -100,15 +99,15 @@ def _replay_ledger(ledger: str, own_entries: Sequence[Record]) -> LedgerState:
 
 
 def _register_block(ledger: str, opening: Record, ledgers_by_block: dict[tuple[object, str], dict[str, str]]) -> None:
-    """Note which block of a data set a ledger covers, and check that no earlier ledger covers a part of it.
+    """Register the block of a data set that a ledger covers, and check that no earlier ledger covers a part of it.
 
-    Two ledgers of the same people would each allow a full budget, so that no bound would hold for both together.
+    Two ledgers of the same records would each allow a full budget, so that no bound would hold for both together.
 
     Args:
         ledger: id of the ledger.
         opening: first entry of the ledger.
-        ledgers_by_block: ledgers of the earlier calls by block, for each owner and data set. The ledger is added. The
-            block "" means the whole data set.
+        ledgers_by_block: ids of the ledgers of earlier calls. The outer key is an owner with a data set, the inner key
+            a block, where "" means the whole data set. This ledger is added.
 
     Raises:
         DoesNotReplay: an earlier ledger covers this block or a part of it.
@@ -125,10 +124,10 @@ def _register_block(ledger: str, opening: Record, ledgers_by_block: dict[tuple[o
 
 
 def _describe_ledger(ledger: str, opening: Record, state: LedgerState, count: int) -> str:
-    """Return the result of checking a ledger's log entries as text.
+    """Describe the result of checking a ledger's log entries in a few sentences.
 
-    The guarantee is the target of the ledger: (ε, δ), and the risk if the target is one. A contradicted ledger has no
-    guarantee.
+    They give the target of the ledger, which its runs cannot exceed: (ε, δ), and also a risk if the target was set as
+    one. A contradicted ledger, with a run that differed from its mechanism, has no guarantee.
 
     Args:
         ledger: id of the ledger.
@@ -137,7 +136,7 @@ def _describe_ledger(ledger: str, opening: Record, state: LedgerState, count: in
         count: number of entries.
 
     Returns:
-        The text, with the certified ε and δ.
+        The text.
     """
     ledger_name = opening.get("name", ledger)
     computed = (
@@ -147,7 +146,6 @@ def _describe_ledger(ledger: str, opening: Record, state: LedgerState, count: in
     if state.observations:
         return f"{computed}. It is contradicted, so no ε holds for the releases."
 
-    # State the target, and the risk that implies it if the target is a risk.
     condition = " It is conditional on the declarations." if state.conditional else ""
     bound = f"within ε = {state.target.epsilon:g} at log δ = {state.target.log_delta:.6g}"
     risk = state.target.risk
@@ -157,68 +155,58 @@ def _describe_ledger(ledger: str, opening: Record, state: LedgerState, count: in
     return f"{computed}; all that it allows is {bound}.{condition}"
 
 
-def _has_status(stored: JsonObject, state: LedgerState) -> bool:
-    """Return whether a ledger in a file and its entries agree on contradictions and on the need for approval.
+def _statuses_agree(stored: JsonObject, state: LedgerState) -> bool:
+    """Return whether a ledger in a file agrees with its log on whether it is contradicted and needs approvals.
 
     Args:
         stored: the ledger in the file, a JSON object.
-        state: state of the ledger after all its entries.
-
-    Returns:
-        True if both agree.
+        state: state that the ledger's log entries give.
     """
     stored_is_contradicted = stored["state"] == "contradicted"
     is_contradicted = state.status == "contradicted"
     return stored_is_contradicted == is_contradicted and bool(stored["approval"] == state.approval)
 
 
-def _has_balances(stored: JsonObject, state: LedgerState) -> bool:
-    """Return whether a ledger in a file has the amounts and the numbers of runs that its log entries give.
+def _balances_agree(stored: JsonObject, state: LedgerState) -> bool:
+    """Return whether a ledger in a file has exactly the amounts and the numbers of runs that its log entries give.
 
     Args:
         stored: the ledger in the file, a JSON object.
-        state: state of the ledger after all its entries.
-
-    Returns:
-        True if all amounts and numbers of runs are equal.
+        state: state that the ledger's log entries give.
     """
     expected = balances(state)
-    has_same_runs = _plan_balances(stored) == expected["plan"]
-    return has_same_runs and _has_slot_balances(stored["slots"], expected["slots"])
+    plan_agrees = _stored_plan_balances(stored) == expected["plan"]
+    return plan_agrees and _slot_balances_agree(stored["slots"], expected["slots"])
 
 
-def _plan_balances(stored: JsonObject) -> dict[str, JsonObject]:
-    """Return the reserved and committed runs and the credit of each item of a plan, by the name of the item.
+def _stored_plan_balances(stored: JsonObject) -> dict[str, JsonObject]:
+    """Return the numbers of runs of each item of a stored ledger's plan, by the name of the item.
 
     Args:
         stored: a ledger in a file, a JSON object.
 
     Returns:
-        The numbers, by the name of the item. Credit counts runs that were paid for and given back.
+        For each item, the numbers of reserved runs, of committed runs, and of runs that were paid for and given back
+        (credit).
     """
     columns = ("reserved", "committed", "credit")
     return {item["name"]: {column: item[column] for column in columns} for item in stored["plan"]}
 
 
-def _has_slot_balances(stored_slots: Sequence[JsonObject], expected: Mapping[str, JsonObject]) -> bool:
-    """Return whether the slots of a ledger in a file have the amounts that its log entries give.
+def _slot_balances_agree(stored_slots: Sequence[JsonObject], expected: Mapping[str, JsonObject]) -> bool:
+    """Return whether the slots of a ledger in a file have exactly the amounts that its log entries give.
 
-    A slot is a budget for runs that are not planned. Its parts are amounts, such as `mu_squared` and `eta`.
+    A slot is a budget for runs that are not planned. It counts amounts of several parts, such as `mu_squared`.
 
     Args:
-        stored_slots: the slots in the file, each with `kind`, and with `used` and `reserved`: amounts by part.
-        expected: exact `used` and `reserved` amounts by part, by the kind of the slot. A part that is absent has the
-            amount 0.
-
-    Returns:
-        True if the kinds of the slots and all amounts are equal.
+        stored_slots: the slots in the file, each with its `kind`, and with `used` and `reserved` amounts by part.
+        expected: `used` and `reserved` amounts by part, for each kind of slot. An absent part has the amount 0.
     """
     if {slot["kind"] for slot in stored_slots} != expected.keys():
         return False
     for slot in stored_slots:
         expected_of_slot = expected[slot["kind"]]
         for column in ("used", "reserved"):
-            # An amount that no entry names is zero.
             zeros = dict.fromkeys(slot[column], "0")
             expected_amounts = zeros | format_amounts(expected_of_slot[column])
             if slot[column] != expected_amounts:

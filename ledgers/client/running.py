@@ -15,22 +15,20 @@ from epsilond.ledgers.log.receipts import Receipt
 
 
 class HeldRun:
-    """Reserved runs of a mechanism. Leaving its `with` block returns the runs that were not committed.
-
-    After a commit of some runs, the others return as credit.
+    """Reserved runs of a mechanism. At the end of its `with` block, runs that were not committed are given back.
 
     Attributes:
         id: id of the reservation, for `Books.run`.
-        receipts: receipts of the commits of this object, in their order, of all its ledgers.
+        receipts: receipts of all commits by this object, one for each commit and ledger, in order.
     """
 
     def __init__(self, place: Place, runs: RunNotes, answer: Answer) -> None:
-        """Represent a reservation in a file or a service by the answer that described it.
+        """Represent a reservation in a file or on a service.
 
         Args:
             place: the file or the service.
-            runs: notes on the receipts that were used for runs.
-            answer: description of the reservation, a JSON object.
+            runs: durable marks of the receipts that were used for runs.
+            answer: description of the reservation by the file or service, a JSON object.
         """
         self.id: str = answer["id"]
         self.receipts: list[Receipt] = []
@@ -39,25 +37,25 @@ class HeldRun:
         self._answer = answer
 
     def commit(self, count: int | None = None, *, key: str | None = None, begin: bool = True) -> Receipt:
-        """Commit runs, after which they may be run and their outputs released.
+        """Commit runs: spend their budget, after which they may take place and their outputs be released.
 
-        The receipts are noted as used before this method returns, so that no restart uses them for a second run.
+        The receipts are marked as used before this method returns, so that a restart cannot use them a second time.
 
         Args:
             count: number of runs; None means all that are left.
             key: idempotency key of the request; None makes a new one.
-            begin: whether to note the receipts as used. Pass False if another process executes the runs and calls
+            begin: whether to mark the receipts as used. Pass False if another process executes the runs and calls
                 `begin`.
 
         Returns:
             The receipt in the first ledger. `receipts` has the receipts in all ledgers.
 
         Raises:
-            LedgerExhausted: other runs were committed meanwhile, and a job that is charged as a whole no longer fits.
+            LedgerExhausted: other runs were committed since the reservation, and these no longer fit the budget.
             ReservationEnded: the reservation was cancelled or has expired.
             RunDiffers: a run was observed to differ from the mechanism that was paid for.
             InvalidInput: fewer runs are reserved.
-            ReceiptUsed: the key belongs to an earlier commit, and its run was begun.
+            ReceiptUsed: the key belongs to an earlier commit, whose receipt is marked as used.
             Unanswered: the outcome is not known, and nothing may be run. The same request with the same key shows it.
         """
         body = {} if count is None else {"count": count}
@@ -69,33 +67,33 @@ class HeldRun:
         return first_receipt
 
     def begin(self, *receipts: Receipt) -> None:
-        """Note durably that the run of these receipts begins now.
+        """Mark receipts as used, durably, before the runs that they permit begin.
 
         Args:
-            receipts: receipts of committed runs; each permits one run.
+            receipts: receipts of committed runs. Each can be used once.
 
         Raises:
-            ReceiptUsed: a receipt was used before.
+            ReceiptUsed: a receipt was marked before.
         """
         self._runs.begin(receipts)
 
     def cancel(self) -> ReadableAnswer:
         """Give back the runs that were not committed, and return the reservation.
 
-        If some runs were committed, the others stay reserved to the job's plan item as credit. A reservation that has
-        ended does not change.
+        If some planned runs were committed, the others stay available to their item of the plan as credit. A
+        reservation that has ended does not change.
         """
         self._answer = self._place.cancel(self.id)
         return ReadableAnswer(self._answer)
 
     def show(self) -> ReadableAnswer:
-        """Return the reservation as it is now: its state, its holdings and its charge."""
+        """Request the reservation as it is now, with its state, its runs in each ledger and its charge."""
         self._answer = self._place.reservation(self.id)
         return ReadableAnswer(self._answer)
 
     @property
     def charge(self) -> ReadableAnswer | None:
-        """The charge that the slot pays for the runs; None if the runs are planned, and paid by an item of the plan."""
+        """Charge of runs that are not planned; None for planned runs, whose cost is in the plan of the ledger."""
         charge = self._answer.get("charge")
         if charge is None:
             return None
@@ -103,7 +101,7 @@ class HeldRun:
 
     @property
     def expires(self) -> str | None:
-        """Time at which the reservation expires, in UTC."""
+        """Time at which the reservation expires, in UTC; None if the answer has no such time."""
         return self._answer.get("expires")
 
     def __enter__(self) -> Self:
@@ -117,9 +115,9 @@ class HeldRun:
         If the block raised an error, an error of this method is suppressed. The reservation then expires by itself.
 
         Args:
-            kind: class of the error of the block, if there is one.
-            error: the error.
-            trace: its traceback.
+            kind: class of the error that the block raised, or None.
+            error: this error, or None.
+            trace: traceback of the error, or None.
         """
         if error is None:
             self.cancel()

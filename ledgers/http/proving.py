@@ -16,19 +16,19 @@ from epsilond.ledgers.log.encodings import to_base64
 
 
 def head(ledgers: Ledgers) -> CheckpointAnswer:
-    """Return the log's signed head, its size and Merkle root, with the cosignatures of its witnesses.
+    """Return the signed head of the log, that is, its size and Merkle root.
 
     Args:
         ledgers: ledgers of the service.
 
     Returns:
-        The head.
+        The answer of the service, whose `checkpoint` has the signatures of the service and of available witnesses.
     """
     return _answer(ledgers, ledgers.heads.checkpoint())
 
 
 def inclusion(ledgers: Ledgers, tenant: str, entry: int) -> JsonRecord:
-    """Return the receipt of a log entry: the proof that the log contains it, with the log's signed head.
+    """Return the receipt of a log entry: the entry, the proof that the log contains it, and the log's signed head.
 
     Args:
         ledgers: ledgers of the service.
@@ -36,13 +36,13 @@ def inclusion(ledgers: Ledgers, tenant: str, entry: int) -> JsonRecord:
         entry: number of the entry in the log.
 
     Returns:
-        The receipt as a JSON object.
+        The receipt as a JSON object, with the warnings of the service if there are any.
     """
     return add_warnings(ledgers, ledgers.book.inclusion(tenant, entry).record)
 
 
 def consistency(ledgers: Ledgers, first: int, second: int | None) -> dict[str, object]:
-    """Return the proof that the log was only appended to between two of its sizes, with warnings.
+    """Return the proof that the log grew from one size to another only by new entries at its end.
 
     Args:
         ledgers: ledgers of the service.
@@ -50,43 +50,37 @@ def consistency(ledgers: Ledgers, first: int, second: int | None) -> dict[str, o
         second: number of entries of the later log; None means the present log.
 
     Returns:
-        The proof as a JSON object.
+        The proof as a JSON object, with the warnings of the service if there are any.
     """
     return add_warnings(ledgers, ledgers.book.consistency(first, second).record)
 
 
 def log_entries(ledgers: Ledgers, tenant: str, start: int, limit: int) -> EntryList:
-    """Return a page of the entries of all ledgers of an organisation.
-
-    An auditor reads all entries in pages. One more entry than requested is read, to know whether another page follows.
+    """Return a page of the log entries of all ledgers of an organisation.
 
     Args:
         ledgers: ledgers of the service.
         tenant: name of the organisation.
-        start: number in the log from which on they are listed.
-        limit: largest number of entries.
+        start: smallest number of an entry of the page.
+        limit: largest number of entries of the page.
 
     Returns:
-        The page, with the path of the next one if there is one.
+        The entries, and the path of the next page if there are more.
     """
     records = ledgers.book.log_entries(tenant, start=start, limit=limit + 1)
-    shown = records[:limit]
-    further = records[limit:]
     next_link = None
-    for next_record in further:  # at most one
-        next_link = page_link("/v1/log/entries", {"from": next_record["seq"], "limit": limit})
-    return EntryList(entries=tuple(shown), next=next_link, warnings=ledgers.warnings or None)
+    if len(records) > limit:
+        first_of_next_page = records[limit]
+        next_link = page_link("/v1/log/entries", {"from": first_of_next_page["seq"], "limit": limit})
+    return EntryList(entries=tuple(records[:limit]), next=next_link, warnings=ledgers.warnings or None)
 
 
 def add_warnings(ledgers: Ledgers, record: Mapping[str, object]) -> JsonRecord:
-    """Return a copy of a record, with the service's warnings about ledgers if it has any.
+    """Return a copy of a JSON object, with the service's warnings about ledgers as `warnings` if there are any.
 
     Args:
         ledgers: ledgers of the service.
         record: JSON object of an answer.
-
-    Returns:
-        The copy, with a member `warnings` if the service has warnings.
     """
     if not ledgers.warnings:
         return dict(record)
@@ -103,13 +97,13 @@ def accept_log(ledgers: Ledgers, by: str) -> tuple[CheckpointAnswer, int]:
 
     Args:
         ledgers: ledgers of the service.
-        by: name of the operator, for the pending moves of ledgers with approval.
+        by: name of the operator. Ledgers whose changes need approval show it to the second person.
 
     Returns:
-        The signed head, and the number of ledgers that wait for their approvers.
+        The answer of the service with the log's signed head, and the number of ledgers that wait for a second person.
 
     Raises:
-        Problem: the checkpoint cannot be kept elsewhere.
+        Problem: the head cannot be stored outside the database.
     """
     try:
         note, waiting = ledgers.accept(by)
@@ -121,17 +115,15 @@ def accept_log(ledgers: Ledgers, by: str) -> tuple[CheckpointAnswer, int]:
 
 
 def _answer(ledgers: Ledgers, note: str, warnings: tuple[Caution, ...] = ()) -> CheckpointAnswer:
-    """Return the service's answer with a signed head of the log.
-
-    The head is the log's size and Merkle root at this time. A reader keeps it to check later that the log only grew.
+    """Build the service's answer with a signed head of the log, that is, its size and Merkle root at this time.
 
     Args:
         ledgers: ledgers of the service.
-        note: signed note of the head.
+        note: signed note with the head.
         warnings: warnings that come before the warnings of the service.
 
     Returns:
-        The answer, with the Merkle root in base 64.
+        The answer: the contents of the head, with the Merkle root in base 64, the note itself, and the warnings.
     """
     keyring = ledgers.book.keyring
     checkpoint = checkpoints.verify(note, keyring.signing.name, keyring.keys)

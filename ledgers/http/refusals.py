@@ -30,31 +30,29 @@ IN_MEMORY = Caution(
 
 @contextmanager
 def as_problems() -> Iterator[None]:
-    """Translate the errors of ledgers that a block raises to HTTP problems, as a context manager.
+    """Translate errors of the ledgers' store, log and keys that the block raises to HTTP problems.
 
-    Other errors pass unchanged. Those of the mathematics, such as LedgerExhausted, have a problem of their own.
+    Other errors pass unchanged. The service has handlers for those of the mathematics, such as LedgerExhausted.
 
     Yields:
-        Nothing. The block runs with its errors translated.
+        Nothing.
 
     Raises:
-        Problem: the kind is not-found, idempotency-key-reused, forbidden or ledger-not-reconciled, as the error. It is
-            unavailable, with a time after which to try again, if other processes changed the ledgers each time. This
-            also holds if the store, the signing keys or the copy of the log's head cannot be used.
+        Problem: of the kind not-found, idempotency-key-reused, forbidden or ledger-not-reconciled, according to the
+            error. Of the kind unavailable, with a time after which to try again, if other requests changed the ledgers
+            at each try, or if the store, the signing keys or the copy of the log's head cannot be used.
     """
     try:
         yield
-    # The request cannot succeed as it is.
     except NotFound:
         raise Problem("not-found", NOTHING) from None
     except KeyReused:
         raise Problem("idempotency-key-reused", "This Idempotency-Key came with another request before.") from None
     except RoleMissing as error:
         raise Problem("forbidden", f"This needs the role {error} in the organisation.") from None
-    # An operator must act first.
     except NotReconciled:
         raise reconciliation_problem() from None
-    # The same request may succeed later.
+    # The remaining errors are temporary: the same request may succeed later.
     except Contended:
         detail = f"Others moved the ledger each time; nothing was written. {_SEND_AGAIN}"
         raise Problem("unavailable", detail, headers=CONTENDED) from None
@@ -81,12 +79,12 @@ def unavailable_problem(reason: str) -> Problem:
 
 
 def reconciliation_problem() -> Problem:
-    """Return the HTTP problem of a log that may lack entries, for which receipts were given.
+    """Return the HTTP problem of a log that may have lost entries, so that an operator must act.
 
-    Such a log does not continue a head (size and Merkle root) that was signed before. An operator must act first.
+    Such a log does not continue a head (size and Merkle root) that was signed before.
 
     Returns:
-        The problem of the kind `ledger-not-reconciled`, with a header that says when to try again.
+        The problem of the kind `ledger-not-reconciled`, with a time after which to try again.
     """
     detail = (
         "The log of ledgers does not continue a head that was signed before: the store was restored, or lost"
@@ -95,14 +93,14 @@ def reconciliation_problem() -> Problem:
     return Problem("ledger-not-reconciled", detail, headers=AFTER_RECONCILIATION)
 
 
-def not_durable(cause: str) -> Problem:
-    """Return the problem that a service has no ledgers, because its store would lose them when it stops.
+def not_durable_problem(cause: str) -> Problem:
+    """Return the HTTP problem of a service without ledgers, because its store in memory would lose them at its end.
 
     Args:
         cause: why the store is in memory, as sentences.
 
     Returns:
-        The problem of the kind `ledgers-not-durable`.
+        The problem of the kind `ledgers-not-durable`. It says which setting allows ledgers in memory.
     """
     detail = (
         f"This service has no ledgers, because it would lose them when it stops. {cause} {PREFIX}LEDGERS_IN_MEMORY=yes"

@@ -39,7 +39,7 @@ from epsilond.ledgers.http.computing.workers import run_in_worker
 from epsilond.ledgers.http.figures import Figures
 from epsilond.ledgers.http.heads import KeptHeads
 from epsilond.ledgers.http.keys import Keys
-from epsilond.ledgers.http.refusals import IN_MEMORY, as_problems, not_durable, unavailable_problem
+from epsilond.ledgers.http.refusals import IN_MEMORY, as_problems, not_durable_problem, unavailable_problem
 from epsilond.ledgers.http.signatures import Signatures
 from epsilond.ledgers.http.webhooks.endpoints import endpoints_of
 from epsilond.ledgers.http.webhooks.service import Webhooks
@@ -59,7 +59,7 @@ _CALLER: ContextVar[str] = ContextVar("caller", default="")
 
 
 class Ledgers:
-    """Ledgers of one service. They are open within the block of the context manager `running()`.
+    """The privacy budgets (ledgers) of one service. They are open within the block of the context manager `running()`.
 
     Attributes:
         signatures: signer of the service's other answers, with the same keys.
@@ -81,8 +81,8 @@ class Ledgers:
             settings: settings of the service.
             metrics: metrics of the service.
             pool: worker processes.
-            jobs: jobs. Their store keeps the ledgers, too.
-            organisations: returns the organisation of each caller with an API key, by the caller's name.
+            jobs: long computations of the service. Their database also stores the ledgers.
+            organisations: function that returns the organisation of each caller with an API key, by the caller's name.
         """
         self._settings = settings
         self._metrics = metrics
@@ -142,19 +142,19 @@ class Ledgers:
         self._figures.follow(None)
 
     def _open(self, database: Database) -> None:
-        """Open the ledgers of a database, unless it is in memory and the settings forbid that.
+        """Open the ledgers in a database, unless it is in memory and the settings forbid that.
 
         Args:
             database: database of the service's jobs, to which the tables of ledgers are added.
         """
-        # Keys that outlive the process sign other answers, too.
+        # Other answers are signed only with keys that outlive the process, because clients verify them later.
         if database.durable or self._settings.ledger_keys:
             self._keys = Keys.of(self._settings, durable=database.durable)
             self.signatures.use(self._keys)
         if not database.durable and not self._may_use_memory():
             return
         keys = self._keys = self._keys or Keys.of(self._settings, durable=False)
-        # Open the ledgers, with the file for the log's head outside the database.
+        # The log's head is also stored outside the database, where a restore of the database does not change it.
         head_path = self._settings.ledger_checkpoint
         head_file = CheckpointFile(Path(head_path), keys) if head_path else None
         book = Book(add_tables(database), keys, evaluate=self._evaluate, file=head_file)
@@ -165,14 +165,13 @@ class Ledgers:
         self._book = self._figures.follow(book)
 
     def _may_use_memory(self) -> bool:
-        """Return whether the settings allow ledgers in memory, which are lost when the service stops.
+        """Decide by the settings whether ledgers may be in memory, where they are lost when the service stops.
 
-        Returns:
-            True if they do; then all answers get a warning. Otherwise further requests get the reason as a problem.
+        If they may, all answers about ledgers get a warning. Otherwise requests about ledgers get the reason.
         """
         cause = self._jobs.forgets
         if not self._settings.ledgers_in_memory:
-            self._closed = not_durable(cause)
+            self._closed = not_durable_problem(cause)
             self._log.warning("ledgers are refused: the store is in memory", reason=cause)
             return False
         self.warnings = (IN_MEMORY,)
@@ -302,14 +301,17 @@ class Ledgers:
         return await first_of(compute, partial(end_with_client, request))
 
     def promise(self, tenant: str, identifier: str) -> tuple[LedgerRow, LedgerState, LedgerPromise]:
-        """Return a ledger with the slow parts of the service's answer about it, which are cached.
+        """Return a ledger with the slow parts of the service's answer about it, from a cache if possible.
+
+        The method blocks the calling thread.
 
         Args:
             tenant: owner of the ledger.
             identifier: id of the ledger.
 
         Returns:
-            The database rows, the state, and the slow parts: conditions, plan curve, certificate. The method blocks.
+            The row of the ledger in the database, its state, and the slow parts: the conditions, the privacy curve of
+            the plan, and the certificate.
         """
         row, state = self.book.whole(tenant, identifier)
         promise = self._promises.get(row)
@@ -319,17 +321,11 @@ class Ledgers:
         return row, state, promise
 
     def _move(self, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
-        """Call a function that changes ledgers: require a cosigned head before, and store the new head afterwards.
+        """Call a function that changes ledgers, and store the log's new head (size and Merkle root) afterwards.
 
-        A head is the log's size and Merkle root. Witnesses, other parties, sign it too.
-
-        Args:
-            method: the function.
-            arguments: arguments of the function.
-            named: keyword arguments of the function.
-
-        Returns:
-            The result of the function.
+        Raises:
+            NotReconciled: the log lacks entries that it had before.
+            Problem: a head cannot be stored, or too few witnesses (other parties that sign heads) signed it.
         """
         heads = self.heads
         heads.require()
@@ -338,15 +334,18 @@ class Ledgers:
         return answer
 
     def accept(self, by: str) -> tuple[str, int]:
-        """Accept a log that may have lost entries, on behalf of an operator. The method blocks.
+        """Accept a log that may have lost entries, on behalf of an operator. The method blocks the calling thread.
 
-        Ledgers with approval are blocked first, until their approvers confirm, so that none changes in between.
+        A ledger whose changes need approval stays blocked until a second person approves this too.
 
         Args:
             by: name of the operator.
 
         Returns:
-            The log's signed head, and the number of ledgers that wait for an approver.
+            The log's signed head, and the number of ledgers that wait for a second person.
+
+        Raises:
+            OSError: the head cannot be stored in its file.
         """
         book = self.book
         trouble = book.find_trouble()
@@ -373,13 +372,13 @@ class Ledgers:
                 self._log.warning("reservations that have expired could not be ended", reason=problem.detail)
 
     def _evaluate(self, call: Callable[[], T]) -> T:
-        """Return the result of a call that a worker process computes. The calling thread blocks.
+        """Compute the result of a call in a worker process. The calling thread waits for it.
 
         Args:
-            call: picklable call without arguments.
+            call: call without arguments, which can be pickled.
 
         Returns:
-            The result of the call, sent back by the worker.
+            The result of the call.
 
         Raises:
             EpsilondError: the call raised it.

@@ -41,15 +41,15 @@ DESCRIBED: Final[JsonRecord] = {
 
 @dataclass(frozen=True)
 class _UnsignedAnswer:
-    """An answer that is to be signed, with its request.
+    """An answer of the service that is to be signed, with its request.
 
     Attributes:
         kind: kind of the answer, such as `calibration` or `account`.
-        name: name of the algorithm; for an account, the kind of its spec.
-        engine: version of the engine.
+        name: name of the algorithm; for an account, the kind of its mechanism.
+        engine: version of the engine that computed the answer.
         request: body of the request.
         answer: body of the answer.
-        digest: digest of the answer's canonical text; None if it is not known yet.
+        digest: digest of the answer's canonical JSON; None if it is not known yet.
     """
 
     kind: str
@@ -61,30 +61,28 @@ class _UnsignedAnswer:
 
     @property
     def statement(self) -> SignedStatement:
-        """Statement that the signature covers. For an account its name is `account`, not the kind of the spec.
+        """Statement that the signature covers. For an account its name is `account`, not the kind of the mechanism.
 
         Raises:
-            Malformed: the request has numbers without a canonical text.
+            Malformed: the request has numbers without a canonical form in JSON.
         """
         name = ACCOUNT if self.kind == ACCOUNT else self.name
         request = digest_of(self.request)
         return SignedStatement(kind=self.kind, name=name, engine_version=self.engine, request=request)
 
     def cache_key(self, signing: SigningKey) -> bytes:
-        """Return a digest of everything on which the signature of an answer depends.
-
-        Equal keys mean equal signatures, so that a cached signature can be used again.
+        """Return a digest of all that determines the signature of the answer, under which it is cached.
 
         Args:
             signing: the private key that signs.
 
         Returns:
-            SHA-256, 32 bytes.
+            The SHA-256 digest, 32 bytes.
         """
         hasher = hashlib.sha256(signing.public.raw)
         names = [name.encode() for name in (self.kind, self.name, self.engine)]
         for part in (*names, self.request, self.answer):
-            hasher.update(len(part).to_bytes(8))  # the lengths keep different parts with the same bytes apart
+            hasher.update(len(part).to_bytes(8))  # otherwise other parts with the same bytes in sequence would collide
             hasher.update(part)
         return hasher.digest()
 
@@ -145,13 +143,13 @@ class Signatures:
                 return self._sign(lambda: signing, unsigned)
 
         # Otherwise read the key again and sign in a thread.
-        return await to_thread.run_sync(self._sign, partial(self._look, keys), unsigned)
+        return await to_thread.run_sync(self._sign, partial(self._read_key, keys), unsigned)
 
-    def _look(self, keys: Keys) -> SigningKey:
-        """Read the key that signs now, and store it with the time at which it was read.
+    def _read_key(self, keys: Keys) -> SigningKey:
+        """Read the present signing key, and store it with the time at which it was read.
 
         Args:
-            keys: source of the present signing keys, which an operator may replace.
+            keys: source of the signing keys, which an operator may replace at any time.
 
         Returns:
             The private key that signs.
@@ -164,18 +162,15 @@ class Signatures:
         return self._signing
 
     def _sign(self, signing_key: Callable[[], SigningKey], unsigned: _UnsignedAnswer) -> str | None:
-        """Sign an answer, and cache the signature.
-
-        The signature is cached under a digest of everything on which it depends. The oldest signatures are dropped
-        beyond the limit `KEPT`.
+        """Sign an answer, and cache the signature. If the cache has more than `KEPT` signatures, drop the oldest.
 
         Args:
-            signing_key: function that returns the key.
+            signing_key: function that returns the private key.
             unsigned: the answer to sign.
 
         Returns:
-            The signature. None, with an entry in the service's log, if the keys cannot be used, or if the request has
-            numbers without a canonical text.
+            The signature. None if the keys cannot be used, or if the request has numbers without a canonical form in
+            JSON. The reason is then written to the service's log.
         """
         try:
             signing = signing_key()
@@ -183,7 +178,7 @@ class Signatures:
         except (KeysUnusable, OSError) as error:
             self._log.error("answers are not signed: the keys cannot be used", reason=str(error))
             return None
-        except Malformed as error:  # a request with numbers that have no canonical text
+        except Malformed as error:
             self._log.warning("an answer is not signed", reason=str(error))
             return None
         self._kept[unsigned.cache_key(signing)] = signature

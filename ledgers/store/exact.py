@@ -19,10 +19,10 @@ WIDTH: Final = 2 * PLACES + 1
 
 
 class ExactDecimal(TypeDecorator[Decimal]):
-    """Type of a database column for amounts, which are kept without rounding.
+    """Type of a database column for exact decimals of at least 0 and below 10^18, with at most 18 decimal places.
 
-    An amount is a decimal of at least 0 and below 10^18, with at most 18 decimal places. PostgreSQL stores it as a
-    number. SQLite has no decimals and stores text of fixed width, which is sorted by characters like the values.
+    PostgreSQL stores a number. SQLite has no decimals and stores text of fixed width. Comparison of such texts by
+    characters is comparison by value.
     """
 
     impl = String(WIDTH)
@@ -43,39 +43,40 @@ class ExactDecimal(TypeDecorator[Decimal]):
         return dialect.type_descriptor(column_type)
 
     def process_bind_param(self, value: Decimal | None, dialect: Dialect) -> object:
-        """Convert an amount to the value for the database.
+        """Convert a decimal to the value that is sent to the database.
 
         Args:
-            value: the amount, or None for NULL.
+            value: the decimal, or None for NULL.
             dialect: database system that gets the value.
 
         Returns:
             A decimal for PostgreSQL, and text of fixed width for SQLite. None if the value is None.
 
         Raises:
-            ValueError: the value is not an amount; a database would round it or compare it wrongly.
+            ValueError: the value is negative, too large, not finite, or has more than 18 decimal places. The database
+                would round it or compare it wrongly.
         """
         if value is None:
             return None
-        text = written(value)
+        text = format_exact(value)
         return Decimal(text) if dialect.name == "postgresql" else text
 
     def process_result_value(self, value: Any, dialect: Dialect) -> Decimal | None:  # noqa: ARG002 (of the base class)
-        """Return the stored amount, with 18 decimal places."""
+        """Convert a stored value to a decimal with 18 decimal places; None for NULL."""
         return None if value is None else Decimal(value)
 
 
-def written(value: Decimal) -> str:
-    """Return an amount as text of fixed width, padded with zeros, so that texts are sorted like the amounts.
+def format_exact(value: Decimal) -> str:
+    """Write a decimal as text of fixed width, padded with zeros, so that texts are sorted like the numbers.
 
     Args:
-        value: the amount.
+        value: a decimal of at least 0 and below 10^18, with at most 18 decimal places.
 
     Returns:
         Text of `WIDTH` characters: 18 digits, the decimal point, 18 digits.
 
     Raises:
-        ValueError: the value is not a decimal of at least 0, below 10^18, with at most 18 decimal places.
+        ValueError: the value is not such a decimal.
     """
     if not value.is_finite() or value.is_signed() or value >= LARGEST:
         raise ValueError("an amount is a decimal of at least 0 and below 10^18")

@@ -16,12 +16,14 @@ _MAY_RESERVE: Final = (LEDGERS.c.status == "open") & LEDGERS.c.contradicted.is_(
 
 @dataclass(frozen=True, kw_only=True)
 class Fullness:
-    """How full a ledger is: fractions, from 0 to 1, of the slot (budget) of which the largest fraction is taken.
+    """How much of a ledger's budget is taken, as a fraction of the capacity from 0 to 1.
+
+    A ledger may have several slots, that is, parts of its budget. Each fraction is the largest over the slots.
 
     Attributes:
         ledger: id of the ledger.
-        used: fraction that was committed.
-        held: fraction that is used or reserved.
+        used: fraction that is spent by committed runs.
+        held: fraction that is spent or reserved.
     """
 
     ledger: str
@@ -31,14 +33,14 @@ class Fullness:
 
 @dataclass(frozen=True, kw_only=True)
 class LedgerFigures:
-    """Figures of all ledgers of a database at one moment.
+    """Summary of all ledgers of a database at one moment, for metrics.
 
     Attributes:
         open: number of ledgers in which runs may still be reserved.
-        fullest: the open ledgers with the largest fractions used or reserved, the fullest first.
+        fullest: the open ledgers with the largest fraction spent or reserved, the fullest first.
         oldest_hold: time of the oldest reservation with uncommitted runs, in seconds since 1970; None if there is none.
         size: number of entries of the log.
-        written: when the newest entry was written, in seconds since 1970; None for an empty log.
+        written: time of the newest entry of the log, in seconds since 1970; None for an empty log.
     """
 
     open: int
@@ -49,25 +51,22 @@ class LedgerFigures:
 
 
 def figures(connection: Connection, *, limit: int) -> LedgerFigures:
-    """Return summary figures of all ledgers in the database, for metrics.
+    """Read a summary of all ledgers in the database, for metrics.
 
     Args:
         connection: connection to read on.
         limit: largest number of ledgers in `fullest`.
 
     Returns:
-        The figures at the time of the call.
+        Numbers and times of ledgers, reservations and log entries at the time of the call.
     """
-    # The log: its size, and the time of its newest entry.
     size = connection.execute(select(COUNTER.c.size)).scalar_one()
     time_query = select(ENTRIES.c.at).where(ENTRIES.c.seq == size - 1)
     time_of_newest = connection.execute(time_query).scalar_one_or_none()
-    # The ledgers: how many are open, and which are the fullest.
     count_query = select(func.count()).select_from(LEDGERS).where(_MAY_RESERVE)
     open_count = connection.execute(count_query).scalar_one()
-    fullest = [Fullness(**row) for row in connection.execute(_fullest(limit)).mappings()]
-    # The reservations.
-    oldest_hold = connection.execute(_oldest_hold()).scalar()
+    fullest = [Fullness(**row) for row in connection.execute(_query_fullest(limit)).mappings()]
+    oldest_hold = connection.execute(_query_oldest_hold()).scalar()
     return LedgerFigures(
         open=open_count,
         fullest=tuple(fullest),
@@ -77,27 +76,26 @@ def figures(connection: Connection, *, limit: int) -> LedgerFigures:
     )
 
 
-def _fullest(limit: int) -> Select[Any]:
-    """Return the query for the ledgers with the largest fractions used or reserved.
+def _query_fullest(limit: int) -> Select[Any]:
+    """Build the query for the open ledgers with the largest fraction of their budget spent or reserved.
 
-    A slot, a part of a ledger's budget, has amounts such as μ² and η. It is as full as the fullest of them. A slot with
-    several Rényi orders (`mixed`) is as full as its emptiest order, because the others may be overdrawn. Amounts
-    without capacity do not count.
+    A slot, that is, a part of a ledger's budget, has a capacity for each of several amounts, such as μ² and η. Its
+    fraction is the largest of theirs. For a slot with several Rényi orders (`mixed`) it is the smallest, because it is
+    enough that one order stays within its capacity. Amounts without capacity do not count.
 
     Args:
         limit: largest number of ledgers.
 
     Returns:
-        The query, with a row for each ledger.
+        The query, with a row for each ledger, the fullest first.
     """
     capacity = cast(SLOTS.c.capacity, Double)
 
     def fraction_of_slot(name: str) -> ColumnElement[float]:
-        """Return the fraction of the capacity that the column `name` has, over the amounts of one slot."""
+        """Return the fraction of a slot's capacity that is in the column `name`, over the amounts of the slot."""
         fraction = cast(SLOTS.c[name], Double) / capacity
         return case((SLOTS.c.mixed, func.min(fraction)), else_=func.max(fraction)).label(name)
 
-    # How full each slot of the open ledgers is.
     slots = (
         select(SLOTS.c.ledger, fraction_of_slot("used"), fraction_of_slot("held"))
         .join(LEDGERS)
@@ -106,7 +104,7 @@ def _fullest(limit: int) -> Select[Any]:
         .subquery()
     )
 
-    # A ledger is as full as its fullest slot.
+    # The fraction of a ledger is the largest of its slots.
     held_of_ledger = func.max(slots.c.held)
     return (
         select(slots.c.ledger, func.max(slots.c.used).label("used"), held_of_ledger.label("held"))
@@ -116,11 +114,8 @@ def _fullest(limit: int) -> Select[Any]:
     )
 
 
-def _oldest_hold() -> Select[Any]:
-    """Return the query for the time at which the oldest reservation with uncommitted runs was made.
-
-    The result of the query is NULL if there is no such reservation.
-    """
+def _query_oldest_hold() -> Select[Any]:
+    """Build the query for the time of the oldest reservation with uncommitted runs, or NULL if there is none."""
     unfinished = select(HOLDINGS.c.reservation).where(HOLDINGS.c.committed < HOLDINGS.c.count)
     live = RESERVATIONS.c.state.in_(("reserved", "committed")) & RESERVATIONS.c.id.in_(unfinished)
     return select(func.min(RESERVATIONS.c.created)).where(live)

@@ -17,13 +17,13 @@ _COLUMNS = tuple(KEYS.c[name] for name in KeptAnswer.__dataclass_fields__)
 
 @dataclass(frozen=True)
 class RequestKey:
-    """Idempotency key of a request, with its sender. Repeated requests get the first answer again.
+    """Idempotency key of a request, with its sender. A repeated request with the same key gets the first answer again.
 
     Attributes:
         tenant: organisation that owns the ledgers.
         by: name of the caller; empty if callers have no names.
-        value: idempotency key; None for a move that no keyed request made.
-        fingerprint: digest of the request, which reveals the same key with another request.
+        value: the key; None for a change of ledgers without a key, for example by the service itself.
+        fingerprint: digest of the request, which shows whether a key is used again for another request.
     """
 
     tenant: str
@@ -38,7 +38,7 @@ class RequestKey:
 
     @property
     def earlier_owner(self) -> str:
-        """Owner under whom an earlier version stored the answer, without the organisation if the caller has a name."""
+        """Owner under whom earlier versions stored answers: the caller's name, or the organisation if it is empty."""
         return self.by or self.tenant
 
     @property
@@ -50,10 +50,10 @@ class RequestKey:
 
 
 def find(connection: Connection, tenant: str, key: str) -> KeptAnswer | None:
-    """Return the stored answer to an earlier request with an idempotency key, or None.
+    """Find the stored answer to an earlier request with an idempotency key.
 
-    The caller must compare the answer's fingerprint with that of the request. The caller must search again once the
-    ledgers are locked, because the same request may have been answered meanwhile.
+    The caller must compare the answer's fingerprint with that of the request. It must also search again once the
+    ledgers are locked, because the same request may have been answered since the first search.
 
     Args:
         connection: connection to read on.
@@ -78,24 +78,24 @@ def find_taken(connection: Connection, names: Collection[tuple[str, str]]) -> se
         names: pairs of an owner and an idempotency key.
 
     Returns:
-        Pairs of an owner and a key.
+        A subset of these pairs.
     """
     query = select(KEYS.c.tenant, KEYS.c.key).where(tuple_(KEYS.c.tenant, KEYS.c.key).in_(list(names)))
     return {(row.tenant, row.key) for row in connection.execute(query)}
 
 
 def keep(connection: Connection, answers: Sequence[KeptAnswer]) -> None:
-    """Store the answers to requests in the transaction of their changes.
+    """Store the answers to requests, in the transaction that makes their changes.
 
-    The transaction must have reserved its numbers of log entries, so that other writers wait.
+    The transaction must have reserved the numbers of its log entries before, so that other writers wait.
 
     Args:
         connection: connection of the transaction.
         answers: at least one answer, with its key.
 
     Raises:
-        Again: another transaction stored an answer for one of the keys. The caller must roll back and try again, and
-            will find that answer.
+        Again: another transaction stored an answer for one of the keys. The caller must roll back and try again. It
+            then finds that answer.
     """
     try:
         connection.execute(insert(KEYS), [vars(answer) for answer in answers])

@@ -29,11 +29,11 @@ _OWN_CHANGE = (
 )
 
 
-def _change(table: Table, keys: Sequence[str], values: Sequence[str]) -> Update:
-    """Return an SQL update that changes columns of a row only if these still have their earlier values.
+def _conditional_update(table: Table, keys: Sequence[str], values: Sequence[str]) -> Update:
+    """Build an SQL update that changes columns of a row only if these still have their earlier values.
 
-    The parameters of the statement are the new values, by the names of the columns. The keys and the earlier values
-    have the same names with a leading underscore.
+    The parameters of the statement are the new values, by the names of the columns. The keys of the row and the earlier
+    values are parameters too, with a leading underscore in their names.
 
     Args:
         table: the table.
@@ -47,8 +47,8 @@ def _change(table: Table, keys: Sequence[str], values: Sequence[str]) -> Update:
     return update(table).where(*conditions).values({name: bindparam(name) for name in values})
 
 
-_PART_CHANGE = _change(SLOTS, ("ledger", "kind", "part"), _AMOUNTS)
-_ITEM_CHANGE = _change(ITEMS, ("ledger", "name"), _COUNTS)
+_PART_CHANGE = _conditional_update(SLOTS, ("ledger", "kind", "part"), _AMOUNTS)
+_ITEM_CHANGE = _conditional_update(ITEMS, ("ledger", "name"), _COUNTS)
 
 
 class BlockTaken(Exception):
@@ -69,8 +69,7 @@ def add(connection: Connection, ledger: LedgerRow, *, opened_by: str | None = No
     """
     if ledger.version != 0:
         raise ValueError("a new ledger has version 0")
-    # The row of the ledger. The database rejects it if the block has a ledger.
-    values = _values(ledger, _OWN) | {
+    values = _column_values(ledger, _OWN) | {
         "tenant": opened_for(ledger.tenant),
         "organisation": ledger.tenant,
         "opened_by": ledger.tenant if opened_by is None else opened_by,
@@ -78,10 +77,10 @@ def add(connection: Connection, ledger: LedgerRow, *, opened_by: str | None = No
         "block_key": key_of(ledger.block),
     }
     if not try_insert(connection, insert(LEDGERS).values(values)):
+        # A constraint of the table allows one ledger for each block.
         present_id = of_block(connection, ledger.tenant, ledger.dataset, ledger.block)
         raise BlockTaken(present_id or "")
 
-    # The rows of its slots' amounts and of its plan's items, in their order.
     for position, part in enumerate(ledger.parts):
         connection.execute(insert(SLOTS).values(ledger=ledger.id, position=position, **vars(part)))
     for position, item in enumerate(ledger.items):
@@ -91,8 +90,8 @@ def add(connection: Connection, ledger: LedgerRow, *, opened_by: str | None = No
 def load(connection: Connection, *identifiers: str, tenant: str | None = None) -> dict[str, LedgerRow]:
     """Load ledgers from the database, with their budgets (slots), plan items and contradictions, by their ids.
 
-    The rows are consistent only inside `looking` or `moving`. Otherwise they may be from before and after a change; the
-    version is read first, so that a later comparison of the version notices this.
+    The rows of a ledger are consistent only in a transaction of `looking` or `moving`. Otherwise some may be from
+    before a change and some from after it. The version is read first, so that a later comparison of it shows this.
 
     Args:
         connection: connection to read on.
@@ -113,11 +112,10 @@ def load(connection: Connection, *identifiers: str, tenant: str | None = None) -
         if identifier not in rows:
             raise Unknown(identifier)
 
-    # One query for each table loads the rows of all ledgers.
     parts = _load_parts(connection, identifiers)
     items = _load_items(connection, identifiers)
     released = _load_released(connection, identifiers)
-    contradictions = _contradictions(connection, [row.id for row in rows.values() if row.contradicted])
+    contradictions = _load_contradictions(connection, [row.id for row in rows.values() if row.contradicted])
     loaded = {}
     for identifier in identifiers:
         loaded[identifier] = replace(
@@ -131,9 +129,7 @@ def load(connection: Connection, *identifiers: str, tenant: str | None = None) -
 
 
 def _load_released(connection: Connection, identifiers: Sequence[str]) -> set[str]:
-    """Return the ids of those ledgers of which a run was ever committed.
-
-    Their outputs may have been released. From then on, an amendment of the plan needs a declaration.
+    """Return the ids of those ledgers in which a run was ever committed, so that an output may have been released.
 
     Args:
         connection: connection to read on.
@@ -212,26 +208,25 @@ def write_all(connection: Connection, changes: Sequence[tuple[LedgerRow, LedgerR
         The rows of the ledgers with their next versions, in the given order.
 
     Raises:
-        Again: a row is not as before.
-        ValueError: a member that never changes differs, or a slot or an item is missing.
+        Again: a row is not as before, because another transaction changed it.
+        ValueError: a member that must not change differs, a slot or an item is missing, or a slot is new.
         IntegrityError: a constraint rejects the change; the transaction cannot be used any more.
     """
-    # Collect the changes of all ledgers by table.
+    # Collect the changes by table, so that each table is written with one statement.
     ledger_changes: list[JsonRecord] = []
     part_changes: list[JsonRecord] = []
     item_changes: list[JsonRecord] = []
     new_items: list[JsonRecord] = []
     for before, after in changes:
-        if _values(before, _FIXED) != _values(after, _FIXED):
+        if _column_values(before, _FIXED) != _column_values(after, _FIXED):
             raise ValueError("what a ledger was opened with never changes, and its version only here")
-        ledger_changes.append({"_id": before.id, "_version": before.version, **_values(after, _CHANGING)})
+        ledger_changes.append({"_id": before.id, "_version": before.version, **_column_values(after, _CHANGING)})
         part_changes += _changed_parts(before, after)
         item_changes += _changed_items(before, after)
         item_count = len(before.items)
         for position, item in enumerate(after.items[item_count:], start=item_count):
             new_items.append({"ledger": before.id, "position": position, **vars(item)})
 
-    # Write each table with one statement.
     change_rows(connection, _OWN_CHANGE, ledger_changes, "ledger")
     change_rows(connection, _PART_CHANGE, part_changes, "ledger")
     change_rows(connection, _ITEM_CHANGE, item_changes, "ledger")
@@ -253,7 +248,7 @@ def identifiers(connection: Connection) -> list[str]:
 
 
 def of_block(connection: Connection, tenant: str, dataset: str, block: str) -> str | None:
-    """Return the id of the first ledger of a block of data, that is, of a part of a data set.
+    """Find the ledger of a block, that is, of a part of a data set; the first one if there are several.
 
     Names are compared without regard to case and to spaces at their ends.
 
@@ -272,7 +267,7 @@ def of_block(connection: Connection, tenant: str, dataset: str, block: str) -> s
 
 
 def overlapping(connection: Connection, ledger: LedgerRow) -> str | None:
-    """Find a ledger that overlaps with a new one, because one of them covers the whole data set.
+    """Find a ledger whose records overlap with those of a new one, because one of the two covers the whole data set.
 
     Call this after `entries.take`, because no other ledger can be added then.
 
@@ -284,9 +279,8 @@ def overlapping(connection: Connection, ledger: LedgerRow) -> str | None:
         The id of such a ledger, or None if no ledger overlaps.
     """
     is_of_dataset = (LEDGERS.c.organisation == ledger.tenant) & (LEDGERS.c.dataset_key == key_of(ledger.dataset))
-    overlaps = LEDGERS.c.block_key != ""  # a ledger of a block overlaps with the whole data set
-    if ledger.block:
-        overlaps = LEDGERS.c.block_key == ""  # and one of the whole data set with each block
+    # The empty block means the whole data set.
+    overlaps = LEDGERS.c.block_key == "" if ledger.block else LEDGERS.c.block_key != ""
     query = select(LEDGERS.c.id).where(is_of_dataset, overlaps)
     return connection.execute(query.limit(1)).scalar_one_or_none()
 
@@ -312,14 +306,12 @@ def page(connection: Connection, tenant: str, *, limit: int, after: LedgerRow | 
     return list(load(connection, *ids).values())
 
 
-def _contradictions(connection: Connection, identifiers: list[str]) -> defaultdict[str, list[bytes]]:
+def _load_contradictions(connection: Connection, identifiers: list[str]) -> defaultdict[str, list[bytes]]:
     """Load the log entries with observations that runs differed from their mechanisms, by the ledgers' ids.
-
-    Nothing is read if no ids are given, as is usual.
 
     Args:
         connection: connection to read on.
-        identifiers: ids of the contradicted ledgers; may be empty.
+        identifiers: ids of the contradicted ledgers. Without any, as is usual, no query is made.
 
     Returns:
         The bytes of the entries of each ledger, in the order of the log. A ledger without such entries gets an empty
@@ -335,14 +327,16 @@ def _contradictions(connection: Connection, identifiers: list[str]) -> defaultdi
 
 
 def _changed_parts(before: LedgerRow, after: LedgerRow) -> Iterator[JsonRecord]:
-    """Yield the parameters of the SQL update `_PART_CHANGE` for each amount of a slot (budget) that changed.
+    """Yield the parameters of an SQL update for each part of a ledger's slots (budgets) with changed amounts.
+
+    The update changes a row only if it still has the earlier values.
 
     Args:
         before: rows of the ledger as they are in the database.
         after: rows to write, with the same parts in the same order.
 
     Yields:
-        For each changed amount the keys of its row, its earlier values and its new values.
+        For each changed part, the keys of its row, its earlier amounts and its new amounts.
 
     Raises:
         ValueError: a part is missing or new.
@@ -354,45 +348,45 @@ def _changed_parts(before: LedgerRow, after: LedgerRow) -> Iterator[JsonRecord]:
     for old_part, part in zip(before.parts, after.parts, strict=True):
         if part != old_part:
             key = {"_ledger": before.id, "_kind": part.kind, "_part": part.part}
-            yield key | _values(old_part, _AMOUNTS, "_") | _values(part, _AMOUNTS)
+            yield key | _column_values(old_part, _AMOUNTS, "_") | _column_values(part, _AMOUNTS)
 
 
 def _changed_items(before: LedgerRow, after: LedgerRow) -> Iterator[JsonRecord]:
-    """Yield the parameters of the SQL update `_ITEM_CHANGE` for each item of a ledger's plan that changed.
+    """Yield the parameters of an SQL update for each item of a ledger's plan with changed numbers of runs.
 
-    The statement changes a row only if it still has the earlier values. An item is a mechanism with numbers of runs.
+    The update changes a row only if it still has the earlier values.
 
     Args:
         before: rows of the ledger before the change.
         after: rows of the ledger after the change. New items are ignored here.
 
     Yields:
-        Keys, earlier counts and new counts of one changed item.
+        For each changed item, the keys of its row, its earlier numbers and its new numbers.
 
     Raises:
         ValueError: an item is missing, or a new one does not come after the others.
     """
-    if _names(before.items) != _names(after.items[: len(before.items)]):
+    if _fixed_members(before.items) != _fixed_members(after.items[: len(before.items)]):
         raise ValueError("the items of a ledger's plan stay, and new ones come after them")
     for old_item, item in zip(before.items, after.items, strict=False):
         if item != old_item:
             key = {"_ledger": before.id, "_name": item.name}
-            yield key | _values(old_item, _COUNTS, "_") | _values(item, _COUNTS)
+            yield key | _column_values(old_item, _COUNTS, "_") | _column_values(item, _COUNTS)
 
 
-def _values(row: LedgerRow | PartRow | ItemRow, names: Iterable[str], prefix: str = "") -> JsonRecord:
-    """Return values of a row by the names of their columns, each name with a prefix.
+def _column_values(row: LedgerRow | PartRow | ItemRow, names: Iterable[str], prefix: str = "") -> JsonRecord:
+    """Return the values of some columns of a row, by the names of the columns with a prefix.
 
     Args:
         row: the row.
         names: names of the columns.
-        prefix: `_` for the earlier values in `_change`; empty for the new values.
+        prefix: text before each name in the result.
     """
     return {f"{prefix}{name}": getattr(row, name) for name in names}
 
 
-def _names(items: Iterable[ItemRow]) -> list[tuple[str, str, str | None]]:
-    """Return for each item of a ledger's plan the members that never change: name, mechanism and job.
+def _fixed_members(items: Iterable[ItemRow]) -> list[tuple[str, str, str | None]]:
+    """Return for each item of a ledger's plan the members that never change: its name, its mechanism and its job.
 
     Args:
         items: rows of the items.

@@ -40,10 +40,10 @@ class MessageRow:
 
 
 def add(connection: Connection, rows: Iterable[MessageRow]) -> int:
-    """Store the messages that are not stored yet. A stored message with the same id is kept unchanged.
+    """Store the messages that are not stored yet. A stored message with the same id is not changed.
 
-    A message is the notice of one event of a ledger to one webhook (an HTTP address of a user). Several processes may
-    add the same message, because its id is the same in each.
+    A message tells one webhook, an HTTP address of a user, of one event of a ledger. Several processes may add the same
+    message, because each computes the same id.
 
     Args:
         connection: connection of a transaction that writes.
@@ -63,36 +63,32 @@ def add(connection: Connection, rows: Iterable[MessageRow]) -> int:
 
 
 def is_kept(connection: Connection, identifier: str) -> bool:
-    """Return whether the store has a message with a given id, whether it was delivered or not.
+    """Return whether a message with a given id is stored, in any state.
 
     Args:
         connection: connection to read on.
         identifier: id of the message.
-
-    Returns:
-        True if the store has the message.
     """
     query = select(MESSAGES.c.id).where(MESSAGES.c.id == identifier)
     return connection.execute(query).scalar_one_or_none() is not None
 
 
 def claim(connection: Connection, endpoint: str, now: float, lease: float) -> MessageRow | None:
-    """Return the message to an endpoint that is due first, and reserve it for this process for some time.
+    """Reserve the message to an endpoint that is due first, so that only this process sends it for some time.
 
-    The number of deliveries of the message is raised by one.
+    The number of attempts of the message is increased by one.
 
     Args:
         connection: connection of a transaction that writes.
-        endpoint: identifier of the endpoint.
+        endpoint: identifier of the endpoint, an HTTP address that gets messages.
         now: present time in seconds since 1970.
         lease: seconds after which another process may send the message, in case that this process has stopped.
 
     Returns:
-        The message. None if none is due, or if another process is about to reserve it.
+        The message; None if no message is due that other processes are not reserving at this moment.
     """
-    # Messages that another process has locked at this moment are skipped.
-    due = (MESSAGES.c.state == "pending") & (MESSAGES.c.endpoint == endpoint) & (MESSAGES.c.due <= now)
-    query = select(MESSAGES).where(due).order_by(MESSAGES.c.due, MESSAGES.c.created, MESSAGES.c.id).limit(1)
+    is_due = (MESSAGES.c.state == "pending") & (MESSAGES.c.endpoint == endpoint) & (MESSAGES.c.due <= now)
+    query = select(MESSAGES).where(is_due).order_by(MESSAGES.c.due, MESSAGES.c.created, MESSAGES.c.id).limit(1)
     message = connection.execute(query.with_for_update(skip_locked=True)).mappings().one_or_none()
     if message is None:
         return None
@@ -140,17 +136,15 @@ def prune(connection: Connection, before: float, kept_kind: str) -> None:
 
 
 def read_size(connection: Connection, *, alone: bool = False) -> int | None:
-    """Return the number of entries of the log that were read for messages; None if none ever was.
-
-    Messages are made from log entries. The number shows where to continue.
+    """Return the number of log entries from which messages were already made, that is, where to continue.
 
     Args:
         connection: connection to read on; it must be of a transaction that writes if `alone` is set.
-        alone: whether to exclude other processes from reading the log for messages until the transaction ends. If
-            another process does so at present, the result is None.
+        alone: whether to exclude other processes from making messages until the transaction ends.
 
     Returns:
-        The number of entries; None if none was ever read.
+        The number of entries. None if `begin` was never called, or if `alone` is set and another process excludes this
+        one.
     """
     query = select(MESSAGES_READ.c.size).where(MESSAGES_READ.c.id == 0)
     if alone:
@@ -160,21 +154,21 @@ def read_size(connection: Connection, *, alone: bool = False) -> int | None:
 
 
 def begin(connection: Connection, size: int) -> None:
-    """Note that the log is read for messages from a size on, unless that was noted before.
+    """Store the number of log entries after which messages are made, unless it was stored before.
 
     Args:
         connection: connection of a transaction that writes.
-        size: number of entries of the log, about which no messages are made.
+        size: number of first entries of the log, of which no messages are made.
     """
     if read_size(connection) is None:
         try_insert(connection, insert(MESSAGES_READ).values(id=0, size=size))
 
 
 def advance(connection: Connection, size: int) -> None:
-    """Note the number of entries of the log that were read for messages.
+    """Replace the stored number of log entries from which messages were already made.
 
     Args:
         connection: connection of a transaction that writes.
-        size: the number.
+        size: the new number.
     """
     connection.execute(update(MESSAGES_READ).where(MESSAGES_READ.c.id == 0).values(size=size))

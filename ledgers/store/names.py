@@ -13,9 +13,9 @@ _SEPARATORS: Final = frozenset(("Zs", "Pd", "Pc"))
 
 
 def normalise(name: str) -> str:
-    """Return the form of a name in which names are compared: trimmed, case-folded, and in NFC.
+    """Return the form of a name in which names are compared: trimmed, without case, and in Unicode's form NFC.
 
-    Case folding of a decomposed text is canonical caseless matching (Unicode Standard, section 3.13, D145).
+    Comparison of case-folded decomposed texts is canonical caseless matching (Unicode Standard, section 3.13, D145).
 
     Args:
         name: name of a data set or a block, as a person wrote it.
@@ -29,13 +29,13 @@ def normalise(name: str) -> str:
 
 
 def key_of(name: str) -> str:
-    """Return the SHA-256 of a name's normal form in hexadecimal, by which equal names are searched.
+    """Return a digest by which names are searched in the database, equal for names with the same normal form.
 
     Args:
         name: name of a data set or a block. The empty name means the whole data set.
 
     Returns:
-        64 hexadecimal digits. The empty text for the empty name.
+        The SHA-256 of the normal form, 64 hexadecimal digits; the empty text for the empty name.
     """
     if not name:
         return ""
@@ -46,8 +46,8 @@ def key_of(name: str) -> str:
 def skeleton_of(name: str) -> str:
     """Return a form of a name that is equal for names that a person could confuse.
 
-    It is the normal form without spaces, hyphens, underscores and dots, and without differences such as full-width
-    letters (NFKC).
+    It is the normal form without spaces, dashes, minus signs, underscores and dots. Compatible characters, such as
+    letters and full-width letters, are made equal first (NFKC).
 
     Args:
         name: name of a data set or a block, as a person wrote it.

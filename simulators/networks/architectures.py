@@ -21,26 +21,26 @@ POOLED: Final = 4
 
 
 def fully_connected(widths: Sequence[int]) -> Any:
-    """Return a network of fully connected layers with ReLU units in all hidden layers.
+    """Build a network of fully connected layers, with ReLU units in all layers except the last.
 
-    The weights have torch's default initial distribution.
+    The initial weights are drawn from torch's default distribution, by its global generator.
 
     Args:
         widths: numbers of inputs, of units of each hidden layer, and of outputs, at least two numbers.
 
     Returns:
-        A torch module with a linear last layer, without a ReLU.
+        The network as a torch module.
     """
     modules = load_torch().nn
     layers: list[Any] = []
     for inputs, outputs in pairwise(widths):
         layers += [modules.Linear(inputs, outputs), modules.ReLU()]
-    # The outputs have no ReLU: drop the last one.
-    return modules.Sequential(*layers[:-1])
+    layers_without_last_relu = layers[:-1]
+    return modules.Sequential(*layers_without_last_relu)
 
 
 def connected_dimension(widths: Sequence[int]) -> int:
-    """Return the number of weights of a fully connected network, with its biases.
+    """Return the number of weights and biases of a fully connected network.
 
     Args:
         widths: numbers of inputs, of units of each hidden layer, and of outputs.
@@ -49,10 +49,10 @@ def connected_dimension(widths: Sequence[int]) -> int:
 
 
 def draw_representation() -> dict[str, torch.Tensor]:
-    """Draw initial weights of the convolutional representation: Xavier's normal distribution, and biases of 0.
+    """Draw the initial weights of the convolutional part of a network, which computes the features of an image.
 
-    The representation is the part of the network before its output layer. It has two convolutional layers and a fully
-    connected one. Torch's global generator draws the weights.
+    It has two convolutional layers and a fully connected one. The weights have Xavier's normal distribution, and are
+    drawn by torch's global generator. The biases are 0.
 
     Returns:
         The weights and biases of the three layers, by name.
@@ -74,7 +74,7 @@ def draw_representation() -> dict[str, torch.Tensor]:
 def draw_output_layer(classes: int) -> torch.Tensor:
     """Draw the initial weights of a linear output layer, which maps features to a score of each class.
 
-    The weights are normal with a variance of one over the number of features. Torch's global generator draws them.
+    They are normal with mean 0 and a variance of one over the number of features. Torch's global generator draws them.
 
     Args:
         classes: number of classes.
@@ -89,27 +89,27 @@ def draw_output_layer(classes: int) -> torch.Tensor:
 def represent(weights: Mapping[str, torch.Tensor], images: torch.Tensor) -> torch.Tensor:
     """Compute the features of images by a small convolutional network.
 
-    The first layer has 16 filters of 8 × 8 with stride 2. The second has 32 filters of 4 × 4 with stride 2. The third
-    is fully connected, with 32 units. Each layer is followed by ReLU units. Both convolutions are then pooled by maxima
-    over 2 × 2 pixels with stride 1.
+    Each of its three layers is followed by ReLU units. After a convolution, the maxima over 2 × 2 pixels with stride 1
+    are used. The layers are:
+
+        16 filters of 8 × 8 with stride 2 and padding 3,
+        32 filters of 4 × 4 with stride 2,
+        32 fully connected units.
 
     Args:
-        weights: weights of the layers, as `draw_representation` names them.
+        weights: weights and biases of the layers, with the names of `draw_representation`.
         images: images of shape (images, 1, 28, 28).
 
     Returns:
         Features of shape (images, 32).
     """
     functional = load_torch().nn.functional
-    # The first convolution, with pooling.
     first = functional.conv2d(images, weights["first_weight"], weights["first_bias"], stride=2, padding=3)
     first_pooled = functional.max_pool2d(functional.relu(first), 2, stride=1)
 
-    # The second convolution, with pooling.
     second = functional.conv2d(first_pooled, weights["second_weight"], weights["second_bias"], stride=2)
     second_pooled = functional.max_pool2d(functional.relu(second), 2, stride=1)
 
-    # The fully connected layer.
     dense = functional.linear(second_pooled.flatten(1), weights["dense_weight"], weights["dense_bias"])
     features: torch.Tensor = functional.relu(dense)
     return features

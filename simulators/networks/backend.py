@@ -67,13 +67,14 @@ def choose_device() -> Any:
 def seeded_torch(seed: int) -> Iterator[None]:
     """Make torch's results reproducible within the context: seed it, and let it use one thread.
 
-    With one thread, sums have one order. The seeds and the number of threads of the caller are restored at the end.
+    With one thread, numbers are always added in the same order. The state of the CPU's generator and the number of
+    threads are restored at the end.
 
     Args:
-        seed: seed of the initial weights, from 0 to 2^63 − 1.
+        seed: seed of torch's generators, from 0 to 2^63 − 1.
 
     Yields:
-        Nothing; the settings hold within the context.
+        Nothing.
     """
     torch = load_torch()
     threads = torch.get_num_threads()

@@ -62,14 +62,14 @@ class FederatedTraining:
     Attributes:
         hidden: number of units of each hidden layer.
         participants: number of clients in a round.
-        local_steps: number E of steps of a client in a round.
-        batch_size: records of a step; a client with fewer uses all of them.
-        momentum: factor of the former step in a local step.
-        weight_decay: factor of the weights that is added to each gradient.
+        local_steps: number of steps of a client in a round.
+        batch_size: number of records in a step. A client with fewer records uses all of them.
+        momentum: factor of the previous local step that is added to a local step.
+        weight_decay: multiple of the weights that is added to each gradient.
         local_step_sizes: step size of the clients in each round.
         server_step_sizes: step size of the server in each round, for a mean message in the unit of the weights.
         rule: scaling, rounding and noise of updates.
-        measured: rounds after which the model is measured, in increasing order.
+        measured: rounds after which the quality of the model is measured.
     """
 
     hidden: tuple[int, ...]
@@ -90,8 +90,8 @@ class ModelQuality:
 
     Attributes:
         rounds: number of rounds.
-        training_loss: mean cross-entropy on all training images, in nats; infinite if it is not a number.
-        test_error: share of the test images with a wrong class.
+        training_loss: mean cross-entropy on all training images, in nats; infinite if the computed mean is not finite.
+        test_error: fraction of the test images that are classified wrongly.
     """
 
     rounds: int
@@ -131,10 +131,10 @@ class _Records:
 def train_federated(
     federation: ImageFederation, training: FederatedTraining, *, classes: int, seed: int
 ) -> tuple[ModelQuality, ...]:
-    """Train a fully connected network, and return its quality after the measured rounds.
+    """Train a fully connected network in rounds of a server and clients, and measure its quality.
 
-    Participation, batches and noise have random streams of their own. So runs with other rules for updates draw the
-    same clients and batches.
+    Participation, batches and noise have separate random streams. So runs that differ only in the noise draw the same
+    clients and batches.
 
     Args:
         federation: the data.
@@ -146,11 +146,10 @@ def train_federated(
         The loss and the test error after each measured round.
 
     Raises:
-        InvalidInput: torch is not installed, or the device is not available.
+        InvalidInput: torch is not installed, or the device is unknown or not available.
     """
     device = choose_device()
     torch = load_torch()
-    # Separate streams, so that the same clients and batches are drawn with any noise.
     streams = np.random.SeedSequence(seed, spawn_key=(1,)).spawn(3)
     clients, batches, noise = (np.random.default_rng(stream) for stream in streams)
     pixels = federation.training.features.shape[1]
@@ -166,13 +165,13 @@ def train_federated(
         for number, (local_step, server_step) in enumerate(step_sizes, start=1):
             participants = clients.choice(len(federation.clients), size=training.participants, replace=False)
             client_records = [federation.clients[client] for client in participants]
-            # The participants train one after another from the server's weights.
+            # A generator, because the updates of all participants together would need much memory.
             updates = _train_clients(model, weights, records, client_records, training, local_step, batches)
             mean_message = training.rule.mean_message(updates, noise)
             weights = weights - server_step * torch.tensor(mean_message, dtype=weights.dtype, device=device)
             if number in training.measured:
                 torch.nn.utils.vector_to_parameters(weights, model.parameters())
-                results.append(_measure(number, model, records, test))
+                results.append(_measure_quality(number, model, records, test))
     return tuple(results)
 
 
@@ -187,7 +186,8 @@ def _train_clients(
 ) -> Iterator[Floats]:
     """Train each participant from the server's weights, and yield its update.
 
-    The update is the server's weights minus the client's weights after its local steps.
+    The update is the server's weights minus the client's weights after its local steps. So it points in the direction
+    of the gradients, and the server subtracts it.
 
     Args:
         model: the network; its weights are overwritten.
@@ -204,7 +204,7 @@ def _train_clients(
     torch = load_torch()
     parameters = list(model.parameters())
     for own_records in clients:
-        # Each client starts from the server's weights with an optimizer of its own.
+        # A new optimizer for each client, so that its momentum starts at 0.
         torch.nn.utils.vector_to_parameters(weights.clone(), parameters)
         optimizer = torch.optim.SGD(
             parameters, lr=step_size, momentum=training.momentum, weight_decay=training.weight_decay
@@ -218,25 +218,23 @@ def _train_clients(
             loss.backward()
             optimizer.step()
         final_weights = torch.nn.utils.parameters_to_vector(parameters).detach()
-        # The update is the negative movement of the weights, as a sum of gradient steps.
         yield (weights - final_weights).cpu().numpy().astype(np.float64)
 
 
-def _measure(rounds: int, model: Any, training: _Records, test: _Records) -> ModelQuality:
+def _measure_quality(rounds: int, model: Any, training: _Records, test: _Records) -> ModelQuality:
     """Measure the loss of a model on the training images, and its error on the test images.
 
     Args:
-        rounds: number of rounds that have trained the model.
+        rounds: number of rounds that the model was trained for, which the result includes.
         model: torch network that maps images to one output per class.
         training: training images with their labels.
         test: test images with their labels.
 
     Returns:
-        The mean cross-entropy on the training images, inf if it is not finite. The test error is the fraction of wrong
-        classes.
+        The mean cross-entropy on the training images, ∞ if it is not finite, and the fraction of wrong classes on the
+        test images.
     """
     functional = load_torch().nn.functional
-    # Sums over batches of images are divided by the number of all images in the end.
     losses = []
     for outputs, labels in _predict(model, training):
         losses.append(float(functional.cross_entropy(outputs, labels, reduction="sum")))
@@ -252,14 +250,14 @@ def _measure(rounds: int, model: Any, training: _Records, test: _Records) -> Mod
 
 
 def _predict(model: Any, records: _Records) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-    """Yield the outputs of a model for all images, in chunks of `CHUNK` images, which bounds the memory in use.
+    """Yield the outputs of a model for all images, in chunks that bound the memory in use.
 
     Args:
         model: the network. No gradients are computed.
         records: images with labels.
 
     Yields:
-        Outputs (n, classes) and labels (n) of the n images of a chunk.
+        Outputs (n, classes) and labels (n) of a chunk of n images, at most `CHUNK`.
     """
     with load_torch().no_grad():
         for start in range(0, len(records.labels), CHUNK):

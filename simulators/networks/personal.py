@@ -64,11 +64,11 @@ class PersonalOutputs:
         personalization: step size of the shared weights divided by that of a personal layer; inf for no personal layer,
             0 for frozen shared weights.
         noise_multiplier: standard deviation of the noise in the sum of clipped gradients, over the clipping norm.
-        clipping_norm: largest norm C of the gradient of a user.
-        participants: number Q of users in a round.
-        batch_size: images of a user in a round; a user with fewer gives all of them.
+        clipping_norm: largest ℓ2 norm of a user's gradient of all shared weights together, after clipping.
+        participants: number of users in a round.
+        batch_size: number of images of a user in a round. They are drawn with replacement if the user has fewer.
         classes: number of classes.
-        measured: rounds after which the accuracy is measured, in increasing order.
+        measured: rounds after which the accuracy is measured.
     """
 
     personalization: float
@@ -88,8 +88,8 @@ def train_personal(
 ) -> npt.NDArray[np.float64]:
     """Train networks with personal output layers at several step sizes, and return their accuracies on test images.
 
-    The loss is the mean square of the outputs minus targets, which are 0.9 for the class and −0.1 for the others. All
-    step sizes see the same users, images and noise, and start at the same weights.
+    The loss is the mean square of the outputs minus targets, which are 0.9 for the class and −0.1 for the others. The
+    runs with different step sizes have the same initial weights, users, batches and noise.
 
     Args:
         users: the data.
@@ -98,11 +98,11 @@ def train_personal(
         seed: seed of the initial weights, users, batches and noise.
 
     Returns:
-        Share of all users' test images that are classified correctly after each measured round, of shape (measured
-            rounds, step sizes).
+        Fraction of all users' test images that are classified correctly after each measured round, as an array of shape
+        (measured rounds, step sizes).
 
     Raises:
-        InvalidInput: torch is not installed, or the device is not available.
+        InvalidInput: torch is not installed, or the device is unknown or not available.
     """
     device = choose_device()
     torch = load_torch()
@@ -119,33 +119,31 @@ def train_personal(
 
         accuracies = []
         for index in range(1, max(training.measured) + 1):
-            # The users of the round, their batches, and their gradients in every run.
             drawn = generator.choice(len(users.training), size=training.participants, replace=False)
             images, labels = _draw_batches([users.training[user] for user in drawn], training, generator, device)
             chosen = torch.as_tensor(drawn, device=device)
-            gradients, personal_gradients = _gradients(shared, personal[:, chosen], images, labels)
+            gradients, personal_gradients = _compute_gradients(shared, personal[:, chosen], images, labels)
 
-            # Only the participants' personal layers move; they get no noise.
+            # A personal layer never leaves its user, so its step needs no noise.
             personal[:, chosen] -= _broadcast_steps(personal_steps, personal_gradients) * personal_gradients
             noise = _draw_noise(start, training, device)
-            for name, gradient in _clip(gradients, training.clipping_norm).items():
-                # The shared weights move by the mean of the clipped gradients, plus noise.
-                mean = gradient.mean(dim=1) + noise[name]
-                shared[name] = shared[name] - _broadcast_steps(shared_steps, mean) * mean
+            for name, gradient in _clip_gradients(gradients, training.clipping_norm).items():
+                noisy_mean = gradient.mean(dim=1) + noise[name]
+                shared[name] = shared[name] - _broadcast_steps(shared_steps, noisy_mean) * noisy_mean
             if index in training.measured:
                 accuracies.append(_measure_accuracies(shared, personal, users.test, device))
     return np.asarray(accuracies)
 
 
 def _broadcast_steps(steps: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
-    """Return the step size of each run in a shape that multiplies values, of which the first axis is the runs."""
+    """Reshape the step sizes of the runs, so that they can be multiplied by values whose first axis is the runs."""
     return steps.reshape(-1, *(1,) * (values.dim() - 1))
 
 
 def _draw_batches(
     users: Sequence[UserImages], training: PersonalOutputs, generator: np.random.Generator, device: object
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Draw a batch of each user, without replacement unless a user has too few images.
+    """Draw a batch of images of each user, without replacement unless the user has too few images.
 
     Args:
         users: training images of the users of a round.
@@ -163,48 +161,48 @@ def _draw_batches(
         too_few = len(user.labels) < training.batch_size
         chosen = generator.choice(len(user.labels), size=training.batch_size, replace=too_few)
         images.append(user.images[chosen][:, None])
-        # Subtract 0.1 from the indicator of the class: the targets are 0.9 and −0.1.
         indicators = np.eye(training.classes, dtype=np.float32)[user.labels[chosen]]
         targets.append(indicators - np.float32(0.1))
     return torch.tensor(np.stack(images), device=device), torch.tensor(np.stack(targets), device=device)
 
 
 def _user_loss(shared: Weights, personal: torch.Tensor, images: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-    """Return the mean squared error of one user's outputs.
+    """Return the mean squared error of one user's network, over the images and classes of a batch.
 
-    The user's network has shared layers, and an output layer that is a shared matrix plus the user's own matrix.
+    The output layer of the network is the sum of a shared matrix and the user's own matrix.
 
     Args:
         shared: shared weights by name, with the shared output layer.
-        personal: the user's own addition to the output layer.
+        personal: the user's own matrix, (features, classes).
         images: images of the user, (batch, 1, 28, 28).
         targets: targets of the images, (batch, classes).
 
     Returns:
-        The error as a tensor with one number, the mean over images and classes.
+        The error as a tensor with one number.
     """
     outputs = represent(shared, images) @ (shared[OUTPUT] + personal)
-    mean: torch.Tensor = ((outputs - targets) ** 2).mean()
-    return mean
+    mean_squared_error: torch.Tensor = ((outputs - targets) ** 2).mean()
+    return mean_squared_error
 
 
-def _gradients(
+def _compute_gradients(
     shared: Weights, personal: torch.Tensor, images: torch.Tensor, targets: torch.Tensor
 ) -> tuple[Weights, torch.Tensor]:
-    """Return the gradients of each user's loss in each run, with respect to the shared and the personal weights.
+    """Compute the gradients of each user's loss in each run, with respect to the shared and the personal weights.
 
     Args:
         shared: shared weights by name, (runs, …).
-        personal: output layers of the users, (runs, users, features, classes).
+        personal: personal output layers of the users, (runs, users, features, classes).
         images: images of the users, (users, batch, 1, 28, 28).
         targets: targets of the users, (users, batch, classes).
 
     Returns:
-        Gradients for the shared weights by name and for the output layers, of shape (runs, users, …).
+        Gradients for the shared weights by name, and for the personal layers, each of shape (runs, users, …).
     """
     func = load_torch().func
 
-    # First over the users, who share the shared weights, and then over the runs, which share the images.
+    # The inner map is over the users of a run, with the same shared weights. The outer map is over the runs, with the
+    # same images.
     by_user = func.vmap(func.grad(_user_loss, argnums=(0, 1)), in_dims=(None, 0, 0, 0))
     gradients: tuple[Weights, torch.Tensor] = func.vmap(by_user, in_dims=(0, 0, None, None))(
         shared, personal, images, targets
@@ -212,21 +210,18 @@ def _gradients(
     return gradients
 
 
-def _clip(gradients: Mapping[str, torch.Tensor], bound: float) -> Weights:
-    """Scale each user's gradient down to a largest ℓ2 norm, in each run.
-
-    The norm is taken over all weights together. Gradients within the bound are unchanged.
+def _clip_gradients(gradients: Mapping[str, torch.Tensor], bound: float) -> Weights:
+    """Scale each user's gradient down to a largest ℓ2 norm, of all weights together, in each run.
 
     Args:
         gradients: gradients by the name of the weights, (runs, users, …).
         bound: largest norm, above 0.
 
     Returns:
-        The clipped gradients, with the same names and shapes.
+        The clipped gradients, with the same names and shapes. Gradients within the bound are unchanged.
     """
     flat = load_torch().cat([gradient.flatten(2) for gradient in gradients.values()], dim=2)
-    # The factor is bound/max(norm, bound), which is at most 1.
-    factors = bound / flat.norm(dim=2).clamp(min=bound)
+    factors = bound / flat.norm(dim=2).clamp(min=bound)  # bound/max(norm, bound), at most 1
     clipped = {}
     for name, gradient in gradients.items():
         trailing = (1,) * (gradient.dim() - 2)
@@ -235,12 +230,13 @@ def _clip(gradients: Mapping[str, torch.Tensor], bound: float) -> Weights:
 
 
 def _draw_noise(shapes: Mapping[str, torch.Tensor], training: PersonalOutputs, device: object) -> Weights:
-    """Draw Gaussian noise for the mean of the clipped gradients, on the CPU.
+    """Draw Gaussian noise for the mean of the clipped gradients, which all runs share.
 
     Its standard deviation is the noise multiplier times the clipping norm, divided by the number of users of a round.
+    It is drawn on the CPU, so that it does not depend on the device.
 
     Args:
-        shapes: weights by name, which have the shapes of the noise.
+        shapes: shared weights of one run by name, which have the shapes of the noise.
         training: settings of the run.
         device: torch device of the result.
 
@@ -255,16 +251,16 @@ def _draw_noise(shapes: Mapping[str, torch.Tensor], training: PersonalOutputs, d
 def _measure_accuracies(
     shared: Weights, personal: torch.Tensor, users: Sequence[UserImages], device: object
 ) -> npt.NDArray[np.float64]:
-    """Return the share of all users' test images with the right class, for each run.
+    """Measure the fraction of all users' test images that are classified correctly, for each run.
 
     Args:
         shared: shared weights by name, (runs, …).
-        personal: output layers of the users, (runs, users, features, classes).
+        personal: personal output layers of the users, (runs, users, features, classes).
         users: test images of all users.
-        device: torch device.
+        device: torch device of the weights.
 
     Returns:
-        One share in [0, 1] for each run.
+        One fraction in [0, 1] for each run.
     """
     torch = load_torch()
     right = np.zeros(len(personal))

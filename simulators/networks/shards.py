@@ -11,19 +11,19 @@ from epsilond.simulators.problems.problem import Indices
 def deal_shards(
     labels: npt.NDArray[np.integer], *, clients: int, shards_per_client: int, generator: np.random.Generator
 ) -> tuple[Indices, ...]:
-    """Divide records among clients so that each has few classes.
+    """Divide records among clients so that each client has records of few classes.
 
-    The records are sorted by class and cut into equal shards, which are dealt to clients at random. Records that remain
-    after equal shards are left out. They are the last ones of the last class.
+    The records are sorted by class and divided into shards of equal size. Each client gets random shards. If the number
+    of records is not a multiple of the number of shards, the last records in this order are left out.
 
     Args:
         labels: class of each record.
         clients: number of clients.
         shards_per_client: number of shards of each client.
-        generator: source of the draw of shards.
+        generator: random generator that distributes the shards.
 
     Returns:
-        The records of each client, as indices into `labels`. No record has two clients.
+        The records of each client, as indices into `labels`. No record belongs to two clients.
     """
     shard_count = clients * shards_per_client
     shard_size = len(labels) // shard_count

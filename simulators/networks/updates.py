@@ -37,11 +37,11 @@ class LaplaceLevels:
     decay_rate: float
 
     def draw(self, dimension: int, generator: np.random.Generator) -> Integers:
-        """Draw the noise of a vector, in grid steps (integer multiples of the distance of the grid's points).
+        """Draw independent noise for each coordinate of a vector, as a number of grid steps.
 
         Args:
             dimension: number of coordinates, at least 1.
-            generator: source of randomness, which makes the draws reproducible.
+            generator: source of randomness, which makes the noise reproducible.
 
         Returns:
             Independent integers, (dimension,), each of absolute value at most `noise_levels`.
@@ -60,7 +60,7 @@ class BinomialTrials:
     trials: int
 
     def draw(self, dimension: int, generator: np.random.Generator) -> Integers:
-        """Draw the noise of a vector, in grid steps (integer multiples of the distance of the grid's points).
+        """Draw independent noise for each coordinate of a vector, as a number of grid steps.
 
         Args:
             dimension: number of coordinates, at least 1.
@@ -75,14 +75,15 @@ class BinomialTrials:
 
 @dataclass(frozen=True, kw_only=True)
 class UpdateRule:
-    """Turns clients' updates into messages, and the messages into a mean: by scaling, rounding and noise.
+    """Rule by which clients' updates become messages, and messages a noisy mean: scaling, rounding and noise.
 
     Attributes:
-        scaling: `normalised`, `clipped`, or `none`.
+        scaling: `normalised`, `clipped` or `none`.
         clipping_norm: clipping norm C of clipped updates, in the unit of the weights; None for other updates.
-        quantization_levels: number of grid steps in a unit; None for no rounding.
-        noise: distribution of the noise; None for no noise. It needs a grid.
-        noise_at: the party that adds the noise.
+        quantization_levels: number s of grid steps in a unit: coordinates are rounded to multiples of 1/s. None for no
+            rounding.
+        noise: distribution of the noise, in grid steps; None for no noise. It is only possible with rounding.
+        noise_at: whether each client adds noise to its message, or the server adds it once to the sum.
     """
 
     scaling: UpdateScaling
@@ -93,7 +94,7 @@ class UpdateRule:
 
     @property
     def unit(self) -> float:
-        """Length in the space of weights that corresponds to 1 in a message: C for clipped updates, otherwise 1."""
+        """Factor from scaled updates to weights: the clipping norm C for clipped updates, otherwise 1."""
         return self.clipping_norm or 1.0
 
     def scale(self, update: Floats) -> Floats:
@@ -106,8 +107,8 @@ class UpdateRule:
             The scaled update, of the same shape.
 
         Guarantees:
-            The ℓ2 norm of a clipped update is at most 1, and a normalised one has the norm 1 up to rounding. An update
-            with a coordinate that is not finite becomes zero, unless the scaling is `none`.
+            Up to rounding, the ℓ2 norm of a clipped update is at most 1, and that of a normalised one is 1, or 0 for a
+            zero update. An update with a coordinate that is not finite becomes zero, unless the scaling is `none`.
         """
         if self.scaling == "normalised":
             return unit_vectors(update)
@@ -117,10 +118,10 @@ class UpdateRule:
         return update
 
     def mean_message(self, updates: Iterable[Floats], generator: np.random.Generator) -> Floats:
-        """Return the mean message of clients, by which the server changes its weights.
+        """Return the noisy mean of clients' messages, by which the server changes its weights.
 
         Args:
-            updates: the update of each client, of shape (d), for d coordinates.
+            updates: updates of one or more clients, each of shape (d), for d coordinates.
             generator: source of rounding and noise.
 
         Returns:
@@ -138,14 +139,14 @@ class UpdateRule:
         return np.asarray(total * (self.unit / (count * grid_steps_in_unit)))
 
     def _message(self, update: Floats, generator: np.random.Generator) -> Floats | Integers:
-        """Return the message that a client sends: its update after scaling, rounding and noise.
+        """Return the message that a client sends: its update after scaling, rounding and its own noise, if any.
 
         Args:
             update: the update of the client.
             generator: source of rounding and noise.
 
         Returns:
-            The message, in grid steps if there is a grid, and in units of `unit` otherwise.
+            Numbers of grid steps if updates are rounded; otherwise the scaled update.
         """
         scaled = self.scale(update)
         if self.quantization_levels is None:

@@ -79,11 +79,11 @@ class Trained:
         guarantee: guarantee of the calibration. A run that ended early has spent less, but the guarantee stays the
             same.
         carried_out: conditions of the guarantee and of the bounds that this run ensured.
-        left_to_you: conditions for which only the caller can vouch.
+        left_to_you: conditions that the run cannot ensure. The caller must make sure that they hold.
         cautions: warnings about the run.
         tables: True if the library computed the gradients, from features and targets.
-        receipt: receipt of the ledger for the commit before the first round; None without a ledger.
-        calibration: the calibration of the run.
+        receipt: receipt of the ledger that recorded the run before its first round; None without a ledger.
+        calibration: the calibration from which the run took its noise and its other parameters.
     """
 
     algorithm: str
@@ -99,7 +99,7 @@ class Trained:
     calibration: Calibration
 
     def __repr__(self) -> str:
-        """Return one line with the size of the run, its guarantee, and how far the guarantee is supported."""
+        """Return one line with the size of the run, its ε at δ, and the status of this ε."""
         guarantee = self.guarantee
         bound = f"ε ≤ {guarantee.epsilon.upper:.6g} at δ = 10^{guarantee.target.log10_delta:g}"
         return (
@@ -109,13 +109,12 @@ class Trained:
 
     @property
     def statement(self) -> RunStatement:
-        """Statement of the ε of this run, with the conditions on which it rests.
+        """Statement of the ε of this run, with the conditions under which it holds.
 
-        Conditions that the training loop ensured count as observed in each round. The caller must vouch for the others.
-        Conditions about the deployment accompany every ε, because no run shows them.
+        Conditions that the training loop ensured count as observed in each round. The caller declares that the others
+        hold. Conditions about the deployment are listed with every ε, because no run can show them.
         """
-        # Of the conditions left to the caller, some are of the guarantee, and the rest of bounds on the risk. Those of
-        # the deployment are listed apart from the others.
+        # Conditions that only bounds on the risk need are left out, because the statement is about ε.
         of_guarantee = {condition.id for condition in self.calibration.declared_conditions}
         unobserved = [condition for condition in self.left_to_you if condition.id in of_guarantee]
         deployment = [condition.statement for condition in unobserved if condition.id in OF_DEPLOYMENT]
@@ -138,15 +137,16 @@ class Trained:
         )
 
     def _list_declared(self, unobserved: Iterable[DeclaredCondition]) -> list[str]:
-        """Return the conditions of the run's ε that only the caller can vouch for, as sentences.
+        """List the conditions of the run's ε that hold only if the caller is right about them.
 
-        Such conditions come from the calibration, from given randomness, from clients as functions, and from the log.
+        They are conditions of the calibration, and further ones if the caller gave the randomness, if clients are
+        gradient functions, or if the log has values that no noise protects.
 
         Args:
-            unobserved: conditions of the guarantee that the run did not carry out.
+            unobserved: conditions of the guarantee that the run did not ensure.
 
         Returns:
-            The sentences. The list is empty if the run itself ensured every condition.
+            One sentence for each condition; none if the run itself ensured every condition.
         """
         declared = [condition.statement for condition in unobserved if condition.id not in OF_DEPLOYMENT]
         if any(caution.code == INSECURE_RANDOMNESS for caution in self.cautions):
@@ -158,7 +158,7 @@ class Trained:
         return declared
 
     def report(self, *, date: str | None = None) -> str:
-        """Return a page of HTML to sign: the calibration, and how far the ε of this run is supported.
+        """Return a page of HTML to sign, with the calibration and the statement of the ε of this run.
 
         Args:
             date: the caller's date, YYYY-MM-DD, because no clock is read; None for a page without a date.
@@ -176,7 +176,7 @@ class Trained:
 
     @property
     def status(self) -> RunStatus:
-        """`certified`, or `declared` where a premise of ε rests on the caller; a contradicted run returns no model."""
+        """Status of ε: `certified` if the run ensured all of its conditions, otherwise `declared`."""
         return self.statement.status
 
     @property
@@ -186,7 +186,7 @@ class Trained:
 
     @property
     def bits(self) -> int | None:
-        """Number of bits that clients sent in all rounds, as the calibration counts them; None if it is secret."""
+        """Number of bits that clients sent in all rounds, as the calibration counts them; None if it must be secret."""
         total = 0
         for entry in self.log:
             if entry.bits is None:
@@ -198,10 +198,10 @@ class Trained:
 def conditions(
     answer: Calibration, *, means_only: bool, tables: bool
 ) -> tuple[tuple[DeclaredCondition, ...], tuple[DeclaredCondition, ...]]:
-    """Split the conditions of a guarantee into those that the training loop ensures, and those left to the caller.
+    """Split the conditions of a calibration into those that the training loop ensures, and those left to the caller.
 
-    The loop ensures `CARRIED_OUT` in every run. It ensures further ones in some runs, such as `BY_CLIPPING` if it clips
-    the gradient of each record.
+    The loop ensures some conditions in every run. It ensures others only in some runs, for example bounded gradients if
+    it clips the gradient of each record.
 
     Args:
         answer: the calibration.
@@ -209,9 +209,8 @@ def conditions(
         tables: whether clients are features and targets, so that the library itself computes the gradients.
 
     Returns:
-        The conditions that the loop ensures, and the conditions for which the caller must vouch.
+        The conditions that the loop ensures, and those that the caller must ensure.
     """
-    # The identifiers of all conditions that this run ensures.
     observed = set(CARRIED_OUT)
     if tables:
         observed |= OF_TABLES
@@ -229,16 +228,16 @@ def conditions(
 def cautions(answer: Calibration, *, means_only: bool, seeded: bool, own_steps: bool) -> Iterable[Caution]:
     """Yield the warnings about a training run that its calibration does not already have.
 
-    The guarantee holds under the conditions of the calibration. These warnings say where a run in one process differs.
+    They say where a run in one process differs from the setting of the guarantee, or of the bounds on the risk.
 
     Args:
         answer: the calibration.
-        means_only: whether clients return means of gradients instead of one gradient a record.
-        seeded: whether the randomness was given by the caller.
-        own_steps: whether the caller gave step sizes.
+        means_only: whether some client returns the mean of its gradients instead of one gradient for each record.
+        seeded: whether the caller gave the randomness.
+        own_steps: whether the caller gave the step sizes.
 
     Yields:
-        A warning with a fixed code, by which programs recognise it, and a message.
+        Warnings, each with a fixed code for programs and a message.
     """
     # Warnings about the protection of the data.
     if seeded:

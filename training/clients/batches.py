@@ -19,9 +19,9 @@ class Batch:
 
     Attributes:
         clients: indices of the clients, (M,).
-        places: indices of the batch's records among the records of each client, (M, K).
-        counted: True for the entries of `places` that belong to the batch, and False for padding, (M, K). None if all
-            batches have K records.
+        places: indices of the batch's records among the records of their client, (M, K).
+        counted: False for entries of `places` that only fill up a shorter batch, and True for the others, (M, K). None
+            if all batches have K records.
     """
 
     clients: Indices
@@ -32,11 +32,9 @@ class Batch:
     def of(cls, clients: Indices, places: Sequence[Indices]) -> Batch:
         """Build a batch from the indices of the records of each client.
 
-        The clients may have different numbers of records.
-
         Args:
-            clients: indices of the clients, (M,), for M participants.
-            places: indices of the records in the batch of each client, one array per client.
+            clients: indices of M clients, (M,).
+            places: for each client, the indices of the batch's records among its own records. Their numbers may differ.
 
         Returns:
             The batch. If the numbers of records differ, shorter rows are filled up with zeros, which a mask excludes.
@@ -46,7 +44,6 @@ class Batch:
         if len(places) and np.all(sizes == largest):
             return cls(clients, np.stack(places))
 
-        # Shorter rows are filled up, and a mask tells the records from the padding.
         padded = np.zeros((len(places), largest), dtype=np.int64)
         for row, records in zip(padded, places, strict=True):
             row[: len(records)] = records
@@ -81,7 +78,7 @@ class GradientStatistics:
     """Statistics of gradients before clipping: functions of the data that no guarantee covers.
 
     Attributes:
-        largest_norm: largest ℓ2 norm of a gradient.
+        largest_norm: largest ℓ2 norm of a gradient with finite entries.
         clipped: number of gradients longer than the bound, beyond rounding.
         not_finite: number of gradients with NaN or infinite entries; they count as zeros.
     """
@@ -91,7 +88,7 @@ class GradientStatistics:
     not_finite: int = 0
 
     def merge(self, other: GradientStatistics) -> GradientStatistics:
-        """Return the statistics of two sets of gradients together: the larger norm, and the sums of the counts."""
+        """Return the statistics of both sets of gradients together: the larger norm, and the sums of the counts."""
         return GradientStatistics(
             largest_norm=max(self.largest_norm, other.largest_norm),
             clipped=self.clipped + other.clipped,
@@ -100,9 +97,9 @@ class GradientStatistics:
 
 
 class Gradients(Protocol):
-    """Protocol of N clients that return sums of clipped gradients with d coordinates.
+    """Interface of N clients to training loops, which need sums of clipped gradients with d coordinates.
 
-    Training loops use clients only by these members, so that their data may be tables or functions of the caller.
+    The clients may have tables of data or gradient functions of the caller.
     """
 
     @property
@@ -118,35 +115,34 @@ class Gradients(Protocol):
         """True if some client returns only means, so that the gradients of its records cannot be clipped here."""
 
     def sums(self, models: Floats, batch: Batch, bounds: Floats) -> tuple[Floats, GradientStatistics]:
-        """Return the sums of clipped gradients of the clients in a batch.
+        """Return the sum of the clipped gradients of each client in a batch.
 
         A gradient with NaN or infinite entries counts as zeros.
 
         Args:
-            models: one model (d,), for d coordinates, or one per client (M, d).
+            models: one model (d,) for all clients, or one per client (M, d), for d coordinates.
             batch: records of M clients.
             bounds: clipping norm of each client, (M,).
 
         Returns:
-            The sums, (M, d), and statistics of the gradients.
+            The sums, (M, d), and statistics of the gradients before clipping.
         """
 
 
 def integers(source: RandomSource, count: int, size: int) -> Indices:
-    """Draw independent uniform integers from 0, …, count − 1, exactly, by rejection.
+    """Draw independent integers from 0, …, count − 1, with exactly equal probabilities.
 
-    Remainders of random words are uniform only if the number of words is a multiple of `count`. Therefore words beyond
-    the largest such multiple are drawn again.
+    The integers are remainders of random words, numbers of `WORD` random bits. Words from the largest multiple of
+    `count` on are drawn again, because otherwise small remainders would be more probable.
 
     Args:
         source: source of random words.
-        count: number of values.
-        size: number of draws.
+        count: number of values of an integer, at least 1.
+        size: number of integers.
 
     Returns:
         The integers, shape (size,).
     """
-    # Words beyond the largest multiple of `count` are rejected, so that every remainder has the same probability.
     possible_words = 1 << WORD
     largest_accepted = np.uint64(possible_words - possible_words % count - 1)
     words = source.words((size,))
@@ -163,28 +159,26 @@ def draw(source: RandomSource, sampling: Sampling, clients: Indices, sizes: Indi
 
     Args:
         source: source of randomness.
-        sampling: distribution of a batch; `full` takes all records of a client.
+        sampling: distribution of a batch. `full`: all records of the client. `poisson`: each record independently with
+            the same probability. `with-replacement`: independent uniform records. Otherwise: a uniform subset.
         clients: indices of the clients, (M,).
         sizes: number of records of each client, (M,).
-        batch_sizes: number of records of each batch, (M,); the expected number for Poisson batches. It is not used for
-            full batches.
+        batch_sizes: number of records of each batch, (M,), and for `poisson` the expected number. Not used for `full`.
 
     Returns:
-        The batch. A client with an empty Poisson batch is in it, without records.
+        The batches of all M clients. A Poisson batch may be empty.
     """
-    # Number of records of each client, and number of records in its batch.
     counts = list(zip(sizes.tolist(), batch_sizes.tolist(), strict=True))
     if sampling == "full":
         all_records = [np.arange(size) for size, _ in counts]
         return Batch.of(clients, all_records)
     if sampling == "poisson":
-        # Each record is in the batch independently, with the same probability.
         included = [source.flips(batch_size / size, (size,)) for size, batch_size in counts]
         return Batch.of(clients, [np.flatnonzero(is_included) for is_included in included])
     if sampling == "with-replacement":
         return Batch.of(clients, [integers(source, size, batch_size) for size, batch_size in counts])
 
-    # Without replacement: a uniform subset of fixed size. One call for all clients is faster.
+    # Uniform subsets of fixed size. If all clients have the same sizes, one call for all of them is faster.
     are_clients_equal = len(set(counts)) == 1
     if are_clients_equal:
         size, batch_size = counts[0]

@@ -21,12 +21,12 @@ class Client:
     """A client with at least one record and a gradient function.
 
     Attributes:
-        gradient: function of a model (d,) and the indices of the records of a batch, each in 0, …, records − 1. It
+        gradient: function of a model (d,) and the indices of the K records of a batch, each in 0, …, records − 1. It
             returns a numpy array, or any object with DLPack.
         records: number of the client's records.
-        returns: shape of the function's result. `per-record`: (len(places), d), one row per record in the given order,
-            and each row is clipped here. `means`: their mean (d,), and you declare that every record's gradient is
-            within the bound, because only the mean can be clipped.
+        returns: what the function returns. `per-record`: one gradient per record, (K, d), in the given order. Each one
+            is clipped by the library. `means`: the mean of the gradients, (d,). Only the mean can be clipped, so you
+            declare that the gradient of every record is within the clipping bound.
     """
 
     gradient: Callable[[Floats, Indices], object]
@@ -36,7 +36,7 @@ class Client:
 
 @dataclass(frozen=True)
 class CallableClients:
-    """Clients with gradient functions of the caller, which are called one after another.
+    """N clients with gradient functions of the caller, which are called one after another.
 
     Attributes:
         clients: the clients, each with its function and its number of records.
@@ -48,12 +48,12 @@ class CallableClients:
 
     @property
     def sizes(self) -> Indices:
-        """(N,): number of records of each client."""
+        """Number of records of each of the N clients, (N,)."""
         return np.asarray([client.records for client in self.clients], dtype=np.int64)
 
     @property
     def means_only(self) -> bool:
-        """True if some client returns only means."""
+        """True if some client returns only the mean of its gradients."""
         return any(client.returns == "means" for client in self.clients)
 
     def sums(self, models: Floats, batch: Batch, bounds: Floats) -> tuple[Floats, GradientStatistics]:
@@ -67,10 +67,11 @@ class CallableClients:
             bounds: clipping norm of each client, (M,).
 
         Returns:
-            The sums, shape (M, d), which are zero for clients without records in the batch, and the merged statistics.
+            The sums, shape (M, d), which are zero for clients without records in the batch, and the statistics of all.
 
         Raises:
-            InvalidInput: a client returned an array of the wrong shape; the message contains only the shape.
+            InvalidInput: a client returned an array of the wrong shape, or not an array of real numbers. The message
+                contains no values of the array.
         """
         sums = np.zeros((len(batch.clients), self.dimension))
         statistics = GradientStatistics()
@@ -81,36 +82,37 @@ class CallableClients:
             model = models if models.ndim == 1 else models[row]
             gradients, factor = self._request_gradients(client_index, np.array(model), places)
 
-            # Clipping happens here and not in the client's function, because the guarantee rests on it.
+            # Clipping is not left to the client's function, because the guarantee depends on it.
             clipped, client_statistics = clip_rows(gradients, float(bounds[row]))
             sums[row] = factor * np.sum(clipped, axis=0)
             statistics = statistics.merge(client_statistics)
         return sums, statistics
 
-    def _request_gradients(self, name: int, model: Floats, places: Indices) -> tuple[Floats, int]:
+    def _request_gradients(self, client_index: int, model: Floats, places: Indices) -> tuple[Floats, int]:
         """Call a client's gradient function, and check the shape of its result.
 
-        The function gets copies, and its result is copied, so that it cannot change the run afterwards.
+        The function gets a copy of the indices, and its result is copied, so that it cannot change the run afterwards.
 
         Args:
-            name: index of the client.
-            model: model at which the gradients are taken, (d,), for d coordinates.
-            places: indices of the records in the client's data, (K,).
+            client_index: index of the client.
+            model: model at which the gradients are computed, (d,), for d coordinates. The function may change it.
+            places: indices of K of the client's records, (K,).
 
         Returns:
-            Rows (K, d) of the records' gradients with the factor 1, or a single row (1, d), their mean, with the factor
-            K. The factor times the sum of the rows is the sum of all gradients.
+            Rows and a factor, such that the factor times the sum of the rows is the sum of all gradients. They are the
+            K gradients (K, d) and 1, or their mean (1, d) and K.
 
         Raises:
-            InvalidInput: the client returned an array of another shape.
+            InvalidInput: the client returned an array of the wrong shape, or not an array of real numbers.
         """
-        client = self.clients[name]
+        client = self.clients[client_index]
         returns_mean = client.returns == "means"
         expected_shape = (self.dimension,) if returns_mean else (len(places), self.dimension)
-        gradients = as_floats(client.gradient(model, np.array(places)), pointer=f"/clients/{name}")
+        pointer = f"/clients/{client_index}"
+        gradients = as_floats(client.gradient(model, np.array(places)), pointer=pointer)
         if gradients.shape != expected_shape:
             message = f"returned an array of shape {gradients.shape}"
-            raise InvalidInput.at(f"/clients/{name}", message, allowed=f"shape {expected_shape}")
+            raise InvalidInput.at(pointer, message, allowed=f"shape {expected_shape}")
         if returns_mean:
             return gradients[None], len(places)
         return gradients, 1

@@ -15,8 +15,7 @@ from epsilond.training.arrays import Floats
 class VectorLoss:
     """A loss ℓ(z, y) of a linear prediction z = Wx and a target y, convex in z.
 
-    x are the features of a record, and the model W is a matrix of shape (outputs, p) for p features. `steepest` and
-    `curvature` are constants of ℓ for features x of norm at most 1.
+    x are the features of a record, and the model W is a matrix of shape (outputs, p) for p features.
 
     Attributes:
         name: name of the loss.
@@ -24,9 +23,10 @@ class VectorLoss:
         slopes: gradient ∂ℓ/∂z, as a function of predictions of shape (…, outputs) and targets of shape (…). The result
             has the shape of the predictions.
         values: loss ℓ, as a function of the same arguments. The result has the shape of the targets.
-        steepest: upper bound on ‖∂ℓ/∂z‖ for all z with |z| at most the argument, which may be infinite.
+        steepest: function of a number r > 0, which may be infinite. It returns an upper bound on ‖∂ℓ/∂z‖ for all
+            predictions with ‖z‖ ≤ r and all targets.
         curvature: Lipschitz constant of ∂ℓ/∂z as a function of z.
-        largest_target: size to which targets are clipped; None if targets are labels.
+        largest_target: largest absolute value of a target, to which targets are clipped; None if targets are labels.
     """
 
     name: str
@@ -44,7 +44,7 @@ class VectorLoss:
             targets: targets of all records, shape (n,), for n records.
 
         Returns:
-            The targets, shape (n,). Clipped targets have NaN replaced by 0.
+            The targets, shape (n,). In targets that are clipped, NaN is replaced by 0.
 
         Raises:
             InvalidInput: a label is not valid for the loss.
@@ -52,7 +52,7 @@ class VectorLoss:
         if self.largest_target is not None:
             return np.clip(np.nan_to_num(targets), -self.largest_target, self.largest_target)
 
-        # A loss with one output has labels ±1, one with several outputs has the numbers of its classes.
+        # The labels of a loss with several outputs are the numbers of its classes.
         labels: tuple[float, ...] = (-1.0, 1.0)
         allowed = "-1 and 1"
         if self.outputs > 1:
@@ -64,12 +64,12 @@ class VectorLoss:
 
 
 def logistic() -> VectorLoss:
-    """Return the logistic loss ln(1 + e^(−yz)) with labels y = ±1.
+    """Return the logistic loss ln(1 + e^(−yz)) of a prediction z and a label y = ±1.
 
-    Its slope −y/(1 + e^(yz)) has size at most 1, and the slope of the slope is at most ¼.
+    Its derivative −y/(1 + e^(yz)) has an absolute value of at most 1, and its second derivative is at most ¼.
 
     Returns:
-        The loss as a function of a prediction z = ⟨w, x⟩, with bounds on its first and second derivative.
+        The loss, with these bounds on its derivatives.
     """
 
     def slopes(predictions: Floats, labels: Floats) -> Floats:
@@ -95,19 +95,19 @@ def logistic() -> VectorLoss:
 def softmax(classes: int) -> VectorLoss:
     """Return the cross-entropy −ln p_y of the softmax p, with labels y = 0, …, classes − 1.
 
-    The model has one row of weights per class, one after another. The gradient in the predictions is p − e_y, with the
-    unit vector e_y of the label. Its norm is at most √2. The Hessian diag(p) − ppᵀ is at most ½ in norm.
+    The model has one row of weights per class. With the unit vector e_y of the label, the gradient in the predictions
+    is p − e_y, with a norm of at most √2. The Hessian diag(p) − ppᵀ has a norm of at most ½.
 
     Args:
-        classes: number of classes.
+        classes: number of classes, at least 2.
 
     Returns:
-        The loss as a function of the predictions z of all classes, with bounds on its gradient and Hessian.
+        The loss as a function of the predictions of all classes, with bounds on its gradient and Hessian.
     """
 
     def slopes(predictions: Floats, labels: Floats) -> Floats:
         """Return p − e_y: the probabilities of all classes, minus 1 for the class of the label."""
-        # Subtracting the largest prediction changes no probability, and prevents overflow.
+        # Subtracting the largest prediction prevents overflow, and does not change the probabilities.
         exponentials = np.exp(predictions - np.max(predictions, axis=-1, keepdims=True))
         probabilities = exponentials / np.sum(exponentials, axis=-1, keepdims=True)
         is_label = np.arange(classes) == labels[..., None]
@@ -134,13 +134,13 @@ def softmax(classes: int) -> VectorLoss:
 def least_squares(largest_target: float = 1.0) -> VectorLoss:
     """Return the squared loss ½(z − y)² of a prediction z and a target y.
 
-    Its slope z − y is not bounded, so that the loss is Lipschitz continuous only for bounded predictions.
+    Its derivative z − y is not bounded, so that the loss is Lipschitz continuous only for bounded predictions.
 
     Args:
         largest_target: targets are clipped to [−largest_target, largest_target].
 
     Returns:
-        The loss as a function of a prediction z. The size of its slope is at most |z| + largest_target.
+        The loss, with the bound |z| + largest_target on the absolute value of its derivative.
     """
 
     def values(predictions: Floats, targets: Floats) -> Floats:
@@ -168,7 +168,7 @@ def huber(threshold: float = 1.0, largest_target: float = 1.0) -> VectorLoss:
         largest_target: targets are clipped to [−largest_target, largest_target].
 
     Returns:
-        The loss as a function of a prediction z. Its slope is at most the threshold.
+        The loss. The absolute value of its derivative is at most the threshold.
     """
 
     def slopes(predictions: Floats, targets: Floats) -> Floats:

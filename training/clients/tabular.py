@@ -12,25 +12,25 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.mechanisms.clipping import clip
 from epsilond.training.arrays import Floats, Indices, as_floats
 from epsilond.training.clients.batches import Batch, GradientStatistics
-from epsilond.training.clients.clipping import measure_norms, rounding, scales
+from epsilond.training.clients.clipping import measure_norms, relative_rounding_bound, safe_clipping_factors
 from epsilond.training.clients.losses import LOSSES, VectorLoss
 
 
 @dataclass(frozen=True)
 class TabularClients:
-    """Records of all clients, one client after another, with a loss of a linear prediction.
+    """Records of N clients, one client after another, with a loss of a linear prediction.
 
-    A record with features x and target y has the loss ℓ(Wx, y) + μ/2 ‖w‖² of the model W (outputs, p), written as the
-    vector w (d,). Here ℓ is `loss`, and μ is `strong_convexity`.
+    A record with features x and target y has the loss ℓ(Wx, y) + μ/2 ‖w‖². Here W is the model as a matrix
+    (outputs, p), and w is the same model as a vector (d,).
 
     Attributes:
         features: features of all n records, of shape (n, p). Their norms are at most `feature_norm`, so that the
             constants of the losses hold for every record.
         targets: targets of all records, of shape (n,).
-        starts: index of the first record of each of N clients, and the end of the last one, of shape (N + 1,).
+        starts: index of the first record of each client, and the number n of all records, of shape (N + 1,).
         loss: loss ℓ of a prediction and a target.
-        feature_norm: largest norm of a record's features.
-        strong_convexity: μ ≥ 0.
+        feature_norm: upper bound on the ℓ2 norm of a record's features.
+        strong_convexity: weight μ ≥ 0 of the ridge term.
     """
 
     features: Floats
@@ -42,7 +42,7 @@ class TabularClients:
 
     @property
     def sizes(self) -> Indices:
-        """(N,): number of records of each client."""
+        """Number of records of each of the N clients, (N,)."""
         return np.diff(self.starts)
 
     @property
@@ -57,7 +57,7 @@ class TabularClients:
 
     @property
     def smoothness(self) -> float:
-        """Smoothness β of every record's loss."""
+        """Smoothness β of every record's loss, a Lipschitz constant of its gradient."""
         return self.loss.curvature * self.feature_norm**2 + self.strong_convexity
 
     def lipschitz(self, radius: float) -> float:
@@ -67,8 +67,8 @@ class TabularClients:
             radius: radius of the ball of models, which may be infinite.
 
         Returns:
-            The constant: the steepest slope at predictions of these models, times the feature norm, plus μ times the
-            radius.
+            The bound on the derivative of ℓ at predictions of these models, times the bound on the norm of the
+            features, plus μ times the radius.
         """
         ridge_slope = 0.0
         if self.strong_convexity:  # 0 times an infinite radius would be NaN
@@ -77,14 +77,14 @@ class TabularClients:
         return self.loss.steepest(largest_prediction) * self.feature_norm + ridge_slope
 
     def sums(self, models: Floats, batch: Batch, bounds: Floats) -> tuple[Floats, GradientStatistics]:
-        """Return the sums of clipped gradients of the clients in a batch, (M, d), and statistics of their norms.
+        """Return the sum of the clipped gradients of each client in a batch, and statistics of their norms.
 
-        The gradient of a record is s ⊗ x + μw, the outer product of slopes s and features x, plus a ridge term. Here
-        s = ∂ℓ/∂z is the derivative of the loss at the predictions z = Wx, and μ the strong convexity. No gradient is
-        stored: its norm and the sum follow from s and x. A gradient with NaN or infinite entries counts as zeros.
+        With the features x of a record, its prediction z = Wx and the slopes s = ∂ℓ/∂z, the gradient is s ⊗ x + μw. Its
+        norm and the sums are computed from s and x, so that no gradient is stored. A gradient with NaN or infinite
+        entries counts as zeros.
 
         Args:
-            models: one model (d,), for d coordinates, or one per client (M, d).
+            models: one model w (d,) for all clients, or one per client (M, d), for d coordinates.
             batch: records of M clients.
             bounds: clipping norm of each client, (M,).
 
@@ -103,9 +103,9 @@ class TabularClients:
         is_record = np.ones(rows.shape, dtype=np.bool_)
         if batch.counted is not None:
             is_record = batch.counted
-        norms = self._norms(models, features, predictions, slopes)
+        norms = self._gradient_norms(models, features, predictions, slopes)
         is_finite = np.isfinite(norms)
-        clipping = scales(np.where(is_finite, norms, 1.0), bounds[:, None], self.dimension)
+        clipping = safe_clipping_factors(np.where(is_finite, norms, 1.0), bounds[:, None], self.dimension)
         factors = np.where(is_finite, clipping, 0.0) * is_record.astype(np.float64)
 
         # Sum of s ⊗ x, as one product of matrices per client, plus the gradients μw of the ridge term.
@@ -120,20 +120,23 @@ class TabularClients:
         all_bounds = np.broadcast_to(bounds[:, None], counted_norms.shape)
         return sums, measure_norms(counted_norms, all_bounds, is_finite | ~is_record)
 
-    def _norms(self, models: Floats, features: Floats, predictions: Floats, slopes: Floats) -> Floats:
-        """Return upper bounds on the norms of the records' gradients s ⊗ x + μw, tight up to rounding.
+    def _gradient_norms(self, models: Floats, features: Floats, predictions: Floats, slopes: Floats) -> Floats:
+        """Compute the norms of the records' gradients s ⊗ x + μw, without the gradients themselves.
 
-        ‖s ⊗ x + μw‖² = ‖s‖²‖x‖² + 2μ ⟨s, Wx⟩ + μ²‖w‖². The squared bound is this sum plus, unless μ = 0, a bound on its
-        rounding error.
+        The sum is
+
+            ‖s ⊗ x + μw‖² = ‖s‖²‖x‖² + 2μ ⟨s, Wx⟩ + μ²‖w‖².
+
+        If μ > 0, terms of this sum may cancel. A bound on its rounding error is then added.
 
         Args:
-            models: one model w (d,), for d coordinates, or one per client (M, d), for M clients.
+            models: one model w (d,) for all clients, or one per client (M, d), for d coordinates.
             features: features x of each record, (M, K, p), for K records and p features.
             predictions: prediction Wx of each record, (M, K, outputs).
             slopes: derivative s of the loss by the prediction, of each record, (M, K, outputs).
 
         Returns:
-            The bounds, (M, K).
+            One number for each record, (M, K), below the norm at most by a relative error of a few roundings.
         """
         squared_loss_part = np.sum(np.square(slopes), axis=-1) * np.sum(np.square(features), axis=-1)
         if not self.strong_convexity:
@@ -147,9 +150,9 @@ class TabularClients:
         cross_term = 2.0 * mu * np.sum(slopes * predictions, axis=-1)
         squared_norm = squared_loss_part + cross_term + mu * mu * squared_model
 
-        # The rounding error is relative to the square of the sum of both parts' norms.
+        # The terms that may cancel are at most (‖s‖‖x‖ + μ‖w‖)² together, and their rounding is relative to this.
         sum_of_norms = np.sqrt(squared_loss_part) + mu * np.sqrt(squared_model)
-        error = rounding(self.dimension) * np.square(sum_of_norms)
+        error = relative_rounding_bound(self.dimension) * np.square(sum_of_norms)
         return np.asarray(np.sqrt(np.maximum(squared_norm, 0.0) + error))
 
 
@@ -160,17 +163,18 @@ def tabular(
     feature_norm: float = 1.0,
     strong_convexity: float = 0.0,
 ) -> TabularClients:
-    """Build clients from (features (n_i, p), targets (n_i,)), with a loss of a linear prediction.
+    """Build clients from tables of features and targets, with a loss of a linear prediction.
 
     Args:
-        parts: features and targets of each client. A feature with a NaN or infinite value counts as 0.
+        parts: for each client i a pair of features (n_i, p) and targets (n_i,), for n_i records and p features. A
+            feature with a NaN or infinite value counts as 0.
         loss: logistic (targets ±1), least-squares or huber, or the result of a function of `epsilond.training`, such as
             softmax(classes).
-        feature_norm: longer feature vectors are scaled down to this norm; choose it without looking at the data.
+        feature_norm: longer feature vectors are scaled down to this ℓ2 norm. Choose it without looking at the data.
         strong_convexity: weight μ ≥ 0 of the ridge term μ/2 ‖w‖², which is added to every record's loss.
 
     Returns:
-        The clients; its losses have known constants of smoothness and Lipschitz continuity.
+        The clients. `smoothness` and `lipschitz` give constants of their losses.
 
     Example:
         >>> from epsilond.training import tabular
@@ -179,7 +183,8 @@ def tabular(
         (2, [2], 1.0, 0.25)
 
     Raises:
-        InvalidInput: the shapes do not fit, the loss does not exist, or a label is not valid for the loss.
+        InvalidInput: the shapes do not fit, the loss does not exist, a label is not valid for it, or `feature_norm` or
+            `strong_convexity` is out of range.
     """
     chosen_loss = _choose_loss(loss)
     if not feature_norm > 0.0 or not np.isfinite(feature_norm):
@@ -187,7 +192,6 @@ def tabular(
     if not 0.0 <= strong_convexity < np.inf:
         raise InvalidInput.at("/strong_convexity", "is out of range", allowed="≥ 0, finite")
 
-    # All records in one table. Features that are not finite count as 0.
     clients = _read_clients(parts)
     raw_features = np.concatenate([client.features for client in clients])
     finite_features = np.nan_to_num(raw_features, posinf=0.0, neginf=0.0)
@@ -240,7 +244,7 @@ def _read_clients(parts: Sequence[object]) -> list[_ClientTable]:
         One table for each client, in the given order.
 
     Raises:
-        InvalidInput: there is no client, a client has no such pair, or clients have different numbers of features.
+        InvalidInput: there is no client, a client has no valid pair, or clients have different numbers of features.
     """
     clients = [_read_client(index, part) for index, part in enumerate(parts)]
     numbers_of_features = {client.features.shape[1] for client in clients}
@@ -260,7 +264,7 @@ def _read_client(index: int, part: object) -> _ClientTable:
         The features, shape (n, p), for p features, and the targets, shape (n,), with n at least 1.
 
     Raises:
-        InvalidInput: the part is not such a pair.
+        InvalidInput: the part is no such pair, the shapes do not fit each other, or there is no record.
     """
     pointer = f"/clients/{index}"
     if not isinstance(part, Sequence) or len(part) != 2:

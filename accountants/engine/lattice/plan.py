@@ -37,14 +37,14 @@ _MOST_EXAMINED = 1e6
 """Number of frequencies that may always be examined one by one: a few arrays of 8 MB."""
 _MOST_SUMMED = 2**18
 """Largest number of frequencies that are summed directly: as many as the largest FFT has, to bound the memory."""
-_TERMS_EACH = 100
+_POWER_COST = 100
 """Cost of raising φ of one distribution at one frequency to its count, in terms of a sum."""
-_FFT_EACH = 16
+_FFT_POINT_COST = 16
 """Cost of one point of an FFT, in terms of a sum."""
-_CHEAP = 2**13
-"""Points of an FFT that costs less than the arrays around it; a period may then be three times as long."""
-_ROOM = 1.5
-"""Largest size of an FFT, relative to the points of a period; the margin serves ε that are far from the tilt's own."""
+_CHEAP_POINTS = 2**13
+"""Points of an FFT that costs less than the arrays around it. Up to this size a period is made three times as long."""
+_LARGEST_OVERSIZE = 1.5
+"""Largest size of a full FFT, relative to the points of a period. A longer period helps at ε far from the best one."""
 
 
 class TooLarge(NamedTuple):
@@ -57,6 +57,16 @@ class TooLarge(NamedTuple):
     factor: float
 
 
+class TooManyFrequencies(NamedTuple):
+    """The result of a search for relevant frequencies that found more than it may return.
+
+    Attributes:
+        count: number of frequencies that are not proved to be negligible.
+    """
+
+    count: float
+
+
 @dataclass(frozen=True)
 class TransformPlan:
     """The plan for computing the Fourier transform of a composition of lattice distributions at one tilt.
@@ -64,9 +74,9 @@ class TransformPlan:
     Attributes:
         laws: the lattice distributions of the losses, with their numbers of rounds.
         coordinate: the tilt λ, the exponent of the weight e^{λL} of a loss L.
-        chernoff: bounds of the alias, the error of a sum over frequencies by its period.
-        log_width: log of the required width of the enclosure of δ, relative to δ.
-        points: number of lattice points in a period with a negligible alias.
+        chernoff: bounds on the alias, the error that a sum over frequencies has because its period is finite.
+        log_width: log of the required width of the enclosure of δ, relative to an estimate of δ.
+        points: number of lattice points in a period that is long enough for a negligible alias.
     """
 
     laws: LatticeComposition
@@ -79,8 +89,8 @@ class TransformPlan:
     def of(cls, laws: LatticeComposition, coordinate: TiltCoordinate, log_width: float) -> TransformPlan:
         """Plan the transform of a lattice composition, with an alias of about 2 % of the required width of δ.
 
-        The alias is the error that a sum over frequencies has by its period. It is as small at ε up to a standard
-        deviation away from the ε for which the tilt is best.
+        The alias is the error that a sum over frequencies has because its period is finite. It stays as small at ε up
+        to a standard deviation of the total loss away from the ε for which the tilt is best.
 
         Args:
             laws: the lattice distributions, with their numbers of rounds.
@@ -91,7 +101,7 @@ class TransformPlan:
             The plan, with the Chernoff bounds on the alias and the number of lattice points in a period.
 
         Raises:
-            ArithmeticError: a distribution has no mass, as its losses leave the range of doubles.
+            ArithmeticError: a distribution has no positive mass that is a double.
         """
         if np.isneginf(laws.flat.largest(laws.flat.log_mass)).any():
             raise ArithmeticError("a lattice distribution has no mass")
@@ -99,15 +109,16 @@ class TransformPlan:
         period = estimate_period(laws.flat, coordinate, log_width, chernoff)
         # 1e17 points are beyond every limit, and still convert to an integer.
         points = max(math.ceil(min(period / laws.unit, 1e17)), 16)
-        # If points are cheap, a wider period costs nothing.
-        points = max(points, min(3 * points, _CHEAP))
+        # A longer period costs nothing if its points are few, and it serves more ε.
+        points = max(points, min(3 * points, _CHEAP_POINTS))
         return cls(laws, coordinate, chernoff, log_width, points)
 
     def transform(self, limits: TransformLimits) -> Spectrum | TooLarge:
         """Compute the terms of δ at the few frequencies that matter, or at all of them if that is cheaper.
 
-        All frequencies are used if their number is at most an eighth of the limit. They are also used if their number
-        is within the limit, but the computation for the few relevant ones is not.
+        All frequencies are used if their number is at most an eighth of the limit, because a short FFT is cheaper than
+        the selection of frequencies. They are also used if their number is within the limit, but the work for the few
+        relevant ones is not.
 
         Args:
             limits: limits on the number of points and of terms.
@@ -117,7 +128,6 @@ class TransformPlan:
             limits.
         """
         line = TiltedLine.of(self.laws, self.coordinate)
-        # A short FFT is cheaper than the selection of frequencies.
         if self.points <= limits.points // 8:
             return self._full_spectrum(line, self.points)
         sparse = self._sparse_spectrum(line, limits)
@@ -125,7 +135,7 @@ class TransformPlan:
             return sparse
         if self.points <= limits.points:
             return self._full_spectrum(line, self.points)
-        # Both ways exceed their limits: a coarser lattice needs fewer points. The cheaper one decides.
+        # A coarser lattice needs fewer points. The way that needs less coarsening decides.
         return TooLarge(min(self.points / limits.points, sparse.factor))
 
     def _full_spectrum(self, line: TiltedLine, points: int) -> Spectrum:
@@ -142,16 +152,13 @@ class TransformPlan:
         return build_spectrum(line, size, all_frequencies(line, size), self.chernoff)
 
     def _block_layout(self, least_blocks: int) -> tuple[int, int]:
-        """Return the number of blocks of neighbouring frequencies, and the odd number of frequencies in each block.
-
-        Together they cover at least `points` frequencies. A shorter FFT with one frequency per block evaluates the
-        middles of the blocks.
+        """Divide at least `points` frequencies into blocks of equal size, whose middles a shorter FFT evaluates.
 
         Args:
-            least_blocks: least number of blocks, the length of the shorter FFT.
+            least_blocks: least number of blocks. The number of blocks is the length of the shorter FFT.
 
         Returns:
-            The number of blocks, and the number of frequencies in a block.
+            The number of blocks, and the odd number of frequencies in a block.
         """
         blocks = next_fast_len(least_blocks, real=True)
         per_block = self.points // blocks + 1
@@ -159,28 +166,29 @@ class TransformPlan:
         is_even = per_block % 2 == 0
         return blocks, per_block + is_even
 
-    def _depth(self, size: int) -> float:
-        """Return the number d of nats such that a frequency is negligible if |φ^T| is at most e^−d there.
+    def _negligible_depth(self, size: int) -> float:
+        """Return the depth d such that frequencies with |φ^T| ≤ e^−d are negligible together.
 
-        φ^T is the characteristic function of the composition. The values |φ^T| of all negligible frequencies sum to at
-        most e^−5 of the required relative width of δ.
+        φ^T is the characteristic function of the composition. The moduli of all negligible frequencies sum to at most
+        e^−5 of the required relative width of δ.
 
         Args:
             size: number of frequencies.
 
         Returns:
-            The depth in nats, above 0.
+            The depth d in nats, above 0.
         """
-        return math.log(size) - self.log_width + 5.0
+        margin = 5.0
+        return math.log(size) - self.log_width + margin
 
     @property
-    def _work(self) -> int:
-        """Number of terms of the direct sums of all distributions at one frequency."""
-        return sum(law.index.size + _TERMS_EACH for law in self.laws.laws)
+    def _terms_per_frequency(self) -> int:
+        """Cost of direct sums over all distributions at one frequency, powers included, in terms of a sum."""
+        return sum(law.index.size + _POWER_COST for law in self.laws.laws)
 
     @property
-    def _widest(self) -> int:
-        """Largest index of any distribution."""
+    def _largest_index(self) -> int:
+        """Largest absolute value of a lattice index of any distribution."""
         return max(int(np.abs(law.index).max()) for law in self.laws.laws)
 
     def _sparse_spectrum(self, line: TiltedLine, limits: TransformLimits) -> Spectrum | TooLarge:
@@ -201,22 +209,24 @@ class TransformPlan:
             return TooLarge(per_block / limits.terms)
         size = blocks * per_block
 
-        # The relevant frequencies; if there are too many, `skipped` is their number.
-        most = max(_MOST_EXAMINED, limits.terms / self._work)
-        frequencies, skipped = find_frequencies(line, blocks, per_block, self._depth(size), most)
-        if frequencies is None:
-            return TooLarge((skipped * self._work / limits.terms) ** 2)
+        most = max(_MOST_EXAMINED, limits.terms / self._terms_per_frequency)
+        relevant = find_frequencies(line, blocks, per_block, self._negligible_depth(size), most)
+        # A larger unit reduces the terms of each frequency more than the relevant frequencies. So the excess is squared
+        # here and below, as a heuristic.
+        if isinstance(relevant, TooManyFrequencies):
+            return TooLarge((relevant.count * self._terms_per_frequency / limits.terms) ** 2)
+        frequencies, skipped = relevant
 
         # A full FFT, if it is cheaper than direct sums at these frequencies.
-        direct_work = frequencies.size * self._work
-        fft_work = _FFT_EACH * size * len(self.laws.laws)
+        direct_work = frequencies.size * self._terms_per_frequency
+        fft_work = _FFT_POINT_COST * size * len(self.laws.laws)
         if size <= limits.points and fft_work < direct_work:
-            if size > _ROOM * self.points:
-                return self._full_spectrum(line, math.ceil(_ROOM * self.points))
+            if size > _LARGEST_OVERSIZE * self.points:
+                return self._full_spectrum(line, math.ceil(_LARGEST_OVERSIZE * self.points))
             return build_spectrum(line, size, all_frequencies(line, size, frequencies, skipped), self.chernoff)
 
-        # Products of a frequency and an index must be exact doubles.
-        largest_product = int(frequencies.max()) * self._widest
+        # Products of a frequency and an index must be exact doubles. A larger unit makes both smaller.
+        largest_product = int(frequencies.max()) * self._largest_index
         if largest_product > 2**52:
             return TooLarge(math.sqrt(largest_product / 2**52))
         excess = max(direct_work / limits.terms, frequencies.size / _MOST_SUMMED)
@@ -226,18 +236,18 @@ class TransformPlan:
 
 
 # Frequencies of a composed lattice distribution that matter; the others are proved negligible block by block --------
-_LEFT_OUT = 3.0
-"""Expected number of rounds outside the window on which φ is bounded."""
-_MOST_LEFT_OUT = 0.25
+_ROUNDS_OUTSIDE = 3.0
+"""Largest expected number of rounds with a loss outside the window on which φ is bounded."""
+_MOST_OUTSIDE_MASS = 0.25
 """Largest mass of a distribution outside a window: with more, |φ| ≤ |φ_B| + w proves little."""
 
 
 def find_frequencies(
     line: TiltedLine, blocks: int, per_block: int, depth: float, most: float
-) -> tuple[IntArray | None, float]:
+) -> tuple[IntArray, float] | TooManyFrequencies:
     """Find the frequencies at which the composed characteristic function φ^T is not proved to be negligible.
 
-    Negligible is a modulus below e^−depth. An FFT at the middle frequency of each block bounds |φ^T| on the block.
+    A modulus of at most e^−depth is negligible. An FFT at the middle frequency of each block bounds |φ^T| on the block.
 
     Args:
         line: the distributions, tilted by λ: each mass is multiplied by e^{λL} and normalised.
@@ -247,7 +257,7 @@ def find_frequencies(
         most: largest number of frequencies to return.
 
     Returns:
-        The frequencies, and a bound of Σ |φ^T| over all others. If there are more than `most`: None, and their number.
+        The frequencies, and a bound on Σ |φ^T| over all others. Or only their number, if it is above `most`.
     """
     size = blocks * per_block
     log_bound = _bound_blocks(line, blocks)
@@ -257,9 +267,9 @@ def find_frequencies(
     is_negligible = log_bound <= largest_negligible
     open_blocks = np.flatnonzero(~is_negligible)
     if open_blocks.size * per_block > most:
-        return None, float(open_blocks.size * per_block)
+        return TooManyFrequencies(float(open_blocks.size * per_block))
 
-    # All frequencies of the other blocks, from 0 to half the number of points.
+    # All frequencies of these blocks, as far as they are from 0 to half the number of points.
     half = per_block // 2
     frequencies = (open_blocks[:, None] * per_block + np.arange(-half, half + 1)).ravel()
     frequencies = frequencies[(frequencies >= 0) & (2 * frequencies <= size)].astype(np.int64)
@@ -270,8 +280,9 @@ def find_frequencies(
 def _bound_blocks(line: TiltedLine, blocks: int) -> FloatArray:
     """Return upper bounds on the log modulus of the composed characteristic function φ^T on blocks of frequencies.
 
-    Each block surrounds one frequency of an FFT. The bound is the sum over the distributions of their numbers of rounds
-    times log |φ|, with |φ| ≤ 1.
+    Each block surrounds one frequency of an FFT. With distributions j and their numbers T_j of rounds,
+
+        log |φ^T| = Σ_j T_j log |φ_j|,   |φ_j| ≤ 1.
 
     Args:
         line: the distributions, tilted by λ: each mass is multiplied by e^{λL} and normalised.
@@ -281,35 +292,34 @@ def _bound_blocks(line: TiltedLine, blocks: int) -> FloatArray:
         One bound for each block with a frequency from 0 to half the length of the FFT.
     """
     log_bound = np.zeros(blocks // 2 + 1)
-    # The modulus of φ^T is the product of the moduli |φ_j|^{T_j}.
     laws = list(line.parts())
     for law in laws:
-        left_out = _window_loss(law, len(laws))
-        bound = _bound_transform(law, line.laws.unit, blocks, left_out)
+        most_outside = _largest_outside_mass(law, len(laws))
+        bound = _bound_transform(law, line.laws.unit, blocks, most_outside)
         log_bound += law.count * np.log(np.minimum(bound, 1.0))
     return log_bound
 
 
-def _bound_transform(law: TiltedDistribution, unit: float, blocks: int, left_out: float) -> FloatArray:
+def _bound_transform(law: TiltedDistribution, unit: float, blocks: int, most_outside: float) -> FloatArray:
     """Return upper bounds on the characteristic function |φ| of one distribution, on each block of frequencies.
 
-    Let φ_B be the part of φ from a window of losses. If the mass outside the window is w, |φ| ≤ |φ_B| + w. Let
-    F = |φ_B|² at the FFT's frequency τ, and let V be the second moment of the centred loss in the window. By Taylor's
-    theorem and |F″| ≤ 2V, for every s
+    Let φ_B be the part of φ from a window of losses, and w the mass outside the window. Then |φ| ≤ |φ_B| + w. The
+    function F(τ) = |φ_B(τ)|² has a second derivative of at most 2V in size, where V is the second moment of the loss
+    about the centre of the lattice. By Taylor's theorem, at a distance s from a frequency τ of the FFT,
 
-        |φ_B(τ + s)|² ≤ F + |s F′| + s² V.
+        F(τ + s) ≤ F(τ) + |s F′(τ)| + s² V.
 
     Args:
         law: the distribution.
         unit: lattice unit, in nats.
         blocks: length of the FFT.
-        left_out: largest mass outside the window.
+        most_outside: largest mass outside the window.
 
     Returns:
         One bound for each block with a frequency from 0 to half the length of the FFT.
     """
     by_distance = np.argsort(-np.abs(law.index), kind="stable")
-    inside, outside_mass = _window(law.weights, by_distance, left_out)
+    inside, outside_mass = _choose_window(law.weights, by_distance, most_outside)
     index, weights = law.index[inside], law.weights[inside]
     losses = index * unit
 
@@ -327,33 +337,32 @@ def _bound_transform(law: TiltedDistribution, unit: float, blocks: int, left_out
     return np.asarray(np.sqrt(square) + outside_mass)
 
 
-def _window_loss(law: TiltedDistribution, laws: int) -> float:
-    """Return the mass of a distribution that a window may leave out, so that few rounds are expected outside.
+def _largest_outside_mass(law: TiltedDistribution, laws: int) -> float:
+    """Return the largest mass outside a window of losses, such that a few rounds at most are expected to be outside.
 
     Args:
         law: the distribution, with its number of rounds.
-        laws: number of distributions of the composition.
+        laws: number of distributions of the composition, which share the expected number equally.
 
     Returns:
-        The largest mass that the window may leave out, in (0, 1).
+        A mass in (0, `_MOST_OUTSIDE_MASS`].
     """
-    return min(_LEFT_OUT / (law.count * laws), _MOST_LEFT_OUT)
+    return min(_ROUNDS_OUTSIDE / (law.count * laws), _MOST_OUTSIDE_MASS)
 
 
-def _window(weights: FloatArray, order: IntArray, left_out: float) -> tuple[BoolArray, float]:
+def _choose_window(weights: FloatArray, order: IntArray, most_outside: float) -> tuple[BoolArray, float]:
     """Return the smallest window around the centre of a distribution that excludes at most a given mass.
 
     Args:
         weights: masses of the outcomes.
         order: indices of the outcomes by decreasing distance from the centre.
-        left_out: largest mass to exclude.
+        most_outside: largest mass to exclude.
 
     Returns:
-        A mask of the outcomes inside, and an upper bound of the mass outside.
+        A mask of the outcomes inside, and an upper bound on the mass outside.
     """
-    # Exclude the outermost outcomes as long as their total mass is at most `left_out`.
     mass_beyond = np.cumsum(weights[order])
-    excluded = int(np.searchsorted(mass_beyond, left_out, side="right"))
+    excluded = int(np.searchsorted(mass_beyond, most_outside, side="right"))
     inside = np.ones(weights.size, dtype=np.bool_)
     inside[order[:excluded]] = False
     if not excluded:

@@ -45,8 +45,8 @@ class Power(NamedTuple):
     Attributes:
         frequencies: indices of the frequencies.
         log_size: log |φ^T|.
-        angle: angle of φ^T, in radians.
-        growth: g, such that the error of φ^T is at most (e^g − 1) |φ^T|.
+        angle: angle of φ^T in radians, of any size.
+        growth: number g such that the error of the computed φ^T is at most (e^g − 1) times its modulus.
         skipped: bound on Σ |φ^T| over all other frequencies.
     """
 
@@ -60,9 +60,9 @@ class Power(NamedTuple):
 def raise_to_counts(counts: Sequence[int], frequencies: IntArray, factors: Iterator[Factor], skipped: float) -> Power:
     """Compute the characteristic function of a composition, the product Π φ_j^{T_j}, in logarithms.
 
-    φ_j is the characteristic function of the loss distribution j after weighting by e^{λL}, and T_j its number of
-    rounds. A frequency is dropped once Π (|φ̂_j| + error)^{T_j} over the distributions so far proves the product
-    negligible. Its bound is then added to `skipped`. This is valid because |φ| of the others is at most one.
+    Here φ_j is the characteristic function of distribution j, and T_j its number of rounds. The product of the bounds
+    (|φ̂_j| + error)^{T_j} so far may prove that the whole product is negligible at a frequency, because the other |φ_j|
+    are at most one. The frequency is then dropped, and its bound is added to `skipped`.
 
     Args:
         counts: number T_j of rounds of each distribution.
@@ -71,8 +71,8 @@ def raise_to_counts(counts: Sequence[int], frequencies: IntArray, factors: Itera
         skipped: bound of Σ |φ^T| over all other frequencies.
 
     Returns:
-        The product on the frequencies that remain, as log modulus and angle, with `growth` for its error. `skipped` has
-        grown by the bound for the dropped frequencies.
+        The product on the frequencies that remain, as log modulus and angle, with `growth` for its error. Its `skipped`
+        includes the bounds for the dropped frequencies.
 
     Guarantees:
         The computed product φ̂ satisfies |φ̂ − Π φ_j^{T_j}| ≤ |φ̂| (e^growth − 1).
@@ -81,11 +81,10 @@ def raise_to_counts(counts: Sequence[int], frequencies: IntArray, factors: Itera
     """
     product = _RunningProduct.of_ones(frequencies.size, skipped)
     for count, factor in zip(counts, factors, strict=True):
-        # Only frequencies at which the product so far is not negligible are continued.
         error_at_each = np.broadcast_to(factor.error, frequencies.shape)
         values, errors = factor.values[product.remaining], error_at_each[product.remaining]
-        is_relevant = product.bound(count, values, errors)
-        # Frequencies that this factor makes negligible are dropped before the multiplication.
+        is_relevant = product.update_bound(count, values, errors)
+        # Negligible frequencies are dropped first, because a multiplication costs more than a bound.
         if not is_relevant.all():
             product.drop_all_except(is_relevant)
             values, errors = values[is_relevant], errors[is_relevant]
@@ -102,9 +101,9 @@ class _RunningProduct:
         remaining: positions of these frequencies among all of them.
         log_size: log of the product's absolute value.
         angle: angle of the product, in radians.
-        growth: g, where the error of the product is at most e^g − 1 of its size.
-        log_bound: log of an upper bound on the product's absolute value.
-        skipped: bound of Σ |φ^T| over all other frequencies.
+        growth: number g such that the error of the product is at most e^g − 1 times its absolute value.
+        log_bound: log of an upper bound on the exact product's absolute value.
+        skipped: bound on Σ |φ^T| over all other frequencies.
     """
 
     remaining: IntArray
@@ -116,22 +115,22 @@ class _RunningProduct:
 
     @classmethod
     def of_ones(cls, size: int, skipped: float) -> _RunningProduct:
-        """Return the empty product, which is one at every frequency.
+        """Build the empty product, which is 1 at every frequency, without an error.
 
         Args:
             size: number of frequencies.
-            skipped: bound of Σ |φ^T| over all other frequencies.
+            skipped: bound on Σ |φ^T| over all other frequencies.
 
         Returns:
-            The product 1 at all frequencies, without an error.
+            The product at all frequencies.
         """
         log_size, angle, growth, log_bound = (np.zeros(size) for _ in range(4))
         return cls(np.arange(size), log_size, angle, growth, log_bound, skipped)
 
-    def bound(self, count: int, values: ComplexArray, errors: FloatArray) -> BoolArray:
+    def update_bound(self, count: int, values: ComplexArray, errors: FloatArray) -> BoolArray:
         """Multiply the upper bound on |product| by that of one more power φ^T, and return where it is not negligible.
 
-        The bound on |φ| is |φ̂| plus its error, and at most 1, because the weighted masses sum to 1.
+        The bound on |φ| is |φ̂| plus its error. It is limited to 1, because |φ| of a distribution is at most 1.
 
         Args:
             count: exponent T.
@@ -141,9 +140,8 @@ class _RunningProduct:
         Returns:
             A mask of the frequencies at which the bound is above e^−60.
         """
-        # |φ̂|, with a margin for the rounding of the square root.
         square = values.real * values.real + values.imag * values.imag
-        largest_modulus = np.sqrt(square) + errors + _ROUNDING
+        largest_modulus = np.sqrt(square) + errors + _ROUNDING  # |φ̂| ≤ 1 about, so its rounding is below `_ROUNDING`
         self.log_bound += count * np.minimum(np.log(largest_modulus), 0.0)
         return self.log_bound > _NEGLIGIBLE
 
@@ -163,8 +161,8 @@ class _RunningProduct:
     def multiply(self, count: int, values: ComplexArray, errors: FloatArray) -> None:
         """Multiply the product by a power φ^T of a characteristic function, and update its error bound.
 
-        The error bound `growth` increases by T log(1 + error/|φ̂|). The roundings of the logarithm and of the angle are
-        multiplied by T and added, and so is the rounding of the sums.
+        The error bound `growth` increases by T log(1 + error/|φ̂|), and by the rounding errors of the logarithm and of
+        the angle. These are multiplied by T too.
 
         Args:
             count: exponent T.
@@ -174,7 +172,7 @@ class _RunningProduct:
         log_modulus, angle, modulus = _log_polar(values)
         self.log_size += count * log_modulus
 
-        # Subtract the nearest multiple of 2π; 2π itself is rounded, so small angles of either sign stay unchanged.
+        # Subtract the nearest multiple of 2π, which keeps the sum small and so its rounding error.
         rotation = count * angle
         full_turns = np.rint(rotation / (2.0 * np.pi))
         self.angle += rotation - 2.0 * np.pi * full_turns
@@ -186,15 +184,16 @@ class _RunningProduct:
 
 
 def _log_polar(values: ComplexArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the log modulus, the angle in radians and the modulus of complex numbers φ.
+    """Compute log |φ|, the angle of φ and |φ| of complex numbers φ.
 
-    Near |φ| = 1 the logarithm is computed from |φ|² − 1, so that no digits are lost that a large power would magnify.
+    Near |φ| = 1 the logarithm is computed from |φ|² − 1. Otherwise digits would be lost, and a large power of φ would
+    magnify the error.
 
     Args:
         values: the numbers φ. A modulus below 1e-150 counts as 1e-150 in the logarithm and the modulus.
 
     Returns:
-        log |φ|, arg φ and |φ|, one of each for every number.
+        Natural logarithms of the moduli, angles in radians in [−π, π], and moduli.
     """
     real, imaginary = values.real, values.imag
     square_minus_one = (real - 1.0) * (real + 1.0) + imaginary * imaginary  # |φ|² − 1

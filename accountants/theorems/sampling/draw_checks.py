@@ -27,9 +27,8 @@ if TYPE_CHECKING:
 def reject_other_draw(sampling: str, theorem: Theorem, spec: Subsampled, case: Case) -> Refusal | None:
     """Check whether a batch satisfies the assumptions of an amplification theorem.
 
-    A refusal is an object that says why a theorem does not apply. Rejected are other kinds of sampling, draws of other
-    units than the protected one, and draws that the observer sees. Also rejected is all that `reject_uncovered_spec`
-    rejects.
+    Four cases are rejected: another kind of sampling, a draw of clients where records are protected or the reverse, a
+    truncated batch, and a draw that the observer sees. `reject_uncovered_spec` rejects further ones.
 
     Args:
         sampling: the kind of sampling that the theorem is about.
@@ -38,9 +37,8 @@ def reject_other_draw(sampling: str, theorem: Theorem, spec: Subsampled, case: C
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The first reason for a refusal; None if the batch satisfies the assumptions.
+        A refusal, an object with the first reason why the theorem does not apply; None if it applies to the batch.
     """
-    # Check the kind of sampling, then the units that are drawn, then what the observer sees.
     if spec.sampling != sampling:
         return Refusal(theorem, f"the batch is drawn by {spec.sampling} sampling")
     unit = case.setting.unit
@@ -55,10 +53,10 @@ def reject_other_draw(sampling: str, theorem: Theorem, spec: Subsampled, case: C
 
 
 def reject_uncovered_spec(theorem: Theorem, spec: Subsampled, case: Case) -> Refusal | None:
-    """Check whether a mechanism can run on a batch, and samples again only in an unambiguous way.
+    """Check whether a mechanism can run on a batch, and whether its own sampling, if any, is unambiguous.
 
-    The mechanism's own sampling is ambiguous if the spec does not say whether it draws clients or records, and no bound
-    covers both cases (`reject_open_level`).
+    Its own sampling is ambiguous if the spec does not say whether it draws clients or records, and no bound covers both
+    cases (`reject_open_level`).
 
     Args:
         theorem: the theorem that the refusal names.
@@ -74,10 +72,10 @@ def reject_uncovered_spec(theorem: Theorem, spec: Subsampled, case: Case) -> Ref
 
 
 def reject_open_level(theorem: Theorem, spec: Subsampled, case: Case) -> Refusal | None:
-    """Check whether it matters if an inner sampling draws clients or records, where the specification does not say it.
+    """Reject an inner sampling if the guarantee depends on whether it draws clients or records, which the spec omits.
 
-    Guarantees for clients hold unchanged if the mechanism draws records. They also hold if it draws clients, with two
-    exceptions. The draw may put a different client in place of an absent one, or count a client several times.
+    A guarantee for clients holds if the inner sampling draws records. It also holds if it draws clients, except where
+    another client may take the place of an absent one, or where a client may be drawn several times.
 
     Args:
         theorem: the theorem that the refusal names.
@@ -85,7 +83,8 @@ def reject_open_level(theorem: Theorem, spec: Subsampled, case: Case) -> Refusal
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        A refusal if it matters and is open. None otherwise, and if records are protected.
+        A refusal, which says why the theorem does not apply; None if the inner sampling is covered, or if records are
+        protected.
     """
     if case.setting.unit != "client" or spec.level == "records":
         return None
@@ -99,34 +98,28 @@ def reject_open_level(theorem: Theorem, spec: Subsampled, case: Case) -> Refusal
 
 
 def observes_draw(spec: Subsampled, setting: Setting) -> bool:
-    """Return whether the observer sees which units are drawn.
-
-    No observer sees the records that a client draws, so it is true only for draws of clients.
+    """Return whether the observer sees which units are drawn: only clients, because a draw of records is never seen.
 
     Args:
         spec: the subsampled mechanism.
         setting: the requested neighbouring relation, protected unit and observer.
-
-    Returns:
-        True if the spec draws clients, and the observer sees the drawn ones.
     """
     draws_clients = drawn_level(spec, setting.unit) == "clients"
     return draws_clients and sees_clients_drawn(setting.observer, draw_scheme(spec))
 
 
 def drawn_mechanism(spec: Subsampled, setting: Setting) -> Spec:
-    """Return the mechanism that runs on the batch, after deciding whether its own sampling draws clients or records.
+    """Return the mechanism that runs on the batch, whose own sampling is taken to be of records if that is certain.
 
-    If the batch is one of records, or if clients are protected, the mechanism itself samples records. If a record is
-    protected and the batch is one of clients, the mechanism may sample either, and is returned unchanged.
+    It is of records if the batch consists of records, or if clients are protected. If a record is protected and the
+    batch consists of clients, the mechanism may sample either, and is returned unchanged.
 
     Args:
         spec: the subsampled mechanism.
         setting: the requested neighbouring relation, protected unit and observer.
 
     Returns:
-        The specification of the mechanism, in which samplings without a stated level are of records where this is
-        decided.
+        The spec of the mechanism. Samplings that state whether they draw clients or records are not changed.
     """
     draws_clients_of_records = setting.unit == "record" and drawn_level(spec, "record") == "clients"
     if draws_clients_of_records:
@@ -135,10 +128,10 @@ def drawn_mechanism(spec: Subsampled, setting: Setting) -> Spec:
 
 
 def reject_unknown_replacement(theorem: Theorem, spec: Subsampled, case: Case) -> Refusal | None:
-    """Check whether a replace-one guarantee covers a batch of fixed size.
+    """Check whether a guarantee for replacing one unit covers a batch of fixed size.
 
-    Rejected are add-or-remove-one, zero-out-one for mechanisms with a guarantee for zeroing only, and mechanisms that
-    reveal the members of the batch or their order.
+    Three cases are rejected: the relation add-or-remove-one, the relation zero-out-one for mechanisms whose guarantee
+    is only for zeroing, and mechanisms that reveal the members of the batch or their order.
 
     Args:
         theorem: the theorem that the refusal names.
@@ -148,7 +141,6 @@ def reject_unknown_replacement(theorem: Theorem, spec: Subsampled, case: Case) -
     Returns:
         A refusal, which says why the theorem does not apply; None if such a guarantee covers the batch.
     """
-    # Each relation or mechanism that the theorem does not cover has its own reason.
     if case.setting.relation == "add-or-remove-one":
         return Refusal(
             theorem,

@@ -20,8 +20,8 @@ NEGLIGIBLE_LOG_WEIGHT = -800.0
 """Log-probability [nat] below which multiplicities are left out; e^−800 is below every δ of a double."""
 FAINT_LOG_WEIGHT = -80.0
 """Log-probability [nat] below which groups may be wider."""
-SINGLE_GROUPS = 24
-"""Largest multiplicity that has a group of its own; 24 keeps a list near 100 groups."""
+FIRST_GROUPED = 24
+"""Multiplicity from which on neighbouring ones share a group; 24 keeps a list near 100 groups."""
 CLOSE, WIDE = 1.1, 1.5
 """Largest over smallest multiplicity of a group; the second holds for groups below `FAINT_LOG_WEIGHT`."""
 MOST_DRAWS = 1e5
@@ -35,9 +35,9 @@ LEAST_PROBABILITY = 1e-300
 
 @dataclass(frozen=True)
 class Multiplicities:
-    """The distribution of the number of times that a record is drawn (its multiplicity), for numbers above zero.
+    """The distribution of the number of times that a record is drawn (its multiplicity), in groups of values.
 
-    Neighbouring multiplicities may be merged into groups.
+    The groups are of multiplicities above zero. The probability of zero is `log_absent`.
 
     Attributes:
         least: smallest multiplicity of each group.
@@ -56,25 +56,24 @@ class Multiplicities:
     accuracy: float
 
 
-def multiplicities(draws: int, population: int, *, single_groups: int = SINGLE_GROUPS) -> Multiplicities | None:
+def multiplicities(draws: int, population: int, *, single_groups: int = FIRST_GROUPED) -> Multiplicities | None:
     """Return the distribution of the number of times that a record is drawn with replacement, its multiplicity.
 
-    It is binomial, with `draws` trials of probability 1/population. Multiplicities above `single_groups` are grouped
-    within 10 %, or within 50 % if each has a probability below e^−80. Multiplicities with a probability below e^−800
-    are left out.
+    It is binomial, with `draws` trials of probability 1/population. Multiplicities from `single_groups` on are grouped
+    within 10 %, or within 50 % above the mean if their probability is below e^−80. Those after the last one with a
+    probability above e^−800 are left out.
 
     Args:
         draws: number of draws, the size of the batch.
         population: number of records that are drawn from.
-        single_groups: multiplicity from which on multiplicities are grouped.
+        single_groups: multiplicity from which on neighbouring ones share a group.
 
     Returns:
-        The groups, or None if a record is drawn more than `MOST_DRAWS` times on average.
+        The groups with their probabilities. None if a record is drawn more than `MOST_DRAWS` times on average.
     """
     if draws > MOST_DRAWS * population:
         return None
-    # The only record is drawn every time.
-    if population == 1:
+    if population == 1:  # the only record is drawn every time
         return Multiplicities(
             least=(draws,), most=(draws,), log_weights=(0.0,), rate=1.0, log_absent=-math.inf, accuracy=0.0
         )
@@ -83,7 +82,7 @@ def multiplicities(draws: int, population: int, *, single_groups: int = SINGLE_G
     log_absent = draws * math.log1p(-1.0 / population)
     log_ratios = _log_ratios(draws, population)
     log_weights = log_absent + np.cumsum(log_ratios)
-    # The first weight is always included. The weights after the last included one together weigh less than it.
+    # The first weight is always included. Those that are left out are together below the last included one.
     is_included = log_weights > NEGLIGIBLE_LOG_WEIGHT
     is_included[0] = True
     included = int(np.max(np.nonzero(is_included)[0])) + 1
@@ -103,11 +102,14 @@ def multiplicities(draws: int, population: int, *, single_groups: int = SINGLE_G
 
 
 def _log_ratios(draws: int, population: int) -> FloatArray:
-    """Compute the log of P(k)/P(k − 1) = (draws − k + 1)/(k (population − 1)) for the multiplicities k = 1, 2, ….
+    """Compute the logarithms of ratios of successive probabilities P(k) of drawing a record k times.
 
-    A multiplicity is the number of times that a record is drawn, which is binomial. Beyond twice the mean each
-    probability is at most half the previous one. 1024 values later all are below e^−800, and no further ones are
-    returned.
+    For k = 1, 2, … the ratio of the binomial distribution is
+
+        P(k)/P(k − 1) = (draws − k + 1)/(k (population − 1)).
+
+    Beyond twice the mean each probability is at most half the previous one. So k ends 1024 values later, where all
+    probabilities are below e^−800.
 
     Args:
         draws: number of draws with replacement, at least 1.
@@ -118,15 +120,15 @@ def _log_ratios(draws: int, population: int) -> FloatArray:
     """
     beyond_twice_the_mean = 1024
     largest = min(draws, int(2 * draws / population) + beyond_twice_the_mean)
-    times = np.arange(1, largest + 1, dtype=np.float64)
-    return np.log((draws - times + 1) / times) - math.log(population - 1)
+    multiplicity = np.arange(1, largest + 1, dtype=np.float64)
+    return np.log((draws - multiplicity + 1) / multiplicity) - math.log(population - 1)
 
 
 def _group_multiplicities(log_weights: FloatArray, mean: float, single_groups: int) -> Iterator[tuple[int, int]]:
-    """Yield groups of multiplicities, as the least and the largest number of each, in increasing order.
+    """Divide multiplicities, the numbers of times that a record is drawn, into groups of neighbouring values.
 
-    The multiplicity of a record is the number of times that it is drawn. A multiplicity below `single_groups` is a
-    group of its own. Later groups are as wide as a given factor allows, and wider if they are unlikely.
+    A multiplicity below `single_groups` is a group of its own. In a later group, the largest multiplicity is at most
+    `CLOSE` times the least one, or `WIDE` times if the group is above the mean and improbable.
 
     Args:
         log_weights: natural logarithms of the probabilities of the multiplicities 1, 2, ….
@@ -134,11 +136,10 @@ def _group_multiplicities(log_weights: FloatArray, mean: float, single_groups: i
         single_groups: number from which on multiplicities are grouped.
 
     Yields:
-        The least and the largest multiplicity of a group.
+        The least and the largest multiplicity of each group, in increasing order.
     """
     least = 1
     while least <= log_weights.size:
-        # A group ends at a multiple of its least multiplicity, which is larger for unlikely groups.
         most = least
         if least >= single_groups:
             is_faint = log_weights[least - 1] <= FAINT_LOG_WEIGHT and least > mean
@@ -149,22 +150,22 @@ def _group_multiplicities(log_weights: FloatArray, mean: float, single_groups: i
 
 
 def round_probabilities(log_probabilities: Sequence[float], accuracy: float, *, upward: bool) -> tuple[float, ...]:
-    """Round a distribution to doubles, so that it becomes stochastically larger or smaller in spite of rounding.
+    """Round a discrete distribution to doubles, so that it becomes stochastically larger, or smaller.
 
-    The distribution is that of the multiplicity of a record, the number of times that it is drawn. To become larger,
-    probabilities of multiplicities above the most likely one are rounded up, and those below it are rounded down. To
-    become smaller it is the other way round. The most likely multiplicity has the remaining mass.
+    For a larger distribution, the probabilities of values above the most probable one are rounded up, and those of
+    values below it are rounded down. For a smaller one it is the reverse. The most probable value gets the remaining
+    mass.
 
     Args:
-        log_probabilities: natural logs of the probabilities of increasing multiplicities; their sum is one.
+        log_probabilities: natural logarithms of the probabilities of increasing values. The probabilities sum to one.
         accuracy: bound on the error of each logarithm.
         upward: True for a stochastically larger distribution, False for a smaller one.
 
     Returns:
-        One probability for each multiplicity; their sum is one up to the last rounding.
+        One probability for each value. They sum to one, up to the rounding of one double.
     """
     heaviest = max(range(len(log_probabilities)), key=log_probabilities.__getitem__)
-    # The relative error of a probability: that of its logarithm, and that of the exponential and of the products.
+    # At least the relative error of a probability, from its logarithm, the exponential and the products.
     margin = 2.0 * accuracy + 16 * UNIT_ROUNDOFF
     rounded = []
     for index, log_probability in enumerate(log_probabilities):
@@ -177,7 +178,6 @@ def round_probabilities(log_probabilities: Sequence[float], accuracy: float, *, 
         else:
             rounded.append(0.0)
 
-    # The most likely multiplicity has the mass that the others leave.
     rounded[heaviest] = 0.0
     rounded[heaviest] = 1.0 - math.fsum(rounded)
     return tuple(rounded)

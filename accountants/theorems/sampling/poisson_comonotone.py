@@ -48,36 +48,35 @@ COMONOTONE = Theorem(
 def comonotone_pair(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of Poisson sampling under replace-one, for a Laplace release or several Gaussian releases.
 
-    The dominating pair (two distributions with a hockey-stick divergence that bounds δ) belongs to contributions C and
-    −C of the record. All other contributions are zero. Neighbours attain the pair, so the bound is exact.
+    The dominating pair of output distributions belongs to a record with the contribution C that is replaced by one with
+    −C, while all other contributions are zero. Neighbouring data sets attain the pair, so the bound is exact.
 
     Args:
         spec: specification of the subsampled mechanism.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee. For other mechanisms, samplings and relations it is a refusal, which says why the theorem does
-        not apply.
+        The guarantee. For other mechanisms, samplings and relations, a refusal with the reason why the theorem does not
+        apply.
     """
     if refusal := reject_other_draw("poisson", COMONOTONE, spec, case):
         return refusal
     if case.setting.relation != "replace-one":
         return Refusal(COMONOTONE, "the pair of this theorem is for a record that is replaced")
-    # A single Laplace release has its own pair of distributions.
     mechanism, share = drawn_mechanism(spec, case.setting), Share.of(spec)
     primitive = mechanism.primitive
     if isinstance(primitive, NoisySum) and primitive.distribution == "laplace":
         inner = case.account(mechanism, case.setting)
         pair = opposite_laplace_pair(share.rate, 1.0 / primitive.multiplier, absent=share.absent)
         return amplified_guarantee(inner, Curve(pair, (pair,)), COMONOTONE, spec)
-    return _gaussian_run(mechanism, share, spec, case)
+    return _account_gaussian_releases(mechanism, share, spec, case)
 
 
-def _gaussian_run(mechanism: Spec, share: Share, spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of several Gaussian releases of one Poisson batch under replace-one; or a refusal.
+def _account_gaussian_releases(mechanism: Spec, share: Share, spec: Subsampled, case: Case) -> Guarantee | Refusal:
+    """Return the guarantee of several Gaussian releases of one Poisson batch under replace-one.
 
-    The bound is that of a record with the contribution s or −s. Here s is the larger of the shift by removing a record
-    and half the shift by replacing it, in standard deviations of the noise.
+    The bound is that of a record whose contribution s is replaced by −s, in standard deviations of the noise. Here s is
+    the larger of two shifts: that by removing a record, and half of that by replacing it.
 
     Args:
         mechanism: the mechanism on the batch.
@@ -86,12 +85,12 @@ def _gaussian_run(mechanism: Spec, share: Share, spec: Subsampled, case: Case) -
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee. It is a refusal, which says why the theorem does not apply, for other mechanisms.
+        The guarantee. For other mechanisms, or if every record is in the batch, a refusal with the reason.
     """
     if draws(mechanism) or mechanism.kind not in ("repeated", "composed"):
         return Refusal(COMONOTONE, "proved for a Laplace base, and for several Gaussian releases of one batch")
 
-    # The shifts by removing the record and by replacing it, in standard deviations of the noise.
+    # For Gaussian releases, μ is the shift in standard deviations of the noise.
     inner = case.account(mechanism, case.setting)
     removed = case.account(mechanism, replace(case.setting, relation="add-or-remove-one"))
     removal_mu = removed.curve.upper.gaussian_dp_mu
@@ -99,7 +98,7 @@ def _gaussian_run(mechanism: Spec, share: Share, spec: Subsampled, case: Case) -
     if removal_mu is None or replacement_mu is None or share.rate == 1.0:
         return Refusal(COMONOTONE, "the mechanism on the batch is not a run of Gaussian releases")
 
-    # The shift is rounded up for the upper bound.
+    # Rounded up by more than the errors of both μ and of the product, for the upper bound.
     shift = max(removal_mu, 0.5 * replacement_mu) * (1.0 + 8 * UNIT_ROUNDOFF)
     upper, _ = opposite_gaussian(shift, share)
     attained = opposite_contributions(mechanism, share, inner)

@@ -50,18 +50,20 @@ CONVEXITY = Theorem(
 def convexity_bound(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of Poisson sampling under replace-one that follows from joint convexity of the divergence.
 
-    At ε' it is q δ(log(1 + (e^ε' − 1)/q)). δ is the privacy profile of the mechanism for replace-one, and q the
-    inclusion probability. The bound serves sums of bounded contributions for which no tight bound is known.
+    With the privacy profile δ of the mechanism for replace-one and the inclusion probability q, the profile is
+
+        δ'(ε') = q δ(log(1 + (e^ε' − 1)/q)).
+
+    It is for mechanisms that add noise to sums of bounded contributions.
 
     Args:
         spec: specification of the subsampled mechanism.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee. It is a refusal, which says why the theorem does not apply, for other samplings and relations. It
-        also is a refusal if removing a record may do more than replacing it.
+        The guarantee. For other samplings and relations, or if removing a record may change the output more than
+        replacing it, a refusal with the reason why the theorem does not apply.
     """
-    # The cases to which the theorem does not apply.
     if refusal := reject_other_draw("poisson", CONVEXITY, spec, case):
         return refusal
     if case.setting.relation != "replace-one":
@@ -70,12 +72,11 @@ def convexity_bound(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     if not removing_is_replacing(mechanism, case.setting.unit):
         return Refusal(CONVEXITY, "removing a record may do more than replacing it, and nothing bounds it here")
 
-    # The bound, and the output distributions of concrete neighbours for lower bounds.
     inner = case.account(mechanism, case.setting)
     share = Share.of(spec)
     upper = amplify_symmetrically(inner.curve.upper, share)
-    instances = opposite_contributions(mechanism, share, inner)
-    return amplified_guarantee(inner, Curve(upper, instances), CONVEXITY, spec)
+    attained = opposite_contributions(mechanism, share, inner)  # pairs of concrete neighbours, for lower bounds
+    return amplified_guarantee(inner, Curve(upper, attained), CONVEXITY, spec)
 
 
 THEOREMS: tuple[Theorem, ...] = (CONVEXITY,)

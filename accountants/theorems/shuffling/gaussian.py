@@ -27,7 +27,7 @@ from epsilond.accountants.numerics.compound_sum import NEGLIGIBLE, CompoundSum
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.theorems.shuffling.gaussian_cells import FURTHEST, blanket_cells
-from epsilond.accountants.theorems.shuffling.gaussian_terms import BlanketTerms, growth_at
+from epsilond.accountants.theorems.shuffling.gaussian_terms import BlanketTerms, compute_alpha_excess
 from epsilond.accountants.theorems.shuffling.tails import ScaledBound
 
 if TYPE_CHECKING:
@@ -64,18 +64,20 @@ def log_blanket_mass(noise_multiplier: float) -> float:
 
 
 class NearBound(NamedTuple):
-    """An upper bound on log δ at one ε, with estimates for its computation at the next ε.
+    """An upper bound on log δ at one ε, with values from which the search at the next ε starts.
+
+    The bound is the expected positive part of a sum S of terms, one for each report.
 
     Attributes:
-        upper: the upper bound on log δ, natural logarithm.
-        tilt: exponent λ of the factor e^{λy} with which the density of a sum of n terms Y, one for each report, was
-            best bounded. The search at the next ε starts there. None if no sum was evaluated.
-        single: whether a single report dominates δ. Then log δ cannot be extrapolated to the next ε.
+        upper: natural logarithm of the upper bound on δ.
+        tilt: exponent λ > 0 of the weight e^{λS} under which the expectation was computed. None if no sum was evaluated
+            at this ε or before.
+        single_dominates: whether a single report dominates δ. Then log δ cannot be extrapolated to the next ε.
     """
 
     upper: float
     tilt: float | None
-    single: bool
+    single_dominates: bool
 
 
 @dataclass(frozen=True)
@@ -118,15 +120,15 @@ class GaussianBlanketBound(ScaledBound):
         return BlanketTerms(cells, scaled_norm)
 
     def sequential_upper(self) -> Callable[[float], float]:
-        """Return `upper` for increasing ε, with the cut and the tilt that the values so far suggest."""
+        """Return a function that computes `upper` for increasing ε, each search starting from the previous results."""
         return _UpperSequence(self)
 
     def upper_near(self, epsilon: float, local: float, expected: float, tilt: float | None) -> NearBound:
         """Return an upper bound on log δ(ε) of shuffled Gaussian reports, tight if log δ is near an expected value.
 
-        The bound is E[(Y₁ + … + Y_n)₊]/n plus a charge. The distribution of Y is cut off at large values, and the
-        charge bounds the effect of the cut on δ. The charge is a small share of the expected δ. Every cut gives a valid
-        bound.
+        The bound is E[(Y₁ + … + Y_n)₊]/n plus a charge, where Y is the term of one report. Large noise is cut off, and
+        the charge bounds the effect on δ. The cut is chosen so that the charge is a small share of the expected δ.
+        Every cut gives a valid bound.
 
         Args:
             epsilon: ε, in nats.
@@ -136,21 +138,23 @@ class GaussianBlanketBound(ScaledBound):
                 none.
 
         Returns:
-            The bound. If the sum cannot be positive, so that only the charge remains, it has the given tilt.
+            The bound on log δ, the tilt for the next ε, and whether a single report dominates δ. If no term can be
+            positive, the bound is the charge, and the tilt is the given one.
         """
-        last = self._cut_for(expected)
-        charge = min(self._terms.log_charge(last), local)
-        distribution = self._terms.distribution(growth_at(epsilon), last, upper=True)
+        edge_index = self._cut_for(expected)
+        charge = min(self._terms.log_charge(edge_index), local)
+        distribution = self._terms.distribution(compute_alpha_excess(epsilon), edge_index, upper=True)
         total = CompoundSum(distribution, self.clients, tilt)
         if total.law.largest_value == 0.0:
-            return NearBound(charge, tilt, single=False)
-        # If a single report dominates δ, the estimate is far above the expected value.
+            return NearBound(charge, tilt, single_dominates=False)
+        # The sum needs to be accurate only in proportion to the expected δ. An estimate far above the expected value
+        # means that a single report dominates δ.
         log_clients = math.log(self.clients)
         excess = max(total.log_estimate - log_clients - expected, 0.0)
         accuracy = min(_ENOUGH + excess, NEGLIGIBLE)
         main = total.log_positive_part(accuracy).upper - log_clients + 8 * UNIT_ROUNDOFF  # rounded up
         upper = min(local, float(np.logaddexp(main, charge)))
-        return NearBound(upper, total.tilt, single=excess > _FAR_ABOVE)
+        return NearBound(upper, total.tilt, single_dominates=excess > _FAR_ABOVE)
 
     def local_bounds(self, epsilon: float) -> Interval:
         """Enclose log δ(ε) of a single report, which is the guarantee without shuffling.
@@ -164,13 +168,13 @@ class GaussianBlanketBound(ScaledBound):
         return gaussian_pair(2.0 * self._terms.scaled_norm).log_delta_bounds(epsilon)
 
     def _cut_for(self, log_delta: float) -> int:
-        """Return the index of an edge B at which the effect of cutting off the noise is a small share of a given δ.
+        """Find an edge B at which the noise may be cut off with an effect that is a small share of a given δ.
 
-        The effect is at most the charge Φ(c − B), where c is the bound on a contribution. All are in standard
-        deviations of the noise.
+        The effect on δ is at most Φ(c − B), where c bounds the absolute value of a contribution. Both c and B are in
+        standard deviations of the noise. B is such that log Φ(c − B) is about `_SMALL_CHARGE` below log δ.
 
         Args:
-            log_delta: natural logarithm of δ. The log of the charge is about `_SMALL_CHARGE` below it.
+            log_delta: natural logarithm of δ.
 
         Returns:
             Index into the edges of the cells.
@@ -181,9 +185,9 @@ class GaussianBlanketBound(ScaledBound):
     def log_bound(self, epsilon: float) -> Interval:
         """Enclose log δ(ε) of the privacy blanket bound on shuffled Gaussian reports.
 
-        The bound is E[(Y₁ + … + Y_n)₊]/n, where Y is the term of one report. The distribution of Y is cut off at large
-        noise, and a charge bounds the effect on δ. The better one of two cuts is used. The charge for the nearer cut is
-        a small share of δ, and that for the further one is negligible. The result is at most the δ of a single report.
+        The bound is the smaller of E[(Y₁ + … + Y_n)₊]/n, where Y is the term of one report, and the δ of a single
+        report. Large noise is cut off, and a charge bounds the effect on δ. The better one of two cuts is used: the
+        charge for the nearer cut is a small share of δ, and that for the further one is negligible.
 
         Args:
             epsilon: privacy loss ε ≥ 0, in nats.
@@ -194,19 +198,19 @@ class GaussianBlanketBound(ScaledBound):
         local = self.local_bounds(epsilon)
         if local.upper < _DEEPEST:
             return local
-        # Two cuts of the noise, each with a lower and an upper bound.
-        growth = growth_at(epsilon)
-        first_distance = self._first_distance(growth)
-        second_distance = self._second_distance(growth, first_distance)
+        # Both cuts give valid bounds. They may be at the same edge.
+        alpha_excess = compute_alpha_excess(epsilon)
+        first_distance = self._first_distance(alpha_excess)
+        second_distance = self._second_distance(alpha_excess, first_distance)
         cuts = {self._terms.find_edge(first_distance), self._terms.find_edge(second_distance)}
-        upper = min(local.upper, *(self._upper_at(growth, last, local.upper) for last in cuts))
-        lower = max(self._lower_at(growth, last) for last in cuts)
+        upper = min(local.upper, *(self._upper_at(alpha_excess, edge_index, local.upper) for edge_index in cuts))
+        lower = max(self._lower_at(alpha_excess, edge_index) for edge_index in cuts)
         return Interval(min(lower, local.lower, upper), upper)
 
     def upper(self, epsilon: float) -> float:
-        """Return an upper bound on log δ(ε) of shuffled Gaussian reports that is cheaper than `log_bound`.
+        """Return an upper bound on log δ(ε) of shuffled Gaussian reports, at less cost than `log_bound`.
 
-        The distribution of a report's term Y is cut off at one point, and not at two.
+        Large noise is cut off at one point, for which a charge of a small share of δ is added. No second cut is tried.
 
         Args:
             epsilon: privacy loss ε ≥ 0, in nats.
@@ -217,100 +221,100 @@ class GaussianBlanketBound(ScaledBound):
         local = self.local_bounds(epsilon)
         if local.upper < _DEEPEST:
             return local.upper
-        growth = growth_at(epsilon)
-        last = self._terms.find_edge(self._first_distance(growth))
-        return min(local.upper, self._upper_at(growth, last, local.upper))
+        alpha_excess = compute_alpha_excess(epsilon)
+        edge_index = self._terms.find_edge(self._first_distance(alpha_excess))
+        return min(local.upper, self._upper_at(alpha_excess, edge_index, local.upper))
 
-    def _upper_at(self, growth: float, last: int, local: float) -> float:
-        """Return an upper bound on log δ, the log of (1/n) E[(Y₁ + … + Y_n)₊] plus a charge.
+    def _upper_at(self, alpha_excess: float, edge_index: int, local: float) -> float:
+        """Return an upper bound on log δ if the noise of each report is cut off at an edge B.
 
-        Y is the term of one report. Its distribution is cut off where the noise w exceeds B, and the charge bounds the
-        effect of the cut on δ.
+        δ is at most (1/n) E[(Y₁ + … + Y_n)₊] plus a charge. Y is the term of one report without noise above B. The
+        charge bounds the effect of the cut on δ.
 
         Args:
-            growth: α − 1 = e^ε − 1.
-            last: index of the edge B.
+            alpha_excess: α − 1 = e^ε − 1.
+            edge_index: index of the edge B.
             local: upper bound on log δ without shuffling, which limits the charge for the cut.
 
         Returns:
-            The natural logarithm of the bound.
+            The natural logarithm of the sum of both parts, rounded up.
         """
-        total = CompoundSum(self._terms.distribution(growth, last, upper=True), self.clients)
+        total = CompoundSum(self._terms.distribution(alpha_excess, edge_index, upper=True), self.clients)
         main = total.log_positive_part().upper - math.log(self.clients) + 8 * UNIT_ROUNDOFF  # rounded up
-        charge = min(self._terms.log_charge(last), local)
+        charge = min(self._terms.log_charge(edge_index), local)
         return float(np.logaddexp(main, charge))
 
-    def _lower_at(self, growth: float, last: int) -> float:
+    def _lower_at(self, alpha_excess: float, edge_index: int) -> float:
         """Return a lower bound on the log of the privacy blanket bound (1/n) E[(Y₁ + … + Y_n)₊].
 
-        Y is the term of one report. Its distribution is cut off where the noise w exceeds B.
+        Y is the term of one report. Its values for noise above an edge B are dropped.
 
         Args:
-            growth: α − 1 = e^ε − 1.
-            last: index of the edge B.
+            alpha_excess: α − 1 = e^ε − 1.
+            edge_index: index of the edge B.
 
         Returns:
-            The natural logarithm of the lower bound.
+            The lower bound; −∞ if none was obtained.
         """
-        total = CompoundSum(self._terms.distribution(growth, last, upper=False), self.clients)
+        total = CompoundSum(self._terms.distribution(alpha_excess, edge_index, upper=False), self.clients)
         return total.log_positive_part().lower - math.log(self.clients)
 
-    def _first_distance(self, growth: float) -> float:
-        """Find by bisection how far beyond the largest contribution the noise may be cut off at a small cost in δ.
+    def _first_distance(self, alpha_excess: float) -> float:
+        """Find by bisection a distance beyond the largest contribution at which a cut of the noise has a small cost.
 
-        The cut is at the noise w = B, and c is the bound on a contribution. Its cost, the charge Φ(c − B), is a small
-        share of δ at the distance B − c.
+        If noise above B is cut off, at most Φ(c − B) is added to δ, where c bounds the absolute value of a
+        contribution. At the distance B − c that is returned, this is a small share of the estimated δ.
 
         Args:
-            growth: α − 1 = e^ε − 1.
+            alpha_excess: α − 1 = e^ε − 1.
 
         Returns:
             A distance between `_NEAREST` and `FURTHEST`, in standard deviations of the noise.
         """
-        # At `far` the charge is small enough. Bisect until both distances are close.
+        # The charge is small enough at `far`, or `far` is the largest distance.
         near, far = _NEAREST, FURTHEST
         while far - near > _STEP:
             middle = 0.5 * (near + far)
-            last = self._terms.find_edge(middle)
-            largest_charge = self._estimate(growth, last) - _FIRST_CUT
-            if self._terms.log_charge(last) < largest_charge:
+            edge_index = self._terms.find_edge(middle)
+            largest_charge = self._estimate(alpha_excess, edge_index) - _FIRST_CUT
+            if self._terms.log_charge(edge_index) < largest_charge:
                 far = middle
             else:
                 near = middle
         return far
 
-    def _second_distance(self, growth: float, first_distance: float) -> float:
-        """Find how far beyond the largest contribution the noise may be cut off at a negligible cost in δ.
+    def _second_distance(self, alpha_excess: float, first_distance: float) -> float:
+        """Find a distance beyond the largest contribution at which a cut of the noise has a negligible cost.
 
-        The cut is at the noise w = B, and c is the bound on a contribution. Its cost is the charge Φ(c − B). The search
-        increases the distance B − c in equal steps.
+        If noise above B is cut off, at most Φ(c − B) is added to δ, where c bounds the absolute value of a
+        contribution. The search increases the distance B − c in equal steps, up to about `FURTHEST`.
 
         Args:
-            growth: α − 1 = e^ε − 1.
+            alpha_excess: α − 1 = e^ε − 1.
             first_distance: result of `_first_distance`, at which the charge is a small share of δ.
 
         Returns:
             A distance of at least `first_distance`, in standard deviations of the noise.
         """
-        largest_charge = self._estimate(growth, self._terms.find_edge(first_distance)) - _SECOND_CUT
+        largest_charge = self._estimate(alpha_excess, self._terms.find_edge(first_distance)) - _SECOND_CUT
         distance = first_distance
         while distance < FURTHEST and self._terms.log_charge(self._terms.find_edge(distance)) > largest_charge:
             distance += _STEP
         return distance
 
-    def _estimate(self, growth: float, last: int) -> float:
+    def _estimate(self, alpha_excess: float, edge_index: int) -> float:
         """Estimate log δ of the privacy blanket bound by a saddle-point approximation.
 
-        The distribution of the term Y of a report is cut off, and the charge for the cut is not included.
+        Large noise is cut off. What is added to δ for this is not included.
 
         Args:
-            growth: α − 1 = e^ε − 1.
-            last: index of the edge at which Y is cut.
+            alpha_excess: α − 1 = e^ε − 1.
+            edge_index: index of the edge of the noise at which it is cut off.
 
         Returns:
             The estimate; −∞ if no value of Y is positive.
         """
-        total = CompoundSum(self._terms.approximate_distribution(growth, last), self.clients)
+        total = CompoundSum(self._terms.approximate_distribution(alpha_excess, edge_index), self.clients)
         if total.law.largest_value <= 0.0:
             return -math.inf
         return total.log_estimate - math.log(self.clients)
@@ -320,24 +324,24 @@ class GaussianBlanketBound(ScaledBound):
 class _UpperSequence:
     """Upper bounds on log δ of shuffled Gaussian reports at increasing ε, each search starting from the previous one.
 
-    δ comes from the expected positive part of a sum of terms Y, one for each report. A bound depends on a cut, which
-    limits Y, and on a tilt z, the exponent of a weight e^{zY}. Every choice is valid, so good ones are taken from the
-    previous ε. Once a single report dominates δ, log δ cannot be extrapolated, and each bound is computed separately.
+    The bound is the expected positive part of a sum S of terms, one for each report. Two choices affect only its
+    tightness: the edge at which large noise is cut off, and the exponent λ (tilt) of a weight e^{λS}. Both are taken
+    from the previous ε. Once a single report dominates δ, each bound is computed separately.
 
     Attributes:
         bound: the bound that is evaluated.
-        values: ε and upper bound of log δ of the previous calls, in their order.
-        tilt: tilt of the sum Y₁ + … + Y_n at the previous ε; None before the first sum.
-        single: whether a single report dominated δ at the previous ε.
+        values: ε and upper bound on log δ of each previous call, in increasing ε.
+        tilt: tilt of the last sum that was evaluated; None before the first sum.
+        single_dominates: whether a single report dominated δ at the previous ε.
     """
 
     bound: GaussianBlanketBound
     values: list[tuple[float, float]] = field(default_factory=list)
     tilt: float | None = None
-    single: bool = False
+    single_dominates: bool = False
 
     def __call__(self, epsilon: float) -> float:
-        """Return an upper bound on log δ at an ε, and remember both for the next call.
+        """Return an upper bound on log δ at an ε, and store both as a start of the next search.
 
         Args:
             epsilon: ε in nats, above those of the previous calls.
@@ -350,9 +354,10 @@ class _UpperSequence:
         return upper
 
     def _evaluate(self, epsilon: float) -> float:
-        """Return an upper bound on log δ from the suggested cut, or from a search for the best cut if it is smaller.
+        """Return an upper bound on log δ, if possible with the cut of the noise that an extrapolation suggests.
 
-        The first two bounds, and all bounds after a single report dominated δ, are from the search.
+        A search for a better cut is made if the bound exceeds the extrapolated value. The first two bounds, and all
+        bounds after a single report dominated δ, are from this search too.
 
         Args:
             epsilon: ε in nats, above those of the previous calls.
@@ -360,17 +365,17 @@ class _UpperSequence:
         Returns:
             The natural logarithm of the bound.
         """
-        if self.single or len(self.values) < 2:  # two values are needed for an extrapolation
+        if self.single_dominates or len(self.values) < 2:  # two values are needed for an extrapolation
             return self.bound.upper(epsilon)
         local = self.bound.local_bounds(epsilon).upper
         if local < _DEEPEST:
             return local
         expected = min(_extrapolate(self.values, epsilon), local)
-        upper, self.tilt, self.single = self.bound.upper_near(epsilon, local, expected, self.tilt)
-        if self.single:
+        upper, self.tilt, self.single_dominates = self.bound.upper_near(epsilon, local, expected, self.tilt)
+        if self.single_dominates:
             return self.bound.upper(epsilon)
         if upper > expected:
-            # The suggested cut is worse than expected, so a search may find a better one.
+            # The suggested cut is worse than expected. Both bounds are valid.
             return min(upper, self.bound.upper(epsilon))
         return upper
 

@@ -36,10 +36,10 @@ _NORMAL_FACTOR = math.sqrt(0.5 / math.pi)
 class Cells(NamedTuple):
     """The privacy blanket of one-dimensional Gaussian reports, divided into intervals for bounds on shuffled reports.
 
-    A report is N(y, σ²) with |y| ≤ C, and c = C/σ. All reports have a density in common, their privacy blanket. It is
-    φ(|w| + c) at a distance w in units of σ, with the normal density φ. By symmetry w ≥ 0 suffices, and this half-line
-    is divided into intervals, the cells. The likelihood ratio of two opposite contributions at w is e^{2cw}. Its excess
-    is x = e^{2cw} − 1. The density of x is split into uniform densities on intervals [0, x_j], the pieces, and a rest.
+    A report is N(y, σ²) with |y| ≤ C, and c = C/σ. The privacy blanket is the density that all reports have in common.
+    It is φ(|w| + c) at a value w in units of σ, with the normal density φ. By symmetry w ≥ 0 suffices. This half-line
+    is divided into intervals, the cells. At w, two opposite contributions have the likelihood ratio e^{2cw} = 1 + x.
+    The density of x is split into uniform densities on intervals [0, x_j], the pieces, and a rest.
 
     Attributes:
         edges: edges of the cells in w, increasing from 0.
@@ -67,16 +67,16 @@ class Cells(NamedTuple):
 
 
 class ExcessMasses(NamedTuple):
-    """Masses of the privacy blanket, the density φ(|w| + c) that all Gaussian reports have in common, for w > 0.
+    """A discrete distribution of a likelihood ratio of shuffled Gaussian reports, for one sign of the noise w.
 
-    At w, two opposite contributions have the likelihood ratio ρ = e^{2c|w|}. Its excess over 1 is x = ρ − 1. The masses
-    for w < 0 are the same.
+    The masses are those of the privacy blanket, the density φ(|w| + c) that all reports have in common. At w, two
+    opposite contributions have the likelihood ratio e^{2c|w|} = 1 + x. The masses for w < 0 and w > 0 are the same.
 
     Attributes:
         excess: values of x.
-        weights: mass at each of them.
-        errors: bounds on the numerical errors of the masses.
-        excess_beyond: value of x for all the mass beyond the last cell.
+        weights: mass at each value of x.
+        errors: bound on the numerical error of each mass.
+        excess_beyond: value of x for the mass of larger noise, which is not in `weights`.
     """
 
     excess: FloatArray
@@ -88,17 +88,17 @@ class ExcessMasses(NamedTuple):
 def blanket_cells(scaled_norm: float, *, with_pieces: bool) -> Cells:
     """Divide the privacy blanket of Gaussian reports into intervals (cells), with masses and moments of each.
 
-    The blanket is the density φ(w + c) that all reports have in common at a distance w ≥ 0 in units of the noise. At w
-    two opposite contributions have the likelihood ratio e^{2cw}, with the excess x = e^{2cw} − 1. Integrals over a cell
-    are by Gauss-Legendre quadrature at eight nodes.
+    The blanket is the density φ(w + c) that all reports have in common, with w ≥ 0 in units of σ. At w two opposite
+    contributions have the likelihood ratio e^{2cw} = 1 + x. Integrals over a cell are computed by Gauss-Legendre
+    quadrature with eight nodes.
 
     Args:
         scaled_norm: bound c = C/σ on a contribution, in standard deviations of the noise.
-        with_pieces: whether the density of x is split into uniform densities on a few intervals [0, x_j], and the rest
-            of it. Otherwise all of it is the rest.
+        with_pieces: whether the density of x is split into uniform densities (pieces) on a few intervals [0, x_j], and
+            a rest. Otherwise all of it is the rest.
 
     Returns:
-        The edges of the cells, the masses of the rest in each cell, and the uniform pieces.
+        The edges of the cells, the masses of the rest in each cell, the pieces, and coarser masses for estimates.
     """
     edges, levels = _edges_and_levels(scaled_norm, with_pieces=with_pieces)
     edge_excess = np.expm1(2.0 * scaled_norm * edges)
@@ -141,22 +141,18 @@ def blanket_cells(scaled_norm: float, *, with_pieces: bool) -> Cells:
 
 
 def _combine_into_lumps(cell_moment: FloatArray, cell_mass: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Merge consecutive intervals of the noise into longer ones, each with its mass and its mean likelihood ratio.
-
-    The merged intervals (lumps) are for estimates, which need fewer points than bounds. A lump consists of `LUMP`
-    intervals, the cells. The excess x is the likelihood ratio of two opposite contributions, minus 1.
+    """Merge each `LUMP` consecutive intervals (cells) of the noise into one, for estimates with fewer points.
 
     Args:
-        cell_moment: integral of x over each cell under the blanket, the density that all reports have in common.
-        cell_mass: mass of each cell under the blanket.
+        cell_moment: integral of x over each cell, where 1 + x is the likelihood ratio of two opposite contributions.
+        cell_mass: mass of each cell.
 
     Returns:
-        Two arrays with one entry for each lump, the mean excess and the mass. The last lump may have fewer cells. A
-        mass below 1e-300 is raised to 1e-300.
+        Mean of x, and mass, of each merged interval (lump). The last lump may have fewer cells. A mass below 1e-300 is
+        raised to 1e-300, which avoids a division by 0.
     """
-    # Add up masses and integrals over each lump, and divide.
     first_of_lump = np.arange(0, cell_mass.size, LUMP)
-    lump_mass = np.maximum(np.add.reduceat(cell_mass, first_of_lump), _LEAST_MASS)  # avoids a division by 0
+    lump_mass = np.maximum(np.add.reduceat(cell_mass, first_of_lump), _LEAST_MASS)
     mean_excess = np.add.reduceat(cell_moment, first_of_lump) / lump_mass
     return mean_excess, lump_mass
 
@@ -164,15 +160,15 @@ def _combine_into_lumps(cell_moment: FloatArray, cell_mass: FloatArray) -> tuple
 def _edges_and_levels(scaled_norm: float, *, with_pieces: bool) -> tuple[FloatArray, FloatArray]:
     """Choose the edges of the intervals (cells) into which the noise w ≥ 0 of Gaussian reports is divided.
 
-    The edges are equidistant, with a spacing inversely proportional to 1 + c. With pieces, the ends of the pieces are
-    edges too. Pieces are several uniform densities, with a sum that is below the density of the likelihood ratio.
+    The edges are equidistant, with a spacing inversely proportional to 1 + c. The right ends of the pieces are edges
+    too. Pieces are uniform densities with a sum below the density of the likelihood ratio.
 
     Args:
         scaled_norm: bound c > 0 on a contribution, in standard deviations of the noise.
         with_pieces: whether the density of the likelihood ratio is split into uniform pieces and a rest.
 
     Returns:
-        All edges in increasing order, and those at which a uniform piece ends. The latter are empty without pieces.
+        All edges in increasing order, and those at which a piece ends. Without pieces the second array is empty.
     """
     # The second limit keeps the likelihood ratio e^{2cw} finite.
     furthest = min(scaled_norm + FURTHEST, _LARGEST_LOG_RATIO / (2.0 * scaled_norm))
@@ -187,18 +183,20 @@ def _edges_and_levels(scaled_norm: float, *, with_pieces: bool) -> tuple[FloatAr
 
 
 def _piece_heights(scaled_norm: float, levels: FloatArray) -> FloatArray:
-    """Compute √(2π) times the heights of a step function below the density of the excess x = e^{2cw} − 1.
+    """Compute the heights of a step function below the density of x = e^{2cw} − 1, where w has the density φ(w + c).
 
-    w has the density φ(w + c), and e^{2cw} is the likelihood ratio of two opposite contributions. The density of x at w
-    is φ(w + c) dw/dx = φ(w + c) e^{−2cw}/(2c), which decreases. So its value at the right end of a step is the largest
-    possible height there.
+    Here e^{2cw} is the likelihood ratio of two opposite contributions. The density of x is
+
+        φ(w + c) dw/dx = φ(w + c) e^{−2cw}/(2c).
+
+    It decreases in w, so its value at the right end of a step is the largest possible height there.
 
     Args:
         scaled_norm: bound c on a contribution, in standard deviations of the noise.
         levels: right ends of the steps in w, increasing.
 
     Returns:
-        One height for each step, rounded down.
+        The height of each step times √(2π), rounded down.
     """
     log_density = -0.5 * (levels + scaled_norm) ** 2 - 2.0 * scaled_norm * levels
     return np.exp(log_density) / (2.0 * scaled_norm) * _BELOW
@@ -207,10 +205,9 @@ def _piece_heights(scaled_norm: float, levels: FloatArray) -> FloatArray:
 def _piece_density(
     scaled_norm: float, nodes: FloatArray, edges: FloatArray, levels: FloatArray, heights: FloatArray
 ) -> FloatArray:
-    """Evaluate a step function at quadrature nodes, as a density in the noise w, times √(2π).
+    """Evaluate a step function, given as a density of x = e^{2cw} − 1, as a density of the noise w at quadrature nodes.
 
-    The step function is given as a density of x = e^{2cw} − 1, where e^{2cw} is the likelihood ratio of two opposite
-    contributions. The factor dx/dw = 2c e^{2cw} makes it a density in w. It is 0 beyond the last step.
+    The factor dx/dw = 2c e^{2cw} makes it a density in w. It is 0 beyond the last step.
 
     Args:
         scaled_norm: bound c on a contribution, in standard deviations of the noise.
@@ -220,9 +217,9 @@ def _piece_density(
         heights: height of each step as a density of x, times √(2π).
 
     Returns:
-        An array of the shape of `nodes`, with one density for each node.
+        The density in w at each node, times √(2π), as an array of the shape of `nodes`.
     """
-    # Each cell is within one step, which is the step of its middle.
+    # The ends of the steps are edges, so each cell is within one step. The middle of the cell identifies it.
     cell_middles = 0.5 * (edges[:-1] + edges[1:])
     step_of_cell = np.searchsorted(levels, cell_middles)
     height_of_cell = np.append(heights, 0.0)[step_of_cell]

@@ -22,34 +22,38 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 _LARGEST_EPSILON = 600.0
-"""Largest ε, in nats, at which α = e^ε is computed. Beyond it, the upper bound at this ε is valid: δ decreases."""
+"""Largest ε, in nats, at which α = e^ε is computed. Its upper bound is valid at larger ε too, because δ decreases."""
+_LEAST_EDGE_INDEX = 8
+"""Least index of an edge at which the noise may be cut, so that some cells remain below it."""
+_NORMAL_CDF_ERROR = 1e-14
+"""Allowance for the relative error of SciPy's normal distribution function."""
 
 
-def growth_at(epsilon: float) -> float:
+def compute_alpha_excess(epsilon: float) -> float:
     """Compute e^ε − 1, with ε limited to 600 so that the result is a double.
 
     Args:
         epsilon: privacy loss ε ≥ 0, in nats.
 
     Returns:
-        The excess of the factor α = e^ε over 1, called growth in this module.
+        α − 1 for the factor α = e^ε.
     """
     return math.expm1(min(epsilon, _LARGEST_EPSILON))
 
 
-def _negative_value(excess: FloatArray, growth: float) -> FloatArray:
+def _negative_value(excess: FloatArray, alpha_excess: float) -> FloatArray:
     """Compute 1 − αρ, the value of a report's term for noise w < 0, without cancellation.
 
     With x = ρ − 1 and g = α − 1 it is −(x + g + gx).
 
     Args:
         excess: array of x = ρ − 1, the excess of the likelihood ratio over 1.
-        growth: g = α − 1 = e^ε − 1.
+        alpha_excess: g = α − 1 = e^ε − 1.
 
     Returns:
         One value for each x, at most 0.
     """
-    return -(excess + growth + growth * excess)
+    return -(excess + alpha_excess + alpha_excess * excess)
 
 
 @dataclass(frozen=True)
@@ -69,151 +73,152 @@ class BlanketTerms:
     scaled_norm: float
 
     def find_edge(self, distance: float) -> int:
-        """Return the index of the first edge at a given distance beyond the largest contribution.
+        """Return the index of the first edge w of the cells at which w − c is at least a given distance.
 
-        The edges divide the noise w into cells, and c is the bound on a contribution. The edge is the first one with
-        w − c at least the distance.
+        Here w is the noise of a report, and c bounds the absolute value of its contribution.
 
         Args:
             distance: least w − c, in standard deviations of the noise.
 
         Returns:
-            An index of at least 8, so that some cells are below the edge, and at most that of the last edge.
+            Index of the edge. It is raised to 8, so that some cells remain below the edge. If no edge is far enough, it
+            is the index of the last edge.
         """
         edges = self.cells.edges
-        least_index, last_index = 8, edges.size - 1
         index = int(np.searchsorted(edges, self.scaled_norm + distance))
-        return min(max(index, least_index), last_index)
+        return min(max(index, _LEAST_EDGE_INDEX), edges.size - 1)
 
-    def log_charge(self, last: int) -> float:
-        """Return an upper bound on log Φ(c − B), the effect on δ of cutting off the noise beyond B.
+    def log_charge(self, edge_index: int) -> float:
+        """Return an upper bound on log Φ(c − B), which limits the change of δ if noise beyond an edge B is ignored.
 
-        c is the bound on a contribution. All are in standard deviations of the noise.
+        Φ is the standard normal distribution function, and c bounds the absolute value of a contribution. Both c and B
+        are in standard deviations of the noise.
 
         Args:
-            last: index of the edge B.
+            edge_index: index of the edge B.
 
         Returns:
-            The natural logarithm of this charge, which is added to δ.
+            The natural logarithm of a number that is added to δ when the noise is cut off at B.
         """
-        value = float(log_ndtr(self.scaled_norm - self.cells.edges[last]))
+        value = float(log_ndtr(self.scaled_norm - self.cells.edges[edge_index]))
         return value + 64 * UNIT_ROUNDOFF * (1.0 + abs(value))  # more than the error of the logarithm
 
-    def distribution(self, growth: float, last: int, *, upper: bool) -> StepLaw:
-        """Return a discrete distribution of the term Y of a report, for a one-sided bound on δ = E[(Y₁ + … + Y_n)₊]/n.
+    def distribution(self, alpha_excess: float, edge_index: int, *, upper: bool) -> StepLaw:
+        """Build a discrete distribution of the term Y of a report, for a one-sided bound on E[(Y₁ + … + Y_n)₊]/n.
 
-        The noise w of a report is divided into cells, and cut at an edge B. A mass of the blanket (the part that all
-        reports have in common) at the likelihood ratio ρ gives two values of Y. They are ρ − α for w > 0, and 1 − αρ
-        for w < 0. Of the mass beyond B only the value for w < 0 is kept. E[(Y₁ + … + Y_n)₊] grows if Y grows in convex
-        order. So a mass that is split between the edges of its cell gives an upper bound, and a mass at its mean a
-        lower one.
+        The noise w of a report is divided into cells. Blanket mass (of the density that all reports have in common) at
+        the likelihood ratio ρ = e^{2c|w|} gives two values of Y:
+
+            Y = ρ − α for w > 0,   Y = 1 − αρ for w < 0.
+
+        Beyond an edge B only the value for w < 0 is kept. Splitting the mass of a cell between its edges makes Y larger
+        in convex order, and so the expectation. Moving the mass to its mean makes both smaller.
 
         Args:
-            growth: α − 1 = e^ε − 1.
-            last: index of the edge B, the last edge of the cells that are used.
-            upper: whether the mass of a cell is split between its edges, for an upper bound. Otherwise it is moved to
-                its mean, for a lower bound.
+            alpha_excess: α − 1 = e^ε − 1.
+            edge_index: index of B, the last edge of the cells that are used.
+            upper: whether the masses are split, for an upper bound. Otherwise they are at their means, for a lower one.
 
         Returns:
-            Values of Y with their probabilities and rounding errors, and uniform pieces of its density.
+            Values of Y with their probabilities and bounds on rounding errors, and uniform pieces of its density.
         """
-        masses = self._split_masses(last) if upper else self._mean_masses(last)
-        positive = masses.excess - growth  # ρ − α
-        negative = _negative_value(np.append(masses.excess, masses.excess_beyond), growth)
-        # Bounds on the terms that are added up to a value of Y, which determine its rounding error.
-        magnitudes = np.concatenate((masses.excess + growth, -negative))
-        magnitudes[-1] *= 2.0  # for the mass beyond B
-        roundoff = UNIT_ROUNDOFF * (4.0 + 8.0 * self.scaled_norm * float(self.cells.edges[last]))
-        mass_beyond = self._mass_beyond(last)
+        masses = self._split_masses(edge_index) if upper else self._mean_masses(edge_index)
+        positive = masses.excess - alpha_excess  # ρ − α
+        negative = _negative_value(np.append(masses.excess, masses.excess_beyond), alpha_excess)
+        # The rounding error of Y is in proportion to the largest terms of its sum. It grows with the exponent 2cw of ρ.
+        magnitudes = np.concatenate((masses.excess + alpha_excess, -negative))
+        magnitudes[-1] *= 2.0  # the mean of ρ beyond B is a quotient, with an error in both parts
+        roundoff = UNIT_ROUNDOFF * (4.0 + 8.0 * self.scaled_norm * float(self.cells.edges[edge_index]))
+        mass_beyond = self._mass_beyond(edge_index)
         atoms = WeightedPoints(
             points=np.concatenate((positive, negative)),
             weights=np.concatenate((masses.weights, masses.weights, [mass_beyond])),
             point_errors=roundoff * magnitudes,
-            weight_errors=np.concatenate((masses.errors, masses.errors, [1e-14 * mass_beyond])),
+            weight_errors=np.concatenate((masses.errors, masses.errors, [_NORMAL_CDF_ERROR * mass_beyond])),
         )
-        return StepLaw(atoms, self._pieces(growth))
+        return StepLaw(atoms, self._pieces(alpha_excess))
 
-    def _split_masses(self, last: int) -> ExcessMasses:
-        """Return the masses of the intervals (cells) below an edge, moved to their ends, for upper bounds on δ.
+    def _split_masses(self, edge_index: int) -> ExcessMasses:
+        """Split the mass of each interval (cell) of the noise between its two ends, for upper bounds on δ.
 
         Args:
-            last: index of the edge.
+            edge_index: index of the edge B of the last cell that is used.
 
         Returns:
-            The likelihood ratio's excess x at each edge, with the mass that is moved there.
+            The excess x = ρ − 1 of the likelihood ratio at each edge up to B, with the mass that is moved there. The
+            mass beyond B has the value of x at B, its smallest.
         """
         cells = self.cells
-        excess, errors = cells.edge_excess[: last + 1], cells.errors[:last]
+        excess, errors = cells.edge_excess[: edge_index + 1], cells.errors[:edge_index]
         # An edge has mass from the cell above it, moved down, and from the cell below it, moved up.
-        weights = np.append(cells.to_low[:last], 0.0) + np.append(0.0, cells.to_high[:last])
+        weights = np.append(cells.to_low[:edge_index], 0.0) + np.append(0.0, cells.to_high[:edge_index])
         edge_errors = np.append(errors, 0.0) + np.append(0.0, errors)
         return ExcessMasses(excess=excess, weights=weights, errors=edge_errors, excess_beyond=float(excess[-1]))
 
-    def _mean_masses(self, last: int) -> ExcessMasses:
-        """Return the masses of the intervals (cells) below an edge, each at its mean, for lower bounds on δ.
+    def _mean_masses(self, edge_index: int) -> ExcessMasses:
+        """Move the mass of each interval (cell) of the noise to its mean, for lower bounds on δ.
 
         Args:
-            last: index of the edge B.
+            edge_index: index of the edge B of the last cell that is used.
 
         Returns:
-            The mean excess x of the likelihood ratio in each cell, with the mass of the cell. All mass beyond B is at
-            its mean excess too.
+            The mean of x = ρ − 1 in each cell, with the mass of the cell, where ρ is the likelihood ratio. All mass
+            beyond B is at its own mean.
         """
         cells, scaled_norm = self.cells, self.scaled_norm
-        excess = cells.mean_excess[:last]
+        excess = cells.mean_excess[:edge_index]
         excess_beyond = float(excess[-1])
-        mass_beyond = self._mass_beyond(last)
+        mass_beyond = self._mass_beyond(edge_index)
         if mass_beyond > 0.0:
             # The mean of ρ = e^{2cw} beyond B is Φ(c − B)/Φ(−(B + c)).
-            excess_beyond = float(ndtr(scaled_norm - cells.edges[last])) / mass_beyond - 1.0
+            excess_beyond = float(ndtr(scaled_norm - cells.edges[edge_index])) / mass_beyond - 1.0
         return ExcessMasses(
             excess=excess,
-            weights=cells.to_low[:last] + cells.to_high[:last],
-            errors=2.0 * cells.errors[:last],
+            weights=cells.to_low[:edge_index] + cells.to_high[:edge_index],
+            errors=2.0 * cells.errors[:edge_index],
             excess_beyond=excess_beyond,
         )
 
-    def _mass_beyond(self, last: int) -> float:
-        """Return the mass Φ(−(B + c)) of the blanket at w > B, for the edge B with index `last`."""
-        return float(ndtr(-(self.cells.edges[last] + self.scaled_norm)))
+    def _mass_beyond(self, edge_index: int) -> float:
+        """Return the mass Φ(−(B + c)) of the blanket at w > B, for the edge B with index `edge_index`."""
+        return float(ndtr(-(self.cells.edges[edge_index] + self.scaled_norm)))
 
-    def _pieces(self, growth: float) -> Pieces:
-        """Return the uniform densities that are a part of the density of a report's term Y.
+    def _pieces(self, alpha_excess: float) -> Pieces:
+        """Transform uniform parts of the density of a likelihood ratio ρ to uniform parts (pieces) of that of a term Y.
 
-        Let x = ρ − 1 be the excess of the likelihood ratio. A part of its density is a sum of uniform densities on
-        intervals [0, x_j]. For positive noise, each gives a uniform density (piece) of Y that begins at 1 − α. For
-        negative noise, another piece of the same mass ends there.
+        The density of x = ρ − 1 contains uniform densities on intervals [0, x_j]. Positive noise gives Y = ρ − α, and a
+        piece that begins at 1 − α. Negative noise gives Y = 1 − αρ, and a piece of the same mass that ends there.
 
         Args:
-            growth: α − 1 = e^ε − 1.
+            alpha_excess: α − 1 = e^ε − 1.
 
         Returns:
             Bounds and mass of each piece. There are none if the cells have no pieces.
         """
         mass, right_end = self.cells.level_mass, self.cells.levels
-        at_zero = np.full(right_end.size, -growth)
+        at_zero = np.full(right_end.size, -alpha_excess)
         return Pieces(
-            low=np.concatenate((at_zero, _negative_value(right_end, growth))),
-            high=np.concatenate((right_end - growth, at_zero)),
+            low=np.concatenate((at_zero, _negative_value(right_end, alpha_excess))),
+            high=np.concatenate((right_end - alpha_excess, at_zero)),
             mass=np.concatenate((mass, mass)),
         )
 
-    def approximate_distribution(self, growth: float, last: int) -> StepLaw:
-        """Return a distribution of a report's term Y with few values, for estimates without an error bound.
+    def approximate_distribution(self, alpha_excess: float, edge_index: int) -> StepLaw:
+        """Build a coarse distribution of a report's term Y, for estimates without an error bound.
 
-        The noise is divided into cells. The mass of each `LUMP` neighbouring cells is at its mean excess x of the
-        likelihood ratio over 1.
+        The noise is divided into short intervals (cells). The mass of `LUMP` consecutive cells is moved to the mean of
+        their likelihood ratio. Noise beyond an edge is dropped.
 
         Args:
-            growth: α − 1 = e^ε − 1.
-            last: index of the edge at which Y is cut.
+            alpha_excess: α − 1 = e^ε − 1.
+            edge_index: index of the edge at which the noise is cut off, rounded down to whole lumps of cells.
 
         Returns:
             Values of Y with their probabilities, and errors of 0.
         """
-        lump_count = max(last // LUMP, 2)
+        lump_count = max(edge_index // LUMP, 2)  # a single lump is too coarse
         excess, mass = self.cells.lump_excess[:lump_count], self.cells.lump_mass[:lump_count]
-        points = np.concatenate((excess - growth, _negative_value(excess, growth)))
+        points = np.concatenate((excess - alpha_excess, _negative_value(excess, alpha_excess)))
         no_errors = np.zeros(points.size)
         weights = np.concatenate((mass, mass))
         return StepLaw(WeightedPoints(points=points, weights=weights, point_errors=no_errors, weight_errors=no_errors))

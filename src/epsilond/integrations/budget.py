@@ -37,21 +37,22 @@ class _ChargeArguments(TypedDict):
 
 
 class LedgerBudget:
-    """Steps of a loop, paid for from a plan's item or a slot of a ledger before they are taken.
+    """Budget of a training loop, whose steps are paid for in a ledger before they are taken.
 
     `pay(step)` returns when the step may be taken, and raises `LedgerExhausted` if it may not. Steps are reserved
-    `hold` at a time and committed `chunk` at a time, so a crash loses at most one chunk. A slot may charge a job as a
-    whole: then set `hold` to the number of steps of the whole loop. Use the object in a `with` statement, or `close`
-    it. Steps that were reserved and not committed then return to the ledger.
+    `hold` at a time, and then committed `chunk` at a time, which spends their budget. A crash loses what was committed
+    and not taken. The budget comes from an item of the ledger's plan, or from a slot, a share for runs that are not
+    planned. If a slot charges all runs of a reservation together, set `hold` to the number of steps of the whole loop.
+    Use the object in a `with` statement, or `close` it. Steps that were only reserved then return to the ledger.
 
     Guarantees: the steps that were paid for stay within the ledger's ε and δ, as long as its declared conditions hold.
     The loop may do anything between two payments.
 
     Attributes:
         receipts: receipts of the commits, in order.
-        taken: number of steps that were paid for and handed out.
+        taken: number of steps that `pay` has allowed so far.
         refused: error of the last rejected payment; None if there was none.
-        observations: observations that contradict the record of the run; empty if there are none.
+        observations: observed differences between the run and its recorded steps; empty if there are none.
 
     Example:
         >>> import epsilond, tempfile
@@ -83,7 +84,7 @@ class LedgerBudget:
         delta: AmountTold | None = None,
         expires_in: float | None = None,
     ) -> None:
-        """Make a budget that pays from a ledger: from an item of its plan, or from a slot (a share of its budget).
+        """Use an item of a ledger's plan, or a slot (a share of its budget for runs that are not planned).
 
         Args:
             ledger: the ledger that is charged.
@@ -91,12 +92,13 @@ class LedgerBudget:
             slot: kind of slot; excludes `item`.
             hold: number of steps that are reserved at a time, at least 1; `chunk` if absent.
             chunk: number of steps that are committed at a time, at least 1.
-            eta: amount that a charge may add to δ; see `Ledger.reserve`.
-            delta: δ of the charge; see `Ledger.reserve`.
-            expires_in: lifetime of a reservation [s]; after it, steps that are not committed return to the ledger.
+            eta: amount that a charge to a slot may add to δ; see `Ledger.reserve`.
+            delta: δ of a charge to a slot; see `Ledger.reserve`.
+            expires_in: lifetime of a reservation in seconds, after which uncommitted steps return to the ledger; None
+                for the ledger's default.
 
         Raises:
-            InvalidInput: neither item nor slot, both, or a count below 1.
+            InvalidInput: neither or both of `item` and `slot` are given, or `hold` or `chunk` is below 1.
         """
         has_one_source = (item is None) != (slot is None)
         if not has_one_source:
@@ -174,10 +176,10 @@ class LedgerBudget:
 
         Args:
             step: mechanism of one run.
-            count: number of runs.
+            count: number of runs, including those that are paid for and not used yet.
 
         Returns:
-            The number of runs, at most `count`, that are reserved or paid for.
+            The number of runs, at most `count`, that are now reserved or paid for.
 
         Raises:
             RunDiffers: the run was observed to differ from its recorded steps.
@@ -185,10 +187,9 @@ class LedgerBudget:
         self._require_consistent()
         paid = self._paid[step]
         reserved_step, left = self._reserved
-        # Runs that were paid for count first, then the present reservation of this step.
-        has_enough = reserved_step == step and paid + left >= count
-        if not has_enough:
-            # Otherwise give the reservation back, and make a new one for the missing runs.
+        reservation_suffices = reserved_step == step and paid + left >= count
+        if not reservation_suffices:
+            # Only one reservation is used at a time, so it is given back before a new one.
             self.close()
             left = 0
             if count > paid:
@@ -198,16 +199,16 @@ class LedgerBudget:
         return min(paid + left, count)
 
     def would_exceed(self, step: Spec, count: int = 1) -> bool:
-        """Return whether the ledger would reject further runs of a mechanism now, without any change.
+        """Return whether the ledger would reject further runs of a mechanism now. Nothing is changed.
 
-        Runs that were paid for or reserved before, and not used yet, are counted first.
+        Only runs that are neither paid for nor reserved yet need room in the ledger.
 
         Args:
             step: the mechanism of one run.
             count: number of runs.
 
         Returns:
-            True if an observation has contradicted the run, or if the missing runs do not fit into the ledger.
+            True if an observation has contradicted the run, or if the ledger has no room for the missing runs.
         """
         if self.observations:
             return True
@@ -223,19 +224,19 @@ class LedgerBudget:
     def contradict(self, observations: Sequence[Observation]) -> None:
         """Reject all further payments, because the run was observed to differ from its recorded steps.
 
-        The observations are sent to the ledger, which marks the commits of this budget. Reserved steps that were not
-        committed return to the ledger.
+        The observations are sent to the ledger, which marks the commits of this budget. Steps that were only reserved
+        return to the ledger.
 
         Args:
-            observations: at least one observation; each later `RunDiffers` of this budget lists them.
+            observations: one or more observations. A later payment raises `RunDiffers` with them.
 
         Raises:
             Unanswered: the ledger's service does not answer. Payments are rejected nevertheless, and `close` sends the
                 observations again.
         """
         self.observations = (*self.observations, *observations)
-        # A random key of 24 bytes, by which the ledger recognises a report that is sent again.
-        self._unsent[secrets.token_urlsafe(24)] = tuple(observations)
+        idempotency_key = secrets.token_urlsafe(24)  # by it the ledger recognises a report that is sent again
+        self._unsent[idempotency_key] = tuple(observations)
         self.close()
 
     def close(self) -> None:
@@ -263,17 +264,18 @@ class LedgerBudget:
             raise RunDiffers.of(self.observations)
 
     def _commit(self, step: Spec, wanted: int) -> None:
-        """Spend the budget of some runs of a step.
+        """Commit runs of a step, from the present reservation or, if it cannot be used, from a new one.
 
-        It comes from the present reservation, or from a new one if the present one is used up. If the reservation has
-        expired, nothing is committed, and the next call makes a new one.
+        If the reservation has expired, nothing is committed, and the next call makes a new one.
 
         Args:
             step: mechanism of one run.
             wanted: number of runs. At least the chunk size is committed, but at most the rest of the reservation.
+
+        Raises:
+            LedgerExhausted: there is no room for a single run.
         """
         reserved_step, left = self._reserved
-        # A reservation is for one step, and may be used up. Then a new one is made.
         if self._run is None or reserved_step != step or left == 0:
             self.close()
             self._run, left = self._reserve_available(step, max(wanted, self._hold))
@@ -282,7 +284,7 @@ class LedgerBudget:
         try:
             self.receipts.append(self._run.commit(count))
             self._paid_by[self._run.id] = None
-        except ReservationEnded:  # the reservation expired: the rest of it went back, and is reserved anew
+        except ReservationEnded:
             self._run = None
             self._reserved = (None, 0)
             return
@@ -308,7 +310,7 @@ class LedgerBudget:
             available = int(error.nearest.get("largest_count", 0))
             if not 0 < available < count:
                 raise
-        # Another client may have taken the room in the meantime, so that the smaller request can fail, too.
+        # The smaller request may fail too, if another client takes the room in the meantime. So the same steps apply.
         return self._reserve_available(step, available)
 
     def _reserve(self, step: Spec, count: int) -> HeldRun:
@@ -319,10 +321,10 @@ class LedgerBudget:
             count: number of runs.
 
         Returns:
-            The reservation, of which the runs can be committed.
+            The reservation.
 
         Raises:
-            LedgerExhausted: there is room for fewer runs.
+            LedgerExhausted: there is no room for all of them.
         """
         return self.ledger.reserve(self._item, spec=step, count=count, expires_in=self._expires_in, **self._charge)
 

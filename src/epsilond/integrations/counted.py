@@ -9,21 +9,21 @@ from epsilond.accountants.specs import Composed, Repeated, Spec
 
 
 def run_of(parts: Iterable[tuple[Spec, int]]) -> Spec | None:
-    """Return the description (spec) of a whole run: the composition of mechanisms, each run several times.
+    """Describe a composition of mechanisms, each run several times, as one spec.
 
-    Equal mechanisms are counted together, because the order does not change the guarantee of a composition. A million
-    equal steps thus become one repetition.
+    Runs of equal mechanisms are counted together, because the order does not change the guarantee of a composition. So
+    a million equal steps become one repetition.
 
     Args:
         parts: each mechanism with its number of runs, at least 0. A mechanism may occur several times.
 
     Returns:
-        The spec of all runs; None if there is no run.
+        The spec (description of a mechanism) of all runs together; None if there is no run.
     """
     counts: Counter[Spec] = Counter()
-    for mechanism, times in parts:
-        counts[mechanism] += times
-    runs = [_repeat(mechanism, times) for mechanism, times in counts.items() if times > 0]
+    for mechanism, count in parts:
+        counts[mechanism] += count
+    runs = [_repeat(mechanism, count) for mechanism, count in counts.items() if count > 0]
     if not runs:
         return None
     if len(runs) == 1:
@@ -31,16 +31,13 @@ def run_of(parts: Iterable[tuple[Spec, int]]) -> Spec | None:
     return Composed(mechanisms=tuple(runs))
 
 
-def _repeat(mechanism: Spec, times: int) -> Spec:
-    """Return the description (spec) of several runs of a mechanism.
+def _repeat(mechanism: Spec, count: int) -> Spec:
+    """Return the spec (description) of several runs of a mechanism; for one run, the mechanism itself.
 
     Args:
         mechanism: spec of one run.
-        times: number of runs, at least 1.
-
-    Returns:
-        The mechanism itself for one run; otherwise a spec with the mechanism and the number of runs.
+        count: number of runs, at least 1.
     """
-    if times == 1:
+    if count == 1:
         return mechanism
-    return Repeated(times=times, mechanism=mechanism)
+    return Repeated(times=count, mechanism=mechanism)

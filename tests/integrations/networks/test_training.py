@@ -219,12 +219,12 @@ def test_one_round_is_that_of_the_algorithm() -> None:
 def test_a_clipped_gradient_is_within_the_bound_and_a_short_one_is_unchanged() -> None:
     generator = torch.Generator().manual_seed(0)
     long = {"first": torch.randn(2, 3, 4, 5, generator=generator), "second": torch.randn(2, 3, 7, generator=generator)}
-    clipped = personal._clip(long, 0.25)
+    clipped = personal._clip_gradients(long, 0.25)
     norms = torch.sqrt(sum(value.flatten(2).square().sum(dim=2) for value in clipped.values()))
     assert torch.all(norms <= 0.25 * (1.0 + 1e-6))
     assert torch.all(norms >= 0.25 * (1.0 - 1e-6))
     short = {name: 1e-3 * value for name, value in long.items()}
-    assert all(torch.equal(value, short[name]) for name, value in personal._clip(short, 0.25).items())
+    assert all(torch.equal(value, short[name]) for name, value in personal._clip_gradients(short, 0.25).items())
 
 
 def test_noise_of_the_mean_has_the_standard_deviation_of_the_multiplier() -> None:

@@ -11,13 +11,13 @@ from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.book.errors import NotReconciled
 from epsilond.ledgers.mathematics.balance import BALANCE
 from epsilond.ledgers.requests import CommitAsked
-from epsilond.ledgers.store.exact import written
+from epsilond.ledgers.store.exact import format_exact
 from epsilond.storage.transactions import Database
 from tests.ledgers.book.books import TENANT, Clock, book, key, opening, query, runs
 
 CHANGES = {
-    "a slot's use": f"UPDATE ledger_slots SET used = '{written(Decimal(0))}' WHERE part = 'mu_squared'",
-    "a slot's capacity": f"UPDATE ledger_slots SET capacity = '{written(Decimal(1))}' WHERE part = 'mu_squared'",
+    "a slot's use": f"UPDATE ledger_slots SET used = '{format_exact(Decimal(0))}' WHERE part = 'mu_squared'",
+    "a slot's capacity": f"UPDATE ledger_slots SET capacity = '{format_exact(Decimal(1))}' WHERE part = 'mu_squared'",
     "committed runs of the plan": "UPDATE ledger_items SET committed = 0, credit = 0",
     "planned runs": "UPDATE ledger_items SET planned = planned + 1000",
     "the mechanism of the plan": """UPDATE ledger_items SET spec = '{"kind":"gaussian","noise_multiplier":9.0}'""",

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import Column, Integer, MetaData, Table, insert, select
 
 from epsilond.ledgers.mathematics.amounts import EXACT
-from epsilond.ledgers.store.exact import ExactDecimal, written
+from epsilond.ledgers.store.exact import ExactDecimal, format_exact
 
 TABLES = MetaData()
 AMOUNTS = Table("amounts", TABLES, Column("id", Integer, primary_key=True), Column("amount", ExactDecimal))
@@ -57,14 +57,14 @@ def test_the_database_compares_them_as_numbers(kept):
 def test_text_is_ordered_as_the_numbers_are():
     chosen = random.Random(7)
     many = VALUES + [EXACT.scaleb(Decimal(chosen.randrange(10 ** chosen.randrange(1, 37))), -18) for _ in range(2000)]
-    assert [Decimal(text) for text in sorted(map(written, many))] == sorted(many)
-    assert {len(written(each)) for each in many} == {37}
+    assert [Decimal(text) for text in sorted(map(format_exact, many))] == sorted(many)
+    assert {len(format_exact(each)) for each in many} == {37}
 
 
 @pytest.mark.parametrize("value", BAD)
 def test_what_is_no_amount_is_refused_and_not_rounded(value):
     with pytest.raises(ValueError, match="an amount"):
-        written(Decimal(value))
+        format_exact(Decimal(value))
 
 
 def test_the_column_refuses_it_too(kept):

@@ -13,7 +13,7 @@ import psycopg
 import pytest
 
 from epsilond.ledgers.store import entries, keys, ledgers
-from epsilond.ledgers.store.exact import written
+from epsilond.ledgers.store.exact import format_exact
 from epsilond.ledgers.store.opening import open_store
 from epsilond.ledgers.store.transactions import Again, looking, moving
 from epsilond.storage.transactions import Database
@@ -36,7 +36,7 @@ class Raw:
 
     def amount(self, value: Decimal) -> str:
         """A literal."""
-        return f"{value:.18f}" if self.shared else f"'{written(value)}'"
+        return f"{value:.18f}" if self.shared else f"'{format_exact(value)}'"
 
 
 @contextmanager

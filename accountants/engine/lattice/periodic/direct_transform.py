@@ -14,25 +14,25 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 _LONGEST_RUN = 64
-"""Largest number of frequencies whose rotations are products of each other: a product costs a 64th of a sine."""
+"""Largest r in k = r a + b, and number of coarse frequencies per block."""
 _BLOCK = 2**10
-"""Number of outcomes, or runs, per block: their complex rotations take a megabyte, which fits the cache."""
+"""Number of outcomes per block. Their complex rotations at 64 frequencies take a megabyte, which fits the cache."""
 
 
 @dataclass(frozen=True)
 class SplitFrequencies:
     """Increasing frequencies k ≥ 0, written as k = r a + b with 0 ≤ b < r, to compute fewer sines and cosines.
 
-    The characteristic function is a sum of weighted rotations e^{−iθ}, with an angle θ proportional to k. A rotation
-    is the product of a coarse rotation x for r a and a fine rotation y for b. Therefore
+    A characteristic function is a sum of rotations e^{−iθ} with weights w, where the angle θ is proportional to k. Each
+    rotation is the product of a coarse rotation x for r a and a fine rotation y for b. Therefore the sum
 
         Σ w (xy − 1) = Σ w ((x − 1) (y − 1) + (x − 1) + (y − 1))
 
-    is a product of matrices, and sines are computed only for each r a and each b. Their number is least for
-    r = √(number of frequencies), if the frequencies are consecutive. Neither angle exceeds the full angle.
+    is a product of matrices. Sines are computed only for each r a and each b. For consecutive frequencies this number
+    is least if r is about the square root of their number.
 
     Attributes:
-        length: r, at most `_LONGEST_RUN`.
+        length: r, at least 1 and at most `_LONGEST_RUN`.
         starts: the distinct coarse frequencies r a, increasing.
         row: for each frequency the index of its r a in `starts`.
         column: b of each frequency.
@@ -45,28 +45,27 @@ class SplitFrequencies:
 
     @classmethod
     def of(cls, frequencies: IntArray) -> SplitFrequencies:
-        """Split frequencies k into a coarse and a fine part, k = r a + b with 0 ≤ b < r, with one r for all of them.
+        """Split frequencies k into a coarse and a fine part, k = r a + b with 0 ≤ b < r, for one suitable r.
 
         Args:
             frequencies: indices k ≥ 0, increasing.
 
         Returns:
-            The coarse frequencies r a, and for each k its two parts.
+            The distinct coarse frequencies r a, and the positions of both parts of each k in a table of r a and b.
         """
-        # About √n values of both parts make the sums over them cheapest.
         length = min(math.isqrt(frequencies.size) + 1, _LONGEST_RUN)
         column = frequencies % length
-        # Each different coarse frequency is one row; `row` and `column` locate k in the table.
         starts, row = np.unique(frequencies - column, return_inverse=True)
         return cls(length, starts, row, column)
 
     def transform_less_one(self, index: IntArray, weights: FloatArray, size: int) -> ComplexArray:
-        """Return the characteristic function φ of a lattice distribution, minus 1, at each frequency.
+        """Compute the characteristic function φ of a lattice distribution, minus 1, at each frequency k.
 
-        The result is φ − 1 = Σ_n w_n (e^{−iθ} − 1), with the angle θ = 2πkn/N at frequency k and lattice index n.
+        The sum over lattice indices n, with probabilities w_n, is
 
-        φ − 1 is small at small angles, so it is summed without the 1, which would cost digits. The coarse frequencies
-        are taken in blocks whose tables fit into the cache.
+            φ(k) − 1 = Σ_n w_n (e^{−2πikn/N} − 1).
+
+        It does not cancel at small angles, where φ is near 1.
 
         Args:
             index: lattice indices n of the outcomes, of any sign.
@@ -77,6 +76,7 @@ class SplitFrequencies:
             One complex value for each frequency.
         """
         values = np.zeros(self.row.size, dtype=np.complex128)
+        # Blocks of coarse frequencies limit the memory of a table.
         for first_row in range(0, self.starts.size, _BLOCK):
             block_of_starts = self.starts[first_row : first_row + _BLOCK]
             table = self._sum_table(index, weights, size, block_of_starts)
@@ -86,13 +86,13 @@ class SplitFrequencies:
         return values
 
     def _sum_table(self, index: IntArray, weights: FloatArray, size: int, starts: IntArray) -> ComplexArray:
-        """Return the characteristic function φ minus 1 in a table of coarse and fine frequencies.
+        """Compute the characteristic function φ minus 1 at frequencies r a + b, for given r a (rows), all b (columns).
 
-        The frequencies are r a + b for some coarse frequencies r a (rows) and every b (columns).
+        The sum over lattice indices n, with a coarse rotation x and a fine rotation y of each n, is
 
-        Each term of the sum over lattice indices n is w_n (xy − 1), with a coarse rotation x and a fine rotation y. It
-        is summed as w_n ((x − 1) (y − 1) + (x − 1) + (y − 1)), which does not cancel near 1. Both the outcomes and the
-        rows are taken in blocks, to bound the memory.
+            φ − 1 = Σ w_n (xy − 1) = Σ w_n ((x − 1) (y − 1) + (x − 1) + (y − 1)).
+
+        The last form does not cancel near 1. Blocks of outcomes and of rows limit the memory.
 
         Args:
             index: lattice indices n of the outcomes.
@@ -108,12 +108,10 @@ class SplitFrequencies:
         for first in range(0, index.size, _BLOCK):
             block_index = index[first : first + _BLOCK]
             block_weights = weights[first : first + _BLOCK]
-            # Terms w_n (y − 1), which are the same in each row.
-            fine = _rotate(block_index, fine_frequencies, size)  # y − 1
-            table += block_weights @ fine
+            fine = _rotate_less_one(block_index, fine_frequencies, size)  # y − 1
+            table += block_weights @ fine  # the same in each row
             for row in range(0, starts.size, _LONGEST_RUN):
-                # Terms with x − 1, for a block of rows.
-                weighted_coarse = _rotate(block_index, starts[row : row + _LONGEST_RUN], size)  # x − 1
+                weighted_coarse = _rotate_less_one(block_index, starts[row : row + _LONGEST_RUN], size)  # x − 1
                 weighted_coarse *= block_weights[:, None]
                 products = weighted_coarse.T @ fine
                 coarse_sums = weighted_coarse.sum(axis=0)[:, None]
@@ -121,13 +119,14 @@ class SplitFrequencies:
         return table
 
 
-def _rotate(index: IntArray, frequencies: IntArray, size: int) -> ComplexArray:
-    """Return complex rotations minus 1, without cancellation at small angles.
+def _rotate_less_one(index: IntArray, frequencies: IntArray, size: int) -> ComplexArray:
+    """Compute e^{−iθ} − 1 for the angles θ = 2πkn/N of lattice indices n and frequencies k.
 
-    The numbers are e^{−iθ} − 1 for the angles θ = 2πkn/N of lattice indices n and frequencies k.
+    The form that does not cancel at small angles is
 
-    It is computed as −2 sin²(θ/2) − 2i sin(θ/2) cos(θ/2), without cancellation at small angles. Products k n below 2^53
-    are reduced modulo N exactly.
+        e^{−iθ} − 1 = −2 sin²(θ/2) − 2i sin(θ/2) cos(θ/2).
+
+    Products k n below 2^53 are reduced modulo N exactly.
 
     Args:
         index: lattice indices n, a row of the result for each.

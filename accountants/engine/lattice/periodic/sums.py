@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 ComplexArray: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.complex128]]"
 
-_MOST_REMEMBERED = 64
-"""Number of sums that are stored: those of one search."""
-_DENSE, _MOST_IN_TABLE = 32, 2**20
+_MOST_STORED = 64
+"""Largest number of lattice points whose sums are stored: about those of one search."""
+_DENSE_SHARE, _MOST_IN_TABLE = 32, 2**20
 """Share 1/32 of the N frequencies above which one FFT replaces a few sums, and its largest N: a table of 8 MB."""
 
 
@@ -31,13 +31,13 @@ class DirectSums:
         size: number N of lattice points in a period.
         frequencies: indices k of the frequencies, integers from 0 to N/2.
         terms: complex coefficient a_k of each frequency.
-        _remembered: latest results of `at`, by the lattice point n.
+        _stored_sums: latest results of `at`, with the lattice point n as the key.
     """
 
     size: int
     frequencies: IntArray
     terms: ComplexArray
-    _remembered: dict[int, tuple[float, float]] = field(default_factory=dict, repr=False)
+    _stored_sums: dict[int, tuple[float, float]] = field(default_factory=dict, repr=False)
 
     @property
     def nbytes(self) -> int:
@@ -53,7 +53,7 @@ class DirectSums:
         """Evaluate the Fourier sum at a lattice point n and at the next point n + 1.
 
         The two values are stored, so that a second evaluation at the same point costs nothing. All stored values are
-        dropped once there are `_MOST_REMEMBERED`.
+        dropped once there are `_MOST_STORED`.
 
         Args:
             offset: lattice point n, 0 ≤ n < N.
@@ -61,33 +61,33 @@ class DirectSums:
         Returns:
             Re Σ_k a_k e^{−2πikn/N}, and the same sum with n + 1 in place of n.
         """
-        stored_sums = self._remembered.get(offset)
+        stored_sums = self._stored_sums.get(offset)
         if stored_sums is not None:
             return stored_sums
 
-        # The sum at n, and then the sum at n + 1 by one more rotation of each term.
+        # The terms at n + 1 are those at n, each rotated once more.
         angle_per_turn = -2j * np.pi / self.size
         rotated_terms = self.terms * np.exp(angle_per_turn * self.turns(offset))
         sum_at_point = float(rotated_terms.real.sum())
         rotated_terms *= np.exp(angle_per_turn * self.frequencies)
         sum_at_next_point = float(rotated_terms.real.sum())
 
-        if len(self._remembered) >= _MOST_REMEMBERED:
-            self._remembered.clear()
-        self._remembered[offset] = sum_at_point, sum_at_next_point
+        if len(self._stored_sums) >= _MOST_STORED:
+            self._stored_sums.clear()
+        self._stored_sums[offset] = sum_at_point, sum_at_next_point
         return sum_at_point, sum_at_next_point
 
     def turns(self, offset: int) -> FloatArray:
-        """Return the product k n modulo N for each frequency k and one lattice point n, without rounding.
+        """Compute k n modulo N for each frequency k and one lattice point n, without rounding or overflow.
 
-        For N below 2^31 the products are 64-bit integers. For a larger N the point is multiplied digit by digit in
-        base 16, with a reduction modulo N after each digit. No N reaches 2^58, so no product reaches 2^63.
+        For N below 2^31 the products k n fit 64-bit integers. For a larger N the digits of n in base 16 are used one by
+        one, with a reduction modulo N after each. No N reaches 2^58, so no intermediate number reaches 2^63.
 
         Args:
             offset: lattice point n, 0 ≤ n < N.
 
         Returns:
-            The reduced products, as doubles that are whole numbers.
+            The number k n modulo N for each k, a whole number as a double.
         """
         if self.size < 2**31:
             return ((self.frequencies * offset) % self.size).astype(np.float64)
@@ -113,11 +113,9 @@ class TabulatedSums:
     def of(cls, size: int, frequencies: IntArray, terms: ComplexArray) -> TabulatedSums:
         """Compute the Fourier sums at all lattice points by one inverse real FFT.
 
-        The sum at the lattice point n is Re Σ_k a_k e^{−2πikn/N}.
-
-        The inverse FFT divides by N, and it counts each frequency k together with its mirror image N − k. Therefore
-        the coefficient of k is N/2 times the complex conjugate of a_k. A frequency without a mirror image (0, and N/2
-        of an even N) is counted once, so that its coefficient is doubled.
+        The sum at the lattice point n is Re Σ_k a_k e^{−2πikn/N}. The inverse FFT divides by N, has the opposite sign
+        in the exponent, and counts each frequency k together with its mirror image N − k. Therefore the coefficient of
+        k is N/2 times the complex conjugate of a_k. It is twice as large if k is its own mirror image.
 
         Args:
             size: number N of lattice points in a period.
@@ -129,11 +127,9 @@ class TabulatedSums:
         """
         coefficients = np.zeros(size // 2 + 1, dtype=np.complex128)
         coefficients[frequencies] = 0.5 * size * np.conj(terms)
-        # The frequency 0, and N/2 of an even N, are their own mirror images.
         coefficients[0] *= 2.0
-        has_middle_frequency = size % 2 == 0
-        if has_middle_frequency:
-            coefficients[-1] *= 2.0
+        if size % 2 == 0:
+            coefficients[-1] *= 2.0  # the frequency N/2, which only an even N has
         return cls(np.asarray(irfft(coefficients, size)))
 
     @property
@@ -165,10 +161,8 @@ Sums: TypeAlias = DirectSums | TabulatedSums
 def sum_terms(size: int, frequencies: IntArray, terms: ComplexArray) -> Sums:
     """Prepare Fourier sums for evaluation at lattice points: as a table by one FFT, or one sum at a time.
 
-    The sum at the lattice point n is Re Σ_k a_k e^{−2πikn/N}.
-
-    A search evaluates a few points only. One FFT gives a table of all N points. It is cheaper than a few direct sums
-    if more than N/32 frequencies are used and the table has at most 2^20 entries.
+    The sum at the lattice point n is Re Σ_k a_k e^{−2πikn/N}. A search evaluates only a few points. Even so, one FFT
+    for all N points is cheaper if there are more than N/32 frequencies. It is used if N is at most 2^20.
 
     Args:
         size: number N of lattice points in a period.
@@ -178,7 +172,7 @@ def sum_terms(size: int, frequencies: IntArray, terms: ComplexArray) -> Sums:
     Returns:
         The table, or an object that evaluates each sum when it is requested.
     """
-    is_dense = frequencies.size * _DENSE > size
+    is_dense = frequencies.size * _DENSE_SHARE > size
     if is_dense and size <= _MOST_IN_TABLE:
         return TabulatedSums.of(size, frequencies, terms)
     return DirectSums(size, frequencies, terms)

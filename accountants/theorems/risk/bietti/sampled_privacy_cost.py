@@ -86,27 +86,30 @@ class SampledTargetInputs(WeightedOptimum, BudgetFields):
         return DrawnGradients(groups=self.client_groups, weighting=weighting, rate=self.participation_rate)
 
 
-def _at_target(inputs: SampledTargetInputs, federation: DrawnGradients, reading: Reading) -> dict[str, float]:
-    """Return the bound on the excess risk of personalised SGD at the noise for a target (ε, δ), with its terms.
+def _bound_at_target(inputs: SampledTargetInputs, federation: DrawnGradients, reading: Reading) -> dict[str, float]:
+    """Compute the bound on the excess risk of personalised SGD at the noise for a target (ε, δ), with its terms.
 
-    A model has a part that all clients share, with the weight α and d_w coordinates, and an own part of each client.
-    The variance of a step is αA + B + αd_wσ_ζ², with the noise σ_ζ per shared coordinate. A and B are the variances of
-    the shared and the local gradients by sampling.
+    A model has a part w that all clients share, with the weight α and d_w coordinates, and an own part θ_i of each
+    client. The squared α-norm of a model is ‖w‖²/α + Σ‖θ_i‖². In this norm, the variance of a step is
+
+        αA + B + αd_wσ_ζ²,
+
+    where A and B are the variances of the shared and the own gradients by sampling. σ_ζ is the standard deviation of
+    the noise per shared coordinate of the mean message.
 
     Args:
         inputs: clients, rounds, constants of the losses, and the target (ε, δ).
         federation: the clients with their weighting.
-        reading: "printed" has the smoothness and variance as stated; "corrected" those of errata E-B5 and E-B6.
+        reading: "printed" for smoothness and variance as in the paper; "corrected" by errata E-B5 and E-B6.
 
     Returns:
-        `noise_std`, `noise_multiplier`: the noise per shared coordinate, and its ratio to the largest message.
+        `noise_std`, `noise_multiplier`: σ_ζ, and the noise of a round's sum of messages over the bound on a message.
         `weighted_smoothness`, `variance`, `step_size`: smoothness and variance in the α-norm, and the step size.
         `excess_risk`: the bound, `optimisation_term` + √(`statistical_term`² + `privacy_term`²), in loss units.
         `statistical_term`, `privacy_term`: the terms that are due to sampling and to noise.
     """
     alpha, dimension, rounds = inputs.personalization, inputs.shared_dimension, inputs.rounds
 
-    # The noise of equation (12), and its ratio to the largest message.
     std = _noise_std(inputs, federation)
     multiplier = noise_multiplier_of(
         noise_std=std,
@@ -115,14 +118,13 @@ def _at_target(inputs: SampledTargetInputs, federation: DrawnGradients, reading:
         clipping_norm=_clipping_norm(inputs, federation),
     )
 
-    # Smoothness and variance of a step in the α-norm.
     smoothness = _smoothness(inputs, federation, reading)
     shared_variance, local_variance = federation.variance_factors(noise_std=0.0, dimension=dimension, reading=reading)
     sampling_variance = alpha * shared_variance + local_variance
     noise_variance = alpha * dimension * std * std
     variance = sampling_variance + noise_variance
 
-    # The bound of Theorem 4.5 with this smoothness and variance.
+    # Theorem 4.5 holds for any smoothness and variance, so it covers randomly drawn clients too.
     norm = inputs.norm
     squared_norm = norm * norm
     bound = theorem_bound(smooth=smoothness * squared_norm, variance=variance * squared_norm, rounds=rounds)
@@ -140,21 +142,21 @@ def _at_target(inputs: SampledTargetInputs, federation: DrawnGradients, reading:
 
 
 def _clipping_norm(inputs: SampledTargetInputs, federation: DrawnGradients) -> float:
-    """Return the bound on the norm of a message, G times the largest number of gradients added up in one."""
+    """Return the bound on the norm of a message: the bound G on a gradient times the most gradients in a message."""
     return inputs.lipschitz * federation.largest_message
 
 
 def _noise_std(inputs: SampledTargetInputs, federation: DrawnGradients) -> float:
-    """Return the noise σ_ζ of equation (12) of Bietti et al. for the target (ε, δ), per shared coordinate of the mean.
+    """Compute the noise σ_ζ of equation (12) of Bietti et al. for a target (ε, δ).
 
-    The shared part of the model is the part that all clients have in common; only it is sent and gets noise.
+    Only the part of the model that all clients share is sent and gets noise.
 
     Args:
         inputs: number of rounds, constant of the noise, and the target.
-        federation: the clients. Their total weight divides the sum of messages.
+        federation: the clients, with their total weight.
 
     Returns:
-        The standard deviation σ_ζ, in the unit of a gradient.
+        The standard deviation σ_ζ per coordinate of the mean message, in the unit of a gradient.
     """
     return noise_with_constant(
         constant=inputs.noise_constant,
@@ -167,43 +169,44 @@ def _noise_std(inputs: SampledTargetInputs, federation: DrawnGradients) -> float
 
 
 def _smoothness(inputs: SampledTargetInputs, federation: DrawnGradients, reading: Reading) -> float:
-    """Return the smoothness L max{αa, b} of the loss of personalised models, in a weighted norm.
+    """Compute the smoothness L max{αa, b} of the loss of personalised models, in the norm √(‖w‖²/α + Σ‖θ_i‖²).
 
-    A model has a part w that all clients share, and an own part θ_i of each client i. The squared norm is
-    ‖w‖²/α + Σ‖θ_i‖². The factor a belongs to the shared part, and b to the clients' own parts.
+    A model has a part w that all clients share, and an own part θ_i of each client. The factor a belongs to the shared
+    part, and b to the own parts.
 
     Args:
         inputs: the run, with smoothness L of the losses and weight α of the shared part.
-        federation: the clients. Their weighting gives the factors a and b.
-        reading: version of these factors: "printed" in Bietti et al., or "corrected".
+        federation: the clients, whose weighting determines a and b.
+        reading: "printed" for a and b as in Bietti et al.; "corrected" by erratum E-B5.
 
     Returns:
-        The smoothness, a multiple of L.
+        The smoothness, in the unit of L.
     """
     shared_factor, local_factor = federation.smoothness_factors(reading)
     return inputs.smoothness * max(inputs.personalization * shared_factor, local_factor)
 
 
-def _coarser_outputs(inputs: SampledTargetInputs, federation: DrawnGradients, reading: Reading) -> dict[str, float]:
-    """Return the bound on the excess risk with the variance of a step as if every batch had the smallest size.
+def _bound_with_smallest_batches(
+    inputs: SampledTargetInputs, federation: DrawnGradients, reading: Reading
+) -> dict[str, float]:
+    """Compute the bound on the excess risk of personalised SGD as if every batch had the smallest batch size.
 
-    This variance is equation (36) of Bietti et al. It is not below the true one, so the bound is valid but larger.
+    The variance of a step is then that of equation (36) of Bietti et al. It is at least the true variance, so the bound
+    is larger, and valid too.
 
     Args:
         inputs: clients, rounds, constants of the losses, and the target (ε, δ).
         federation: the clients with equal weights.
-        reading: version of smoothness and variance: "printed" in the paper, or "corrected".
+        reading: "printed" for smoothness and variance as in the paper; "corrected" by errata E-B5 and E-B6.
 
     Returns:
         `coarser_variance` in squared gradient units, and `coarser_excess_risk` in loss units.
     """
-    # The variance of a step, by the noise and by batches of the smallest size.
     alpha, dimension = inputs.personalization, inputs.shared_dimension
     std = _noise_std(inputs, federation)
     noise_variance = alpha * dimension * std * std
     sampling_variance = federation.coarser_variance(alpha=alpha, noise_std=0.0, dimension=dimension, reading=reading)
     variance = noise_variance + sampling_variance
-    # The bound of Theorem 4.5 with this variance.
     squared_norm = inputs.norm * inputs.norm
     smoothness = _smoothness(inputs, federation, reading)
     bound = theorem_bound(smooth=smoothness * squared_norm, variance=variance * squared_norm, rounds=inputs.rounds)
@@ -212,38 +215,38 @@ def _coarser_outputs(inputs: SampledTargetInputs, federation: DrawnGradients, re
 
 @in_doubles
 def cost_by_samples(inputs: SampledTargetInputs, reading: Reading = "printed") -> Outputs:
-    """Bound the excess risk at the noise for a target (ε, δ), with clients weighted by their records.
+    """Bound the excess risk of personalised SGD at the noise for a target (ε, δ), with clients weighted by records.
 
     The bound is equation (14) of Bietti et al., and the noise is their equation (12).
 
     Args:
         inputs: the clients, the run and the target.
-        reading: "printed" for the statement; "corrected" for smoothness and variance by errata E-B5 and E-B6.
+        reading: "printed" for smoothness and variance as in the paper; "corrected" by errata E-B5 and E-B6.
 
     Returns:
-        The noise σ_ζ, the bound and its terms. The bound is
-        `optimisation_term` + √(`statistical_term`² + `privacy_term`²).
+        The noise, and the bound `excess_risk` with its terms: `optimisation_term` + √(`statistical_term`² +
+        `privacy_term`²).
     """
-    return _at_target(inputs, inputs.federation("samples"), reading)
+    return _bound_at_target(inputs, inputs.federation("samples"), reading)
 
 
 @in_doubles
 def cost_by_clients(inputs: SampledTargetInputs, reading: Reading = "printed") -> Outputs:
-    """Return the bound on the excess risk at the noise for a target (ε, δ), with equal weights of the clients.
+    """Bound the excess risk of personalised SGD at the noise for a target (ε, δ), with equal weights of the clients.
 
     The bound is that of Theorem B.4 of Bietti et al., and the noise is their equation (12).
 
     Args:
         inputs: the clients, the run and the target.
-        reading: "printed" for the statement; "corrected" for smoothness and variance by errata E-B5 and E-B6.
+        reading: "printed" for smoothness and variance as in the paper; "corrected" by errata E-B5 and E-B6.
 
     Returns:
-        The noise σ_ζ, the bound and its terms. `coarser_excess_risk` is the bound with the variance of the paper's
+        The noise, and the bound `excess_risk` with its terms. `coarser_excess_risk` is the larger bound by the paper's
         equation (36), as if all batches had the smallest size.
     """
     federation = inputs.federation("clients")
-    bound = _at_target(inputs, federation, reading)
-    coarser_bound = _coarser_outputs(inputs, federation, reading)
+    bound = _bound_at_target(inputs, federation, reading)
+    coarser_bound = _bound_with_smallest_batches(inputs, federation, reading)
     return {**bound, **coarser_bound}
 
 

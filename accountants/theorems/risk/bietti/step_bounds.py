@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class FullParticipationBound(NamedTuple):
-    """An upper bound on the excess risk of SGD, by its two summands in units of the loss.
+    """An upper bound on the excess risk of SGD, as two summands in units of the loss.
 
     Attributes:
         optimisation: the optimisation error, due to the distance of the initial model from the minimiser.
@@ -24,16 +24,19 @@ class FullParticipationBound(NamedTuple):
 
 
 def theorem_bound(*, smooth: float, variance: float, rounds: int, factor: float = 3.0) -> FullParticipationBound:
-    """Return the bound of Theorem 4.5 of Bietti et al. on the excess risk of SGD, 4L_α‖z*‖²/n + 3σ‖z*‖/√n.
+    """Return the bound of Theorem 4.5 of Bietti et al. on the excess risk of SGD.
 
-    The excess risk is the expected loss of the mean of n models minus the least expected loss. z* is the minimiser, and
-    the initial model is the origin.
+    The excess risk is the expected loss of the mean of n models, minus the least expected loss. It is at most
+
+        4L_α‖z*‖²/n + 3σ‖z*‖/√n,
+
+    with the smoothness L_α, the minimiser z*, the initial model 0 and the variance σ² of a step.
 
     Args:
-        smooth: L_α‖z*‖², the smoothness times the squared distance of the initial model from the minimiser z*.
-        variance: σ²‖z*‖², the variance of a step times the squared distance.
+        smooth: L_α‖z*‖², in units of the loss.
+        variance: σ²‖z*‖², in squared units of the loss.
         rounds: number n of rounds.
-        factor: constant of the variance term: 3 as printed, 2√2 with the shorter step size of erratum E-B11.
+        factor: constant of the second term. It is 3 in the paper, and 2√2 with the shorter step size of erratum E-B11.
 
     Returns:
         The two summands of the bound, in units of the loss.
@@ -44,13 +47,17 @@ def theorem_bound(*, smooth: float, variance: float, rounds: int, factor: float 
 
 
 def theorem_step(*, smoothness: float, norm: float, variance: float, rounds: int) -> float:
-    """Return the step size of Theorem 4.5 of Bietti et al., min{1/(4L_α), ‖z*‖/(√n σ)}, or 1/(4L_α) if σ = 0.
+    """Return the step size of SGD in Theorem 4.5 of Bietti et al.
 
-    At the second value, ‖z*‖²/(ηn) + 2ησ² is 3σ‖z*‖/√n, the printed variance term. The sum is least, 2√2 σ‖z*‖/√n, at a
-    step size that is shorter by the factor √2 (erratum E-B11).
+    It is
+
+        η = min{1/(4L_α), ‖z*‖/(√n σ)},
+
+    or 1/(4L_α) if σ = 0. The second value makes the bound ‖z*‖²/(ηn) + 2ησ² on the excess risk equal 3σ‖z*‖/√n. A step
+    size that is shorter by the factor √2 would make it least, 2√2 σ‖z*‖/√n (erratum E-B11).
 
     Args:
-        smoothness: smoothness L_α.
+        smoothness: smoothness L_α of the expected loss.
         norm: distance ‖z*‖ of the initial model from the minimiser.
         variance: variance σ² of a step.
         rounds: number n of rounds.
@@ -66,9 +73,11 @@ def theorem_step(*, smoothness: float, norm: float, variance: float, rounds: int
 
 
 def bound_at_step(*, step: float, smoothness: float, squared_norm: float, variance: float, rounds: int) -> float:
-    """Return a bound on the excess risk of SGD after n rounds at any step size η, (‖z*‖²/n + 2η²σ²)/(2η(1 − 2ηL_α)).
+    """Return a bound on the excess risk of SGD after n rounds at any step size η.
 
-    The excess risk is the expected loss of the mean of the n models minus the least expected loss.
+    The excess risk is the expected loss of the mean of the n models, minus the least expected loss. It is at most
+
+        (‖z*‖²/n + 2η²σ²)/(2η(1 − 2ηL_α)).
 
     Args:
         step: step size η > 0.
@@ -90,10 +99,13 @@ def bound_at_step(*, step: float, smoothness: float, squared_norm: float, varian
 def parts_at_step(
     *, step: float, smoothness: float, squared_norm: float, variance: float, rounds: int
 ) -> FullParticipationBound:
-    """Return a bound on the excess risk of SGD as two summands, ‖z*‖²/(2ηn(1 − 2ηL_α)) and ησ²/(1 − 2ηL_α).
+    """Return a bound on the excess risk of SGD after n rounds at any step size η, as two summands.
 
-    They are the summands of inequality (22) of Bietti et al. For η ≤ 1/(4L_α) their sum is at most
-    `simple_bound_at_step`, because 1 − 2ηL_α is then at least 1/2.
+    By inequality (22) of Bietti et al., the excess risk is at most
+
+        ‖z*‖²/(2ηn(1 − 2ηL_α)) + ησ²/(1 − 2ηL_α).
+
+    For η ≤ 1/(4L_α) this is at most `simple_bound_at_step`, because 1 − 2ηL_α is then at least 1/2.
 
     Args:
         step: step size η. It is 0 only if the initial model is a minimiser; the bound is then 0.
@@ -103,7 +115,7 @@ def parts_at_step(
         rounds: number n of rounds.
 
     Returns:
-        Both summands, in units of the loss; they are infinite if η ≥ 1/(2L_α).
+        Both summands in units of the loss; infinite if η ≥ 1/(2L_α).
     """
     if step == 0.0:
         return FullParticipationBound(optimisation=0.0, variance=0.0)

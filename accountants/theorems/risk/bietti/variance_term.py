@@ -34,17 +34,20 @@ from epsilond.accountants.theorems.papers.bietti.noise import least_constant
 def least_noise_constant(*, epsilon: float, log_delta: float, relation: Relation) -> float:
     """Return the least constant c with which the noise formula of Bietti et al. meets a target (ε, δ).
 
-    The standard deviation of the noise is c G √(n ln(1/δ))/(Nε) for n rounds, N clients and messages of norm at most G.
-    The paper does not state c. The least c depends on the target.
+    For n rounds, N clients and messages of norm at most G, the formula for the standard deviation of the noise is
+
+        σ_ζ = c G √(n ln(1/δ))/(Nε).
+
+    The paper does not state c.
 
     Args:
         epsilon: ε of the target, in nats, positive.
         log_delta: log δ of the target, natural logarithm, negative.
-        relation: relation of neighbouring data sets. If a record is replaced, its sum of messages may move twice as
-            far as if one is added or removed.
+        relation: relation of neighbouring data sets. A replaced record changes the messages by up to twice as much as
+            an added or removed one.
 
     Returns:
-        The constant c, a positive number without a unit.
+        The constant c, a positive number without a unit, which depends on the target.
     """
     factor = sensitivity_factor(relation)
     return least_constant(epsilon=epsilon, log_delta=log_delta, sensitivity_factor=factor)
@@ -79,11 +82,11 @@ class VarianceTermInputs(DeltaFields):
         return self.gradient_std**2 / self.batch_size
 
     def constant(self, reading: Reading) -> float:
-        """Return the constant c of the noise c G √(n ln(1/δ))/(Nε): the one of the request, or a default.
+        """Return the constant c of the noise c G √(n ln(1/δ))/(Nε) of the request, or a default if it has none.
 
         Args:
-            reading: which default replaces an absent constant. "printed" has 1, because the paper hides c in an O(·).
-                "corrected" has the least constant that meets the target (ε, δ).
+            reading: which default replaces an absent constant. "printed" gives 1, because the paper hides c in an O(·).
+                "corrected" gives the least constant that meets the target (ε, δ).
 
         Returns:
             The constant c, a positive number without unit.
@@ -95,10 +98,14 @@ class VarianceTermInputs(DeltaFields):
         return least_noise_constant(epsilon=self.epsilon, log_delta=self.log_delta, relation=self.relation)
 
     def threshold(self, reading: Reading) -> float:
-        """Return the number of rounds from which on sharing nothing (α = 0) gives the least variance term.
+        """Return the number of rounds from which on clients that share nothing (α = 0) have the least variance term.
 
-        By Lemma 4.6 of Bietti et al. it is N(N − 1)σ²ε²/(c²d_wG² ln(1/δ)). Here σ² is the variance of a batch's
-        gradient at each of the N clients. The denominator is due to noise with constant c on d_w coordinates.
+        By Lemma 4.6 of Bietti et al. it is
+
+            N(N − 1)σ²ε²/(c²d_wG² ln(1/δ)),
+
+        with N clients, the variance σ² of a batch's gradient, the bound G on a gradient, and noise with the constant c
+        on d_w shared coordinates.
 
         Args:
             reading: default of an absent constant c, as for `constant`.
@@ -114,15 +121,16 @@ class VarianceTermInputs(DeltaFields):
 
 
 def variance_term(inputs: VarianceTermInputs, reading: Reading = "printed") -> Outputs:
-    """Return the variance term of the risk bound of PPSGD at a weight α, at 0 and at ∞, and when α = 0 is best.
+    """Compute the variance term of the risk bound of PPSGD at a weight α, at 0 and at ∞, and when α = 0 is best.
 
     α is the weight of the part of the model that all clients share; α = 0 shares nothing. The variance term is due to
-    sampling and noise (Lemma 4.6 of Bietti et al.). It uses the variance σ² of a batch's gradient in the two numbers
+    sampling and noise (Lemma 4.6 of Bietti et al.). With the variance σ² of a batch's gradient, let
 
-        s = σ²/(Nn),    r = c²G²d_w ln(1/δ)/(Nε)².
+        s = σ²/(Nn),   r = c²G²d_w ln(1/δ)/(Nε)².
 
-    For clients with the common optimum v, the term is ‖v‖√(N((α + 1)s + αr)/(αN + 1)). Its limit at α = ∞ is
-    ‖v‖√(s + r).
+    For clients with the common optimum v, the term and its limit at α = ∞ are
+
+        ‖v‖ √(N((α + 1)s + αr)/(αN + 1)),   ‖v‖ √(s + r).
 
     Args:
         inputs: N clients, n rounds, the norm ‖v‖, the bound G on gradients, d_w shared coordinates, the target (ε, δ),
@@ -134,6 +142,7 @@ def variance_term(inputs: VarianceTermInputs, reading: Reading = "printed") -> O
         `threshold_rounds`: number of rounds from which on α = 0 is best, with ε² as in equation (10).
         `appendix_threshold_rounds`: the same with ε as in Appendix B.3, which is wrong (erratum E-B4).
         `threshold_epsilon`: the ε up to which α = 0 is best at the least noise.
+        `local_is_better`: whether the number of rounds is at least `threshold_rounds`.
     """
     clients, rounds = inputs.clients, inputs.rounds
     noise_scale = inputs.constant(reading) * inputs.lipschitz  # cG
@@ -163,15 +172,15 @@ def variance_term(inputs: VarianceTermInputs, reading: Reading = "printed") -> O
 
 
 def threshold_epsilon(inputs: VarianceTermInputs) -> float:
-    """Return the ε up to which sharing nothing (α = 0) has the least variance term, at the least noise for the target.
+    """Return the ε up to which clients that share nothing (α = 0) have the least variance term, at the least noise.
 
     α is the weight of the part of the model that all clients share. By Lemma 4.6 of Bietti et al., α = 0 is best if and
-    only if the noise is large enough. Let μ be the ratio of sensitivity to noise, so that the run is μ-Gaussian
-    differentially private. The noise is large enough if
+    only if the noise is large enough. In terms of the parameter μ of Gaussian differential privacy of the run, which
+    decreases with the noise, the condition is
 
-        μ ≤ kG√(nd_w/(N(N − 1)σ²)).
+        μ ≤ kG √(nd_w/(N(N − 1)σ²)).
 
-    The result is the ε of this largest μ at the δ of the target.
+    The result is the ε that this largest μ gives at the δ of the target.
 
     Args:
         inputs: N clients, n rounds, variance σ² of a batch's gradient, bound G on gradients, d_w shared coordinates, δ,
@@ -184,6 +193,5 @@ def threshold_epsilon(inputs: VarianceTermInputs) -> float:
     if variance_of_pairs == 0.0:
         return math.inf
     scale = math.sqrt(float(inputs.rounds) * inputs.shared_dimension / variance_of_pairs)
-    # The largest parameter μ of Gaussian differential privacy at which α = 0 is best.
-    gaussian_dp_mu = sensitivity_factor(inputs.relation) * inputs.lipschitz * scale
-    return gaussian_pair(gaussian_dp_mu).epsilon(inputs.log_delta).upper
+    largest_mu = sensitivity_factor(inputs.relation) * inputs.lipschitz * scale
+    return gaussian_pair(largest_mu).epsilon(inputs.log_delta).upper

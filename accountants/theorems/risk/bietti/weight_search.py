@@ -9,10 +9,10 @@ from epsilond.accountants.numerics.minimum import golden_section
 
 
 def grid_minima(bound: Callable[[float], float], low: float, high: float, intervals: int) -> list[float]:
-    """Return two candidates for the argument α > 0 that minimises a function: a refined grid point, and that point.
+    """Find two candidates for the argument α > 0 that minimises a function, from a grid that is uniform in log α.
 
-    The grid is uniform in log α. A golden-section search between the two neighbours of its best point refines this
-    point. The grid point is returned too, because the search may miss the minimum if there are several.
+    The first candidate is the result of a golden-section search between the two neighbours of the best grid point. The
+    second is that grid point, because the search may end at a larger value if there are several minima.
 
     Args:
         bound: the function of α, here a bound on the excess risk.
@@ -32,8 +32,9 @@ def grid_minima(bound: Callable[[float], float], low: float, high: float, interv
     values = [bound_at_log(log_alpha) for log_alpha in log_alphas]
     best_index = values.index(min(values))
 
-    # Search between the neighbours of the best point; at an end of the grid, the point itself is a limit.
+    # At an end of the grid, the best point itself is one limit of the search.
     left = log_alphas[max(best_index - 1, 0)]
     right = log_alphas[min(best_index + 1, intervals)]
-    refined = golden_section(bound_at_log, left, right, width=0.0, most=24)
+    steps = 24  # they shorten the interval by a factor of about 1e-5
+    refined = golden_section(bound_at_log, left, right, width=0.0, most=steps)
     return [math.exp(refined), math.exp(log_alphas[best_index])]

@@ -62,12 +62,12 @@ CLIENT_RECORDS = Theorem(
 
 
 class _ClientPairs(NamedTuple):
-    """Pairs of output distributions for upper and lower bounds on δ of a client, and the derivation of the upper one.
+    """Pairs of output distributions, with and without a client, for upper and lower bounds on δ.
 
     Attributes:
-        upper: two distributions with a hockey-stick divergence that bounds δ from above.
-        attained: pairs that the mechanism has on some data, for lower bounds on δ.
-        step: derivation of the upper bound: the theorem and the parameters that were used.
+        upper: dominating pair, whose hockey-stick divergence bounds δ from above.
+        attained: pairs that the mechanism has on some neighbouring data sets, for lower bounds on δ.
+        step: derivation of the upper bound, with the theorem and its parameters.
     """
 
     upper: Pair
@@ -78,15 +78,15 @@ class _ClientPairs(NamedTuple):
 def client_records(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of a client with a bounded number of records, which are sampled one by one.
 
-    The number of the client's records in a batch is random. The output is hence a Gaussian mixture over this number.
+    The number of the client's records in a batch is random. So the output is a Gaussian mixture over this number.
 
     Args:
         spec: specification of the subsampled mechanism, with the bound on the records of one client.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee, or a refusal (an object that says why the theorem does not apply). It refuses if clients are not
-        protected, the bound on their records is not given, or the mechanism is not a single Gaussian release.
+        The guarantee. Or a refusal with the reason why the theorem does not apply: clients are not protected, the bound
+        on their records is not given, the mechanism is not a single Gaussian release, or the numbers are too large.
     """
     if spec.records_of_one_client is None or case.setting.unit != "client":
         return Refusal(CLIENT_RECORDS, "needs records_of_one_client, where clients are protected")
@@ -96,8 +96,7 @@ def client_records(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     if spec.records_of_one_client > LARGEST_SHIFT * multiplier:
         return Refusal(CLIENT_RECORDS, f"the records of one client exceed {LARGEST_SHIFT:g} standard deviations")
 
-    # The distributions of the mixture for the upper and lower bounds, or a reason why they are not known.
-    pairs = _client_pairs(spec, case.setting.relation, multiplier)
+    pairs = _build_client_pairs(spec, case.setting.relation, multiplier)
     if isinstance(pairs, Refusal):
         return pairs
     return Guarantee(
@@ -108,8 +107,8 @@ def client_records(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     )
 
 
-def _client_pairs(spec: Subsampled, relation: Relation, multiplier: float) -> _ClientPairs | Refusal:
-    """Return output distributions for upper and lower bounds on δ of a client, if records are sampled; or a refusal.
+def _build_client_pairs(spec: Subsampled, relation: Relation, multiplier: float) -> _ClientPairs | Refusal:
+    """Build output distributions for upper and lower bounds on δ of a client whose records are sampled.
 
     Args:
         spec: specification of the subsampled mechanism.
@@ -117,18 +116,17 @@ def _client_pairs(spec: Subsampled, relation: Relation, multiplier: float) -> _C
         multiplier: standard deviation of the noise over the norm bound of one record.
 
     Returns:
-        The pairs of output distributions and the derivation. A refusal says why there is no bound, for example because
-        too many of the client's records are drawn on average.
+        The pairs of output distributions and the derivation. Or a refusal with the reason why there is no bound, for
+        example because too many of the client's records are drawn on average.
     """
     records = spec.records_of_one_client or 1
     step = CLIENT_RECORDS.because(
         sampling=spec.sampling, rate=spec.inclusion_probability, records_of_one_client=records, noise=multiplier
     )
-    # Without sampling, the client's contribution is that of all its records.
     if spec.inclusion_probability >= 1.0:
-        return _all_records(spec, relation, records / Fraction(multiplier), step)
+        return _pairs_without_sampling(spec, relation, records / Fraction(multiplier), step)
     if spec.sampling != "poisson":
-        return _fixed_size(spec, relation, multiplier, step)
+        return _pairs_of_fixed_size(spec, relation, multiplier, step)
 
     # If the rate is not a double, upper bounds use a larger rate, and lower bounds a smaller one.
     lower_rate = upper_rate = spec.inclusion_probability
@@ -139,13 +137,13 @@ def _client_pairs(spec: Subsampled, relation: Relation, multiplier: float) -> _C
     if below is None or above is None:
         return Refusal(CLIENT_RECORDS, f"more than {MOST_DRAWS:g} records of one client are drawn on average")
     direction: Direction = "replace" if relation == "replace-one" else "remove"
-    return _mixture_pairs(below, above, multiplier, direction, step)
+    return _build_mixture_pairs(below, above, multiplier, direction, step)
 
 
 def _rates_around(spec: Subsampled) -> tuple[float, float]:
-    """Return the doubles around the rate of a Poisson batch: one at or below it, and one at or above it.
+    """Return the largest double at or below the rate of a Poisson batch, and the smallest one at or above it.
 
-    The rate is the quotient of two counts, the expected batch size and the population.
+    The rate is the exact quotient of the expected batch size and the population.
 
     Args:
         spec: specification of the subsampled mechanism, with both counts.
@@ -161,10 +159,12 @@ def _rates_around(spec: Subsampled) -> tuple[float, float]:
     return math.nextafter(above, 0.0), above
 
 
-def _all_records(spec: Subsampled, relation: Relation, shift: Fraction, step: Step) -> _ClientPairs | Refusal:
-    """Return output distributions for bounds on δ of a client that has all its records in every batch, or a refusal.
+def _pairs_without_sampling(
+    spec: Subsampled, relation: Relation, shift: Fraction, step: Step
+) -> _ClientPairs | Refusal:
+    """Build output distributions for bounds on δ of a client that has all its records in every batch.
 
-    They are Gaussian, for the contribution of all records together.
+    They are Gaussian, shifted by the contribution of all records together.
 
     Args:
         spec: specification of the subsampled mechanism.
@@ -173,8 +173,8 @@ def _all_records(spec: Subsampled, relation: Relation, shift: Fraction, step: St
         step: derivation of the bound.
 
     Returns:
-        The pairs of distributions for upper and lower bounds, or a refusal if a batch of this size does not exist
-        without the client.
+        The pairs of distributions and the derivation. Or a refusal, if a batch of this size does not exist without the
+        client.
     """
     if spec.sampling == "without-replacement" and relation == "add-or-remove-one":
         return Refusal(CLIENT_RECORDS, "a batch of this fixed size does not exist without the client")
@@ -188,13 +188,13 @@ def _all_records(spec: Subsampled, relation: Relation, shift: Fraction, step: St
     return _ClientPairs(upper, (attained,), step)
 
 
-def _mixture_pairs(
+def _build_mixture_pairs(
     below: Multiplicities, above: Multiplicities, multiplier: float, direction: Direction, step: Step
 ) -> _ClientPairs:
-    """Return Gaussian mixtures over a client's number of records in a batch, for upper and lower bounds on δ.
+    """Build Gaussian mixtures over a client's number of records in a batch, for upper and lower bounds on δ.
 
-    The distribution of this number is rounded so that larger numbers become likelier for the upper bound, and smaller
-    ones for the lower bound.
+    δ increases if this number becomes stochastically larger. So its distribution is rounded towards larger numbers for
+    the upper bound, and towards smaller ones for the lower bound.
 
     Args:
         below: distribution of the number at a rate that is at most the exact one.
@@ -206,30 +206,30 @@ def _mixture_pairs(
     Returns:
         The mixture for upper bounds, the one for lower bounds, and the derivation.
     """
-    larger = _mixture_law(above, above.most, multiplier, direction, upward=True)
-    smaller = _mixture_law(below, below.least, multiplier, direction, upward=False)
+    larger = _build_mixture(above, above.most, multiplier, direction, upward=True)
+    smaller = _build_mixture(below, below.least, multiplier, direction, upward=False)
     return _ClientPairs(gaussian_mixture_pair(larger), (gaussian_mixture_pair(smaller),), step)
 
 
-def _mixture_law(
+def _build_mixture(
     counts: Multiplicities, numbers: tuple[int, ...], multiplier: float, direction: Direction, *, upward: bool
 ) -> GaussianMixtureLaw:
-    """Return the Gaussian mixture over the number of a client's records in a batch, with this number rounded.
+    """Build the Gaussian mixture over the number of a client's records in a batch, whose distribution is rounded.
 
-    Each component is the noise shifted by the contribution of so many records.
+    Each component is the noise, shifted by the contribution of one possible number of records.
 
     Args:
         counts: distribution of the number, in groups of neighbouring values.
         numbers: number of records that represents each group.
         multiplier: standard deviation of the noise, over the shift of the sum by one record.
         direction: direction of the pair, such as "remove" or "replace".
-        upward: whether the rounded number is stochastically larger than the true one, for upper bounds; otherwise
+        upward: whether the rounded distribution is stochastically larger, for upper bounds on δ; otherwise it is
             smaller.
 
     Returns:
         The shifts of the components in standard deviations of the noise, with their probabilities.
     """
-    # The number 0 is the first one, with the probability that no record is drawn.
+    # The distribution has no entry for the number 0, so it is added in front.
     log_probabilities = (counts.log_absent, *counts.log_weights)
     probabilities = round_probabilities(log_probabilities, counts.accuracy, upward=upward)
     all_numbers = [float(number) for number in (0, *numbers)]
@@ -237,8 +237,8 @@ def _mixture_law(
     return GaussianMixtureLaw(shifts, probabilities, direction)
 
 
-def _fixed_size(spec: Subsampled, relation: Relation, multiplier: float, step: Step) -> _ClientPairs | Refusal:
-    """Return output distributions for bounds on δ of a client with records sampled in a batch of fixed size.
+def _pairs_of_fixed_size(spec: Subsampled, relation: Relation, multiplier: float, step: Step) -> _ClientPairs | Refusal:
+    """Build output distributions for bounds on δ of a client, for batches of fixed size without replacement.
 
     The number of the client's records in the batch is hypergeometric.
 
@@ -249,7 +249,7 @@ def _fixed_size(spec: Subsampled, relation: Relation, multiplier: float, step: S
         step: derivation of the bound, to which further steps are added.
 
     Returns:
-        The pairs of output distributions and the derivation; or a refusal, which says why there is no bound.
+        The pairs of output distributions and the derivation. Or a refusal with the reason why there is no bound.
     """
     if spec.batch_size is None or spec.population is None:
         return Refusal(CLIENT_RECORDS, "a batch of fixed size needs batch_size and population")
@@ -260,11 +260,10 @@ def _fixed_size(spec: Subsampled, relation: Relation, multiplier: float, step: S
     if counts is None:
         return Refusal(CLIENT_RECORDS, "the number of records of one client in a batch is too large to be computed")
 
-    # Other records take the places of the removed ones, which doubles the shift.
+    # Other records replace the removed ones in the batch, which doubles the shift.
     if relation == "add-or-remove-one":
-        return _mixture_pairs(counts, counts, 0.5 * multiplier, "remove", step)
+        return _build_mixture_pairs(counts, counts, 0.5 * multiplier, "remove", step)
 
-    # Replaced or zeroed records.
     upper = unseen_multiplicities_pair(counts, 1.0 / multiplier, "replace-one")
     if upper is None:
         return Refusal(CLIENT_RECORDS, "the number of records of one client in a batch is not known accurately")

@@ -36,8 +36,8 @@ def independent_counts(records: int, rate: float) -> Multiplicities | None:
         rate: probability q that a record is drawn, 0 < q < 1.
 
     Returns:
-        The distribution, with neighbouring values in groups. None if more than `MOST_DRAWS` records are drawn on
-        average.
+        The distribution of the number above 0, with neighbouring values in groups. None if more than `MOST_DRAWS`
+        records are drawn on average.
     """
     mean = records * rate
     if mean > MOST_DRAWS:
@@ -45,46 +45,46 @@ def independent_counts(records: int, rate: float) -> Multiplicities | None:
     log_absent = records * math.log1p(-rate)
     log_odds = math.log(rate) - math.log1p(-rate)
     # P(j)/P(j − 1) = (k − j + 1)/j · q/(1 − q) for j = 1, 2, …
-    numbers = _counted_up_to(records, mean)
+    numbers = _list_numbers(records, mean)
     log_ratios = np.log((records - numbers + 1) / numbers) + log_odds
-    return _of_ratios(records, mean, log_absent, log_ratios)
+    return _build_from_ratios(records, mean, log_absent, log_ratios)
 
 
 def fixed_size_counts(records: int, batch_size: int, population: int) -> Multiplicities | None:
     """Return the hypergeometric distribution of the number of a client's records in a batch of fixed size.
 
     Args:
-        records: number of records of the client.
-        batch_size: number of records in the batch.
-        population: number of all records, at least `records` + `batch_size`.
+        records: number k of records of the client.
+        batch_size: number K of records in the batch.
+        population: number n of all records, at least `records` + `batch_size`.
 
     Returns:
-        The distribution, with values in groups. None if more than `MOST_DRAWS` records are drawn on average, or if the
-        probability of none has more than `MOST_FACTORS` factors.
+        The distribution of the number above 0, with neighbouring values in groups. None if more than `MOST_DRAWS`
+        records are drawn on average, or if k and K are both above `MOST_FACTORS`.
     """
     smaller, larger = sorted((records, batch_size))
     mean = records * batch_size / population
     if mean > MOST_DRAWS or smaller > MOST_FACTORS:
         return None
 
-    # The probability that, of the records of the smaller group, none is among the larger one.
+    # P(0) is a product with a factor for each element of the smaller set: none of them is in the larger set.
     remaining_population = population - np.arange(smaller, dtype=np.float64)
     log_absent = float(np.log1p(-larger / remaining_population).sum())
 
     # P(j)/P(j − 1) = (k − j + 1)(K − j + 1)/(j (n − k − K + j)) for j = 1, 2, …
-    numbers = _counted_up_to(smaller, mean)
+    numbers = _list_numbers(smaller, mean)
     in_neither = float(population - records - batch_size)  # n − k − K
     log_record_ratios = np.log((records - numbers + 1) / numbers)
     log_place_ratios = np.log((batch_size - numbers + 1) / (in_neither + numbers))
     log_ratios = log_record_ratios + log_place_ratios
-    return _of_ratios(smaller, mean, log_absent, log_ratios)
+    return _build_from_ratios(smaller, mean, log_absent, log_ratios)
 
 
-def _counted_up_to(records: int, mean: float) -> FloatArray:
-    """Return the numbers 1, 2, … of records for which probabilities are computed.
+def _list_numbers(records: int, mean: float) -> FloatArray:
+    """List the numbers 1, 2, … of records whose probabilities are computed.
 
     From twice the mean on, each probability is at most about half the previous one. After 1200 more numbers it is
-    below 2^−1200, which is negligible.
+    about 2^−1200 or less, which is negligible.
 
     Args:
         records: largest possible number.
@@ -99,27 +99,26 @@ def _counted_up_to(records: int, mean: float) -> FloatArray:
 
 
 def _group_counts(log_weights: FloatArray, mean: float) -> Iterator[tuple[int, int]]:
-    """Yield groups of numbers of records, as the least and the largest number of each, in increasing order.
+    """Divide the numbers of records into groups, so that a mixture over the number has few components.
 
-    The output is a mixture over the number of records in a batch; groups keep the mixture short. Numbers with a
-    probability above e^−80 form groups as wide as a quarter of the root of the mean. This root is at least the standard
-    deviation. Less likely numbers below the mean are one group. Those above the mean form wide groups.
+    From the first to the last number with a probability above e^−80, a group is as wide as a quarter of the root of the
+    mean, which is at least a quarter of the standard deviation. Smaller numbers are one group. Larger numbers form
+    groups in which the largest number is at most `WIDE` times the least.
 
     Args:
         log_weights: natural logarithms of the probabilities of the numbers 1, 2, ….
         mean: mean number of records.
 
     Yields:
-        The least and the largest number of a group. The groups cover all numbers of `log_weights`.
+        The least and the largest number of each group, in increasing order. The groups cover all numbers of
+        `log_weights`.
     """
-    # The range of the likely numbers, and the width of a group there.
     width = max(int(0.25 * math.sqrt(mean)), 1)
     first, last = 1, 1
     likely = np.flatnonzero(log_weights > FAINT_LOG_WEIGHT) + 1
     if likely.size:
         first, last = int(likely[0]), int(likely[-1])
 
-    # Each group begins after the previous one. The last branch is for unlikely numbers above the mean.
     least = 1
     while least <= log_weights.size:
         if least < first:
@@ -132,8 +131,8 @@ def _group_counts(log_weights: FloatArray, mean: float) -> Iterator[tuple[int, i
         least = most + 1
 
 
-def _of_ratios(most: int, mean: float, log_absent: float, log_ratios: FloatArray) -> Multiplicities:
-    """Return the distribution of a client's number of records in a batch, from ratios of successive probabilities.
+def _build_from_ratios(most: int, mean: float, log_absent: float, log_ratios: FloatArray) -> Multiplicities:
+    """Build the distribution of a client's number of records in a batch from ratios of successive probabilities.
 
     Args:
         most: largest possible number of records.
@@ -142,17 +141,18 @@ def _of_ratios(most: int, mean: float, log_absent: float, log_ratios: FloatArray
         log_ratios: logarithms of P(j)/P(j − 1) for j = 1, 2, ….
 
     Returns:
-        The distribution, with neighbouring numbers merged into groups.
+        The distribution of the number above 0, with neighbouring numbers merged into groups.
     """
     log_weights = log_absent + np.cumsum(log_ratios)
 
-    # Leave out the numbers of negligible probability above the last other one. The first number is always included.
+    # Numbers after the last one with a probability that is not negligible are left out. The first one is always
+    # included.
     is_included = (log_weights > NEGLIGIBLE_LOG_WEIGHT) | (np.arange(log_weights.size) == 0)
     included = int(np.max(np.nonzero(is_included)[0])) + 1
     groups = list(_group_counts(log_weights[:included], mean))
     weights = [float(logsumexp(log_weights[least - 1 : last])) for least, last in groups]
 
-    # One more group has all numbers that are left out, with an upper bound on their probability.
+    # The numbers that are left out form one more group. Its probability is rounded up, by a factor e.
     if included < most:
         groups.append((included + 1, most))
         weights.append(NEGLIGIBLE_LOG_WEIGHT + 1.0)

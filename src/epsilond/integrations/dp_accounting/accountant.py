@@ -75,12 +75,13 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
             neighboring_relation: a member of `dp_accounting.NeighboringRelation`.
             unit: the protected unit; required without a budget.
             observer: the adversary, `released-models` for central DP-SGD; required without a budget.
-            budget: gives unit and observer, and pays in `compose`, which is called before the mechanism is run.
+            budget: budget in a ledger, whose unit and observer are used. `compose` pays from it, so `compose` must be
+                called before the mechanism is run.
 
         Raises:
-            InvalidInput: the unit or the observer is missing, or the budget is one of another relation.
+            InvalidInput: the unit or the observer is missing, or the budget is for another relation.
         """
-        super().__init__(neighboring_relation)  # keeps the relation for dp-accounting
+        super().__init__(neighboring_relation)
         relation = RELATIONS[neighboring_relation]
         if budget is not None:
             if budget.relation != relation:
@@ -98,16 +99,16 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
         self._evidence = Evidence((EVENT,), outside=outside, budget=budget)
 
     def _open_observations(self) -> tuple[Observation, ...]:
-        """Return observations of the budget that this accountant did not report itself."""
+        """Return observations of differences from the recorded run that the budget has got from elsewhere."""
         if self._evidence.observations:
             return ()
         return tuple(getattr(self._budget, "observations", ()))
 
     def _enclose_epsilon(self, delta: float) -> Interval:
-        """Return certified bounds on ε [nat] at δ; both are ∞ if an event has no noise.
+        """Return certified bounds on ε in nats at δ; both are ∞ if an event has no noise.
 
         Args:
-            delta: δ of the account, between 0 and 1, exclusive.
+            delta: δ, above 0 and below 1.
 
         Returns:
             The interval from a lower to an upper bound on the smallest ε at this δ.
@@ -128,7 +129,7 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
 
     @property
     def spec(self) -> Spec | None:
-        """Composition of all events so far; None before the first release.
+        """Mechanism that is the composition of all events so far; None before the first release.
 
         Raises:
             NotPrivate: an event has no noise.
@@ -150,9 +151,9 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
         Raises:
             UnsupportedEventError: no spec describes the event, or it has no guarantee in this relation.
             InvalidInput: a number of the event is out of range. It is a ValueError that states the allowed range.
-            LedgerExhausted: the budget does not allow it; nothing is counted.
-            NotPrivate: a budget pays for nothing without noise.
-            RunDiffers: the budget was informed of an observation that contradicts the run.
+            LedgerExhausted: the budget does not allow it. The event is not counted.
+            NotPrivate: there is a budget, and the event has no noise.
+            RunDiffers: the run was observed to differ from the composed events.
         """
         self.require_consistent()
         self._require_valid_numbers(event)
@@ -165,7 +166,7 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
         """Reject an event with a number that no run can have, before anything is paid for or counted.
 
         Args:
-            event: an event of dp-accounting. One without a spec or without noise is not rejected here.
+            event: an event of dp-accounting. It is not rejected here if no theorem covers it or if it has no noise.
 
         Raises:
             InvalidInput: a number is out of range. The error states the field and the allowed range.
@@ -176,7 +177,9 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
             return
 
     def _pay(self, budget: LedgerBudget, event: dp_accounting.DpEvent, count: int) -> None:
-        """Spend the budget of an event before it is run: of all its parts, or of none.
+        """Spend the budget of all mechanisms of an event before it is run.
+
+        Nothing is paid for if a mechanism does not fit by itself. If only all together do not fit, some stay paid for.
 
         Args:
             budget: the budget that pays.
@@ -184,16 +187,15 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
             count: number of runs of the event.
 
         Raises:
-            LedgerExhausted: the budget rejects a part.
+            LedgerExhausted: the budget rejects a mechanism.
         """
         parts = self._count_parts(event, count)
-        # If one of several parts does not fit, its payment raises the reason before any other part is paid for.
         if len(parts) > 1:
             rejected = self._find_rejected(parts)
             if rejected is not None:
-                budget.pay(*rejected)
-        for part, times in parts.items():
-            budget.pay(part, times)
+                budget.pay(*rejected)  # raises the reason of the rejection
+        for mechanism, runs in parts.items():
+            budget.pay(mechanism, runs)
 
     def would_exceed(self, event: dp_accounting.DpEvent, count: int = 1) -> bool:
         """Return True if the budget would reject further runs of an event, and False without a budget.
@@ -208,19 +210,19 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
         return self._find_rejected(self._count_parts(event, count)) is not None
 
     def _count_parts(self, event: dp_accounting.DpEvent, count: int) -> Counter[Spec]:
-        """Return the number of runs of each mechanism in several runs of an event.
+        """Count the runs of each mechanism in several runs of an event.
 
         Args:
             event: the event of dp-accounting, which may be composed of several mechanisms.
             count: number of runs of the event.
         """
         counts: Counter[Spec] = Counter()
-        for part, times in parts_of(event, relation=self.relation):
-            counts[part] += times * count
+        for mechanism, runs_per_event in parts_of(event, relation=self.relation):
+            counts[mechanism] += runs_per_event * count
         return counts
 
     def _find_rejected(self, parts: Counter[Spec]) -> tuple[Spec, int] | None:
-        """Return the first mechanism that the budget would reject.
+        """Find the first mechanism that the budget would reject, each one checked by itself.
 
         Args:
             parts: number of runs of each mechanism.
@@ -230,9 +232,9 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
         """
         if self._budget is None:
             return None
-        for part, times in parts.items():
-            if self._budget.would_exceed(part, times):
-                return part, times
+        for mechanism, runs in parts.items():
+            if self._budget.would_exceed(mechanism, runs):
+                return mechanism, runs
         return None
 
     def _maybe_compose(
@@ -289,8 +291,8 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
             event: an event of dp-accounting.
 
         Returns:
-            The innermost part of the event that is at fault, with a message. None if a certified ε exists, or if ε is
-            infinite because something is released without noise.
+            The part of the event that causes this, with a message. None if a certified ε exists, or if ε is infinite
+            because something is released without noise.
         """
         try:
             self._require_guarantee(event)
@@ -312,12 +314,12 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
         return _Rejection(invalid_event=faulty_event, error_message=message)
 
     def _require_guarantee(self, event: dp_accounting.DpEvent) -> None:
-        """Check that each mechanism of an event has a certified guarantee, and remember those that have one.
+        """Check that each mechanism of an event has a certified guarantee, and store those that have one.
 
         Raises:
             NotPrivate: something is released without noise.
-            InvalidInput: no spec describes the event, or no theorem covers it in this neighbouring relation.
-            NoCertificate: the account of a mechanism failed.
+            InvalidInput: no theorem covers the event in this neighbouring relation, or a number is out of range.
+            NoCertificate: no guarantee of a mechanism could be certified.
         """
         for mechanism, _ in parts_of(event, relation=self.relation):
             if mechanism not in self._accepted:
@@ -325,15 +327,15 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
                 self._accepted.add(mechanism)
 
     def get_epsilon(self, target_delta: float) -> float:
-        """Return the certified upper bound on ε [nat] at δ.
+        """Return the certified upper bound on ε in nats at δ.
 
         Args:
-            target_delta: δ in [0, 1]. At δ = 0 the bound is finite only if every mechanism is pure. At δ = 1 it is 0,
-                except for an account that is not private: there ε is ∞ at every δ, as dp-accounting requires.
+            target_delta: δ in [0, 1]. At δ = 0 the bound is finite only if every mechanism has a finite ε there. At
+                δ = 1 it is 0. If an event has no noise, it is ∞ at every δ, as dp-accounting requires.
 
         Raises:
             ValueError: δ is outside [0, 1].
-            NoCertificate: the work exceeds the fixed budget.
+            NoCertificate: the computation would exceed its limit on the work.
             RunDiffers: the run was observed to differ from the composed events.
         """
         self.require_consistent()
@@ -353,11 +355,11 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
         """Return the certified upper bound on δ at ε.
 
         Args:
-            target_epsilon: ε [nat], at least 0.
+            target_epsilon: ε in nats, at least 0.
 
         Raises:
-            ValueError: ε is negative.
-            NoCertificate: the work exceeds the fixed budget.
+            ValueError: ε is negative or NaN.
+            NoCertificate: the computation would exceed its limit on the work.
             RunDiffers: the run was observed to differ from the composed events.
         """
         self.require_consistent()
@@ -378,11 +380,10 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
         return self._curve
 
     def _pure_epsilon(self) -> float:
-        """Return an ε [nat] with which the composition of all events is purely ε-private; math.inf if none is known.
+        """Return an upper bound on the ε in nats of the composition of all events at δ = 0; ∞ if none is known.
 
-        Returns:
-            The smaller of two upper bounds: the bound from the curve of the whole composition, and the sum of the
-            bounds of all parts (basic composition). The sum is computed exactly and rounded up.
+        It is the smaller of two upper bounds: that of the privacy curve of the composition, and the sum of the ε of all
+        mechanisms (basic composition). The sum is computed exactly and rounded up.
         """
         log_zero_delta = -math.inf  # the logarithm of δ = 0
         bound_of_curve = math.inf
@@ -390,10 +391,10 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
         if curve is not None:
             bound_of_curve = curve.natural.epsilon(log_zero_delta).upper
         exact_sum = Fraction(0)
-        for part, times in self._run.items():
-            curve_of_part = account(part, **self._setting).guarantee.curve
-            bound_of_part = curve_of_part.natural.epsilon(log_zero_delta).upper
-            if math.isinf(bound_of_part):
+        for mechanism, runs in self._run.items():
+            curve_of_mechanism = account(mechanism, **self._setting).guarantee.curve
+            bound_of_mechanism = curve_of_mechanism.natural.epsilon(log_zero_delta).upper
+            if math.isinf(bound_of_mechanism):
                 return bound_of_curve
-            exact_sum += Fraction(bound_of_part) * times
+            exact_sum += Fraction(bound_of_mechanism) * runs
         return min(bound_of_curve, round_up(exact_sum))

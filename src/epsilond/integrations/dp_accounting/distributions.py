@@ -29,10 +29,10 @@ LARGEST_EPSILON = 700.0
 
 
 def profile_from_pld(distribution: privacy_loss_distribution.PrivacyLossDistribution) -> DeclaredProfile:
-    """Return the `profile` of a privacy loss distribution, in both directions.
+    """Convert a privacy loss distribution to a privacy profile, a table of upper bounds on δ by ε.
 
-    The caller vouches for the distribution: that it is a pessimistic estimate, and of which mechanism. Its
-    `get_delta_for_epsilon`, the larger δ of both directions, is read at `POINTS` values of ε and rounded up.
+    Its `get_delta_for_epsilon`, the larger δ of both directions, is evaluated at `POINTS` values of ε and rounded up.
+    The profile is valid only if the distribution is a pessimistic estimate for the caller's mechanism.
 
     Args:
         distribution: the distribution. It is not changed.
@@ -45,14 +45,13 @@ def profile_from_pld(distribution: privacy_loss_distribution.PrivacyLossDistribu
     """
     # At the largest ε, δ is almost the probability of an infinite loss. The points end where δ comes close to it.
     infinite_mass = float(distribution.get_delta_for_epsilon(LARGEST_EPSILON))
-    last_epsilon = float(distribution.get_epsilon_for_delta(infinite_mass * ROUNDING**2 + LEAST_DELTA))
-    # Limit the range: e^ε must be a double, and a distribution with almost no loss needs some range, too.
-    last_epsilon = max(min(last_epsilon, LARGEST_EPSILON), LEAST_RANGE)
+    epsilon_near_infinite_mass = float(distribution.get_epsilon_for_delta(infinite_mass * ROUNDING**2 + LEAST_DELTA))
+    last_epsilon = max(min(epsilon_near_infinite_mass, LARGEST_EPSILON), LEAST_RANGE)
     # The power makes the points dense near ε = 0, where δ changes fast.
     epsilons = last_epsilon * np.linspace(0.0, 1.0, POINTS) ** DENSITY_POWER
-    exact_deltas = np.asarray(distribution.get_delta_for_epsilon(epsilons))
-    # Round up: a factor for the rounding errors of the sums, and an absolute one for tiny δ.
-    deltas = np.minimum(exact_deltas * ROUNDING + LEAST_DELTA, 1.0)
+    computed_deltas = np.asarray(distribution.get_delta_for_epsilon(epsilons))
+    # The factor covers the rounding errors of the distribution's sums, and the summand those of tiny δ.
+    deltas = np.minimum(computed_deltas * ROUNDING + LEAST_DELTA, 1.0)
     if deltas.min() >= 1.0:
         raise InvalidInput.at("", "has δ = 1 at every ε")
     points = []

@@ -56,18 +56,18 @@ def spec_from_dp_event(event: DpEvent, *, relation: Relation = "add-or-remove-on
 
 
 def parts_of(event: DpEvent, *, relation: Relation) -> Parts:
-    """Return the mechanisms of a `DpEvent` with their numbers of runs; empty if it releases nothing.
+    """Convert a `DpEvent` of dp-accounting to the mechanisms that it consists of, with their numbers of runs.
 
     Args:
         event: an event of dp-accounting, or the result of its `to_named_tuple()`.
         relation: neighbouring relation of the account.
 
     Returns:
-        Pairs of a mechanism and its number of runs.
+        Pairs of a mechanism and its number of runs; none if the event releases nothing.
 
     Raises:
         NotPrivate: a part of the event releases something without noise.
-        NotCovered: no spec describes the event.
+        NotCovered: a part of the event is not a mechanism with a theorem.
         InvalidInput: the event has numbers that are out of range.
     """
     return read_placed(PlacedEvent(event=event, at="", relation=relation, read=read_placed))
@@ -76,7 +76,7 @@ def parts_of(event: DpEvent, *, relation: Relation) -> Parts:
 def read_placed(placed: PlacedEvent) -> Parts:
     """Convert an event of dp-accounting to the mechanisms that it consists of, by the reader for its class.
 
-    A reader is a function that knows one class of events. Readers of composed events call this function again.
+    Each reader is a function for one class of events. Readers of composed events call this function for their parts.
 
     Args:
         placed: the event, with its place in the whole event for error messages.
@@ -85,7 +85,9 @@ def read_placed(placed: PlacedEvent) -> Parts:
         The mechanisms, each with its number of runs.
 
     Raises:
-        InvalidInput: no reader knows the class, or the event is invalid.
+        NotCovered: there is no reader for the class, or it finds no theorem for the event.
+        NotPrivate: the event releases something without noise.
+        InvalidInput: the event has numbers that are out of range.
     """
     if placed.name not in READERS:
         message = f"is a {placed.name}, which describes no mechanism that epsilond has a theorem for"
@@ -93,19 +95,18 @@ def read_placed(placed: PlacedEvent) -> Parts:
     return READERS[placed.name](placed)
 
 
-def _no_op(_: PlacedEvent) -> Parts:
+def _read_no_op(_: PlacedEvent) -> Parts:
     """Return no mechanisms for a `NoOpDpEvent`, because it releases nothing."""
     return []
 
 
-def _not_private(placed: PlacedEvent) -> Parts:
-    """Reject an event that releases something without noise.
+def _reject_non_private(placed: PlacedEvent) -> Parts:
+    """Reject a `NonPrivateDpEvent`, which releases something without noise.
+
+    The function always raises. It has the signature of all readers of events.
 
     Args:
         placed: the event, with its place in the composed event that contains it.
-
-    Returns:
-        Nothing: the function always raises. It has the signature of all readers of events.
 
     Raises:
         NotPrivate: always.
@@ -113,7 +114,7 @@ def _not_private(placed: PlacedEvent) -> Parts:
     raise NotPrivate.at(placed.at, "is not private: no ε is finite")
 
 
-def _self_composition(placed: PlacedEvent) -> Parts:
+def _read_self_composition(placed: PlacedEvent) -> Parts:
     """Convert a `SelfComposedDpEvent`, several runs of one event, to mechanisms with their numbers of runs.
 
     Args:
@@ -128,7 +129,7 @@ def _self_composition(placed: PlacedEvent) -> Parts:
     return [(part, times * runs) for part, runs in read_placed(placed.inner())]
 
 
-def _composition(placed: PlacedEvent) -> Parts:
+def _read_composition(placed: PlacedEvent) -> Parts:
     """Convert a `ComposedDpEvent`, events that are run one after the other, to mechanisms with their numbers of runs.
 
     Args:
@@ -144,8 +145,8 @@ def _composition(placed: PlacedEvent) -> Parts:
 
 
 READERS: Mapping[str, Callable[[PlacedEvent], Parts]] = {
-    "NoOpDpEvent": _no_op,
-    "NonPrivateDpEvent": _not_private,
+    "NoOpDpEvent": _read_no_op,
+    "NonPrivateDpEvent": _reject_non_private,
     "GaussianDpEvent": noise.read_gaussian,
     "LaplaceDpEvent": noise.read_laplace,
     "DiscreteLaplaceDpEvent": noise.read_discrete_laplace,
@@ -162,7 +163,7 @@ READERS: Mapping[str, Callable[[PlacedEvent], Parts]] = {
     "PoissonSampledDpEvent": sampled.read_poisson,
     "SampledWithoutReplacementDpEvent": partial(sampled.read_fixed_size, sampling="without-replacement"),
     "SampledWithReplacementDpEvent": partial(sampled.read_fixed_size, sampling="with-replacement"),
-    "SelfComposedDpEvent": _self_composition,
-    "ComposedDpEvent": _composition,
+    "SelfComposedDpEvent": _read_self_composition,
+    "ComposedDpEvent": _read_composition,
 }
 """The reader of each class of event, by its name."""
