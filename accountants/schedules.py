@@ -46,7 +46,7 @@ class Constant:
         return np.full(last - first + 1, self.value)
 
     def least(self, last: int) -> float:
-        """Return the least value at steps 1, …, `last`, which is the constant value."""
+        """Return the least value at steps 1, …, `last`, which is the same for every `last`."""
         del last
         return self.value
 
@@ -88,17 +88,19 @@ class Explicit:
     values: Annotated[tuple[Annotated[float, SCHEDULE_VALUE], ...], SCHEDULE_VALUES]
 
     def check(self) -> None:
-        """Reject an empty list, more than a million entries, and entries that are not positive finite numbers.
+        """Check that there are one to a million values, which are positive and finite numbers.
 
         Raises:
-            InvalidInput: the fault is at the list or at the first invalid entry.
+            InvalidInput: the list is empty or too long, or an entry is not such a number. The error points to the list
+                or to the first invalid entry.
         """
         if not 1 <= len(self.values) <= MOST_LISTED:
             raise InvalidInput.at("/values", "has too few or too many entries", allowed=f"1 to {MOST_LISTED}")
         listed: tuple[object, ...] = self.values
         for index, value in enumerate(listed):
             # A Boolean is an `int` in Python, but no value of a schedule.
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            if not is_number or not 0 < value < math.inf:
                 raise InvalidInput.at(f"/values/{index}", "is out of range", allowed=SCHEDULE_VALUE.allowed)
 
     @property
@@ -127,17 +129,15 @@ Schedule = TypeAliasType("Schedule", Annotated[Constant | InverseTime | Explicit
 
 
 def demand_length(schedule: Constant | InverseTime | Explicit, steps: int, *, at: str) -> None:
-    """Reject a list of values that has another length than the number of steps of the run.
-
-    Schedules that are given by a formula have no length and pass.
+    """Check that a listed schedule has one value for each step of a run. Schedules given by a formula always pass.
 
     Args:
-        schedule: step sizes or noises over the steps of a run.
+        schedule: step sizes or noises over the steps of the run.
         steps: number of steps of the run.
-        at: JSON pointer to the schedule.
+        at: JSON pointer to the schedule in the request.
 
     Raises:
-        InvalidInput: the fault is at `at`/values.
+        InvalidInput: the list has another length. The error points to its values.
     """
     if isinstance(schedule, Explicit) and len(schedule.values) != steps:
         raise InvalidInput.at(f"{at}/values", "must have one entry for each step", allowed=f"{steps} entries")

@@ -48,7 +48,10 @@ class Limits(NamedTuple):
 
 
 class _Bracket(NamedTuple):
-    """A parameter that misses the target, and a larger one that meets it; both `Limits.least` if that meets it."""
+    """A parameter that misses the target, and a larger one that meets it.
+
+    Both are the least permitted parameter if that one meets the target.
+    """
 
     failing: float
     passing: float
@@ -59,19 +62,18 @@ def least_parameter(
 ) -> float | None:
     """Find nearly the least parameter, such as log noise, that meets a privacy target.
 
-    The search interpolates the shortfall. If that does not converge, it brackets the root by the evaluated parameters
-    and narrows the bracket by false position.
+    The search interpolates the shortfall, that is, the amount by which a parameter misses the target. If that does not
+    converge, it encloses the root between two parameters and narrows this bracket by false position.
 
     Args:
-        shortfall: decreasing function of the parameter that says how far the target is missed; at most 0 where it is
-            met.
+        shortfall: decreasing function of the parameter, at most 0 where the target is met.
         guess: initial estimate of the parameter.
         limits: the smallest and the largest permitted parameter.
         fall: assumed negative derivative of the shortfall at the guess; above 0.
 
     Returns:
-        The parameter, or None if the largest permitted one misses the target. The target is met at the parameter, by
-        evaluation.
+        A parameter at which the shortfall was evaluated as at most 0. None if it is positive at the largest permitted
+        parameter.
     """
     evaluations = RootEvaluations()
 
@@ -81,13 +83,12 @@ def least_parameter(
         evaluations.add(parameter, value)
         return value
 
-    # Interpolation needs few evaluations if the function is smooth.
     start = limits.clamp(guess)
     interpolated = _interpolate_root(recorded_shortfall, start, limits, fall)
     if interpolated is not None:
         return interpolated
 
-    # Interpolation failed, but its evaluations may enclose the root.
+    # The evaluations of the failed interpolation may already enclose the root.
     bracket = _evaluated_bracket(evaluations)
     if bracket is None:
         bracket = _find_bracket(recorded_shortfall, evaluations.nearest, limits)
@@ -102,7 +103,7 @@ def crossing(
     """Return the approximate root of a decreasing function, on the side where the function is at most 0.
 
     Args:
-        shortfall: the decreasing function, which says by how much its argument misses a target.
+        shortfall: the decreasing function.
         start: initial estimate of the root.
         interval: the smallest and the largest argument that may be returned.
         width: largest distance of the answer from the root.
@@ -118,9 +119,9 @@ def crossing(
 def _interpolate_root(shortfall: Callable[[float], float], start: float, limits: Limits, fall: float) -> float | None:
     """Find nearly the least parameter that meets a target, by inverse quadratic interpolation.
 
-    The interpolated function is the shortfall, that is, the amount by which a parameter misses the target. Its root is
-    the least parameter that meets the target. A transformation of the parameter, the chart, makes the function nearly
-    linear. Each step aims at a distance of twice `AIM` beyond the root, where the target is met.
+    The interpolated function is the shortfall, that is, the amount by which a parameter misses the target. A
+    transformation of the parameter, the chart, makes it nearly linear. Each step aims at a distance of twice `AIM`
+    beyond the root, where the target is met.
 
     Args:
         shortfall: decreasing function of the parameter, at most 0 where the target is met.
@@ -140,13 +141,12 @@ def _interpolate_root(shortfall: Callable[[float], float], start: float, limits:
     for _ in range(MOST_STEPS):
         value = shortfall(parameter)
         coordinate = chart.of(parameter)
-        # The slope by the last two evaluations replaces the assumed one.
+        # After two evaluations, the slope between the last two replaces the assumed one.
         slope = evaluations.add(coordinate, value) or slope
-        # The shortfall at the distance `AIM` beyond the root; it is negative.
+        # The shortfall at the distance `AIM` beyond the root, which is negative.
         value_beyond = AIM * slope * chart.fall(parameter)
 
-        # Stop at a parameter that meets the target and is close to the root, or where interpolation is of no use.
-        # Both values are negative. By the slope, the root is at most four times `AIM` away.
+        # If the target is met, `value` is also negative or 0. The root is then at most four times `AIM` away.
         is_close = value >= 4 * value_beyond
         if value <= 0 and (is_close or parameter <= limits.least):
             return parameter
@@ -166,11 +166,10 @@ def _interpolate_root(shortfall: Callable[[float], float], start: float, limits:
 
 
 def _evaluated_bracket(evaluations: RootEvaluations) -> _Bracket | None:
-    """Return the narrowest bracket of evaluated parameters.
+    """Return the two closest evaluated parameters of which one misses the target and a larger one meets it.
 
     Args:
-        evaluations: the parameters at which the shortfall was evaluated, with its values: the amounts by which the
-            target is missed.
+        evaluations: the evaluated parameters, with the amounts by which they miss the target.
 
     Returns:
         The bracket; None if all evaluated parameters miss the target, or if all meet it.
@@ -185,7 +184,7 @@ def _passing_side(shortfall: Callable[[float], float], bracket: _Bracket | None,
     """Narrow a bracket of the root by false position, and return its side that meets the target.
 
     Args:
-        shortfall: decreasing function that says by how much a parameter misses the target; at most 0 if it is met.
+        shortfall: decreasing function of the parameter, at most 0 where the target is met.
         bracket: the bracket; None if no parameter meets the target.
         width: largest width of the narrowed bracket.
 
@@ -203,7 +202,7 @@ def _passing_side(shortfall: Callable[[float], float], bracket: _Bracket | None,
 def _find_bracket(shortfall: Callable[[float], float], start: float, limits: Limits) -> _Bracket | None:
     """Enclose the root of a decreasing function between two parameters.
 
-    The search moves away from the start. Each step is twice as long as the previous one, up to a longest step.
+    The search moves from the start towards the root. Each step is twice as long as the previous one, up to a limit.
 
     Args:
         shortfall: decreasing function of the parameter.
@@ -214,7 +213,6 @@ def _find_bracket(shortfall: Callable[[float], float], start: float, limits: Lim
         The bracket, or None if the largest permitted parameter misses the target.
     """
     value = shortfall(start)
-    # The first step is proportional to the shortfall: the further from the root, the longer.
     first_step = max(FIRST_STEP_PER_SHORTFALL * abs(value), SHORTEST_FIRST_STEP)
     step = min(first_step, LONGEST_STEP)
     if value > 0:
@@ -228,7 +226,7 @@ def _bracket_above(shortfall: Callable[[float], float], failing: float, step: fl
     Args:
         shortfall: decreasing function of the parameter; at most 0 where the target is met.
         failing: parameter that misses the target.
-        step: first step.
+        step: length of the first step.
         most: the largest permitted parameter.
 
     Returns:
@@ -249,7 +247,7 @@ def _bracket_below(shortfall: Callable[[float], float], passing: float, step: fl
     Args:
         shortfall: decreasing function of the parameter; at most 0 where the target is met.
         passing: parameter that meets the target.
-        step: first step.
+        step: length of the first step.
         least: the smallest permitted parameter.
 
     Returns:

@@ -23,5 +23,5 @@ class Gaussian:
 
     @property
     def primitive(self) -> NoisySum:
-        """Gaussian noise on a sum."""
+        """Gaussian noise on a sum, as the basic mechanism that theorems are about."""
         return NoisySum("gaussian", self.noise_multiplier)

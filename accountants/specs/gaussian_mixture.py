@@ -44,13 +44,12 @@ class GaussianMixture:
     noise_multiplier: NoiseMultiplier
 
     def check(self) -> None:
-        """Require one probability for each sensitivity, with the sum 1, and sensitivities that the noise can hide.
+        """Check that there is one probability for each sensitivity, that they add up to 1, and that all are in range.
 
         Raises:
-            InvalidInput: if a list is empty, too long or of another length, or if an entry is out of range. Also if the
-                sum is not 1, or a sensitivity is too large for the noise.
+            InvalidInput: the lists are empty, too long or of different lengths, or an entry is out of range. Also if
+                the probabilities do not add up to 1, or a sensitivity exceeds `LARGEST_SHIFT` noise multipliers.
         """
-        # The lengths of the two lists, and the range of each entry.
         if not 1 <= len(self.sensitivities) <= MOST_COMPONENTS:
             raise InvalidInput.at(
                 "/sensitivities", "has too few or too many entries", allowed=f"1 to {MOST_COMPONENTS}"
@@ -61,7 +60,6 @@ class GaussianMixture:
         _check_entries("sensitivities", self.sensitivities, MIXTURE_SENSITIVITY)
         _check_entries("probabilities", self.probabilities, MIXTURE_PROBABILITY)
 
-        # Conditions on all entries of a list together.
         total_probability = math.fsum(self.probabilities)
         if not abs(total_probability - 1.0) <= SUM_ACCURACY:
             raise InvalidInput.at("/probabilities", "must add up to 1", allowed=f"a sum within {SUM_ACCURACY:g} of 1")
@@ -72,12 +70,12 @@ class GaussianMixture:
 
     @property
     def primitive(self) -> RandomSum:
-        """Gaussian noise on a sum of contributions of random size."""
+        """Gaussian noise on a sum of contributions of random size, as the basic mechanism that theorems are about."""
         return RandomSum(self.sensitivities, self.probabilities, self.noise_multiplier)
 
 
 def _check_entries(name: str, entries: tuple[object, ...], quantity: Quantity) -> None:
-    """Reject an entry of a list that is not a number, or is out of range.
+    """Check that each entry of a list is a number in its range.
 
     Args:
         name: name of the field of the request.
@@ -85,7 +83,7 @@ def _check_entries(name: str, entries: tuple[object, ...], quantity: Quantity) -
         quantity: meaning and range of an entry.
 
     Raises:
-        InvalidInput: if an entry is not a number or out of range. The error has the pointer of the first such entry.
+        InvalidInput: an entry is not a number, or is out of range. The error points to the first such entry.
     """
     for index, entry in enumerate(entries):
         fault = check_value(f"/{name}/{index}", entry, float, quantity)

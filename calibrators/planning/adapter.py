@@ -37,7 +37,7 @@ def noise_of_messages(plan: PlanProblem, parameters: JsonObject) -> float | None
 
     Args:
         plan: the plan, with the number of participants.
-        parameters: JSON form of the calibrated parameters, with σ.
+        parameters: JSON form of the calibrated parameters, with σ as `noise_std`.
 
     Returns:
         The standard deviation per coordinate; None without σ.
@@ -63,7 +63,7 @@ def no_reasons(_: PlanProblem) -> Iterable[Reason]:
 class PlanAdapter:
     """The translation of plans into requests of one variant of an algorithm, with the kind of its guarantee.
 
-    A plan describes a training without its algorithm.
+    A plan describes a learning problem without an algorithm.
 
     Attributes:
         variant: name of the variant; None if the algorithm has only one.
@@ -74,12 +74,13 @@ class PlanAdapter:
         noise_added_to: the quantity that gets the noise.
         copied: fields of the plan that are passed on under their own names, if the plan gives them.
         read: further fields of the plan, which `computed` and `assumptions` use.
-        computed: plan ↦ fields of the algorithm that follow from the plan under other names; a field that is None
-            counts as absent.
-        renamed: names of computed fields ↦ the field of the plan that each comes from.
-        mean_noise: (plan, parameters of the answer) ↦ standard deviation per coordinate of the noise in a round's mean.
-        refusals: plan ↦ conditions that the plan breaks.
-        assumptions: plan ↦ assumptions that the adapter makes about the plan.
+        computed: function from a plan to fields of the algorithm that the plan has under other names. A field that is
+            None counts as absent.
+        renamed: for a computed field, the name of the plan's field that it comes from.
+        mean_noise: function from a plan and calibrated parameters to the noise in a round's mean: its standard
+            deviation per coordinate, or None if it is unknown.
+        refusals: function from a plan to the conditions of the algorithm that the plan violates.
+        assumptions: function from a plan to the assumptions that the adapter makes about it.
     """
 
     variant: str | None = None

@@ -51,32 +51,31 @@ class Draft:
 def draft(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem) -> Draft:
     """Translate a plan into a request of an algorithm, or give the reasons why the algorithm does not apply.
 
-    Faults of the plan's fields become reasons of the result. No `InvalidInput` is raised for them.
+    Faults of the plan's fields become reasons. No `InvalidInput` is raised for them.
 
     Args:
         calibrator: the algorithm.
         adapter: translation of the plan's fields into the algorithm's fields, for one of its variants.
-        plan: the plan: a learning problem with its privacy target, described without an algorithm.
+        plan: the plan, which describes a learning problem and a privacy target without an algorithm.
 
     Returns:
         The draft. It has the request and the adapter's assumptions, or no request and the reasons.
     """
-    # Collect the fields of the request, and the reasons against it.
     kind = GuaranteeKind(
         definition=adapter.definition,
         unit=plan.unit,
         relation=plan.relation,
         observer=adapter.observer,
     )
-    whole_plan = for_whole_unit(plan)  # the algorithm's figures are those of the base unit
-    values = _values(calibrator, adapter, whole_plan, kind)
+    # Algorithms are calibrated for a record or a client, not for its contributions in a window of time.
+    whole_plan = for_whole_unit(plan)
+    values = _field_values(calibrator, adapter, whole_plan, kind)
     reasons = [*_unmet_requirements(adapter, whole_plan), *adapter.refusals(whole_plan)]
-    reasons += _missing_reasons(calibrator, adapter, values, pointers={reason.pointer for reason in reasons})
+    reasons += _reasons_for_missing_fields(calibrator, adapter, values, pointers={reason.pointer for reason in reasons})
 
-    # Make the request, which may have further faults.
     request = None
     if not reasons:
-        request, reasons = _make_request(calibrator, adapter, values)
+        request, reasons = _make_request(calibrator, adapter, values)  # which may have further faults
     why = reasons if request is None else adapter.assumptions(whole_plan)
 
     used_names = set(TARGET) | set(adapter.copied) | set(adapter.read)
@@ -96,12 +95,11 @@ def _make_request(calibrator: Calibrator, adapter: PlanAdapter, values: Fields) 
 
     Args:
         calibrator: the algorithm.
-        adapter: the adapter, which knows the plan's names of the fields.
-        values: values of the algorithm's fields by name; absent ones have their defaults.
+        adapter: the adapter, which has the plan's names of the fields.
+        values: values of the algorithm's fields by name. Absent fields have their defaults.
 
     Returns:
-        The request and no reasons; or None and a reason for each fault of the fields, with the plan's name of the
-        field.
+        The request and no reasons; or None and a reason for each invalid field, under the field's name in the plan.
     """
     try:
         request = calibrator.problem(**values)
@@ -115,17 +113,13 @@ def _make_request(calibrator: Calibrator, adapter: PlanAdapter, values: Fields) 
 def _unmet_requirements(adapter: PlanAdapter, plan: PlanProblem) -> Iterable[Reason]:
     """Yield a reason for each of the plan's requirements on trust, observer and unit that the variant does not meet.
 
-    A plan compares algorithms for one learning problem. The trust lists the accepted trust models, such as "local". The
-    unit is what the guarantee protects.
-
     Args:
         adapter: variant of an algorithm, with the kind of its guarantee.
-        plan: the plan, a training described without its algorithm.
+        plan: the plan. It lists the accepted trust models and observers, and names the unit to protect.
 
     Yields:
-        Up to three reasons, with the field of the plan and the value that the variant allows.
+        Up to three reasons, with the field of the plan and the values that the variant allows.
     """
-    # The trust model, the observer and the protected unit.
     if plan.trust is not None and adapter.definition not in plan.trust:
         yield Reason(
             message=f"its guarantee is {adapter.definition}, which the plan does not accept",
@@ -146,17 +140,17 @@ def _unmet_requirements(adapter: PlanAdapter, plan: PlanProblem) -> Iterable[Rea
         )
 
 
-def _values(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem, kind: GuaranteeKind) -> Fields:
-    """Return the fields of an algorithm's request that a plan gives; fields without a value are left out.
+def _field_values(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem, kind: GuaranteeKind) -> Fields:
+    """Return the values of the fields of an algorithm's request that a plan determines.
 
     Args:
         calibrator: the algorithm.
         adapter: the adapter, which copies and computes fields.
-        plan: the plan: a learning problem with its privacy target, described without an algorithm.
+        plan: the plan, which describes a learning problem and a privacy target without an algorithm.
         kind: the kind of guarantee. Its unit, relation and observer are passed to requests that have such fields.
 
     Returns:
-        Values by the names of the fields.
+        Values by the names of the algorithm's fields, without fields that are None.
     """
     field_names = {item.name for item in fields(calibrator.problem)}
     target = [name for name in TARGET if name in field_names]
@@ -168,16 +162,16 @@ def _values(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem, kin
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _missing_reasons(
+def _reasons_for_missing_fields(
     calibrator: Calibrator, adapter: PlanAdapter, values: JsonObject, pointers: set[str | None]
 ) -> Iterable[Reason]:
     """Yield a reason for each required field of the algorithm that the plan does not give.
 
     Args:
         calibrator: the algorithm.
-        adapter: the adapter, which knows the plan's names of the fields.
+        adapter: the adapter, which has the plan's names of the fields.
         values: values of the algorithm's fields that the plan gives.
-        pointers: JSON pointers to fields of the plan for which a reason was given already. They get no second one.
+        pointers: JSON pointers to fields of the plan for which there is already a reason. They get no second one.
 
     Yields:
         Reasons with the plan's name of the field, its symbol and its meaning.
@@ -194,10 +188,10 @@ def _missing_reasons(
 
 @cache
 def _required_fields(problem: Hashable) -> tuple[tuple[str, Quantity | None], ...]:
-    """Return the fields of a problem that have no default, with their quantities.
+    """Return the required fields of a request class, each with its quantity (symbol, unit and description).
 
     Args:
-        problem: the class of a request. It is hashable, so that results can be cached.
+        problem: the request class.
 
     Returns:
         Pairs of a field's name and its quantity, which is None for a field without one.
@@ -215,7 +209,7 @@ def _rename_pointer(reason: Reason, adapter: PlanAdapter) -> Reason:
 
     Args:
         reason: the reason, with a JSON pointer to a field of the algorithm's request or to a part of it.
-        adapter: the adapter, which knows the plan's names of the fields.
+        adapter: the adapter, which has the plan's names of the fields.
 
     Returns:
         A copy of the reason with a pointer that begins with the plan's name of the field.

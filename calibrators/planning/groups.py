@@ -25,14 +25,13 @@ FIGURES: Mapping[RankBy, Callable[[PlanEntry], object]] = {
 def figure_of(plan: PlanProblem, entry: PlanEntry) -> float | None:
     """Return the number by which an algorithm is ranked in the answer of a plan.
 
-    It is the solved value if the plan solves for a field, and otherwise the figure that `rank_by` names.
-
     Args:
-        plan: the plan, which names the figure (`rank_by`).
+        plan: the plan, which names the figure (`rank_by`), such as the noise.
         entry: the entry of the algorithm.
 
     Returns:
-        The number; None if the entry has no such figure or an infinite one.
+        The figure; or, if the plan solves for a field, the value of this field. None if the number is unknown or
+        infinite.
     """
     value = FIGURES[plan.rank_by](entry) if entry.reach is None else entry.reach.value
     if not isinstance(value, int | float) or not math.isfinite(value):
@@ -43,14 +42,12 @@ def figure_of(plan: PlanProblem, entry: PlanEntry) -> float | None:
 def _describe_figure(plan: PlanProblem, entry: PlanEntry) -> str:
     """Return the name, in words, of the quantity by which an algorithm is ranked in the answer of a plan.
 
-    Only figures of the same quantity are compared.
-
     Args:
-        plan: the plan, which names the figure (`rank_by`), or a field to solve for.
+        plan: the plan, which names the figure (`rank_by`) or a field to solve for.
         entry: the entry of the algorithm, with the objective of its bound.
 
     Returns:
-        A phrase, which is equal for entries that can be compared.
+        A phrase. Entries are compared only if their phrases are equal.
     """
     risk = f"the bound on the excess risk ({entry.objective or 'none is known'})"
     if plan.unknown is not None:
@@ -77,7 +74,7 @@ def group_entries(
         entries: one entry for each algorithm.
 
     Returns:
-        For each group its key (the kind and the quantity) and its entries. Groups that need the least trust come first.
+        The key of each group (the kind and the quantity) with its entries. Groups that need less trust come first.
     """
     groups: dict[tuple[GuaranteeKind, str], list[PlanEntry]] = {}
     for entry in entries:
@@ -107,8 +104,8 @@ def rank_entries(plan: PlanProblem, members: Sequence[PlanEntry]) -> tuple[list[
         members: entries with figures of the same quantity.
 
     Returns:
-        The ranked entries by rank; and the entries without a rank: first those that are not informative, then those
-        without a figure, each by their figures.
+        The ranked entries by rank, and the entries without a rank. Of the latter, those that fail `is_informative`
+        come first, by their figures, and the others have no figure.
     """
     figures = {name_of(entry): figure_of(plan, entry) for entry in members}
 

@@ -78,12 +78,10 @@ class PublicKey:
 
     @classmethod
     def of_note_key(cls, text: str) -> PublicKey:
-        """Read a key from its text `name+id+key`, as `note_key` has it.
-
-        The text is the usual form in which verifiers of signed notes are configured.
+        """Read a key from the text `name+id+key`, the usual form in which verifiers of signed notes are configured.
 
         Args:
-            text: the text. The key in it is Base64 of the signature type, one byte, and the 32 bytes of the public key.
+            text: the text. Its last part is base 64 of the signature type (one byte) and of the public key (32 bytes).
 
         Returns:
             The key, with its name.
@@ -94,11 +92,10 @@ class PublicKey:
         name, _, id_and_key = text.partition("+")
         stated_id, _, encoded = id_and_key.partition("+")
         data = from_base64(encoded)
-        # The first byte is the type of signatures, and the rest is the key.
         if data[:1] != _ED25519:
             raise Malformed("is not a key of Ed25519")
         key = cls(name, data[1:])
-        # The id in the text must be the one that follows from the name and the key.
+        # The id follows from the name and the key, so a mistyped text is noticed here.
         if key.note_key != text:
             raise Malformed(f"the id {stated_id!r} is not this key's")
         return key
@@ -156,7 +153,7 @@ class SigningKey:
 
     @property
     def pem(self) -> bytes:
-        """Return the private key as the text of a PEM file (PKCS #8, not encrypted)."""
+        """The private key as the content of a PEM file (PKCS #8, not encrypted)."""
         return self.private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
     def sign(self, message: bytes) -> bytes:
@@ -172,12 +169,13 @@ class SigningKey:
 
 
 def is_key_name(name: str) -> bool:
-    """Return whether a text can name a key.
+    """Return whether a text can name a key in signed notes (c2sp.org/signed-note).
 
-    It must not be empty, must have no Unicode spaces, plus or control characters, and must be writable in UTF-8.
+    A name must not be empty, and must have no `+`, no Unicode spaces and no characters below U+0020. It must be
+    encodable in UTF-8. So it can be separated from the other parts of a signature line and of a key `name+id+key`.
 
     Args:
-        name: the text. The restrictions keep a name separable from the other parts of `name+id+key`.
+        name: the text.
 
     Returns:
         True if the text satisfies these conditions.

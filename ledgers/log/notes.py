@@ -60,8 +60,7 @@ class Note:
     def verify(self, keys: Iterable[PublicKey]) -> tuple[PublicKey, ...]:
         """Verify the signatures of trusted keys, and return the keys that signed. Other signatures are ignored.
 
-        A note may have signatures of several parties, such as a log and its witnesses, of which a reader knows only
-        some.
+        A note may have signatures of several parties, such as a log and its witnesses. The caller need not know all.
 
         Args:
             keys: trusted keys.
@@ -90,22 +89,22 @@ class Note:
 def sign(text: str, *keys: SigningKey) -> Note:
     """Sign a text with each of several keys, and return the signed note (c2sp.org/signed-note).
 
-    The note is parsed again before it is returned, so that only notes that can be read are given out.
-
     Args:
         text: the text, which must end in a newline.
-        keys: signing keys, one or more.
+        keys: signing keys, from one to `MOST_SIGNATURES`.
 
     Returns:
         The note, with one signature line for each key.
 
     Raises:
-        Malformed: the text does not end in a newline, has other control characters, or is too long.
+        Malformed: the text does not end in a newline, has other control characters, or is too long. Or there is no key,
+            or too many.
     """
-    _check(text)
+    _require_note_characters(text)
     message = text.encode()
     signatures = [NoteSignature(key.name, key.public.note_id, key.sign(message)) for key in keys]
     note = Note(text, tuple(signatures))
+    # Only a note that can be parsed may be published.
     if parse(str(note)) != note:
         raise Malformed("the text of the note cannot be read back")
     return note
@@ -126,7 +125,7 @@ def parse(whole: str) -> Note:
         Malformed: the text is too long or has characters that notes cannot have. Or it has no signature lines after an
             empty line, more than `MOST_SIGNATURES`, or a line that is not a signature.
     """
-    _check(whole)
+    _require_note_characters(whole)
     # The text ends at the last empty line, and the lines after it are the signatures.
     text, empty_line, signature_lines = whole.rpartition("\n\n")
     if not empty_line or not signature_lines.endswith("\n"):
@@ -137,33 +136,30 @@ def parse(whole: str) -> Note:
     return Note(text + "\n", tuple(map(_parse_signature, lines)))
 
 
-def _check(whole: str) -> None:
-    """Check length and characters of a text that is to be a signed note, or the signed text of one.
-
-    The format of signed notes permits no control characters except for line ends.
+def _require_note_characters(text: str) -> None:
+    """Check the length and the characters of a signed note, or of the text that is to be signed.
 
     Args:
-        whole: the text. More than `LONGEST` characters are rejected.
+        text: the text.
 
     Raises:
-        Malformed: the text is too long, or has control characters or characters that UTF-8 cannot encode.
+        Malformed: the text has more than `LONGEST` characters, characters below U+0020 other than line ends, or
+            surrogates, which UTF-8 cannot encode.
     """
-    if len(whole) > LONGEST:
+    if len(text) > LONGEST:
         raise Malformed("the note is too long")
-    for character in whole:
+    for character in text:
         is_control = character < " " and character != "\n"
-        is_surrogate = "\ud800" <= character <= "\udfff"  # which UTF-8 cannot encode
+        is_surrogate = "\ud800" <= character <= "\udfff"
         if is_control or is_surrogate:
             raise Malformed("the note holds control characters, or cannot be written in UTF-8")
 
 
 def _parse_signature(line: str) -> NoteSignature:
-    """Parse a signature line: a dash, the key's name, and base 64 of the key's id and the signature.
-
-    The first bytes of the decoded data are the key's id, and the rest is the signature.
+    """Parse a signature line: a dash, the key's name, and base 64 of the key's id (4 bytes) and the signature.
 
     Args:
-        line: the line, without its end.
+        line: the line, without its newline.
 
     Returns:
         The name of the key, its id and the signature.
@@ -178,7 +174,6 @@ def _parse_signature(line: str) -> NoteSignature:
         data = from_base64(encoded)
     except Malformed as error:
         raise Malformed(f"the signature of {name} {error}") from None
-    # The first bytes are the id of the key, and the rest is the signature.
     if len(data) <= _ID_BYTES:
         raise Malformed(f"the signature of {name} is too short")
     return NoteSignature(name, data[:_ID_BYTES], data[_ID_BYTES:])

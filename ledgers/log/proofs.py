@@ -34,17 +34,14 @@ class Inclusion:
 
     @classmethod
     def of(cls, tree: Tree, leaf_index: int) -> Inclusion:
-        """Return the proof that a tree contains a leaf.
-
-        The proof has the hashes that lead from the leaf to the root of the tree (RFC 9162, section 2.1.3). Anyone who
-        knows the root can verify it.
+        """Return the proof that a tree contains a leaf. Anyone who knows the root of the tree can verify it.
 
         Args:
             tree: Merkle tree of a log.
             leaf_index: index of the leaf, from 0.
 
         Returns:
-            The proof, with the hashes on the path from the leaf to the root.
+            The proof, with the hashes that lead from the leaf to the root (RFC 9162, section 2.1.3).
 
         Raises:
             ValueError: the tree has no such leaf.
@@ -65,12 +62,12 @@ class Inclusion:
             record: object with the members `leaf_index`, `tree_size` and `inclusion_path` (hashes in base 64).
 
         Returns:
-            The proof; it may be invalid.
+            The proof, which may be false.
 
         Raises:
-            Malformed: the record has other members or types.
+            Malformed: the record has other members or types. Only a member `warnings` is ignored.
         """
-        return cls(*_fields(record, "leaf_index", "tree_size", "inclusion_path"))
+        return cls(*_read_members(record, "leaf_index", "tree_size", "inclusion_path"))
 
     def verify(self, leaf: bytes, root: bytes) -> None:
         """Verify that the tree with this root contains a leaf at `leaf_index`.
@@ -103,18 +100,17 @@ class Consistency:
     def of(cls, tree: Tree, first: int) -> Consistency:
         """Return the proof that an earlier tree of a log is the beginning of its present tree.
 
-        The proof has hashes of subtrees, from which both roots can be computed (RFC 9162, section 2.1.4). It shows that
-        no leaf was changed or removed.
+        It shows that no leaf of the earlier tree was changed or removed.
 
         Args:
             tree: the present Merkle tree of the log.
             first: number of leaves of the earlier tree.
 
         Returns:
-            The proof, with the hashes that both roots follow from.
+            The proof, with hashes of subtrees from which both roots can be computed (RFC 9162, section 2.1.4).
 
         Raises:
-            ValueError: the tree never had so many leaves.
+            ValueError: `first` is negative, or exceeds the number of leaves.
             NodesMissing: the store of the tree lacks hashes.
         """
         return cls(first, tree.size, tree.consistency(first))
@@ -132,12 +128,12 @@ class Consistency:
             record: object with the members `first`, `second` and `consistency_path` (hashes in base 64).
 
         Returns:
-            The proof; it may be invalid.
+            The proof, which may be false.
 
         Raises:
-            Malformed: the record has other members or types.
+            Malformed: the record has other members or types. Only a member `warnings` is ignored.
         """
-        return cls(*_fields(record, "first", "second", "consistency_path"))
+        return cls(*_read_members(record, "first", "second", "consistency_path"))
 
     def verify(self, first_root: bytes, second_root: bytes) -> None:
         """Verify that the leaves of the smaller tree are the first leaves of the larger one.
@@ -170,7 +166,7 @@ def verify_inclusion(leaf: bytes, index: int, size: int, proof: Sequence[bytes],
     if not 0 <= index < size:
         raise NotVerified(f"a tree of {size} leaves has no leaf {index}")
     _require_hashes(proof)
-    # Climb from the leaf: `value` is the hash of the node that `path` has reached.
+    # Climb from the leaf. `value` is the hash of the node at the position `path`.
     path = _PathToRoot(index, size - 1)
     value = leaf_hash(leaf)
     for sibling in proof:
@@ -178,7 +174,7 @@ def verify_inclusion(leaf: bytes, index: int, size: int, proof: Sequence[bytes],
             raise NotVerified("the inclusion proof is too long for the tree")
         left, right = (sibling, value) if path.has_left_sibling else (value, sibling)
         value = node_hash(left, right)
-        path = path.parent
+        path = path.next_joint
     if not path.is_at_root:
         raise NotVerified("the inclusion proof is too short for the tree")
     _require_same(value, root, f"the leaf is not entry {index} of the tree with this root")
@@ -217,37 +213,36 @@ def verify_consistency(
 
 
 def _verify_both_roots(
-    earlier: int, earlier_root: bytes, later: int, later_root: bytes, proof: Sequence[bytes]
+    earlier_size: int, earlier_root: bytes, later_size: int, later_root: bytes, proof: Sequence[bytes]
 ) -> None:
     """Verify a consistency proof by computing both roots from it (RFC 9162, section 2.1.4.2).
 
-    The arguments are those of `verify_consistency`, with 0 < `earlier` < `later`. The path starts at the largest
-    perfect subtree that ends with the last leaf of the earlier tree. This subtree is a node of both trees, and its hash
-    is the first of the proof.
+    The path starts at the largest perfect subtree that ends with the last leaf of the earlier tree. (A subtree is
+    perfect if it has 2ᵏ leaves.) It is a node of both trees, and its hash is the first of the proof.
 
     Args:
-        earlier: number of leaves of the earlier tree.
+        earlier_size: number of leaves of the earlier tree, at least 1.
         earlier_root: hash of its root.
-        later: number of leaves of the later tree.
+        later_size: number of leaves of the later tree, more than `earlier_size`.
         later_root: hash of its root.
         proof: hashes of subtrees, from the leaves towards the root.
 
     Raises:
         NotVerified: the proof has a wrong length, or leads to another root.
     """
-    # If the earlier tree is perfect, it is that subtree itself, and the proof leaves its root out.
+    # An earlier tree of 2ᵏ leaves is that subtree itself. The proof then leaves out its hash, the earlier root.
     hashes = list(proof)
-    earlier_is_power_of_two = earlier & (earlier - 1) == 0
-    if earlier_is_power_of_two:
+    earlier_is_perfect = earlier_size & (earlier_size - 1) == 0
+    if earlier_is_perfect:
         hashes.insert(0, earlier_root)
     if not hashes:
         raise NotVerified("the consistency proof is empty")
     first_hash, *siblings = hashes
 
-    # Find the position of the subtree, and climb from it to both roots.
-    path = _PathToRoot(earlier - 1, later - 1)
+    # Climb from the last leaf of the earlier tree to the subtree, and from there to both roots.
+    path = _PathToRoot(earlier_size - 1, later_size - 1)
     while path.is_right_child:
-        path = path.up()
+        path = path.move_up()
     earlier_value = later_value = first_hash
     for sibling in siblings:
         if path.is_at_root:
@@ -255,9 +250,9 @@ def _verify_both_roots(
         if path.has_left_sibling:
             earlier_value = node_hash(sibling, earlier_value)
             later_value = node_hash(sibling, later_value)
-        else:  # leaves on the right side are only in the later tree
+        else:  # a right sibling has only leaves that the earlier tree lacks
             later_value = node_hash(later_value, sibling)
-        path = path.parent
+        path = path.next_joint
     if not path.is_at_root:
         raise NotVerified("the consistency proof is too short for the trees")
 
@@ -272,16 +267,16 @@ class _PathToRoot:
 
     Attributes:
         index: index of the node at its level, from 0; `fn` in RFC 9162.
-        last: index of the last node at that level; `sn` in RFC 9162.
+        last_index: index of the last node at that level; `sn` in RFC 9162.
     """
 
     index: int
-    last: int
+    last_index: int
 
     @property
     def is_at_root(self) -> bool:
         """True at the level of the root, which has one node."""
-        return self.last == 0
+        return self.last_index == 0
 
     @property
     def is_right_child(self) -> bool:
@@ -295,24 +290,24 @@ class _PathToRoot:
         The last node of a level has no right sibling. If its index is even, it is moved up unchanged to the level where
         it is a right child.
         """
-        return self.is_right_child or self.index == self.last
+        return self.is_right_child or self.index == self.last_index
 
     @property
-    def parent(self) -> _PathToRoot:
-        """Return the position of the next node on the path with two children, from which its hash is computed.
+    def next_joint(self) -> _PathToRoot:
+        """The next position on the path at which the hashes of two children are joined.
 
-        A node without a sibling is moved up unchanged until it has one, so that the result may be several levels
-        higher.
+        It may be several levels higher, because a node without a sibling is moved up unchanged until it has one.
         """
         position = self
         if self.has_left_sibling:
-            while position.index and not position.is_right_child:  # the node is the only child of its parent
-                position = position.up()
-        return position.up()
+            # An even index at the end of its level: the node has no sibling there.
+            while position.index and not position.is_right_child:
+                position = position.move_up()
+        return position.move_up()
 
-    def up(self) -> _PathToRoot:
+    def move_up(self) -> _PathToRoot:
         """Return the position one level higher: a node's parent has half its index, rounded down."""
-        return _PathToRoot(self.index >> 1, self.last >> 1)
+        return _PathToRoot(self.index >> 1, self.last_index >> 1)
 
 
 def _texts(path: Sequence[bytes]) -> list[str]:
@@ -320,24 +315,23 @@ def _texts(path: Sequence[bytes]) -> list[str]:
     return [to_base64(value) for value in path]
 
 
-def _fields(record: object, first: str, second: str, path: str) -> tuple[int, int, tuple[bytes, ...]]:
+def _read_members(record: object, first: str, second: str, path: str) -> tuple[int, int, tuple[bytes, ...]]:
     """Read the two numbers and the hashes of a Merkle proof from its JSON object.
 
     Args:
-        record: the record.
+        record: the object. A member `warnings` is ignored.
         first: name of the member with the first number.
         second: name of the member with the second number.
         path: name of the member with the hashes in base 64.
 
     Returns:
-        The first number, the second number, and the hashes.
+        The first number, the second number, and the decoded hashes, whose lengths are not checked.
 
     Raises:
-        Malformed: the record has other members or types.
+        Malformed: the record has other members or types, or a hash is not base 64.
     """
     if not isinstance(record, Mapping) or record.keys() - {WARNINGS} != {first, second, path}:
         raise Malformed(f"a proof has {first}, {second} and {path}")
-    # Check the type of each member.
     first_number = record[first]
     second_number = record[second]
     hashes = record[path]
@@ -358,7 +352,7 @@ def _is_integer(value: object) -> bool:
 
 
 def _require_hashes(proof: Sequence[bytes]) -> None:
-    """Check that each item of a proof has the length of a hash.
+    """Check that each item of a proof has the length of a hash, 32 bytes.
 
     Args:
         proof: hashes of a proof.

@@ -36,10 +36,9 @@ APPROVED_KINDS: Final = frozenset({"amended", "voided", "reconciled"})
 def opening_record(state: LedgerState, certified: Opening, specs: Mapping[str, str]) -> Record:
     """Return the log entry that opens a ledger, as a JSON object.
 
-    The entry has everything that a reader needs to certify the ledger again: the neighbouring relation and unit of
-    privacy, the privacy target, the plan, the slots and the owner's declarations. The plan lists mechanisms with their
-    numbers of runs. Slots are parts of the budget for other mechanisms. Floats are written as the shortest decimal
-    strings that give the same double.
+    The entry has everything that is needed to certify the ledger again: the setting, the privacy target, the plan, the
+    slots and the owner's declarations. The plan lists mechanisms with their numbers of runs. Slots are parts of the
+    budget for other mechanisms. Floats are written as the shortest decimal strings that give the same double.
 
     Args:
         state: the ledger at its opening.
@@ -51,7 +50,6 @@ def opening_record(state: LedgerState, certified: Opening, specs: Mapping[str, s
     """
     setting = state.setting
     declared = state.declared
-    # The items of the plan and the slots, each as a JSON object.
     plan = [{"name": item.name, "spec": specs[item.name], "planned": item.planned} for item in state.plan]
     slots = []
     for slot in state.slots:
@@ -109,7 +107,8 @@ def read_target(record: JsonObject) -> LedgerTarget:
         The target. Its `risk` is None if the object has none.
 
     Raises:
-        InvalidInput: the risk is of no known kind, or a number is out of its range.
+        InvalidInput: the risk is of no known kind, or its bound is out of range.
+        ValueError: a member is not the text of a number.
     """
     risk = None
     if "risk" in record:
@@ -126,15 +125,13 @@ def read_target(record: JsonObject) -> LedgerTarget:
 def reservation_record(reservation: Reservation, spec: str) -> Record:
     """Return the log entry of a reservation of runs, as a JSON object.
 
-    It has the mechanism, the number of runs, and the part of the ledger that pays. That is an item of the plan (planned
-    runs), or a slot (a budget for other mechanisms) with the amounts that it is charged.
-
     Args:
         reservation: the reservation.
         spec: its mechanism as canonical JSON text.
 
     Returns:
-        A JSON object of the kind `reserved`.
+        A JSON object of the kind `reserved`, with the mechanism and the number of runs. It names the item of the plan
+        that pays for them. Or it names the slot (a budget for mechanisms outside the plan), with the amounts charged.
     """
     record: Record = {"kind": "reserved", "reservation": reservation.id, "spec": spec, "count": reservation.count}
     if reservation.item is not None:
@@ -145,13 +142,11 @@ def reservation_record(reservation: Reservation, spec: str) -> Record:
 
 
 def commit_record(reservation: Reservation, count: int) -> Record:
-    """Return the log entry of a commit, by which the budget of reserved runs is spent.
-
-    After a commit, the outputs of its runs may be released.
+    """Return the log entry of a commit, which spends the budget of reserved runs, so that they may be released.
 
     Args:
         reservation: the reservation after the commit, with its charge if a slot pays.
-        count: number of runs that may be released because of this commit.
+        count: number of runs that this commit pays for.
 
     Returns:
         A JSON object of the kind `committed`, with the charge if a slot pays.
@@ -168,11 +163,10 @@ def end_record(reservation: Reservation) -> Record:
     Its uncommitted runs return to the ledger.
 
     Args:
-        reservation: the reservation after its end. Its state is `cancelled` or `expired`, which becomes the kind of the
-            entry.
+        reservation: the reservation after its end, in the state `cancelled` or `expired`.
 
     Returns:
-        The entry, with the number of uncommitted runs as `count`.
+        The entry. Its kind is that state, and its `count` is the number of uncommitted runs.
     """
     return {
         "kind": reservation.state,
@@ -182,11 +176,11 @@ def end_record(reservation: Reservation) -> Record:
 
 
 def void_record(reservation: Reservation, count: int) -> Record:
-    """Return the log entry of runs that were declared void, because nobody saw an output of them.
+    """Return the log entry of committed runs that were declared void, because nobody observed an output of them.
 
     Args:
         reservation: the reservation of the runs.
-        count: number of runs that are taken back, at least 1.
+        count: number of void runs, at least 1.
 
     Returns:
         A JSON object of the kind `voided`.
@@ -204,8 +198,8 @@ def amendment_record(
 ) -> Record:
     """Return the log entry of a changed plan, with the new certified guarantee.
 
-    The plan is a list of items, mechanisms with numbers of runs. Items were added, or got fewer runs. Floats are
-    written as the shortest decimal strings that give the same double.
+    The plan lists mechanisms with numbers of runs (its items). Items were added, or got fewer runs. Floats are written
+    as the shortest decimal strings that give the same double.
 
     Args:
         add: items that were added to the plan.
@@ -226,7 +220,6 @@ def amendment_record(
         "lower": lowered,
         "certified": {"log_delta": repr(certified.log_delta), "epsilon": repr(certified.epsilon)},
     }
-    # A member that says nothing new is left out.
     if approval is not None:
         record["approval"] = approval
     if declared is not None:
@@ -235,7 +228,9 @@ def amendment_record(
 
 
 def reconciliation_record(size: int, root: str) -> Record:
-    """Return the record of an accepted log, which may lack entries of the ledger.
+    """Return the log entry by which the owner accepts a log that may lack entries of the ledger.
+
+    The owner declares that the missing entries are accounted for.
 
     Args:
         size: number of entries of the accepted log.
@@ -250,7 +245,7 @@ def reconciliation_record(size: int, root: str) -> Record:
 def contradiction_record(observations: Sequence[Observation], reservations: Sequence[str] | None) -> Record:
     """Return the log entry of observations that a run differed from the mechanism that was paid for.
 
-    The ledger has no guarantee any more after such an entry.
+    After such an entry, the ledger has no guarantee.
 
     Args:
         observations: at least one observation.
@@ -275,8 +270,8 @@ def observations_of(record: JsonObject) -> tuple[Observation, ...]:
         The observations, in the order of the entry.
 
     Raises:
-        InvalidInput: a text of an observation is empty or no text, or its count is not a natural number.
-        KeyError, TypeError: the entry or an observation lacks members, or has others.
+        InvalidInput: a text of an observation is empty or not a string, or its count is not an integer of at least 0.
+        KeyError, TypeError: the entry or an observation lacks a member, or an observation has further ones.
     """
     observations = tuple(Observation(**members) for members in record["observations"])
     for index, observation in enumerate(observations):
@@ -291,14 +286,14 @@ def observations_of(record: JsonObject) -> tuple[Observation, ...]:
 
 
 def charge_record(price: Charge) -> Record:
-    """Return the cost of a job in a slot (a part of the budget) as a JSON object for the log.
+    """Return the cost of some runs in a slot (a part of the budget) as a JSON object for the log.
 
     Args:
-        price: the cost. Its `each`, the cost of one run, and `remaining`, the μ² that the slot had left before a whole
-            job, are left out if absent.
+        price: the cost.
 
     Returns:
-        A JSON object with `parts`, `theorem`, and `each` or `remaining`.
+        A JSON object with the amounts, `parts`, and the `theorem` that proves them. If the costs of runs add up, `each`
+        is the cost of one run. If the runs are charged as a whole, `remaining` is the μ² that the slot had left.
     """
     record: Record = {"parts": format_amounts(price.parts), "theorem": price.theorem}
     if price.each:
@@ -309,21 +304,17 @@ def charge_record(price: Charge) -> Record:
 
 
 def charge_of(record: JsonObject) -> Charge:
-    """Read the cost of a job in a slot (a part of the budget) from its JSON object in the log.
-
-    If the costs of runs add up, its member `each` has the cost of one run. If the job was charged as a whole,
-    `remaining` has the μ² that the slot had left.
+    """Read the cost of some runs in a slot (a part of the budget) from its JSON object in the log.
 
     Args:
-        record: JSON object of the cost. Its amounts are decimal strings.
+        record: JSON object of the cost, as `charge_record` returns it. Its amounts are decimal strings.
 
     Returns:
         The cost, with the amounts and the theorem that the entry states.
 
     Raises:
-        InvalidInput: a text is not an amount, or the record does not have exactly one of these members.
+        InvalidInput: a text is not an amount, or the record does not have exactly one of `each` and `remaining`.
     """
-    # Costs that add up state the cost of one run; the cost of a whole job states the μ² at which it is valid.
     has_both_or_neither = ("remaining" in record) == ("each" in record)
     if has_both_or_neither:
         raise InvalidInput.at("/charge", "has either a part of each run, or what was left when it was found")
@@ -338,10 +329,9 @@ def charge_of(record: JsonObject) -> Charge:
 def state_of(record: JsonObject, specs: JsonObject) -> LedgerState:
     """Read the state of a ledger directly after its opening from the log.
 
-    The entry is one that `opening_record` has made. Its certified bounds on ε and δ are not read.
-
     Args:
-        record: the `opened` entry of the log, a JSON object.
+        record: the `opened` entry of the log, as `opening_record` returns it. Its certified bounds on ε and δ are not
+            read.
         specs: each plan item's mechanism, by the item's name.
 
     Returns:
@@ -349,7 +339,6 @@ def state_of(record: JsonObject, specs: JsonObject) -> LedgerState:
     """
     declared = record["declared"]
     unit = require_unit(record["unit"])
-    # The items of the plan, with their numbers of runs, and the slots.
     plan = [PlanItem(name=item["name"], spec=specs[item["name"]], planned=item["planned"]) for item in record["plan"]]
     slots = [_slot_of(slot) for slot in record["slots"]]
     return LedgerState(
@@ -364,11 +353,11 @@ def state_of(record: JsonObject, specs: JsonObject) -> LedgerState:
 
 
 def _slot_of(record: JsonObject) -> Slot:
-    """Return a slot, a part of a new ledger's privacy budget, from its JSON object in the log.
+    """Read a slot, a part of a new ledger's privacy budget, from its JSON object in the log.
 
     Args:
         record: object with the `kind` of the slot, its `capacity` as decimal strings by name, and the `weights` of
-            Rényi orders.
+            Rényi orders, which are empty for other kinds.
 
     Returns:
         The slot, of which nothing is used or reserved.
@@ -381,10 +370,10 @@ def read_approval(record: JsonObject) -> bool:
     """Return whether a log entry says that a second person must approve changes.
 
     Args:
-        record: entry of an opening or of a change of the plan. An absent member means False.
+        record: entry of an opening or of a change of the plan.
 
     Returns:
-        The value of the member `approval`.
+        The value of the member `approval`; False if there is no such member.
 
     Raises:
         InvalidInput: the member is neither true nor false.

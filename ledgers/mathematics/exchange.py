@@ -21,14 +21,13 @@ from epsilond.ledgers.mathematics.state import LedgerState, PlanItem
 
 
 def choose_item(state: LedgerState, spec: Spec | None, name: str | None) -> PlanItem:
-    """Return the item of a ledger's plan that pays for a job.
+    """Return the item of a ledger's plan that pays for some equal runs.
 
-    The plan lists mechanisms with numbers of runs, which the ledger has accounted for from the start. A job is a number
-    of equal runs.
+    An item is a mechanism with a number of runs, which the ledger has accounted for in advance.
 
     Args:
         state: the ledger.
-        spec: mechanism of the job. None takes the item's mechanism, and then the name is needed.
+        spec: mechanism of the runs, which may be composed of equal steps. None takes the mechanism of the named item.
         name: name of the item. None selects an item with exactly the mechanism of a step, if possible with free runs.
 
     Returns:
@@ -36,13 +35,13 @@ def choose_item(state: LedgerState, spec: Spec | None, name: str | None) -> Plan
 
     Raises:
         InvalidInput: neither a name nor a spec is given.
-        NotInPlan: the plan has no such item, or a run of the spec is not proved to lose as little privacy.
+        NotInPlan: the plan has no such item, or a run of the spec is not proved to lose as little privacy as one of
+            the named item.
     """
     if name is not None:
         return _named_item(state, name, spec)
     if spec is None:
         raise InvalidInput.at("/item", "name an item of the plan, a slot, or a mechanism of the plan")
-    # Without a name, the mechanism of a step must be equal to that of an item.
     step, _ = steps_of(spec)
     items_of_step = [item for item in state.plan if item.spec == step]
     if not items_of_step:
@@ -57,14 +56,12 @@ def choose_item(state: LedgerState, spec: Spec | None, name: str | None) -> Plan
 def _named_item(state: LedgerState, name: str, spec: Spec | None) -> PlanItem:
     """Return the item of a ledger's plan with a name, after checking that it may pay for runs of a mechanism.
 
-    An item is a planned mechanism with a number of runs. A run that loses no more privacy may take the place of a
-    planned one.
+    An item is a mechanism with a number of planned runs. A run that provably loses no more privacy may replace one.
 
     Args:
         state: the ledger.
         name: name of the item.
-        spec: mechanism of the job. A run of it must be proved to lose no more privacy than a run of the item. Of a
-            mechanism of equal steps, one step is compared. None is the item's own mechanism.
+        spec: mechanism of the runs; None is the item's own mechanism.
 
     Returns:
         The item, which may have no free runs.
@@ -78,7 +75,7 @@ def _named_item(state: LedgerState, name: str, spec: Spec | None) -> PlanItem:
         raise NotInPlan(f"The plan has no item of this name. It has: {names}.")
     if spec is None:
         return item
-    # A mechanism of equal steps is compared by one step, as an item counts steps.
+    # A mechanism of equal steps is compared by one step, because the runs of an item are counted in steps.
     step, _ = steps_of(spec)
     if dominance_reason(step, item.spec) is None:
         raise NotInPlan(
@@ -91,9 +88,9 @@ def _named_item(state: LedgerState, name: str, spec: Spec | None) -> PlanItem:
 def dominance_reason(run_spec: Spec, planned_spec: Spec) -> str | None:
     """Return why a run of one mechanism may replace a planned run of another; None if no reason is known.
 
-    The run must be proved to lose no more privacy than the planned run. Two reasons are known. Both are the same
-    mechanism, or the run has at least the noise and at most the sampling rate of the planned one. They hold under
-    every neighbouring relation.
+    The run must be proved to lose no more privacy than the planned run. Three reasons are known: the mechanisms are
+    equal; the run has the same sampling and at least the same noise; or both sample by Poisson sampling, and the run
+    has at most the rate and at least the noise. They hold under every neighbouring relation.
 
     Args:
         run_spec: mechanism that is to be run.
@@ -104,10 +101,10 @@ def dominance_reason(run_spec: Spec, planned_spec: Spec) -> str | None:
     """
     if run_spec == planned_spec:
         return "it is the same mechanism"
-    # Mechanisms of different levels protect different units, so that their losses cannot be compared.
+    # Mechanisms of different levels (records or clients) protect different units: their losses cannot be compared.
     if getattr(run_spec, "level", None) != getattr(planned_spec, "level", None):
         return None
-    if _has_same_sampling(run_spec, planned_spec):
+    if _has_more_noise_on_same_sample(run_spec, planned_spec):
         return "it has the same draw, and the same noise or more"
     run = _sampled_sum(run_spec)
     planned = _sampled_sum(planned_spec)
@@ -118,40 +115,33 @@ def dominance_reason(run_spec: Spec, planned_spec: Spec) -> str | None:
     return None
 
 
-def _has_same_sampling(run_spec: Spec, planned_spec: Spec) -> bool:
-    """Return whether two mechanisms sample in the same way and the first adds at least as much noise.
-
-    Both must be noisy sums with the same noise distribution.
-
-    More noise of the same kind on the same sampled records loses no more privacy.
+def _has_more_noise_on_same_sample(run_spec: Spec, planned_spec: Spec) -> bool:
+    """Return whether two subsampled mechanisms sample in the same way, and the first adds at least as much noise.
 
     Args:
         run_spec: mechanism of the run.
         planned_spec: mechanism of the plan's item.
 
     Returns:
-        True if the run is proved to lose no more privacy than the planned mechanism. False decides nothing.
+        True if both add the same kind of noise to a sum over the same sample. The run then loses no more privacy.
+        False proves nothing.
     """
     if not (isinstance(run_spec, Subsampled) and isinstance(planned_spec, Subsampled)):
         return False
-    # With the planned mechanism in its place, the run must equal the planned item: the sampling is then the same.
-    differ_in_mechanism_only = replace(run_spec, mechanism=planned_spec.mechanism) == planned_spec
-    return differ_in_mechanism_only and _has_enough_noise(
-        run_spec.mechanism.primitive, planned_spec.mechanism.primitive
-    )
+    has_same_sampling = replace(run_spec, mechanism=planned_spec.mechanism) == planned_spec
+    return has_same_sampling and _has_enough_noise(run_spec.mechanism.primitive, planned_spec.mechanism.primitive)
 
 
 def _has_enough_noise(primitive: Primitive | None, planned: Primitive | None) -> bool:
     """Return whether two mechanisms add the same kind of noise to a sum, the first at least as much.
 
-    The multiplier is the scale of the noise over the bound on the norm of one contribution.
-
     Args:
-        primitive: basic mechanism of the run. None if the mechanism has no basic form.
-        planned: basic mechanism of the planned item. None if the mechanism has no basic form.
+        primitive: basic mechanism of the run; None if it has none, because it is composed of others.
+        planned: basic mechanism of the planned item, likewise.
 
     Returns:
-        True if the run adds noise of the same distribution with at least the planned multiplier.
+        True if the run adds noise of the same distribution with at least the planned multiplier. The multiplier is the
+        scale of the noise over the bound on the norm of one contribution.
     """
     return (
         isinstance(primitive, NoisySum)
@@ -174,25 +164,23 @@ class _SampledSum(NamedTuple):
 
 
 def _sampled_sum(spec: Spec) -> _SampledSum | None:
-    """Read a mechanism as a noisy sum over a Poisson sample; return None for any other mechanism.
+    """Read a mechanism as a noisy sum over a Poisson sample of the records.
 
-    A noisy sum without sampling has the rate 1. Sampling with a limited batch size, or with several records of a
-    client, is excluded, because the comparison of rates does not cover it.
+    Sampling with a limited batch size, or with several records of a client, is excluded, because the comparison of
+    rates does not cover it.
 
     Args:
         spec: spec of a mechanism.
 
     Returns:
-        The sampling rate with the noisy sum; None for any other mechanism.
+        The noisy sum with its sampling rate, which is 1 without sampling. None for any other mechanism.
     """
-    # Separate the sampling, if there is one, from the mechanism that is run on the sample.
-    rate = 1.0
+    rate, mechanism = 1.0, spec
     if isinstance(spec, Subsampled):
         has_further_parameters = spec.largest_batch is not None or spec.records_of_one_client is not None
         if spec.sampling != "poisson" or spec.rate is None or has_further_parameters:
             return None
-        rate = float(spec.rate)
-        spec = spec.mechanism
-    if not isinstance(spec.primitive, NoisySum) or not math.isfinite(rate):
+        rate, mechanism = float(spec.rate), spec.mechanism
+    if not isinstance(mechanism.primitive, NoisySum) or not math.isfinite(rate):
         return None
-    return _SampledSum(rate, spec.primitive)
+    return _SampledSum(rate, mechanism.primitive)

@@ -16,9 +16,9 @@ from epsilond.ledgers.mathematics.state import Amounts, Charge, LedgerState, Res
 
 
 def hold_charge(state: LedgerState, reservation: Reservation, slot: Slot) -> LedgerState:
-    """Return the ledger after a slot has set aside the cost of a reservation, which is added or replaced.
+    """Return the ledger after a slot, a part of its privacy budget, has set aside the cost of a reservation.
 
-    A slot is a privacy budget of the ledger. The caller must have certified that the charge is large enough.
+    The reservation is added, or replaces the one with its id. Its charge must have been certified as large enough.
 
     Args:
         state: the ledger before the reservation.
@@ -38,9 +38,9 @@ def hold_charge(state: LedgerState, reservation: Reservation, slot: Slot) -> Led
 
 
 def release_charge(slot: Slot, reservation: Reservation) -> Slot:
-    """Return a slot after the amounts that it holds for a reservation were given back.
+    """Return a slot, a part of the privacy budget, after its amounts for a reservation were made free again.
 
-    A slot is a part of the ledger's privacy budget. No run of the reservation may be committed yet.
+    No run of the reservation may be committed yet.
 
     Args:
         slot: the slot. Its reserved amounts include the charge.
@@ -54,35 +54,34 @@ def release_charge(slot: Slot, reservation: Reservation) -> Slot:
 
 
 def renew_charge(setting: Setting, slot: Slot, reservation: Reservation) -> tuple[Slot, Charge]:
-    """Make sure at the first commit of a job that its reserved charge is still valid, or compute a new one.
+    """Return a charge for reserved runs that is valid at their first commit: the reserved one, or a new one.
 
-    The job is charged as a whole in a Gaussian slot, a privacy budget in μ². A charge is valid at the remaining μ² for
-    which it was computed, and at every larger one. If less is left now, the charge is certified again at the smaller
-    amount. If it does not suffice there, it is computed anew.
+    The runs are charged together in a Gaussian slot, a privacy budget in μ². A charge is valid at the remaining μ² for
+    which it was computed, and at every larger one. If less is left now, the charge is checked at the smaller amount. If
+    it does not suffice there, it is computed anew.
 
     Args:
         setting: neighbouring relation, unit of privacy and observer of the ledger.
         slot: the slot, which holds the charge of the reservation.
-        reservation: the reservation of the whole job.
+        reservation: the reservation of the runs.
 
     Returns:
-        The slot, which holds the valid charge in place of the former one, and the charge.
+        The slot, in which the valid charge is reserved in place of the former one, and the charge.
 
     Raises:
-        LedgerExhausted: the slot has less free than the job now costs.
+        LedgerExhausted: the slot has less free than the runs now cost.
     """
     price = reservation.charge
     assert price is not None  # the slot holds it
-    assert price.remaining is not None  # charges of whole jobs state it
+    assert price.remaining is not None  # a charge for several runs together states it
     remaining = slot.remainder("mu_squared")
     if remaining >= price.remaining:
         return slot, price
-    # Less is left now: try to certify the same charge at the smaller μ².
     eta = price.parts["eta"]
     request = ChargeRequest(setting=setting, spec=reservation.spec, count=reservation.count, eta=eta)
     if holds(request.parts, remaining=remaining, cost=price.parts["mu_squared"], eta=eta):
         return slot, replace(price, remaining=remaining)
-    # The charge does not suffice any more: give it back and compute a new one.
+    # Compute the new charge from a slot in which the former one is free again.
     freed = release_charge(slot, reservation)
     price = charge(request, freed)
     require_free(freed, price.parts)
@@ -90,9 +89,7 @@ def renew_charge(setting: Setting, slot: Slot, reservation: Reservation) -> tupl
 
 
 def use_reserved(slot: Slot, amounts: Amounts) -> Slot:
-    """Return a slot after reserved amounts became used amounts, as a commit makes them.
-
-    A slot is a part of the ledger's privacy budget.
+    """Return a slot, a part of the privacy budget, after a commit has spent amounts that were reserved in it.
 
     Args:
         slot: the slot, which has reserved at least these amounts.
@@ -118,7 +115,6 @@ def require_free(slot: Slot, parts: Amounts) -> None:
         LedgerExhausted: less is free than requested. Its condition has both amounts, except if `may_go_on` does not
             accept the Rényi orders.
     """
-    # Several Rényi orders count together, so that one of them may be overdrawn.
     if slot.kind == "rdp":
         if not may_go_on(slot, parts):
             raise LedgerExhausted("no mean of the slot's Rényi orders has room for the job")
@@ -133,9 +129,7 @@ def require_free(slot: Slot, parts: Amounts) -> None:
 
 
 def violated_condition(condition: str, text: str, lhs: object, rhs: object) -> ConditionResult:
-    """Return a violated condition with the values of both sides.
-
-    An error shows the condition, so that the caller sees by how much the request is too large.
+    """Return a violated condition with the values of both sides, which an error shows to the caller.
 
     Args:
         condition: id of the condition, such as `epsilond.ledger-slot`.

@@ -59,8 +59,6 @@ class TheoremInFull(ListedTheorem):
 def listed_algorithm(calibrator: Calibrator) -> ListedAlgorithm:
     """Return the description of an algorithm for the list of algorithms, with an example of a request.
 
-    The list is served and printed, without the functions of the calibrator.
-
     Args:
         calibrator: the calibrator.
 
@@ -96,45 +94,42 @@ def listed_theorem(theorem: Theorem) -> ListedTheorem:
 
 
 def theorem_in_full(theorem: Theorem) -> TheoremInFull:
-    """Return everything about one theorem: its entry in the list, conditions and errata.
+    """Return the entry of a theorem in the list, extended by its conditions and errata.
 
-    A theorem with a formula also has its readings (versions of the statement, such as printed and corrected) and
-    examples of inputs.
+    If the library can evaluate the theorem's formula, the result also has examples of inputs and the readings, that is,
+    versions of the statement such as the printed and the corrected one.
 
     Args:
         theorem: the theorem.
 
     Returns:
-        The description, which can be rendered as JSON.
+        The description, which can be rendered as JSON. Without a formula, `readings` and `examples` are None.
     """
-    listed = listed_theorem(theorem)
-    readings, examples = None, None
-    if theorem.formula is not None and theorem.inputs is not None:
-        readings, examples = theorem.readings, theorem.examples
+    has_formula = theorem.formula is not None and theorem.inputs is not None
     return TheoremInFull(
-        **vars(listed),
+        **vars(listed_theorem(theorem)),
         conditions=tuple(map(listed_condition, theorem.conditions)),
         errata=theorem.errata,
-        readings=readings,
-        examples=examples,
+        readings=theorem.readings if has_formula else None,
+        examples=theorem.examples if has_formula else None,
     )
 
 
-def listed_condition(premise: Condition) -> ListedCondition:
+def listed_condition(condition: Condition) -> ListedCondition:
     """Convert a condition of a theorem to its entry in a list.
 
     Args:
-        premise: the condition.
+        condition: the condition.
 
     Returns:
         The entry. Its kind is "checked" if the library checks the condition, and "undecidable" if no finite input
         decides it. Otherwise it is "declared", because the caller must vouch for it.
     """
     kind: Literal["checked", "declared", "undecidable"]
-    if premise.checked:
+    if condition.checked:
         kind = "checked"
-    elif premise.undecidable:
+    elif condition.undecidable:
         kind = "undecidable"
     else:
         kind = "declared"
-    return ListedCondition(id=premise.id, statement=premise.statement, kind=kind)
+    return ListedCondition(id=condition.id, statement=condition.statement, kind=kind)

@@ -15,6 +15,8 @@ from epsilond.accountants.quantities.units import unit_named
 from epsilond.options import FieldOption
 from epsilond.reading.shapes import allowed_values
 
+JSON_METAVAR = "JSON"
+"""Placeholder of an option whose value is a JSON text."""
 METAVARS = {float: "NUMBER", int: "COUNT", bool: "true|false", str: "TEXT"}
 """Placeholder of an option's value in the help, by the field's type."""
 
@@ -42,8 +44,8 @@ def read_texts(request: type, texts: JsonObject) -> tuple[JsonRecord, list[Fault
         texts: the text of each option by the name of its field; None for an option that was left out.
 
     Returns:
-        The values of the given options, and a fault for each option that takes JSON and has another text. Texts that do
-        not fit the type of a field, and texts under unknown names, remain texts. The request class will reject them.
+        The values of the given options, and a fault for each text that must be JSON and is not. Texts that do not fit
+        the type of their field, or have an unknown name, stay texts. The request class rejects them later.
     """
     hints = get_type_hints(request, include_extras=True)
     values: JsonRecord = {}
@@ -123,27 +125,31 @@ def _describe_field(annotation: object) -> str:
     return f"{quantity.description} ({details})"
 
 
-def _metavar(bare: object) -> str:
-    """Return the placeholder of an option's value in its help, such as NUMBER; JSON for structures.
+def _metavar(bare_type: object) -> str:
+    """Return the placeholder of an option's value in its help, such as NUMBER.
 
     Args:
-        bare: type of the field, without metadata.
+        bare_type: type of the field, without metadata.
 
     Returns:
-        WORD, JSON, or the placeholders of the possible types with "|" between them.
+        WORD for a choice of words or a protected unit, JSON for a structure or tuple. Otherwise the placeholders of the
+        possible types, with "|" between them.
     """
-    if get_origin(bare) is Literal or WindowedUnit in get_args(bare):
+    member_types = get_args(bare_type)
+    # A protected unit with a window of time is an object, but the option also accepts its name.
+    if get_origin(bare_type) is Literal or WindowedUnit in member_types:
         return "WORD"
-    placeholders = [METAVARS[member] for member in (bare, *get_args(bare)) if member in METAVARS]
-    if get_origin(bare) is tuple or not placeholders:
-        return "JSON"
+    placeholders = [METAVARS[member] for member in (bare_type, *member_types) if member in METAVARS]
+    if get_origin(bare_type) is tuple or not placeholders:
+        return JSON_METAVAR
     return "|".join(placeholders)
 
 
 def _read_text(annotation: object, text: str, *, at: str) -> object:
     """Convert the text of an option to a number, a truth value or JSON, as the type of its field requires.
 
-    A text that cannot be converted is returned unchanged, except for invalid JSON.
+    A text that cannot be converted is returned unchanged, and the request class rejects it later. Invalid JSON is
+    rejected at once.
 
     Args:
         annotation: type of the field, with its metadata.
@@ -151,7 +157,7 @@ def _read_text(annotation: object, text: str, *, at: str) -> object:
         at: JSON pointer of the field, for errors.
 
     Returns:
-        The value; its range is not checked yet.
+        The value, whose range is not checked.
 
     Raises:
         InvalidInput: the field takes JSON, and the text is not JSON.
@@ -159,14 +165,14 @@ def _read_text(annotation: object, text: str, *, at: str) -> object:
     bare_type, _quantity = quantity_of(annotation)
     if WindowedUnit in get_args(bare_type) and not text.lstrip().startswith("{"):
         return unit_named(text)
-    if _metavar(bare_type) == "JSON":
+    if _metavar(bare_type) == JSON_METAVAR:
         return strict_json.parse(text, at=at)
     if bare_type is str or get_origin(bare_type) is Literal:
         return text
     if bare_type is bool:
         return {"true": True, "false": False}.get(text, text)
 
-    # A text that is no integer may still be a decimal number.
+    # Integers first: `float` would round an integer above 2⁵³.
     for number in (int, float):
         with contextlib.suppress(ValueError):
             return number(text)

@@ -78,7 +78,7 @@ def listed_commands(group: str) -> Mapping[str, ListedCommand]:
         group: `calibrate`, `risk-bound`, or `""` for commands that belong to no group.
 
     Returns:
-        The commands with their titles and options. They are read from a file, so that help needs no mathematics.
+        The commands, read from `options.json`, so that printing help does not import the numerical libraries.
     """
     body = json.loads(FILE.read_text(encoding="utf-8"))
     return {entry["name"]: ListedCommand.of_json(entry) for entry in body[group]}

@@ -39,15 +39,16 @@ ROUNDING = 1e-12
 def bounds(problem: PersonalizedProblem, run: PpsgdRun) -> tuple[PromisedBound, ...]:
     """Return the bounds of Bietti et al. on the excess risk at their prescribed step, and one for any small step.
 
-    A bound is compared with the measurement only if the run takes the prescribed step, and if no message is clipped.
-    Gradients of squared losses have no bound, so that it is undecidable whether messages are clipped.
+    A bound is valid for the run only if no message is clipped. Gradients of squared losses have no bound, so that it is
+    then undecidable whether messages are clipped.
 
     Args:
         problem: the simulated learning problem.
         run: the algorithm with its parameters, noise and step.
 
     Returns:
-        The bounds, in the unit of the loss, each with its theorem's conditions; empty if the loss is not smooth.
+        The bounds, in the unit of the loss, each with the conditions of its theorem. A prescribed step is one of the
+        conditions. Empty if the loss is not smooth.
     """
     if not math.isfinite(problem.constants.smoothness):
         return ()
@@ -57,7 +58,7 @@ def bounds(problem: PersonalizedProblem, run: PpsgdRun) -> tuple[PromisedBound, 
 
 
 def gradient_statistics(problem: PersonalizedProblem, run: PpsgdRun) -> DrawnGradients:
-    """Return the statistics of gradients and the draw of clients, which the bounds on the excess risk need.
+    """Return the statistics of the clients' gradients, which bounds on the excess risk depend on.
 
     PPSGD trains one model that all clients share, and one of each client. The statistics are the standard deviations of
     the gradients of both models, and the norm of the shared gradient at the optimum.
@@ -99,7 +100,7 @@ def decide_conditions(problem: PersonalizedProblem, run: PpsgdRun) -> Mapping[st
         For each condition, by its id, whether it holds. If a message may exceed the clipping norm, it is undecidable
         whether any message is clipped.
     """
-    # Without a clipping norm nothing is clipped. `ROUNDING` covers the rounding error of the largest norm.
+    # `ROUNDING` exceeds the rounding error of the largest norm.
     may_clip = False
     if run.clipping_norm is not None:
         may_clip = largest_message(problem, run) > run.clipping_norm * (1.0 + ROUNDING)
@@ -115,9 +116,9 @@ def decide_conditions(problem: PersonalizedProblem, run: PpsgdRun) -> Mapping[st
 def _conditions(
     theorem: Theorem, inputs: object, problem: PersonalizedProblem, run: PpsgdRun
 ) -> tuple[ConditionResult, ...]:
-    """Return the conditions of a theorem at its inputs; those that hold by construction are decided.
+    """Check the conditions of a theorem, by its inputs and by the construction of the problem and the run.
 
-    Some conditions cannot be checked on the theorem's inputs, such as that every record is used once.
+    The inputs do not decide every condition, for example whether every record is used once.
 
     Args:
         theorem: the theorem.
@@ -126,7 +127,7 @@ def _conditions(
         run: the algorithm with its parameters.
 
     Returns:
-        Each condition with a verdict: it holds, fails, or cannot be decided.
+        Each condition with a verdict: it holds, fails, or is undecidable.
     """
     results = (condition.at(inputs) for condition in theorem.conditions)
     return settle_conditions(results, decide_conditions(problem, run))
@@ -135,15 +136,16 @@ def _conditions(
 def _weighted_bounds(problem: PersonalizedProblem, run: PpsgdRun) -> Iterator[PromisedBound]:
     """Yield bounds on the excess risk of personalised models w + θ_i, if the shared part w has a finite weight α.
 
-    They are the theorem for all samplings of clients, the bound for any small step, and the printed theorem for the
-    run's sampling. The printed theorem is 4.5 of Bietti et al. for all clients, and 5.2 or B.4 for independent draws.
+    They are the bound for all samplings of clients at a prescribed step, the bound for any small step, and that of the
+    printed theorem for the run's sampling. This is Theorem 4.5 of Bietti et al. if all clients take part with equal
+    weights, and 5.2 or B.4 if each takes part at random, independently of the others.
 
     Args:
         problem: the learning problem, with its exact constants.
         run: parameters of the run, with its noise and steps.
 
     Yields:
-        Each bound with its theorem, and with whether the theorem's conditions hold.
+        Each bound, with its theorem's conditions and whether each holds.
     """
     own_step, _ = steps_of(problem, run)
     norm = _weighted_optimum_norm(problem, run)
@@ -157,14 +159,13 @@ def _weighted_bounds(problem: PersonalizedProblem, run: PpsgdRun) -> Iterator[Pr
         "noise_std": run.noise_std,
     }
 
-    # The theorem for any sampling of clients, at its prescribed step.
     drawn_inputs = DrawnInputs(
         **shared_fields, sampling=run.sampling, participation_rate=run.rate, weighting=run.weighting
     )
     outputs = PERSONALIZED_RISK.evaluate(drawn_inputs).outputs
     yield _bound_at_prescribed_step(PERSONALIZED_RISK, drawn_inputs, problem, run, own_step)
 
-    # The bound for any small step, with the smoothness and the variance of the same theorem.
+    # The bound for any small step takes the smoothness and the variance from the outputs of that theorem.
     yield from _bounds_at_any_step(
         problem,
         run,
@@ -174,7 +175,6 @@ def _weighted_bounds(problem: PersonalizedProblem, run: PpsgdRun) -> Iterator[Pr
         gradient_std=math.sqrt(outputs["variance"]),
     )
 
-    # The printed theorem for the run's own sampling, if there is one.
     if run.sampling == "full" and run.weighting == "clients":
         full_inputs = _full_participation_inputs(problem, run, norm)
         yield _bound_at_prescribed_step(THEOREM_4_5, full_inputs, problem, run, own_step)
@@ -185,10 +185,10 @@ def _weighted_bounds(problem: PersonalizedProblem, run: PpsgdRun) -> Iterator[Pr
 
 
 def _weighted_optimum_norm(problem: PersonalizedProblem, run: PpsgdRun) -> float:
-    """Return the norm of the optimum in the weighted model space: the least √(‖w‖²/α + Σ_i ‖θ_i‖²) over all optima.
+    """Return the least weighted norm √(‖w‖²/α + Σ_i ‖θ_i‖²) of all optima.
 
-    An optimum is a shared part w with the clients' own parts θ_1, …, θ_N. α is the run's weight of the shared part. The
-    sum of squared distances of the N clients' optima from their mean is N times the mean square, `optimum_spread`².
+    An optimum consists of a shared part w and the own parts θ_1, …, θ_N of N clients. α is the run's weight of the
+    shared part.
 
     Args:
         problem: the simulated learning problem, with its exact constants.
@@ -198,13 +198,14 @@ def _weighted_optimum_norm(problem: PersonalizedProblem, run: PpsgdRun) -> float
         The norm, in the unit of the models.
     """
     constants = problem.constants
-    squared = minimal_norm(
+    squared_norm = minimal_norm(
         alpha=run.alpha,
         clients=problem.clients,
         mean_squared=constants.optimum_norm**2,
+        # The sum over the clients, of which `optimum_spread` is the root mean square.
         spread_squared=problem.clients * constants.optimum_spread**2,
     )
-    return math.sqrt(squared)
+    return math.sqrt(squared_norm)
 
 
 def _full_participation_inputs(problem: PersonalizedProblem, run: PpsgdRun, norm: float) -> BoundInputs:
@@ -217,13 +218,12 @@ def _full_participation_inputs(problem: PersonalizedProblem, run: PpsgdRun, norm
     Args:
         problem: the simulated learning problem.
         run: the algorithm with its parameters.
-        norm: least norm of an optimum, in which α weights the shared part.
+        norm: least weighted norm of an optimum, see `_weighted_optimum_norm`.
 
     Returns:
         The inputs: sizes and noise of the run, the constants of the problem, and standard deviations of its gradients.
     """
     constants = problem.constants
-    # Variance of a client's mean gradient over that of one record's gradient, as a mean over clients.
     sizes = batch_sizes(problem, run)
     variance_ratio = math.fsum(1.0 / sizes) / problem.clients
     std_ratio = math.sqrt(variance_ratio)
@@ -245,9 +245,7 @@ def _full_participation_inputs(problem: PersonalizedProblem, run: PpsgdRun, norm
 def _bound_at_prescribed_step(
     theorem: Theorem, inputs: object, problem: PersonalizedProblem, run: PpsgdRun, step: float
 ) -> PromisedBound:
-    """Return a theorem's bound on the excess risk, with the condition that the run takes the theorem's step.
-
-    The bound is valid only for the step size that the theorem prescribes.
+    """Return a theorem's bound on the excess risk, which is valid only for the step size that the theorem prescribes.
 
     Args:
         theorem: the theorem, with outputs `excess_risk` and `step_size`.
@@ -257,7 +255,7 @@ def _bound_at_prescribed_step(
         step: step size of the clients' own models in the run.
 
     Returns:
-        The bound, with the theorem's conditions and whether each holds for this run.
+        The bound, with whether each of the theorem's conditions holds, and whether the run takes the prescribed step.
     """
     outputs = theorem.evaluate(inputs).outputs
     step_condition = check_step(step, outputs["step_size"])
@@ -273,10 +271,10 @@ def _bound_at_prescribed_step(
 def _bounds_at_any_step(
     problem: PersonalizedProblem, run: PpsgdRun, *, step: float, smoothness: float, norm: float, gradient_std: float
 ) -> Iterator[PromisedBound]:
-    """Yield the bound on the excess risk that is valid for every small step size; nothing for a step of 0.
+    """Yield the bound on the excess risk that is valid for every small step size.
 
-    The theorem has two bounds. The second requires a step of at most a quarter of the inverse smoothness. If that is
-    met, the smaller of the two is used, and otherwise the first.
+    The theorem has two bounds. The second one requires a step of at most 1/4 of the inverse smoothness. If the step is
+    that small, the smaller of the two bounds is used, and otherwise the first one.
 
     Args:
         problem: the simulated learning problem.
@@ -287,7 +285,7 @@ def _bounds_at_any_step(
         gradient_std: standard deviation of the noisy gradients.
 
     Yields:
-        At most one bound, with the conditions that it needs and whether each holds.
+        One bound, with its conditions and whether each holds. Nothing for a step of 0.
     """
     if step == 0.0:
         return
@@ -301,13 +299,12 @@ def _bounds_at_any_step(
     outputs = ANY_STEP.evaluate(inputs).outputs
     conditions = _conditions(ANY_STEP, inputs, problem, run)
 
-    # The second bound is valid only for a smaller step.
     below_quarter = next(condition for condition in conditions if condition.id == "step-below-quarter")
     value = outputs["excess_risk"]
     if below_quarter.holds == Verdict.YES:
         value = min(value, outputs["simple_excess_risk"])
 
-    # The condition of the second bound is not needed for the smaller of both. No message may be clipped.
+    # The first bound is valid without the condition of the second one. Both require that no message is clipped.
     required_conditions = [condition for condition in conditions if condition is not below_quarter]
     unclipped_conditions = settle_conditions((UNCLIPPED.at(inputs),), decide_conditions(problem, run))
     yield PromisedBound(
@@ -320,23 +317,22 @@ def _bounds_at_any_step(
 
 
 def _shared_model_bounds(problem: PersonalizedProblem, run: PpsgdRun) -> Iterator[PromisedBound]:
-    """Yield the bounds on the excess risk for one model of all clients, the limit α → ∞ of the shared model's weight.
+    """Yield the bounds on the excess risk if all clients share one model, the limit α → ∞ of the shared part's weight.
 
-    The first generalises Theorems 5.2 and B.4 of Bietti et al. to any draw of clients. The bound for any small step is
-    added if all clients have the same optimum; otherwise the risk cannot vanish.
+    The first bound generalises Theorems 5.2 and B.4 of Bietti et al. to all samplings of clients. The bound for any
+    small step is added if all clients have the same optimum, as it requires.
 
     Args:
         problem: the simulated learning problem, with its exact constants.
         run: the run with one model for all.
 
     Yields:
-        Each bound with its theorem, and with whether the theorem's conditions hold.
+        Each bound, with its theorem's conditions and whether each holds.
     """
     constants, statistics = problem.constants, gradient_statistics(problem, run)
     noise_std = run.noise_std or 0.0
     _, shared_step = steps_of(problem, run)
 
-    # The theorem for any draw of clients, in the limit of one model for all.
     landscape = Landscape.of(
         statistics,
         rounds=run.rounds,
@@ -356,7 +352,6 @@ def _shared_model_bounds(problem: PersonalizedProblem, run: PpsgdRun) -> Iterato
         conditions=(*_conditions(PERSONALIZED_RISK, None, problem, run), step_condition),
     )
 
-    # The bound for any small step requires that one model is optimal for all clients.
     if constants.optimum_spread == 0.0:
         smoothness_factor, _ = statistics.smoothness_factors()
         variance, _ = statistics.variance_factors(noise_std=noise_std, dimension=problem.dimension)
@@ -371,7 +366,5 @@ def _shared_model_bounds(problem: PersonalizedProblem, run: PpsgdRun) -> Iterato
 
 
 def finite_or_none(value: float) -> float | None:
-    """Return the value, or None in place of an infinite value or NaN, for a constant that does not exist."""
-    if not math.isfinite(value):
-        return None
-    return value
+    """Return a finite value unchanged, and None for an infinite value or NaN."""
+    return value if math.isfinite(value) else None

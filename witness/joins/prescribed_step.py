@@ -12,16 +12,14 @@ SAME = 1e-9
 
 
 def check_step(step: float, prescribed: float) -> ConditionResult:
-    """Check whether the run takes the step size that the bound is stated for.
-
-    A theorem that prescribes a step size says nothing about other ones.
+    """Check whether a run takes the step size that a bound is stated for, up to rounding.
 
     Args:
         step: step size of the run.
         prescribed: step size of the bound.
 
     Returns:
-        The condition, with both step sizes.
+        The condition with its verdict and both step sizes.
     """
     is_prescribed = math.isclose(step, prescribed, rel_tol=SAME)
     return ConditionResult(

@@ -26,19 +26,19 @@ def settle_conditions(
 ) -> tuple[ConditionResult, ...]:
     """Decide conditions of a theorem that follow from the construction of a simulated problem and run.
 
-    A theorem cannot check all of its conditions on its own inputs, for example whether records are used only once.
+    The inputs of a theorem do not decide all of its conditions, for example whether records are used only once.
 
     Args:
-        conditions: results of evaluating a theorem's conditions.
-        facts: whether a condition holds, by its id.
+        conditions: a theorem's conditions with their verdicts at its inputs.
+        facts: verdicts that follow from the construction, by the id of the condition.
 
     Returns:
-        The conditions in the same order. Those that the theorem cannot decide are decided by `facts`, if it has them.
+        The conditions in the same order. An undecidable one has the verdict of `facts`, if that has its id.
     """
     results = []
     for condition in conditions:
-        is_settled = condition.holds == Verdict.UNDECIDABLE and condition.id in facts
-        if is_settled:
+        is_decided_by_facts = condition.holds == Verdict.UNDECIDABLE and condition.id in facts
+        if is_decided_by_facts:
             results.append(replace(condition, holds=facts[condition.id]))
         else:
             results.append(condition)
@@ -67,23 +67,22 @@ def smoothness_bound(problem: SimulatedProblem) -> float:
 
 
 def initial_distance_bound(problem: SimulatedProblem) -> float:
-    """Return an upper bound on the distance from the start, the origin, to a minimiser; it is at most the diameter.
+    """Return an upper bound on the distance from the start, the origin, to a minimiser, which is computed numerically.
 
-    The minimiser is computed numerically. If the objective is strongly convex with constant μ, the true minimiser is
-    within √(2 · gap/μ) of the computed one. The bound is then valid for the true one, and otherwise for the computed
-    one.
+    If the objective is strongly convex with constant μ, the true minimiser is within √(2 · gap/μ) of the computed one.
+    The bound is then valid for the true minimiser, and otherwise for the computed one.
 
     Args:
         problem: the simulated learning problem, with its domain and its computed minimiser.
 
     Returns:
-        The bound, in the unit of the models; it is positive, as the theorems require.
+        The bound, in the unit of the models. It is positive, as the theorems require, and at most the diameter.
     """
     constants = problem.constants
     minimiser_error = 0.0
     if constants.strong_convexity > 0.0:
         minimiser_error = math.sqrt(2.0 * constants.optimum_gap / constants.strong_convexity)
-    least_distance = 1e-9 * constants.diameter  # for runs that start at a minimiser
+    least_distance = 1e-9 * constants.diameter  # a positive number, in case that the run starts at a minimiser
     distance = max(constants.optimum_norm + minimiser_error, least_distance)
     return min(distance, constants.diameter)
 
@@ -103,8 +102,8 @@ def empirical_gradient_std(problem: SimulatedProblem) -> float:
     constants = problem.constants
     if problem.objective != "empirical":
         return constants.lipschitz
-    rounding = 1.0 + 2.0**-40  # exceeds the rounding error of the root
-    deviation = math.hypot(constants.gradient_std, constants.heterogeneity) * rounding
+    rounded_up = 1.0 + 2.0**-40  # more than the rounding error of `hypot`
+    deviation = math.hypot(constants.gradient_std, constants.heterogeneity) * rounded_up
     return min(constants.lipschitz, deviation)
 
 

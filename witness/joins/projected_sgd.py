@@ -55,9 +55,7 @@ def calibrate(problem: SimulatedProblem, run: ProjectedSgdRun, target: Target) -
     """
     _check_one_pass(problem, run)
     delta = target.given_delta
-    log10_delta = None
-    if delta is None:  # a δ too small for a double is given by its logarithm
-        log10_delta = target.log10_delta
+    log10_delta = target.log10_delta if delta is None else None
 
     constants = problem.constants
     answer = CALIBRATOR.solve(
@@ -113,21 +111,21 @@ def positive_smoothness(problem: SimulatedProblem) -> float:
 def bounds(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[PromisedBound, ...]:
     """Return the known bounds on the excess risk of one pass of projected SGD.
 
-    For strongly convex losses these are Corollaries 1 and 2 of Asoodeh et al. The first bounds the risk of the last
-    model. The second, with a hidden constant, bounds the risk of the model at a uniformly random stop. A certified
-    bound for constant steps requires no strong convexity.
+    For strongly convex losses these are Corollaries 1 and 2 of Asoodeh et al. The first one bounds the risk of the last
+    model. The second one, with a hidden constant, bounds that of the model after a uniformly random step. A further
+    bound, for constant steps, requires only convexity.
 
     Args:
         problem: the simulated learning problem.
         run: the algorithm with its parameters and noise.
 
     Returns:
-        The bounds. Empty if the noise is not known yet, or if no bound fits the run.
+        The bounds. Empty if the run has no noise yet, or if no bound covers it.
     """
     if run.noise_std is None:
         return ()
     constant_step = _constant_step_bounds(problem, run)
-    # The two corollaries need strong convexity and noise.
+    # Both corollaries require strong convexity and noise.
     if problem.constants.strong_convexity == 0.0 or run.noise_std == 0.0:
         return constant_step
     if run.release == "last":
@@ -138,9 +136,7 @@ def bounds(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[PromisedBou
 
 
 def _constant_step_bounds(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[PromisedBound, ...]:
-    """Return the certified bound on the mean excess risk for constant steps and convex losses.
-
-    It is that of theorem `CONVEX_STOPS`, which requires no strong convexity.
+    """Return the bound of theorem `CONVEX_STOPS` on the excess risk, for constant steps and convex losses.
 
     Args:
         problem: the simulated learning problem, with its exact constants.
@@ -167,7 +163,7 @@ def _constant_step_bounds(problem: SimulatedProblem, run: ProjectedSgdRun) -> tu
     )
     outputs = CONVEX_STOPS.evaluate(inputs).outputs
 
-    # The excess risk is that of the last model, or the mean over the possible stops.
+    # If a random model is released, the theorem bounds the mean of the excess risk over all possible steps.
     quantity, value = "mean_excess", outputs["excess_risk_at_random_stop"]
     if run.release == "last":
         quantity, value = "excess", outputs["excess_risk_of_last"]
@@ -185,9 +181,13 @@ def _constant_step_bounds(problem: SimulatedProblem, run: ProjectedSgdRun) -> tu
 def _last_model_bound(problem: SimulatedProblem, run: ProjectedSgdRun) -> PromisedBound:
     """Return the bound of Corollary 1 of Asoodeh et al. on the excess risk of the last model, with its error corrected.
 
-    It is 2β(mD² + G² + dσ²)/(λ² m T). T is the number of whole batches of m records, β the smoothness, λ the strong
-    convexity, and D the Lipschitz constant. G is the standard deviation of gradients, and σ the largest one of the
-    noise on each of d coordinates.
+    It is
+
+        2β(mD² + G² + dσ²)/(λ² m T),
+
+    where T is the number of steps on batches of m records, β the smoothness, λ the strong convexity, D the Lipschitz
+    constant, and G the standard deviation of gradients. σ is the largest standard deviation of the noise in a step, on
+    each of d coordinates.
 
     Args:
         problem: the simulated learning problem, with its exact constants.
@@ -210,7 +210,7 @@ def _last_model_bound(problem: SimulatedProblem, run: ProjectedSgdRun) -> Promis
         noise_std=float(run.noise_stds(steps).max()),
         gradient_std=constants.gradient_std,
     )
-    # The printed corollary is refuted, for its privacy and its noise term. The corrected interpretation holds.
+    # The printed corollary is refuted, for its privacy and its noise term. The corrected one is proved.
     terms = risk_terms(inputs, "corrected")
     return PromisedBound(
         theorem=COROLLARY_1.id,
@@ -237,7 +237,7 @@ def _conditions(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[Condit
     constants, steps = problem.constants, run.step_schedule
     radius = 0.5 * constants.diameter
 
-    # For steps η_t = scale/t the condition is scale · λ = 1. Other schedules fail it.
+    # For η_t = scale/t, the condition is scale · λ = 1.
     is_inverse_time = False
     if isinstance(steps, InverseTime):
         is_inverse_time = math.isclose(steps.scale * constants.strong_convexity, 1.0, rel_tol=SAME)
@@ -259,9 +259,7 @@ def _conditions(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[Condit
 
 
 def _fresh_records(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[ConditionResult, ...]:
-    """Check that each record is used at most once, and that all are drawn from the one population of the objective.
-
-    Bounds on the risk of the population need such records.
+    """Check whether each record is used at most once, and whether all are from the population of the objective.
 
     Args:
         problem: the simulated learning problem.
@@ -286,8 +284,8 @@ def _fresh_records(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[Con
 def _random_stop_bounds(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[PromisedBound, ...]:
     """Return the bound of Corollary 2 of Asoodeh et al. on the excess risk of the model after a random step.
 
-    The corollary has a constant that it does not state, which is set to 1 here. The value shows the order of growth
-    only, and is displayed without a comparison.
+    The corollary has a constant that it does not state, which is set to 1 here. So the value shows only the order of
+    growth, and is not compared with the measured risk.
 
     Args:
         problem: the simulated learning problem, with its exact constants.

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 def calibrate(problem: SimulatedProblem, run: ShuffledMbSgdRun, target: Target) -> tuple[ShuffledMbSgdRun, Calibration]:
-    """Give a run the smallest noise that is certified to meet a target behind a shuffler, and a step unless it has one.
+    """Give a run the least noise that is certified to meet a target behind a shuffler, and a step size if it has none.
 
-    The target is for one record, against a server that gets the clients' messages in random order.
+    The target is for one replaced record, against a server that gets the clients' messages in random order.
 
     Args:
         problem: the simulated learning problem, with its exact constants.
@@ -31,7 +31,7 @@ def calibrate(problem: SimulatedProblem, run: ShuffledMbSgdRun, target: Target) 
         A copy of the run with noise and step size. Then the calibrator's answer, with its certified guarantee.
 
     Raises:
-        InvalidInput: neither the run nor the calibration has a step.
+        InvalidInput: neither the run nor the calibration has a step size.
         NoCertificate: the calibrator certifies no noise for the target.
     """
     calibration_problem = ShuffledMbSgdProblem(

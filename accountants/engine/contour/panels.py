@@ -28,8 +28,7 @@ _ORDER = 24
 def _gauss_rule(order: int) -> tuple[FloatArray, FloatArray]:
     """Return the nodes x_i and weights w_i on [−1, 1] of the Gauss–Legendre rule, each rounded correctly.
 
-    The nodes are the roots of the Legendre polynomial P_n. Three steps of Newton's method in forty digits start at the
-    values of numpy. The weights are 2/((1 − x²) P_n′(x)²).
+    The nodes are the roots of the Legendre polynomial P_n, and the weights are 2/((1 − x_i²) P_n′(x_i)²).
 
     Args:
         order: number n of nodes.
@@ -42,7 +41,7 @@ def _gauss_rule(order: int) -> tuple[FloatArray, FloatArray]:
     with decimal.localcontext(decimal.Context(prec=40)):
         for estimate in estimates.tolist():
             x = decimal.Decimal(estimate)
-            # Newton steps from an accuracy of about 16 digits; each doubles the number of digits.
+            # Each Newton step doubles the number of correct digits, from about 16 to the 40 of the arithmetic.
             for _ in range(3):
                 value, slope = _legendre(order, x)
                 x -= value / slope
@@ -93,7 +92,7 @@ class Panels(NamedTuple):
 
     @classmethod
     def widest(cls, piece: Piece) -> Panels:
-        """Divide an interval of the noise into the fewest equal panels that suit a quadrature at small tilts.
+        """Divide an interval of the noise into equal panels, as few as the limits on their width allow.
 
         Their number is a power of two, so that the division by it is exact.
 
@@ -101,30 +100,29 @@ class Panels(NamedTuple):
             piece: the interval, with its integrand.
 
         Returns:
-            The panels: equal intervals with one Gauss rule each.
+            The panels, each of which has a Gauss rule.
 
         Raises:
-            ContourRefused: they have more nodes than a request may take.
+            ContourRefused: they have more nodes than an answer may take.
         """
         length = piece.high - piece.low
-        # Limits on the width in standard deviations, and on its product with the shift.
-        widest = min(_WIDEST_PANEL, _WIDEST_ANGLE / piece.ratio.shift)
-        # The least power of two of panels that are not wider than this.
-        halvings = max(0, math.ceil(math.log2(length / widest)))
-        count = 1 << halvings
+        largest_width = min(_WIDEST_PANEL, _WIDEST_ANGLE / piece.ratio.shift)
+        halvings = max(0, math.ceil(math.log2(length / largest_width)))
+        count = 2**halvings
+        # `MOST_NODES` is half the largest number of nodes over the noise.
         if count * POINTS.size > 2 * MOST_NODES:
             raise ContourRefused(RefusalReason.BEYOND_BUDGET, f"{count} panels of the noise")
         width = length / count
         return cls(piece, starts=width * np.arange(float(count)), widths=np.full(count, width))
 
     def halve(self, chosen: BoolArray) -> Panels:
-        """Return the panels with some of them halved; the upper halves come after all other panels.
+        """Divide some of the panels into two equal ones.
 
         Args:
             chosen: mask of the panels to halve.
 
         Returns:
-            A new division of the same interval.
+            A new division of the same interval. The upper halves come after all other panels.
         """
         # A halved panel keeps its start. Its upper half is a new panel.
         widths = np.where(chosen, 0.5 * self.widths, self.widths)
@@ -154,32 +152,36 @@ class Panels(NamedTuple):
     def log_errors(self, tilt: float, frequency: float, lift: float = 0.0) -> FloatArray:
         """Return the log of a bound on the error of Gauss quadrature on each panel, an interval of the noise.
 
-        The integrand f_z is the density of the first distribution times e^{zL}, with the privacy loss L. Let
-        |f_z| ≤ B on the Bernstein ellipse with the sum ρ of its semiaxes. Then the error of the n-node Gauss rule on a
-        panel of half-width h is at most (64/15) h B ρ^{−2n}/(1 − ρ^{−2}). The best of several ρ is used.
+        The integrand f_z is the density of the first distribution times e^{zL}, with the privacy loss L. Let |f_z| ≤ B
+        on the Bernstein ellipse of a panel whose semiaxes have the sum ρ, relative to the half-width h of the panel.
+        Then the error of the Gauss rule with n nodes is at most
+
+            (64/15) h B ρ^{−2n}/(1 − ρ^{−2}).
+
+        The best of several ρ is used.
 
         Args:
-            tilt: real part l of the exponent z in the moment E[e^{zL}] of the loss L.
+            tilt: real part l of the exponent z.
             frequency: largest modulus of the imaginary part of z.
-            lift: height of the contour of the decay bound, with frequency 0; otherwise 0.
+            lift: imaginary part of the noise on the path of integration. It is 0, except for the bound on the decay of
+                the moment with the frequency, which is computed at the frequency 0.
 
         Returns:
             One logarithm for each panel; inf if no ellipse is small enough.
 
         Source: docs/engine-certificate.md, A2, Panels; A3.
         """
-        # Semiaxes of the ellipses, a row for each ρ.
+        # Semiaxes of the ellipses, with a row for each ρ and a column for each panel.
         half_width = 0.5 * self.widths
         real_semiaxis = 0.5 * half_width * (_ELLIPSES + 1.0 / _ELLIPSES)
         height = 0.5 * half_width * (_ELLIPSES - 1.0 / _ELLIPSES)
 
-        # log B, a bound on the integrand on each ellipse that is not too high.
+        # log B. The bound is proved only up to a certain height, which some ellipses exceed.
         largest_height = self._largest_height(frequency, lift)
         low, high = self._centres - real_semiaxis, self._centres + real_semiaxis
         log_bound = self.piece.log_maximum(tilt, low, high)
         log_bound += self.piece.log_growth(tilt, frequency, low, high, np.minimum(height, largest_height), lift)
 
-        # The other factors of the error bound, and the best ellipse for each panel.
         log_powers = 2 * POINTS.size * np.log(_ELLIPSES)
         log_rule = np.log(64.0 / 15.0 * half_width) - log_powers - np.log1p(-(_ELLIPSES**-2.0))
         log_errors = np.where(height <= largest_height, log_bound + log_rule, np.inf)
@@ -188,12 +190,12 @@ class Panels(NamedTuple):
     def _largest_height(self, frequency: float, lift: float) -> float:
         """Return the largest imaginary part of the noise at which the bound on the integrand is proved.
 
-        The angle of the likelihood ratio, the height times the shift s, must stay below π. For the decay bound, which
-        has the frequency 0, the bound is proved up to a right angle (docs/engine-certificate.md, A3).
+        The height above the path of integration, plus that of the path, times the shift s must be below π. At the
+        frequency 0, the bound is proved only up to the angle π/2 (docs/engine-certificate.md, A3).
 
         Args:
-            frequency: largest modulus of the imaginary part of the exponent z in e^{zL}.
-            lift: height of the contour of the decay bound; otherwise 0.
+            frequency: largest modulus of the imaginary part of the exponent z in the moment E[e^{zL}].
+            lift: imaginary part of the noise on the path of integration, which is 0 at a positive frequency.
 
         Returns:
             The largest imaginary part, in standard deviations of the noise.

@@ -31,8 +31,8 @@ _STEP_BITS = 7
 class Line(NamedTuple):
     """Points z = tilt + i t_k on a vertical line in the complex plane, with t_k = k · spacing for 0 ≤ k < nodes.
 
-    δ(ε) is the integral of a transform of the privacy loss over such a line. The spacing has few significant bits
-    (`floor_spacing`), so that every t_k is an exact double.
+    δ(ε) is an integral over such a line, which is computed as a sum over these points. The spacing has few significant
+    bits (`floor_spacing`), so that every t_k is an exact double.
 
     Attributes:
         tilt: real part l of every point, per nat of loss.
@@ -46,7 +46,7 @@ class Line(NamedTuple):
 
     @property
     def frequencies(self) -> FloatArray:
-        """All frequencies, exact."""
+        """The frequencies t_k, without rounding errors."""
         return np.asarray(self.spacing * np.arange(self.nodes), dtype=np.float64)
 
 
@@ -57,8 +57,8 @@ class LineValues(NamedTuple):
     tilted by l: its density is multiplied by e^{lL} and normalised.
 
     Attributes:
-        log_modulus: m(t), the log of the modulus, at each frequency.
-        phase: the phase at each frequency, in radians.
+        log_modulus: m(t), the log of the modulus of the power, at each frequency.
+        phase: phase of the power at each frequency, in radians.
         log_growth: g(t) ≥ 0. The computed power differs from the exact one by at most e^m (e^g − 1).
         rounding: bound on the relative error of the power that the rounding of m and of the phase causes.
         centre: c, about the mean of the total loss under the tilted distribution, in nats.
@@ -85,52 +85,52 @@ class Transform(Protocol):
     """
 
     def moments(self, tilt: float) -> tuple[float, float, float]:
-        """Return estimates of K(l) and of its derivatives K′(l) and K″(l).
+        """Return estimates of K(l) and of its derivatives K′(l) and K″(l), for K(l) = T log E[e^{lL}].
 
         Args:
-            tilt: exponent l ≥ 0 of the moment E[e^{lL}] of the loss L.
+            tilt: exponent l ≥ 0.
 
         Returns:
-            The estimates of K(l), K′(l) and K″(l).
+            The three estimates, which have no error bounds.
         """
 
     def upper_cumulant(self, tilt: float) -> float:
-        """Return an upper bound on K(l).
+        """Return an upper bound on K(l) = T log E[e^{lL}].
 
         Args:
-            tilt: exponent l ≥ 0 of the moment E[e^{lL}] of the loss L.
-
-        Returns:
-            The upper bound on K(l).
+            tilt: exponent l ≥ 0.
         """
 
     def log_decay(self, tilt: float, frequencies: FloatArray) -> FloatArray:
         """Bound how fast the characteristic function of the total loss decays with its frequency.
 
-        At each frequency t, the bound holds for log |φ(t′)|^T at all t′ ≥ t (docs/engine-certificate.md, A3).
+        The characteristic function is φ(t)^T with φ(t) = M(l + it)/M(l).
 
         Args:
-            tilt: l ≥ 0; φ(t) is M(l + it)/M(l).
+            tilt: exponent l ≥ 0.
             frequencies: frequencies t > 0, per nat of loss.
 
         Returns:
-            One upper bound on T log |φ(t′)| for each frequency.
+            One number for each frequency t: an upper bound on T log |φ(t′)| at all t′ ≥ t.
+
+        Source: docs/engine-certificate.md, A3.
         """
 
     def on_line(self, line: Line) -> LineValues:
         """Return the characteristic function of the total tilted loss on a vertical line, with bounds on its errors.
 
-        The function is φ^T for T copies of the loss, with φ(t) = M(l + it)/M(l) (docs/engine-certificate.md, A2 and
-        A4).
+        The function is φ(t)^T for T copies of the loss, with φ(t) = M(l + it)/M(l).
 
         Args:
             line: points l + it of the line, with frequencies t ≥ 0.
 
         Returns:
-            φ^T at each frequency as modulus and phase, with K(l) and the bounds on all errors.
+            φ(t)^T at each frequency as modulus and phase, with K(l) and bounds on all errors.
 
         Raises:
             ContourRefused: there are too many nodes and frequencies, or an error is too large.
+
+        Source: docs/engine-certificate.md, A2 and A4.
         """
 
 
@@ -153,28 +153,30 @@ class Part(Protocol):
         """Log of the probability of the losses that are left out; −inf if there are none."""
 
     def trim(self, log_leak: float, tilt: float) -> Part:
-        """Leave out losses that are improbable and have little weight at a tilt (docs/engine-certificate.md, A2).
+        """Leave out losses that are improbable and contribute little to the moment E[e^{lL}] at a tilt l.
 
         Args:
-            log_leak: log of the largest probability, in all steps together, of the losses that are left out.
-            tilt: real part l of the exponent z in the moment E[e^{zL}] of the loss L.
+            log_leak: log of the largest probability of the losses that are left out, in all steps together.
+            tilt: exponent l ≥ 0.
 
         Returns:
-            The part with these losses left out.
+            The part without these losses.
+
+        Source: docs/engine-certificate.md, A2.
         """
 
     def resolve(self, tilt: float, frequency: float) -> Transform:
-        """Return the transform, accurate at a tilt and at frequencies up to the given one.
+        """Choose the quadrature nodes for the moments E[e^{zL}] near a tilt, up to a frequency.
 
         Args:
-            tilt: real part l of the exponent z in the moment E[e^{zL}] of the loss L.
+            tilt: real part l of the exponent z.
             frequency: largest modulus of the imaginary part of z; 0 for real z.
 
         Returns:
-            The transform of the part.
+            The transform of the part. Its bounds are valid for every z, but tight only for the given ones.
 
         Raises:
-            ContourRefused: it needs too many nodes.
+            ContourRefused: too many nodes would be needed.
         """
 
 
@@ -194,19 +196,19 @@ def floor_spacing(spacing: float) -> float:
 
 
 def summation_error(terms: int) -> float:
-    """Return a relative error bound for a floating-point sum of products, in any order.
+    """Return a bound on the error of a floating-point sum of products, relative to the sum of their moduli.
 
-    The bound is γ_n = nu/(1 − nu) with the unit of roundoff u, relative to the sum of the moduli of the products. n is
-    the number of terms plus ten.
+    The bound is γ_n = nu/(1 − nu), where u is the unit roundoff and n the number of terms plus a margin of ten. It is
+    valid for every order of summation.
 
     Args:
         terms: number of products.
 
     Returns:
-        The bound γ_n on the relative error.
+        The bound γ_n.
     """
-    product = (terms + 10) * UNIT_ROUNDOFF  # nu
-    return product / (1.0 - product)
+    n_times_u = (terms + 10) * UNIT_ROUNDOFF
+    return n_times_u / (1.0 - n_times_u)
 
 
 def characteristic_change(weights: FloatArray, deviations: FloatArray, line: Line) -> ComplexArray:
@@ -219,11 +221,11 @@ def characteristic_change(weights: FloatArray, deviations: FloatArray, line: Lin
 
         e^{i(x+y)d} − 1 = (e^{ixd} − 1) e^{iyd} + (e^{iyd} − 1).
 
-    The noise nodes are taken in blocks, to bound the memory.
+    The losses are processed in blocks, to bound the memory.
 
     Args:
-        weights: masses w_j of the privacy losses under the tilted distribution.
-        deviations: losses minus their mean, d_j.
+        weights: masses w_j of the losses.
+        deviations: losses d_j, which are differences from their mean.
         line: frequencies t_k.
 
     Returns:
@@ -231,12 +233,11 @@ def characteristic_change(weights: FloatArray, deviations: FloatArray, line: Lin
 
     Source: docs/engine-certificate.md, A4.
     """
-    # Divide the frequencies into a coarse and a fine part, of about √nodes values each.
-    stride = math.isqrt(line.nodes - 1) + 1
-    strides = -(-line.nodes // stride)  # nodes / stride, rounded up
+    stride = math.isqrt(line.nodes - 1) + 1  # √nodes, rounded up
+    strides = (line.nodes + stride - 1) // stride  # nodes / stride, rounded up
     fine_frequencies = line.spacing * np.arange(float(stride))
     coarse_frequencies = line.spacing * (stride * np.arange(float(strides)))
-    # Add up the sums over blocks of losses, in a table of coarse and fine frequencies.
+    # The table of all sums has a row for each coarse frequency, and a column for each fine one.
     total = np.zeros((coarse_frequencies.size, fine_frequencies.size), dtype=np.complex128)
     for start in range(0, weights.size, _BLOCK):
         block = slice(start, start + _BLOCK)
@@ -252,7 +253,7 @@ def characteristic_change(weights: FloatArray, deviations: FloatArray, line: Lin
 def _rotations(frequencies: FloatArray, deviations: FloatArray) -> ComplexArray:
     """Return e^{itd} − 1 for frequencies t and deviations d, without cancellation for small angles.
 
-    Each number is computed as −2 sin²(td/2) + 2i sin(td/2) cos(td/2).
+    It is computed as −2 sin²(td/2) + 2i sin(td/2) cos(td/2).
 
     Args:
         frequencies: t, per nat.
@@ -269,14 +270,13 @@ def _rotations(frequencies: FloatArray, deviations: FloatArray) -> ComplexArray:
 def raise_to_power(
     change: ComplexArray, error: FloatArray, mean: float, frequencies: FloatArray, count: int
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Raise the characteristic function φ of one step to the power T.
+    """Raise the characteristic function φ of one step's loss to the power T, that is, multiply log φ by T.
 
-    The modulus and the phase of φ are multiplied by T as logarithms. log |φ| is computed from φ − 1, so that it has
-    relative accuracy near φ = 1.
+    log |φ| is computed from φ − 1, so that it has a small relative error even if φ is close to 1.
 
     Args:
-        change: φ − 1 of one step at each frequency.
-        error: bounds on its errors.
+        change: φ − 1 at each frequency.
+        error: bounds on the moduli of its errors.
         mean: mean loss of one step, in nats.
         frequencies: frequencies t.
         count: number T of steps.
@@ -293,19 +293,20 @@ def raise_to_power(
     if not largest_error <= 0.5:
         raise ContourRefused(RefusalReason.NOT_POSITIVE, f"rounding of the transform {largest_error:.2g}")
     real, imaginary = change.real, change.imag
-    computed = np.hypot(1.0 + real, imaginary)
+    computed_modulus = np.hypot(1.0 + real, imaginary)
 
-    # A modulus below its own error η is replaced by η. The power is then off by up to η^T + (2η)^T ≤ (4η)^T − η^T.
-    modulus = np.maximum(computed, np.maximum(error, TINY))
-    relative_error = np.where(computed < modulus, 3.0, error / modulus)
+    # A modulus below its own error η is replaced by η. The error of the power is then at most
+    # η^T + (2η)^T ≤ (4η)^T − η^T, which is that of the relative error 3.
+    modulus = np.maximum(computed_modulus, np.maximum(error, TINY))
+    relative_error = np.where(computed_modulus < modulus, 3.0, error / modulus)
 
-    # |φ|² − 1 = 2 Re c + |c|² for c = φ − 1 has all its digits for φ near 1.
+    # |φ|² − 1 = 2 Re c + |c|² for c = φ − 1 is accurate for φ near 1.
     square_minus_one = 2.0 * real + real * real + imaginary * imaginary
     log_modulus_near_one = 0.5 * np.log1p(np.maximum(square_minus_one, -0.9))
     log_modulus = np.where(square_minus_one < -0.5, np.log(modulus), log_modulus_near_one)
     phase = np.arctan2(imaginary, 1.0 + real)
 
-    # The rounding of the logarithm and of the phase, by the sizes of the numbers from which both are computed.
+    # The rounding of the logarithm and of the phase is proportional to the numbers from which both are computed.
     size = 2.0 * np.abs(real) + real * real + imaginary * imaginary + np.abs(log_modulus) + np.abs(phase)
     rounding = UNIT_ROUNDOFF * (6.0 * size + 4.0 * frequencies * abs(mean))
     return count * log_modulus, count * phase, count * np.log1p(relative_error), count * rounding
@@ -314,12 +315,12 @@ def raise_to_power(
 def join_parts(parts: Iterable[LineValues]) -> LineValues:
     """Multiply the characteristic functions of all parts of a composition, with the bounds on their errors.
 
-    The total loss is a sum of independent losses, one for each part. Its characteristic function is therefore the
-    product. Logarithms and phases are added one part after the other. Each addition rounds by one unit of the partial
-    sum.
+    The total loss is a sum of independent losses, one for each part, so its characteristic function is the product.
+    Logarithms and phases are added one part after the other. The error of an addition is at most one unit roundoff,
+    relative to the partial sum.
 
     Args:
-        parts: values of each part on the same line, tilted by the same real part l, that is, weighted by e^{lL}.
+        parts: values of each part, all on the same line.
 
     Returns:
         The values of the composition on this line.
@@ -327,7 +328,6 @@ def join_parts(parts: Iterable[LineValues]) -> LineValues:
     Source: docs/engine-certificate.md, A5, Several parts.
     """
     values = list(parts)
-    # Sums over the parts. `partial_sums` bounds the roundings of the additions.
     log_modulus, phase, log_growth, rounding = np.zeros(1), np.zeros(1), np.zeros(1), np.zeros(1)
     partial_sums = np.zeros(1)
     for part in values:
@@ -337,11 +337,12 @@ def join_parts(parts: Iterable[LineValues]) -> LineValues:
         rounding = rounding + part.rounding
         partial_sums = partial_sums + np.abs(log_modulus) + np.abs(phase)
 
-    # The error bounds are sums of positive numbers. This factor covers their own rounding.
+    # The error bounds are themselves sums of positive numbers, which this factor rounds up.
     rounding_factor = 1.0 + 2 * len(values) * UNIT_ROUNDOFF
     cumulants = [part.cumulant for part in values]
     cumulant_error = math.fsum(part.cumulant_error for part in values)
-    cumulant_rounding = 4 * UNIT_ROUNDOFF * math.fsum(map(abs, cumulants))  # of the sum of all parts
+    # `math.fsum` rounds once, by at most one unit roundoff; four are a margin.
+    cumulant_rounding = 4 * UNIT_ROUNDOFF * math.fsum(map(abs, cumulants))
     return LineValues(
         log_modulus=log_modulus,
         phase=phase,

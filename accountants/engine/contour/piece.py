@@ -51,22 +51,22 @@ class Piece(NamedTuple):
             tilt: exponent l.
 
         Returns:
-            One pair (±1, c) for each factor: the sign of x, and the power c.
+            One pair (±1, c) for each factor r(±x)^c.
         """
-        # The first density is N(0, 1), and the loss is −log r.
+        # The expectation is under N(0, 1), and the loss is −log r(x).
         if self.direction == "add":
             return [(1, -tilt)]
-        # The first density is r N(0, 1), and the loss is log r.
+        # The expectation is under the density r(x) times that of N(0, 1), and the loss is log r(x).
         if self.direction == "remove":
             return [(1, 1.0 + tilt)]
-        # "replace": the loss is log r(x) − log r(−x).
+        # "replace": the same density, and the loss log r(x) − log r(−x).
         return [(1, 1.0 + tilt), (-1, -tilt)]
 
     def losses(self, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Evaluate the privacy loss of one step, and the density of the first distribution, at noise x.
 
-        With the likelihood ratio r, the loss is −log r(x) in the direction "add". In the direction "remove" it is
-        log r(x), and in the direction "replace" log r(x) − log r(−x).
+        Let r be the likelihood ratio. The loss is −log r(x) in the direction "add", log r(x) in the direction "remove",
+        and log r(x) − log r(−x) in the direction "replace".
 
         Args:
             x: the noise, in standard deviations.
@@ -79,7 +79,7 @@ class Piece(NamedTuple):
         log_ratio = self.ratio.log_ratio(x)
         ratio_error = self.ratio.ratio_error(x, log_ratio)
         log_normal = -0.5 * x * x - LOG_SQRT_2PI
-        # Error of the log density: of x²/2, of the constant, and of the sum with log r(x).
+        # More than the roundings of x²/2, of the constant, and of the sum with log r(x).
         rounding = UNIT_ROUNDOFF * (8.0 * x * x + 4.0 * np.abs(log_ratio) + 64.0)
         if self.direction == "add":  # the first distribution is N(0, 1)
             return log_normal, rounding, -log_ratio, ratio_error
@@ -93,14 +93,14 @@ class Piece(NamedTuple):
         return log_density, density_error, log_ratio - mirrored_log_ratio, loss_error
 
     def turn(self, x: FloatArray, tilt: float, height: float) -> tuple[FloatArray, FloatArray]:
-        """Bound how fast the integrand f_z of E[e^{zL}] decays at complex noise x + iy.
+        """Bound how fast the integrand f_z of E[e^{zL}] decays with t = Im z at complex noise x + iy.
 
-        For z = l + it, the bound has two numbers θ(x) and G(x):
+        For z = l + it, the bound is
 
             |f_z(x + iy)| ≤ e^{y²/2} f_l(x) G(x) e^{−tθ(x)}.
 
-        f_z is the normal density times powers r(±x)^c of the likelihood ratio r (`factors`). Each power adds arg
-        r(±x + iy) to θ, and c log(|r(±x + iy)|/r(±x)) to log G.
+        f_z is the normal density times powers r(±x)^c of the likelihood ratio r (`factors`). θ is the sum of the angles
+        arg r(±x + iy) of all powers, and log G the sum of c log(|r(±x + iy)|/r(±x)).
 
         Args:
             x: real part of the noise, in standard deviations.
@@ -112,7 +112,6 @@ class Piece(NamedTuple):
 
         Source: docs/engine-certificate.md, A3.
         """
-        # Add up the effects of all powers of the likelihood ratio.
         theta, log_growth = np.zeros((2, x.size))
         for sign, power in self.factors(tilt):
             argument, log_ratio_growth = self.ratio.turn(sign * x, height)
@@ -123,8 +122,8 @@ class Piece(NamedTuple):
         """Bound the log of the integrand f_l(x) of E[e^{lL}] from above, on intervals of the noise x.
 
         f_l is the normal density times powers r(±x)^c of the likelihood ratio r (`factors`). The log of each power is
-        below a line (`_line_above`). Consider the sum of these lines minus x²/2. On an interval it
-        exceeds its larger value at the two ends by at most an eighth of the squared width.
+        below a straight line (`_line_above`). On an interval of width w, the sum of these lines minus x²/2 exceeds the
+        larger one of its values at the two ends by at most w²/8.
 
         Args:
             tilt: l ≥ 0, on which the exponents c depend.
@@ -136,7 +135,6 @@ class Piece(NamedTuple):
 
         Source: docs/engine-certificate.md, A2, Panels.
         """
-        # Values at both ends of each interval.
         at_low, at_high = -0.5 * low * low, -0.5 * high * high
         size = np.zeros_like(low)
         for sign, power in self.factors(tilt):
@@ -149,10 +147,9 @@ class Piece(NamedTuple):
         return np.asarray(np.maximum(at_low, at_high) + curvature_bound - LOG_SQRT_2PI + rounding)
 
     def _line_above(self, sign: int, power: float, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return a line above a multiple of the log likelihood ratio on intervals of the noise x.
+        """Return a straight line above c log r(±x) on intervals of the noise x, where r is the likelihood ratio.
 
-        The line is above c log r(±x), and is given by its values at both ends of each interval. r is the likelihood
-        ratio, and log r is convex. The line is the chord for c ≥ 0, and the tangent in the middle for c < 0.
+        log r is convex. So the line is the chord for c ≥ 0, and the tangent in the middle of the interval for c < 0.
 
         Args:
             sign: sign of x, 1 or −1.
@@ -161,13 +158,13 @@ class Piece(NamedTuple):
             high: upper bounds of the intervals.
 
         Returns:
-            Values at `low`, and values at `high`.
+            The values of the lines at `low`, and those at `high`.
         """
         is_convex = power >= 0.0
         if is_convex:
             return power * self.ratio.log_ratio(sign * low), power * self.ratio.log_ratio(sign * high)
 
-        # The tangent has the slope c (±1) s p(±x), with the shift s and the response p.
+        # The tangent has the slope ±c s p(±x). Here s is the shift, and p the probability that the record was included.
         middle = sign * (0.5 * (low + high))
         value = power * self.ratio.log_ratio(middle)
         half_slope = 0.5 * power * sign * self.ratio.shift * self.ratio.response(middle)
@@ -180,8 +177,12 @@ class Piece(NamedTuple):
         """Bound how much the integrand f_z of E[e^{zL}] grows off the real axis of the noise.
 
         The bounds on log |f_z(x + iy)|/f_l(x) hold for |y| ≤ height and x in [low, high]. f_z is the normal density
-        times powers r(±x)^c of the likelihood ratio r (`factors`). The normal density adds y²/2. With τ and σ of
-        `clip_response` and the shift s, a power adds at most frequency · s|y| τ, and 4σ c log cos(s|y|/2) if c < 0.
+        times powers r(±x)^c of the likelihood ratio r (`factors`). With τ and σ of `clip_response` and the shift s, the
+        bound is the sum of
+
+            y²/2 from the normal density,
+            frequency · s|y| τ from each power, and
+            4σ c log cos(s(|y| + lift)/2) from each power with c < 0.
 
         Args:
             tilt: real part l of the exponent z in E[e^{zL}].
@@ -189,8 +190,8 @@ class Piece(NamedTuple):
             low: lower bounds of the intervals of x.
             high: upper bounds of the intervals of x.
             height: largest |y| of each interval, with s (height + lift) < π.
-            lift: height of the contour in the integral of the decay bound, where the frequency is 0. It is added to |y|
-                in the last term. It is 0 for M(z).
+            lift: imaginary part of the noise on the path of integration. It is 0, except for the bound on the decay of
+                the moment with the frequency, which is computed at the frequency 0.
 
         Returns:
             One upper bound on log |f_z(x + iy)|/f_l(x) for each interval.
@@ -200,9 +201,10 @@ class Piece(NamedTuple):
         shift = self.ratio.shift
         growth = 0.5 * height * height
         for sign, power in self.factors(tilt):
-            largest_x = high if sign > 0 else -low  # the response increases in x
+            # τ and σ increase with the probability that the record was included, which increases with the noise.
+            largest_x = high if sign > 0 else -low
             tau, sigma = clip_response(self.ratio.response(largest_x))
-            # The factor 1 + 1e-9 covers the roundings.
+            # The factor 1 + 1e-9 exceeds the roundings.
             growth = growth + (1.0 + 1e-9) * frequency * shift * height * tau
             if power < 0.0:
                 log_cosine = np.log(np.cos(0.5 * shift * (height + lift)))

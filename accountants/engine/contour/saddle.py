@@ -88,46 +88,44 @@ The number is zero at the requested saddle.
 
 
 def epsilon_target(epsilon: float) -> Target:
-    """Return a function that is zero at the saddle point of a given ε, for a search on the tilt.
-
-    The value is the ε of a saddle minus the given one. Its derivative in the tilt, the exponent λ of weights e^{λS}, is
-    the curvature F″.
+    """Return a function that is zero at the saddle point of a given ε, for a search on the tilt λ.
 
     Args:
         epsilon: ε in nats.
 
     Returns:
-        A function from a saddle to the difference and its derivative.
+        A function from a saddle to its ε minus the given one, and to the derivative of this difference in λ.
     """
     return lambda saddle: (saddle.epsilon - epsilon, saddle.curvature)
 
 
 def log_delta_target(log_delta: float) -> Target:
-    """Return a function that is zero at the saddle with a given estimate of log δ, for a search on the tilt.
+    """Return a function that is zero at the saddle with a given estimate of log δ, for a search on the tilt λ.
 
-    The value is the given log δ minus its estimate at a saddle. The tilt is the exponent λ of weights e^{λS}. The
-    derivative of the estimate is −λ F″ up to a term in F‴.
+    The derivative of the estimate in λ is −λ F″(λ), up to a term with the third derivative of F, which is left out. F
+    is the exponent of the integrand, and F″ the curvature of the saddle.
 
     Args:
         log_delta: the given log δ.
 
     Returns:
-        A function from a saddle to the difference and its derivative in the tilt.
+        A function from a saddle to the given log δ minus its estimate, and to the derivative of this difference in λ.
     """
     return lambda saddle: (log_delta - saddle.log_delta, saddle.tilt * saddle.curvature)
 
 
 def log_size_target(log_size: float) -> Target:
-    """Return a function that is zero at the saddle with a given false positive rate, for a search on the tilt.
+    """Return a function that is zero at the saddle with a given false positive rate, for a search on the tilt λ.
 
-    S is the total privacy loss. The tilt is the exponent λ of weights e^{λS}. The search for a saddle finds this zero.
-    The estimate at a saddle with tilt λ is log Q(S > ε) ≈ log δ(ε) + log λ − ε.
+    The rate is that of the test which rejects the second distribution Q if the total privacy loss S exceeds ε. The
+    estimate at a saddle is log Q(S > ε) ≈ log δ(ε) + log λ − ε.
 
     Args:
         log_size: log of the false positive rate Q(S > ε).
 
     Returns:
-        A function from a saddle to the difference of the logs and its derivative in the tilt.
+        A function from a saddle to the given log rate minus its estimate, and to the derivative of this difference
+        in λ.
     """
 
     def target(saddle: Saddle) -> tuple[float, float]:
@@ -151,12 +149,11 @@ def measure_saddle(transforms: Sequence[Transform], tilt: float) -> Saddle:
     Returns:
         The saddle, with K(λ), K′(λ) and F″(λ) of the composition.
     """
-    # The losses of the parts are independent, so that their cumulants and derivatives add up.
+    # The losses of the parts are independent, so their cumulants and derivatives add up.
     moments = [transform.moments(tilt) for transform in transforms]
     cumulant = math.fsum(cumulant for cumulant, _, _ in moments)
     mean = math.fsum(mean for _, mean, _ in moments)
     variance = math.fsum(variance for _, _, variance in moments)
-    # F also contains −log λ − log(1 + λ), which adds the last two terms.
     curvature = variance + tilt**-2.0 + (1.0 + tilt) ** -2.0
     return Saddle(tilt, cumulant, mean, curvature)
 
@@ -169,22 +166,22 @@ def find_saddle(parts: Sequence[Part], target: Target) -> Saddle:
         target: function from a saddle to a value that increases with the tilt, and to its derivative.
 
     Returns:
-        A saddle whose ε is within about `_CLOSE` widths of the requested one, or the last one after `ITERATIONS`
-        bisections.
+        A saddle near the requested one: their tilts differ by about `_CLOSE` times the width of the integrand at most.
+        It may be farther away if `ITERATIONS` bisections do not suffice.
 
     Raises:
         ContourRefused: the tilt exceeds 10^15, or a quadrature needs too many nodes.
     """
     low, high, transforms = _bracket_tilt(parts, target)
     for _ in range(ITERATIONS):
-        # The geometric mean of both tilts, because tilts range over many orders of magnitude.
+        # The geometric mean, because tilts range over many orders of magnitude. No tilt may be 0.
         middle = math.sqrt(low * high) if low > 0.0 else 0.1 * high
         saddle = measure_saddle(transforms, middle)
         value, slope = target(saddle)
+        # |value| / slope estimates the distance of the tilts, and 1 / `width` is the width of the integrand.
         is_close = abs(value) * saddle.width < _CLOSE * slope
         if is_close:
             break
-        # The target increases with the tilt: its zero is above a tilt with a negative value.
         if value < 0.0:
             low = middle
         else:
@@ -193,22 +190,21 @@ def find_saddle(parts: Sequence[Part], target: Target) -> Saddle:
 
 
 def _bracket_tilt(parts: Sequence[Part], target: Target) -> tuple[float, float, list[Transform]]:
-    """Return two tilts around the zero of a target, and transforms of all parts that are accurate at both.
+    """Return two tilts around the zero of a target, and transforms of all parts for tilts between them.
 
-    A tilt is the exponent λ of weights e^{λS} for the total loss S. The upper one starts at 1 and grows by factors of
-    four.
+    The upper tilt starts at 1 and is multiplied by `_GROWTH` until the target is not negative there.
 
     Args:
         parts: parts of the composition.
         target: function from a saddle to a value that increases with the tilt, and to its derivative.
 
     Returns:
-        A tilt at which the target is negative, or 0, and a larger one at which it is not negative. Then the transforms.
+        A tilt at which the target is negative, or 0, and a larger one at which it is not negative. Then the transforms,
+        whose quadrature nodes were chosen for the larger tilt.
 
     Raises:
         ContourRefused: the upper tilt exceeds 10^15, or a quadrature needs too many nodes.
     """
-    # The target increases with the tilt. Raise the upper tilt until the target is not negative there.
     low, high = 0.0, 1.0
     while True:
         transforms = [part.resolve(high, 0.0) for part in parts]

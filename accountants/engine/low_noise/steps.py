@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 class LatticeStep(NamedTuple):
-    """A distribution of the loss of one Poisson-subsampled Gaussian step on a lattice.
+    """A distribution of privacy losses on a lattice, as a bound on the loss of one Poisson-subsampled Gaussian step.
 
-    The least loss of a step is L₀ = log(1 − q), with the inclusion probability q.
+    The least loss of the step is L₀ = log(1 − q), for the inclusion probability q.
 
     Attributes:
         masses: probability of the loss L₀ + `first` + k · spacing under the first distribution, for k = 0, 1, ….
-        first: least loss of this distribution minus L₀, in nats.
-        infinite: probability of an infinite loss, or of losses that are left out.
+        first: least loss of the lattice minus L₀, in nats; at least 0.
+        infinite: probability of an infinite loss, which includes losses beyond the lattice.
     """
 
     masses: FloatArray
@@ -39,10 +39,10 @@ class StepTails(NamedTuple):
     """Tails of the loss L of one step at thresholds L₀ + t above its least value L₀ = log(1 − q), for the rate q.
 
     Attributes:
-        p: P(L > L₀ + t) under the first distribution.
-        scaled_q: e^{L₀ + t} times the same probability under the second distribution; at most `p`.
-        delta: the difference of both, the profile of the step at ε = L₀ + t.
-        error: bound on the error of each, as a share of `p`.
+        p: probability of L > L₀ + t under the first distribution.
+        scaled_q: e^{L₀ + t} times that probability under the second distribution; at most `p`.
+        delta: `p` − `scaled_q`, which is δ of the step at ε = L₀ + t.
+        error: bound on the error of each of the two tails, divided by `p`.
     """
 
     p: FloatArray
@@ -62,10 +62,10 @@ def noise_at(rate: float, shift: float, excess: FloatArray) -> FloatArray:
         excess: values of t > 0, in nats.
 
     Returns:
-        The noise x at each t, in standard deviations, for the mean of an excluded contribution as origin.
+        The noise x at each t, in standard deviations. At x = 0 it is the mean of a step without the contribution.
     """
     log_odds = math.log1p(-rate) - math.log(rate)
-    # The last two terms are log(e^t − 1).
+    # The last two terms are log(e^t − 1), which does not overflow in this form.
     exponent = log_odds + excess + np.log(-np.expm1(-excess))
     return np.asarray(0.5 * shift + exponent / shift)
 
@@ -73,8 +73,9 @@ def noise_at(rate: float, shift: float, excess: FloatArray) -> FloatArray:
 def tails_at(rate: float, shift: float, excess: FloatArray) -> StepTails:
     """Return the tails of the loss of a subsampled Gaussian step at thresholds L₀ + t, with L₀ = log(1 − q).
 
-    The loss exceeds the threshold if the noise exceeds x (`noise_at`), where the density ratio is e^{L₀ + t}. The
-    second tail, Φ(−x) times this ratio, is computed as two densities times the Mills ratio, without large exponents.
+    The loss exceeds the threshold if the noise exceeds x (`noise_at`), where the density ratio is e^{L₀ + t}. The tail
+    under the second distribution is Φ(−x), with the normal distribution function Φ. Its product with the ratio is
+    computed as two densities times the Mills ratio Φ(−x)/φ(x), so that no exponent is large.
 
     Args:
         rate: inclusion probability q.
@@ -82,9 +83,9 @@ def tails_at(rate: float, shift: float, excess: FloatArray) -> StepTails:
         excess: values of t > 0, in nats.
 
     Returns:
-        The two tails, the profile δ, and a bound on their relative errors, one entry of each for each t.
+        The two tails, δ, and a bound on their errors, with one entry for each t.
     """
-    # P(L > L₀ + t): the noise exceeds x without the contribution, or x − s with it.
+    # The noise exceeds x without the contribution, and x − s with it.
     x = noise_at(rate, shift, excess)
     mills_ratio = 0.5 * erfcx(x / math.sqrt(2.0))
     p_excluded = (1.0 - rate) * np.exp(-0.5 * x * x) * mills_ratio
@@ -100,33 +101,36 @@ def tails_at(rate: float, shift: float, excess: FloatArray) -> StepTails:
 def upper_step(rate: float, shift: float, spacing: float, cells: int) -> LatticeStep:
     """Return a lattice distribution that dominates the loss of one subsampled Gaussian step.
 
-    A cell is an interval between two lattice points. Its mass moves to both ends, with the masses under both
-    distributions unchanged (connect-the-dots). With the profile δ of the step at neighbouring lattice points, the
-    survival function between them is (δ_k − e^{−h} δ_{k+1})/(1 − e^{−h}). The mass beyond the last point moves to that
-    point and to infinity.
+    The mass between two lattice points moves to these points, without a change of the total mass under either
+    distribution (connect-the-dots). So for δ_k, the δ of the step at the k-th lattice point, the probability of a loss
+    above this point is
+
+        (δ_k − e^{−h} δ_{k+1})/(1 − e^{−h}).
+
+    The mass beyond the last point moves to that point and to infinity.
 
     Args:
         rate: inclusion probability q in (0, 1).
         shift: distance s of the means > 0, in standard deviations.
         spacing: distance h of lattice points, in nats.
-        cells: number of cells.
+        cells: number of intervals between lattice points.
 
     Returns:
         The dominating distribution: masses on the lattice points from L₀ = log(1 − q) on, and the mass at infinity.
     """
-    # The profile δ at the lattice points 0, h, 2h, …, with bounds on its errors. At 0 it is q.
+    # δ at the losses L₀, L₀ + h, …, with bounds on its errors. At L₀ it is exactly q.
     lattice_points = np.asarray(spacing * np.arange(1, cells + 1), dtype=np.float64)
     tails = tails_at(rate, shift, lattice_points)
     delta = np.concatenate(([rate], tails.delta))
     # δ is a difference of two tails, each with an error of at most `error` times `p`.
     error = np.concatenate(([UNIT_ROUNDOFF * rate], 2.0 * tails.error * tails.p))
 
-    # The survival function between the points, rounded up and made non-increasing.
+    # Rounded up and made non-increasing, which is valid because a larger survival function gives a larger δ.
     one_minus_decay = -math.expm1(-spacing)  # 1 − e^{−h}
     survival = (delta[:-1] - math.exp(-spacing) * delta[1:] + error[:-1] + error[1:]) / one_minus_decay
     infinite = float(delta[-1] + error[-1])
     survival = np.maximum.accumulate(np.append(survival, infinite)[::-1])[::-1]
-    # The factor covers the roundings of the formula.
+    # 16 units of roundoff exceed the roundings of the formula.
     survival = np.minimum(survival * (1.0 + 16 * UNIT_ROUNDOFF), 1.0)
 
     masses = np.append(1.0, survival[:-1]) - survival
@@ -136,17 +140,18 @@ def upper_step(rate: float, shift: float, spacing: float, cells: int) -> Lattice
 def lower_step(rate: float, shift: float, spacing: float, cells: int) -> LatticeStep | None:
     """Return a lattice distribution that the loss of one subsampled Gaussian step dominates.
 
-    The outcomes of the first half cell are merged, and the lattice starts at their common loss. On each further cell,
-    an interval between two lattice points, the profile is at least its tangent for the threshold in the middle.
+    The outcomes with losses up to L₀ + h/2 are merged, and the lattice starts at their common loss. Between two lattice
+    points, e^{−ε} δ(ε) as a function of e^{−ε} is convex, and so above its tangent at the threshold in the middle. The
+    lattice distribution is below these tangents.
 
     Args:
         rate: inclusion probability q in (0, 1).
         shift: distance s of the means > 0, in standard deviations.
         spacing: distance h of lattice points, in nats.
-        cells: number of cells.
+        cells: number of intervals between lattice points.
 
     Returns:
-        The distribution; None if roundings are too large or the last cells are too coarse.
+        The distribution; None if roundings are too large or the lattice is too coarse.
 
     Source: docs/low-noise.md.
     """
@@ -157,23 +162,25 @@ def lower_step(rate: float, shift: float, spacing: float, cells: int) -> Lattice
         return None
     tails = tails_at(rate, shift, thresholds)
 
-    # Change of the tangents' values at the lattice points 1, 2, …, over e^{−ε}.
+    # δ at the lattice points 1, 2, … by the tangents of the two neighbouring thresholds, before and after the point.
     before, after = math.exp(0.5 * spacing + first), math.exp(first - 0.5 * spacing)
     tangent_after = tails.p[1:] - after * tails.scaled_q[1:]
     tangent_before = tails.p[:-1] - before * tails.scaled_q[:-1]
     change = tangent_after - tangent_before
-    # Bound on the error of each tangent: both of its tails err by at most `error` times `p`.
+    # More than the error of each tangent, both of whose tails err by at most `error` times `p`.
     errors = 8.0 * before * tails.error * tails.p
+    # The last value must not be negative, because the distribution has no mass beyond it.
     if tangent_before[-1] <= errors[-2]:
         return None
 
-    # The survival function on each cell, rounded down and made non-increasing.
+    # At each lattice point the smaller one of both tangents counts, which changes the survival function on both sides.
+    # It is rounded down and made non-increasing, because a smaller survival function gives a smaller δ.
     one_minus_decay = -math.expm1(-spacing)  # 1 − e^{−h}
     raised = math.exp(-spacing) * np.maximum(-change, 0.0)
     lowered = np.append(0.0, np.maximum(change, 0.0)[:-1])
     errors_of_both = errors[:-1] + np.append(0.0, errors[:-2])
     survival = tails.p[:-1] * (1.0 - tails.error[:-1]) + (raised - lowered - errors_of_both) / one_minus_decay
-    # The factor 1 − 16 u covers the roundings of the formula, for the unit of roundoff u.
+    # 16 units of roundoff exceed the roundings of the formula.
     survival = np.clip(np.minimum.accumulate(survival * (1.0 - 16 * UNIT_ROUNDOFF)), 0.0, 1.0)
 
     masses = np.append(1.0, survival) - np.append(survival, 0.0)
@@ -183,7 +190,7 @@ def lower_step(rate: float, shift: float, spacing: float, cells: int) -> Lattice
 def _merged_loss(rate: float, shift: float, x: float) -> float:
     """Return the loss of the merged outcomes with noise below x, minus the least loss log(1 − q), rounded down.
 
-    With the normal distribution function Φ it is log(1 + q/(1 − q) · Φ(x − s)/Φ(x)), in nats.
+    It is log(1 + q/(1 − q) · Φ(x − s)/Φ(x)), with the normal distribution function Φ.
 
     Args:
         rate: inclusion probability q.
@@ -194,6 +201,7 @@ def _merged_loss(rate: float, shift: float, x: float) -> float:
         A lower bound on the difference of the two losses, in nats.
     """
     odds_of_inclusion = rate / (1.0 - rate) * float(ndtr(x - shift)) / float(ndtr(x))
-    # Relative error of the ratio of both Φ, from the rounding of their arguments.
+    # More than the relative errors of the ratio of both Φ, from the rounding of their arguments and from `ndtr` itself.
     rounding = 64 * UNIT_ROUNDOFF * (1.0 + shift + abs(x)) * (shift + abs(x))
-    return math.log1p(odds_of_inclusion) * (1.0 - 1e-12 - rounding)  # ndtr errs by less than 1e-12
+    ndtr_error = 1e-12
+    return math.log1p(odds_of_inclusion) * (1.0 - ndtr_error - rounding)

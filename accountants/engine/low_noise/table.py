@@ -31,23 +31,19 @@ if TYPE_CHECKING:
 ComplexArray: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.complex128]]"
 
 
-class _Alias(NamedTuple):
-    """A Chernoff bound on the probability of total losses that are too large for a table.
+class _ChernoffBound(NamedTuple):
+    """A Chernoff bound on the probability of total losses S that are too large for a table.
 
     Attributes:
-        log_moment: upper bound on log E[e^{μ (S − S₀)}] of the total loss S with the least value S₀.
-        tilt: μ, larger than the tilt of the table.
+        log_moment: upper bound on log E[e^{μ (S − S₀)}], where S₀ is the least total loss.
+        tilt: exponent μ, larger than that of the table.
     """
 
     log_moment: float
     tilt: float
 
-    def log_beyond(self, loss: float) -> float:
-        """Return an upper bound on log P(S − S₀ ≥ x), which is log E[e^{μ (S − S₀)}] − μx.
-
-        Args:
-            loss: x, in nats above the least total loss S₀.
-        """
+    def log_tail(self, loss: float) -> float:
+        """Return log E[e^{μ (S − S₀)}] − μx, an upper bound on log P(S − S₀ ≥ x), for x = `loss` in nats."""
         return self.log_moment - self.tilt * loss
 
 
@@ -65,9 +61,9 @@ class LossTable:
         survival: P(S ≥ S₀ + k h) over the exponential of `log_scale`, for k = 0, 1, …, and 0 at the end.
         log_scale: log E[e^{λ (S − S₀)}], about.
         near_weights: e^{−(1 + λ) k h} for k = 0, 1, … down to the rounding of 1.
-        error: bound on the error of a sum of masses with weights that rise to 1 and fall.
-        infinite: probability of losses that are beyond the lattice of a step.
-        alias: Chernoff bound of the total loss.
+        error: bound on the error of a sum of masses with weights that rise from 0 to at most 1 and fall back.
+        infinite: upper bound on the probability that a step has a loss beyond its lattice.
+        alias: Chernoff bound on losses that are too large for the table.
         sign: 1 for upper bounds, −1 for lower bounds.
     """
 
@@ -79,14 +75,13 @@ class LossTable:
     near_weights: FloatArray
     error: float
     infinite: float
-    alias: _Alias
+    alias: _ChernoffBound
     sign: int
 
     def delta(self, epsilon: float) -> float:
-        """Return the bound on δ(ε), from above or from below according to the table's sign.
+        """Return an upper bound on δ(ε) if the table's sign is 1, and a lower bound if it is −1.
 
-        ε is first moved by a rounding, so that the bound is certainly on its side. Losses beyond the table are added to
-        an upper bound or subtracted from a lower one.
+        The effect of losses beyond the table is added to an upper bound, or subtracted from a lower one.
 
         Args:
             epsilon: ε in nats, of any sign.
@@ -94,29 +89,30 @@ class LossTable:
         Returns:
             The bound in [0, 1]. It is 0 or 1 if ε is too far from the depth, −log δ, that the table was made for.
         """
-        rounding = 16 * UNIT_ROUNDOFF * (1.0 + abs(epsilon) + abs(self.first))  # of the offset
+        # An upper bound is evaluated at a slightly smaller ε, a lower bound at a larger one, as `offset` is rounded.
+        rounding = 16 * UNIT_ROUNDOFF * (1.0 + abs(epsilon) + abs(self.first))
         offset = epsilon - self.first - self.sign * rounding
         first_point = math.floor(offset / self.plan.spacing) + 1
         index = min(max(first_point, 0), self.plan.points)
-        value, error = self._sum(index, index * self.plan.spacing - offset)
+        value, error = self._sum_above(index, index * self.plan.spacing - offset)
         bound = value + self.sign * (error + self._left_out(offset))
         return min(max(bound, 0.0), 1.0)
 
-    def _sum(self, index: int, excess: float) -> tuple[float, float]:
+    def _sum_above(self, index: int, excess: float) -> tuple[float, float]:
         """Return the sum Σ p (1 − e^{ε − S}) over the losses S > ε of the table with probabilities p, and its error.
 
-        ε is S₀ + `index` · h − `excess`, with the least loss S₀ and the spacing h. The sum is P(S > ε) minus a sum of
-        discounted probabilities, both from the table. Its bounds are 0 and 1 if a number overflows.
+        ε is S₀ + `index` · h − `excess`, with the least loss S₀ and the spacing h. The sum is P(S > ε) minus the sum of
+        p e^{ε − S}.
 
         Args:
             index: index of the first lattice point above ε.
             excess: distance of that point from ε, in nats.
 
         Returns:
-            The sum, and a bound on its absolute error.
+            The sum, and a bound on its absolute error: 0.5 ± 0.5 if a factor is out of the range of doubles.
         """
         log_tilt = self.plan.tilt * index * self.plan.spacing
-        if self.log_scale > 700.0 or log_tilt > 700.0:  # beyond the doubles
+        if self.log_scale > 700.0 or log_tilt > 700.0:
             return 0.5, 0.5
         scale, decay = math.exp(self.log_scale), math.exp(-log_tilt)
         survival = float(self.survival[index])
@@ -128,47 +124,48 @@ class LossTable:
 
     @functools.cached_property
     def second_survival(self) -> FloatArray:
-        """Estimates of Q(S ≥ S₀ + k h) under the second distribution, for k = 0, 1, …; they never rise.
+        """Estimates of the probability of S ≥ S₀ + k h under the second distribution, for k = 0, 1, ….
 
-        A probability under Q is that under the first distribution times e^{−S}.
+        Its probability of a loss S is that under the first distribution times e^{−S}.
         """
         losses = self.plan.spacing * np.arange(self.plan.points)
         log_weights = self.log_scale - self.first - (1.0 + self.plan.tilt) * losses
-        weights = np.exp(np.maximum(log_weights, -700.0))  # no denormal numbers
+        weights = np.exp(np.maximum(log_weights, -700.0))  # subnormal numbers would be slow
         probabilities = np.maximum(self.masses, 0.0) * weights
         return np.asarray(np.cumsum(probabilities[::-1])[::-1])
 
     @functools.cached_property
     def first_distribution(self) -> FloatArray:
-        """Estimates of P(S ≤ S₀ + k h) under the first distribution, for k = 0, 1, …; they never fall."""
+        """Estimates of the probability of S ≤ S₀ + k h under the first distribution, for k = 0, 1, …."""
         losses = self.plan.spacing * np.arange(self.plan.points)
-        weights = np.exp(np.maximum(self.log_scale - self.plan.tilt * losses, -700.0))  # no denormal numbers
+        log_weights = self.log_scale - self.plan.tilt * losses
+        weights = np.exp(np.maximum(log_weights, -700.0))  # subnormal numbers would be slow
         probabilities = np.maximum(self.masses, 0.0) * weights
         return np.asarray(np.cumsum(probabilities))
 
     def lattice_delta(self, place: int) -> Interval:
         """Enclose δ of the table's lattice distribution at a lattice point, ε = S₀ + `place` · h.
 
-        S₀ is the least loss, and h the spacing. `delta` bounds the same on one side, also between the points.
+        S₀ is the least loss, and h the spacing.
 
         Args:
-            place: number of the lattice point, at least 0.
+            place: index of the lattice point, from 0.
 
         Returns:
             The lower and the upper bound on δ, both in [0, 1].
         """
-        value, error = self._sum(place + 1, self.plan.spacing)
-        mass_counted_below = self._alias_bound(place * self.plan.spacing)
-        mass_beyond = math.exp(min(self.alias.log_beyond(self.plan.length), 0.0))
-        lower = value - error - mass_counted_below
+        value, error = self._sum_above(place + 1, self.plan.spacing)
+        aliased_mass = self._alias_bound(place * self.plan.spacing)
+        mass_beyond = math.exp(min(self.alias.log_tail(self.plan.length), 0.0))
+        lower = value - error - aliased_mass
         upper = value + error + mass_beyond + self.infinite
         return Interval(min(max(lower, 0.0), 1.0), min(max(upper, 0.0), 1.0))
 
     def _left_out(self, offset: float) -> float:
         """Return a bound on the effect of losses beyond the table on δ at a given ε.
 
-        An upper bound misses the losses beyond the last point. A lower bound counts them as smaller losses with too
-        large a weight, once for each length of the table.
+        The sum for an upper bound lacks the losses beyond the last point. In the sum for a lower bound they count too
+        much, because the table is periodic: it has them as smaller losses, with too large a weight.
 
         Args:
             offset: distance of ε from the least total loss, in nats.
@@ -177,26 +174,27 @@ class LossTable:
             The bound on the effect, at least 0.
         """
         if self.sign > 0:
-            return math.exp(min(self.alias.log_beyond(self.plan.length), 0.0)) + self.infinite
+            return math.exp(min(self.alias.log_tail(self.plan.length), 0.0)) + self.infinite
         return self._alias_bound(offset)
 
     def _alias_bound(self, offset: float) -> float:
-        """Return a bound on the excess of the table's sum for δ, from losses that the table counts as smaller ones.
+        """Return a bound on the excess of the table's sum for δ from losses beyond the table, which has the period A.
 
-        The bound is the sum of a geometric series with the ratio e^{−(μ − λ) A}, for the length A of the table and its
-        tilt λ. The Chernoff bound e^{K − μx} on losses above x gives its first term.
+        A loss beyond the table is counted r periods lower, with a weight that is e^{λ r A} too large for the tilt λ. By
+        the Chernoff bound e^{K − μx} on losses of at least x, the excess is at most e^{K − μ offset} (ρ + ρ² + …), with
+        ρ = e^{−(μ − λ) A}.
 
         Args:
             offset: distance of ε from the least total loss, in nats.
         """
         log_ratio = -(self.alias.tilt - self.plan.tilt) * self.plan.length
-        log_alias = self.alias.log_beyond(offset) + log_ratio - math.log(-math.expm1(log_ratio))
+        log_alias = self.alias.log_tail(offset) + log_ratio - math.log(-math.expm1(log_ratio))
         return math.exp(min(log_alias, 0.0))
 
 
-@functools.lru_cache(maxsize=8)  # two to sixteen megabytes each
+@functools.lru_cache(maxsize=8)  # two to sixteen megabytes for each result
 def loss_tables(steps: Steps, depth: float, finer: float = 1.0) -> tuple[LossTable, LossTable] | None:
-    """Return two tables of the total loss, for lower and for upper bounds on δ.
+    """Return two tables of the total loss of all steps, for lower and for upper bounds on δ.
 
     Args:
         steps: loss distribution of each kind of step, in the direction that removes a contribution, with its count.
@@ -207,7 +205,7 @@ def loss_tables(steps: Steps, depth: float, finer: float = 1.0) -> tuple[LossTab
         The tables; None if the losses do not fit into a table.
     """
     plan = choose_plan(steps, depth, finer)
-    if plan.cells < 2:  # the least loss and at least one more
+    if plan.cells < 2:
         return None
     lower_steps: list[tuple[LatticeStep, int]] = []
     for law, count in steps:
@@ -219,13 +217,16 @@ def loss_tables(steps: Steps, depth: float, finer: float = 1.0) -> tuple[LossTab
     return lower_table, _upper_table(steps, plan)
 
 
-@functools.lru_cache(maxsize=32)  # a tenth of a megabyte each
+@functools.lru_cache(maxsize=32)  # a tenth of a megabyte for each result
 def coarse_table(steps: Steps, depth: float) -> LossTable | None:
-    """Return a table of few points as an upper bound, for estimates; None if the losses do not fit into it.
+    """Return a table of few lattice points for upper bounds on δ, which serve as estimates.
 
     Args:
         steps: loss distribution of each kind of step, in the direction that removes a contribution, with its count.
         depth: −log δ around which the table is accurate, at least 0.
+
+    Returns:
+        The table; None if the losses do not fit into it.
     """
     plan = choose_plan(steps, depth, RESOLUTION.coarse)
     return _upper_table(steps, plan) if plan.cells >= 2 else None
@@ -247,23 +248,21 @@ def _least_loss(steps: Steps) -> float:
 
 
 def _compose(steps: Sequence[tuple[LatticeStep, int]], plan: Plan, least: float, sign: int) -> LossTable:
-    """Return the table of the total loss of independent steps, by one convolution of their tilted distributions.
-
-    Each step's masses are multiplied by e^{λL} and normalised before. The compiled kernel is used if it is built.
+    """Return the table of the total loss of independent steps, by a convolution of their tilted distributions.
 
     Args:
-        steps: lattice distributions with their counts.
-        plan: lattice and tilts.
-        least: sum of log(1 − q) over all steps with inclusion probabilities q.
+        steps: lattice distributions, each with its number of steps.
+        plan: the lattice; the tilt λ of the table; and the larger tilt μ of the Chernoff bound.
+        least: sum of log(1 − q) over all steps, with inclusion probabilities q.
         sign: 1 for upper bounds, −1 for lower bounds.
 
     Returns:
-        The table, with the masses tilted and the bounds on its errors.
+        The table, with bounds on its errors.
     """
     points = plan.points
     losses = plan.spacing * np.arange(plan.cells + 1)
 
-    # The tilted masses of each step, of sum one, and the log moments of the total loss at both tilts.
+    # Multiply the masses of each step by e^{λL} and normalise them. Add the log moments of the steps at both tilts.
     factors, far_factors = np.exp(plan.tilt * losses), np.exp(plan.far_tilt * losses)
     tilted_steps: list[tuple[FloatArray, int]] = []
     log_scale = log_moment = 0.0
@@ -276,9 +275,9 @@ def _compose(steps: Sequence[tuple[LatticeStep, int]], plan: Plan, least: float,
         log_moment += count * math.log(far_moment) * (1.0 + 1e-9) + count * 1e-12  # rounded up
 
     masses = convolve(tilted_steps, points)
-    if masses is None:
+    if masses is None:  # the compiled kernel is not built
         masses = _convolve(tilted_steps, points)
-    untilted_masses = masses * _decay(plan) if plan.tilt > 0.0 else masses
+    untilted_masses = masses * _decay_factors(plan) if plan.tilt > 0.0 else masses
 
     # The weights e^{−(1 + λ) k h} fall below the rounding of 1 at an exponent of 37.
     near_points = math.ceil(37.0 / ((1.0 + plan.tilt) * plan.spacing))
@@ -292,24 +291,23 @@ def _compose(steps: Sequence[tuple[LatticeStep, int]], plan: Plan, least: float,
         near_weights=np.exp(-(1.0 + plan.tilt) * near_losses),
         error=_convolution_error(tilted_steps, plan, plan.tilt * float(losses[-1])),
         infinite=math.fsum(count * step.infinite for step, count in steps),
-        alias=_Alias(log_moment, plan.far_tilt),
+        alias=_ChernoffBound(log_moment, plan.far_tilt),
         sign=sign,
     )
 
 
 def _convolution_error(shares: Sequence[tuple[FloatArray, int]], plan: Plan, exponent: float) -> float:
-    """Return a bound on the error of a weighted sum of a convolution's masses, with weights that rise to 1 and fall.
+    """Return a bound on the error of a sum of a convolution's masses with weights from 0 to 1 that rise, then fall.
 
-    The convolution is a product of powers of fast Fourier transforms. The bound adds the roundings of the transforms
-    and of the masses of each step, of the inverse transform, and of the powers.
+    The convolution is the inverse transform of a product of powers of fast Fourier transforms.
 
     Args:
         shares: tilted masses of each step, of sum one, with the number of such steps.
         plan: the lattice.
-        exponent: largest exponent of the tilt, λ times the largest loss of a step.
+        exponent: largest exponent of the weights e^{λL}, that is, λ times the largest loss of a step.
 
     Returns:
-        The absolute error bound, for masses of sum one.
+        The bound on the absolute error, for masses of sum one.
 
     Source: docs/low-noise.md.
     """
@@ -318,23 +316,24 @@ def _convolution_error(shares: Sequence[tuple[FloatArray, int]], plan: Plan, exp
     error = 0.0
     for share, count in shares:
         mass_after_first = float(share[1:].sum())
-        error += count * UNIT_ROUNDOFF * (16.0 + units * mass_after_first)  # masses and transforms
-    error *= 2.0 + math.log(points)  # in a sum with such weights
-    error += UNIT_ROUNDOFF * (24.0 * stages * math.sqrt(points) + 4.0 * points)  # the inverse transform and the sum
-    error += UNIT_ROUNDOFF * math.fsum(8.0 * count for _, count in shares)  # the powers
+        error += count * UNIT_ROUNDOFF * (16.0 + units * mass_after_first)  # of the masses and their transforms
+    # An error of all frequencies enters a sum with such weights with at most this factor.
+    error *= 2.0 + math.log(points)
+    error += UNIT_ROUNDOFF * (24.0 * stages * math.sqrt(points) + 4.0 * points)  # of the inverse transform and the sum
+    error += UNIT_ROUNDOFF * math.fsum(8.0 * count for _, count in shares)  # of the powers
     return error
 
 
 def _product(first: FloatArray, second: FloatArray) -> float:
-    """Return the inner product of two arrays in this thread; a linear algebra library would wait for its threads."""
+    """Return the inner product of two arrays, computed in this thread: linear algebra libraries wait for others."""
     return float(np.einsum("i,i->", first, second))
 
 
-def _decay(plan: Plan) -> FloatArray:
+def _decay_factors(plan: Plan) -> FloatArray:
     """Return e^{−λ k h} for all lattice points k, as products of two short tables.
 
-    With k = columns · row + column, it is e^{−λ h columns · row} e^{−λ h column}, so that few exponentials are
-    computed. A product errs by (16 + 2 λ k h) u, with the unit of roundoff u.
+    Each k is columns · row + column, so that the factor is e^{−λ h columns · row} e^{−λ h column}, and few exponentials
+    are computed. A product has a relative error of at most (16 + 2 λ k h) u, with the unit roundoff u.
 
     Args:
         plan: the lattice with the spacing h, and the tilt λ of the table.
@@ -361,7 +360,7 @@ def _convolve(steps: Sequence[tuple[FloatArray, int]], points: int) -> FloatArra
     """Return the probabilities of a sum of independent steps on a circle of lattice points, by FFTs.
 
     The transform of a sum is the product of the transforms of its steps. The mass at the first lattice point is added
-    exactly. The compiled kernel does the same faster.
+    after the transform, which keeps it free of rounding errors.
 
     Args:
         steps: probabilities of one step from the first lattice point on, and the number of such steps.
@@ -380,13 +379,11 @@ def _convolve(steps: Sequence[tuple[FloatArray, int]], points: int) -> FloatArra
 
 
 def _power(base: ComplexArray, exponent: int) -> ComplexArray:
-    """Return a power of each element of an array by repeated squaring. The array is overwritten.
-
-    The relative error is at most four roundings for each factor.
+    """Return a power of each element of an array by repeated squaring, with up to four roundings for each factor.
 
     Args:
-        base: base of the power.
-        exponent: exponent of the power, at least 1.
+        base: bases of the powers. The array is overwritten, to save memory.
+        exponent: exponent of the powers, at least 1.
 
     Returns:
         The powers, one for each element of `base`.

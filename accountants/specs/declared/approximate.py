@@ -24,5 +24,5 @@ class Approximate:
 
     @property
     def primitive(self) -> BlackBox:
-        """An unknown mechanism with this guarantee."""
+        """This guarantee as the basic mechanism, of which nothing else is known."""
         return BlackBox(self.epsilon, self.delta)

@@ -42,48 +42,48 @@ class DeclaredProfile:
     reverse: Annotated[ProfilePoints | None, REVERSE] = None
 
     def check(self) -> None:
-        """Check that every list has points, in range and in the order of ε.
+        """Check that each list has a valid number of points, in increasing order of ε, and that all are in range.
 
         Raises:
-            InvalidInput: if a list is empty, too long, not in order, or has a number out of range. It names all faults.
+            InvalidInput: a list is empty, too long or not in order, or an entry is no pair or out of range. The error
+                lists all faults.
         """
-        faults = list(_faults("/points", self.points))
+        faults = list(_find_faults("/points", self.points))
         if self.reverse is not None:
-            faults.extend(_faults("/reverse", self.reverse))
+            faults.extend(_find_faults("/reverse", self.reverse))
         if faults:
             raise InvalidInput(*faults)
 
     @property
     def primitive(self) -> DeclaredBounds:
-        """A mechanism that the bounds admit: its total variation is the least δ of all points."""
+        """A mechanism that the bounds admit: its δ is the least δ of all points, at every ε.
+
+        Lower bounds on the δ of the declared mechanism follow from it.
+        """
         all_points = self.points + (self.reverse or ())
         least_log10_delta = min(log10_delta for _, log10_delta in all_points)
-        # Slightly less, so that rounding does not make it exceed the least δ, or 1.
+        # This factor exceeds the error of the power, so that the result is neither above the least δ nor 1.
         rounded_down = 1.0 - 2.0**-40
         delta = min(10.0**least_log10_delta * rounded_down, rounded_down)
         return DeclaredBounds(0.0, delta)
 
 
-def _faults(pointer: str, points: ProfilePoints) -> Iterator[Fault]:
-    """Yield the faults of one list of points of a privacy profile.
-
-    The privacy profile is δ as a function of ε. The caller states upper bounds on it at several points.
+def _find_faults(pointer: str, points: ProfilePoints) -> Iterator[Fault]:
+    """Yield the faults of one list of points of a privacy profile, that is, of upper bounds on δ at several ε.
 
     Args:
         pointer: JSON pointer of the list in the request.
         points: pairs (ε, log10 δ), which should be in increasing order of ε.
 
     Yields:
-        A fault for each rule that is broken, with the JSON pointer of the list or of the entry.
+        A fault for each violated rule, with the JSON pointer of the list or of the entry.
     """
-    # The length of the list and of its entries. Without pairs the other rules cannot be checked.
     if not 1 <= len(points) <= MOST_POINTS:
         yield Fault(pointer, "has too few or too many points", f"1 to {MOST_POINTS} points")
     if any(len(point) != 2 for point in points):
         yield Fault(pointer, "has an entry that is not a pair [ε, log10 δ]")
-        return
+        return  # order and range can be checked for pairs only
 
-    # The order of the points, and the range of each number.
     if any(left >= right for (left, _), (right, _) in itertools.pairwise(points)):
         yield Fault(pointer, "must be in increasing order of ε")
     for index, (epsilon, log10_delta) in enumerate(points):

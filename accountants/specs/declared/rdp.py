@@ -37,9 +37,9 @@ class Rdp:
         """Check that there are as many divergences as orders, that orders increase, and that all are in range.
 
         Raises:
-            InvalidInput: if a list is empty, too long or of another length, or an entry is out of range.
+            InvalidInput: the lists are empty, too long or of different lengths, the orders do not increase, or an entry
+                is out of range. Only the first fault is reported.
         """
-        # The lengths of both lists, then the orders, then the divergences.
         if not 1 <= len(self.orders) <= MOST_ORDERS:
             raise InvalidInput.at("/orders", "has too few or too many entries", allowed=f"1 to {MOST_ORDERS} orders")
         if len(self.orders) != len(self.epsilons):
@@ -53,10 +53,13 @@ class Rdp:
 
     @property
     def primitive(self) -> DeclaredBounds:
-        """A pure mechanism that the bounds admit: D_a ≤ min(ε, aε²/2) for every ε-private mechanism."""
+        """An ε-private mechanism that the bounds admit, with an ε that is as large as is known to be possible.
+
+        Every ε-private mechanism has a Rényi divergence D_a ≤ min(ε, aε²/2) at order a. So the bound D_a ≤ v admits an
+        ε with ε ≤ v or aε²/2 ≤ v.
+        """
         bounds = zip(self.orders, self.epsilons, strict=True)
-        # The divergence bound v of order a admits every ε with ε ≤ v or aε²/2 ≤ v.
         epsilon = min(max(divergence, math.sqrt(2.0 * divergence / order)) for order, divergence in bounds)
-        # Rounded down by more than the error of the square root: a smaller ε satisfies the bounds, too.
+        # Rounded down by more than the error of the square root, because a smaller ε is also admitted.
         rounded_down = 1.0 - 2.0**-50
         return DeclaredBounds(epsilon * rounded_down, 0.0)

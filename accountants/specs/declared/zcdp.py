@@ -25,6 +25,6 @@ class Zcdp:
 
     @property
     def primitive(self) -> DeclaredBounds:
-        """A mechanism that the bounds admit: one that is √(2ρ)-private, except with probability δ."""
-        # Rounded down by more than the error of the square root: a smaller ε satisfies the bounds, too.
+        """A mechanism that the guarantee admits: one that is √(2ρ)-private, except with probability δ."""
+        # Rounded down by more than the error of the square root, because a smaller ε is also admitted.
         return DeclaredBounds(math.sqrt(2.0 * self.rho) * (1.0 - 2.0**-50), self.delta)

@@ -36,7 +36,7 @@ class DiscreteGaussian:
 
     @property
     def primitive(self) -> ShiftedIntegers:
-        """Discrete Gaussian noise on integers."""
+        """Discrete Gaussian noise on integers, with the largest shift of the integers between neighbours."""
         return ShiftedIntegers(
             "discrete-gaussian", self.scale, IntegerShift.within(self.l2_sensitivity, dimension=self.dimension)
         )

@@ -27,5 +27,5 @@ class DiscreteLaplace:
 
     @property
     def primitive(self) -> NoisyIntegers:
-        """Two-sided geometric noise without a bound."""
+        """Two-sided geometric noise without a bound, with the largest shift of the integers between neighbours."""
         return NoisyIntegers(self.decay_rate, IntegerShift(l1=self.sensitivity, linf=self.sensitivity))

@@ -47,10 +47,10 @@ class PoissonBinomial:
     clients: Annotated[int, SUMMED_CLIENTS] = 1
 
     def check(self) -> None:
-        """Check that the largest possible sum can be computed.
+        """Check that the distribution of a sum of all trials of `clients` clients can be computed.
 
         Raises:
-            InvalidInput: if the product of clients and trials exceeds `LARGEST_SUM`.
+            InvalidInput: the product of clients and trials exceeds `LARGEST_SUM`.
         """
         if self.clients * self.trials > LARGEST_SUM:
             message = "makes sums larger than are computed; fewer clients give a valid, larger bound"
@@ -58,5 +58,5 @@ class PoissonBinomial:
 
     @property
     def primitive(self) -> SummedTrials:
-        """Sums of trials."""
+        """Sums of the trials of at least `clients` clients, as the basic mechanism that theorems are about."""
         return SummedTrials(self.trials, self.theta, self.dimension, self.clients)

@@ -37,6 +37,6 @@ class Skellam:
 
     @property
     def primitive(self) -> ShiftedIntegers:
-        """Skellam noise on integers."""
+        """Skellam noise on integers, with the largest shift of the integers between neighbours."""
         shift = IntegerShift.within(self.l2_sensitivity, dimension=self.dimension, l1=self.l1_sensitivity)
         return ShiftedIntegers("skellam", self.variance, shift)

@@ -29,6 +29,6 @@ class TruncatedDiscreteLaplace:
 
     @property
     def primitive(self) -> NoisyIntegers:
-        """Two-sided geometric noise of at most `noise_levels` steps."""
+        """Two-sided geometric noise of at most `noise_levels`, with the largest shift of the integers of neighbours."""
         shift = IntegerShift(self.l1_sensitivity, self.linf_sensitivity, self.l2_sensitivity, self.dimension)
         return NoisyIntegers(self.decay_rate, shift, self.noise_levels)

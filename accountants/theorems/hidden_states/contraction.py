@@ -29,17 +29,17 @@ ROWS = Quantity(description="rows of a channel: each is the law of the output at
 
 # Theorem 1 and Lemmas 1 and 2 ---------------------------------------------------------------------------------------
 def shift_outputs(epsilon: float, shift: float) -> Outputs:
-    """Return the hockey-stick divergence of two unit Gaussians at distance r, its complement to 1, and r, by name.
+    """Return the hockey-stick divergence of two unit Gaussians at distance r, and its complement to 1.
 
-    The hockey-stick divergence θ_ε(r) = E_{e^ε}(N(r, 1)‖N(0, 1)) is the δ of the Gaussian mechanism at ε. It and 1 −
-    θ_ε(r) also have their decimal logarithms, for values that are too small for a double.
+    The divergence, θ_ε(r) = E_{e^ε}(N(r, 1)‖N(0, 1)), is the δ of the Gaussian mechanism at ε.
 
     Args:
         epsilon: privacy loss ε ≥ 0, in nats.
         shift: distance r ≥ 0 of the means, in standard deviations.
 
     Returns:
-        The three numbers and the logarithms, as the fields of a response.
+        `theta` and `complement`, with `log10_theta` and `log10_complement` for values that are too small for a double,
+        and `shift`, which is r. `theta` or `complement` is left out if it is positive, but below all normal doubles.
     """
     log_value = float(log_theta(epsilon, shift))
     log_complement = float(log_theta_complement(epsilon, shift))
@@ -63,7 +63,7 @@ class FiniteChannel:
         A row of the matrix is the distribution of the output for one input.
 
         Raises:
-            InvalidInput: if there is no row, or a row is no probability vector as long as the first row.
+            InvalidInput: there is no row, or a row is not a probability vector as long as the first row.
         """
         rows: tuple[tuple[Any, ...], ...] = self.rows
         if not rows:
@@ -77,15 +77,15 @@ class FiniteChannel:
 
 @formula(given="Two Gaussians of the same variance.", bounded=False)
 def two_gaussians(*, epsilon: PrivacyLoss, distance: Distance, noise_std: KernelNoiseStd) -> Outputs:
-    """Compute the hockey-stick divergence E_{e^ε} of two Gaussians of the same variance.
+    """Compute the hockey-stick divergence E_{e^ε} of two Gaussians of the same variance, the δ of one release at ε.
 
     Args:
-        epsilon: ε ≥ 0.
-        distance: distance of the means.
+        epsilon: ε ≥ 0, in nats.
+        distance: Euclidean distance of the means.
         noise_std: common standard deviation s per coordinate.
 
     Returns:
-        The divergence, its complement to 1, and the distance in standard deviations.
+        The divergence `theta`, its complement to 1, and the distance in standard deviations, `shift`.
     """
     return shift_outputs(epsilon, distance / noise_std)
 
@@ -94,16 +94,16 @@ def two_gaussians(*, epsilon: PrivacyLoss, distance: Distance, noise_std: Kernel
 def gaussian_kernel(*, epsilon: PrivacyLoss, diameter: ImageDiameter, noise_std: KernelNoiseStd) -> Outputs:
     """Compute the contraction coefficient of the kernel y ↦ N(y, s²I), which adds Gaussian noise to its input.
 
-    Applied to two distributions on a set of diameter D, the kernel multiplies their hockey-stick divergence by at most
-    this coefficient.
+    Applied to two distributions on a set of diameter D, the kernel multiplies their hockey-stick divergence E_{e^ε} by
+    at most this coefficient.
 
     Args:
-        epsilon: ε ≥ 0.
+        epsilon: ε ≥ 0, in nats.
         diameter: diameter D of the set of inputs.
         noise_std: standard deviation s per coordinate.
 
     Returns:
-        The coefficient θ_ε(D/s) in [0, 1], its complement to 1, and D/s.
+        The coefficient `theta` = E_{e^ε}(N(D/s, 1)‖N(0, 1)), its complement to 1, and D/s as `shift`.
     """
     return shift_outputs(epsilon, diameter / noise_std)
 
@@ -121,7 +121,8 @@ def finite_channel(inputs: FiniteChannel) -> Outputs:
         `coefficient`, a number in [0, 1].
     """
     rows = np.asarray(inputs.rows, dtype=np.float64)
-    gamma = math.exp(min(inputs.epsilon, 700.0))  # the minimum keeps e^ε finite
+    # The largest double is about e^709. A smaller γ only increases the coefficient.
+    gamma = math.exp(min(inputs.epsilon, 700.0))
     # Σ_i (p_i − γ q_i)₊ for every two rows p and q.
     divergences = np.maximum(rows[:, None, :] - gamma * rows[None, :, :], 0.0).sum(axis=2)
     return {"coefficient": float(divergences.max())}

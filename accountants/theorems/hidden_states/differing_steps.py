@@ -49,16 +49,17 @@ KERNELS_FELT = 1e-6
 
 @dataclass(frozen=True)
 class Blocks:
-    """Bounds for a record that is used long before the release of the model, one for each block of consecutive steps.
+    """Numbers that bound δ for the early steps of a run, at least `HYBRID_PLACES` before the release of the model.
 
-    Place v means that the record is used v steps before the release; here v ≥ `HYBRID_PLACES`. Neighbouring places form
-    a block. Each array has one entry for each block, which is the largest value in it.
+    Consecutive steps form a block. Each array has one entry for each block, from the release backwards. Except for
+    `counts`, the entry is the largest value of a step in the block.
 
     Attributes:
-        counts: number of places in the block.
-        mu: Gaussian-DP parameter μ of the released model by shifted interpolation, where later noise hides the use.
-        sensitivity: shift of the model by a use, in standard deviations of the step's noise.
-        contraction: diameter r of a later step's image over its noise. Such a step multiplies δ by θ_ε(r) < 1.
+        counts: number of steps in the block.
+        mu: Gaussian-DP parameter μ of the released model, if the record is used in the step.
+        sensitivity: shift of the model by a use of the record, in standard deviations of the step's noise.
+        contraction: diameter r of the set of models after the step, before its noise, in standard deviations of the
+            noise. The step multiplies δ(ε) of an earlier use by at most the δ(ε) of N(r, 1) against N(0, 1).
     """
 
     counts: FloatArray
@@ -69,10 +70,10 @@ class Blocks:
 
 @dataclass(frozen=True)
 class DifferingSteps:
-    """A single pass of steps that differ, released at its end.
+    """Bounds on δ(ε) of a single pass of noisy SGD with steps of different sizes, whose last model is released.
 
-    Step k has its own contraction factor c_k ≤ 1, shift s_k and noise ν_k. A place v of a record means that it is used
-    v steps before the release.
+    A record is in at most one batch. Arrays have one entry for each number v of steps between this use of the record
+    and the release, a "place" in the names.
 
     Attributes:
         run: the run.
@@ -82,7 +83,7 @@ class DifferingSteps:
 
     @cached_property
     def backward(self) -> BackwardRun:
-        """The steps, counted backwards from the release, with the noise that hides a use at each."""
+        """The steps, counted backwards from the release, with the Gaussian-DP parameter μ of a use in each."""
         return BackwardRun(self.run)
 
     @property
@@ -102,14 +103,14 @@ class DifferingSteps:
 
     @cached_property
     def blocks(self) -> Blocks:
-        """Blocks of the steps far from the release, in which all steps share one bound for the use of a record.
+        """Blocks of the steps that are at least `HYBRID_PLACES` before the release. Each counts as its worst step.
 
-        At place v a record is used v ≥ `HYBRID_PLACES` steps before the release. Each block is bounded by its worst
-        place. Within a block the numbers of steps to the release, or from the start, differ by a factor of at most
-        `BLOCK_RATIO`, up to rounding. So little is lost, and the blocks are few.
+        Within a block, the distances to the release or to the start of the run differ by a factor of at most
+        `BLOCK_RATIO`, up to rounding. So the bound is hardly larger, and the blocks are few.
         """
         steps = self.run.steps
         starts = self._block_starts()
+        # The first entry of these two arrays is that of the step `HYBRID_PLACES` before the release.
         sensitivity, contraction = (values[::-1] for values in self.run.shifts(1, steps - HYBRID_PLACES))
         starts_beyond = starts - HYBRID_PLACES
         return Blocks(
@@ -120,20 +121,20 @@ class DifferingSteps:
         )
 
     def _block_starts(self) -> IntArray:
-        """Choose the points that divide the steps of a run into blocks, for bounds by when a record is used.
+        """Choose where the early steps of a run are divided into blocks.
 
-        A place v of a record is the number of steps from its use to the release of the model. In the half of the places
-        next to the release, each block starts `BLOCK_RATIO` times as far from the release as the one before. In the
-        half next to the start of the run, distances are measured from the start.
+        Steps are counted backwards from the release of the model. In the half of them next to the release, each block
+        starts `BLOCK_RATIO` times as far from the release as the one before. In the half next to the start of the run,
+        distances from the start grow by the same ratio.
 
         Returns:
-            The first place of each block in increasing order, from `HYBRID_PLACES` on.
+            The number of steps from the first step of each block to the release: increasing integers, the first one
+            `HYBRID_PLACES`.
         """
         steps = self.run.steps
         most_blocks = math.ceil(math.log(steps) / math.log(BLOCK_RATIO)) + 1
         distances = BLOCK_RATIO ** np.arange(most_blocks)
         middle = 0.5 * (HYBRID_PLACES + steps)
-        # Starts at equal ratios, by the distance from the release and by that from the start of the run.
         from_release = np.floor(HYBRID_PLACES * distances)
         from_start = np.floor(steps - distances)
         near_release = from_release[from_release < middle]
@@ -143,14 +144,15 @@ class DifferingSteps:
     def log_bound(self, epsilon: float, *, contracted: bool) -> Interval:
         """Enclose numerically the logarithm of the upper bound on δ(ε) of the released model.
 
-        The bound is the mean over the places of the record, the numbers of steps from its use to the release. If the
-        order of the batches is known, it is the largest value. Places are evaluated in stages, from the release
-        backwards, until the sum over the remaining ones is negligible.
+        The bound is the expected value over the step that uses the record, with 0 if no step does. If the order of the
+        batches is known, it is the value for the worst step. Steps are evaluated in stages, from the release backwards,
+        until the sum over the remaining ones is negligible.
 
         Args:
             epsilon: ε ≥ 0, in nats.
-            contracted: whether each later step may also multiply δ by θ_ε(r), the δ(ε) of N(r, 1) against N(0, 1), with
-                r the diameter of its image over its noise. Otherwise only the noise of the later steps counts.
+            contracted: whether steps after the use may also contract δ. Such a step multiplies it by the δ(ε) of
+                N(r, 1) against N(0, 1), where r is the diameter of the set of models before its noise, in standard
+                deviations of the noise. Otherwise only the noise of the later steps counts.
 
         Returns:
             A lower and an upper value of the natural logarithm of the bound, which differ by the numerical error.
@@ -164,44 +166,44 @@ class DifferingSteps:
                 values = LogValues(*theta_with_error(epsilon, self.mu[stage]))
             parts.append(values)
 
-            # The last stage, or one beyond which all places are negligible.
+            # Return after the last step, or if all remaining steps are negligible.
             if stage.stop == self.run.steps:
-                return self._mean_over_places(parts)
+                return self._average(parts)
             log_rest = self._log_rest(epsilon, stage.stop, product.value + product.error)
             log_largest = max(float((values.value - values.error).max()) for values in parts)
             if log_rest < log_largest - NEGLIGIBLE:
-                return self._mean_over_places(parts, log_rest)
+                return self._average(parts, log_rest)
 
-        # Places far from the release, in blocks.
         parts.append(self._block_values(epsilon, product, contracted=contracted))
-        return self._mean_over_places(parts)
+        return self._average(parts)
 
-    def _log_rest(self, epsilon: float, first: int, after: float) -> float:
-        """Return an upper bound on the log of the summed bounds on δ(ε) for early uses of a record.
+    def _log_rest(self, epsilon: float, first: int, log_contraction: float) -> float:
+        """Return an upper bound on the log of the summed bounds on δ(ε) over all early uses of a record.
 
-        The uses are at least `first` steps before the release.
+        The record may be used in any step that is at least `first` steps before the release. The bound is the number
+        of these steps, times the smaller of two bounds on each of their δ(ε): the largest one from the noise of the
+        later steps, and the product of the contraction factors of the last `first` steps.
 
         Args:
-            epsilon: ε ≥ 0.
-            first: least number of steps from the record's use to the release at these places.
-            after: upper bound on the log of the product of the contraction factors of the last `first` steps.
+            epsilon: ε ≥ 0, in nats.
+            first: least number of steps from the use to the release.
+            log_contraction: upper bound on the log of that product.
 
         Returns:
-            The natural logarithm of the number of these places times a bound on each term. This bound is the smaller
-            one of e^`after` and of shifted interpolation.
+            The natural logarithm of the bound.
         """
         (log_theta,), _ = theta_with_error(epsilon, self.largest_mu_from[[first]])
-        by_interpolation = float(log_theta) + 1e-9  # more than the error of the logarithm
-        remaining_places = self.run.steps - first
-        return min(by_interpolation, after) + math.log(remaining_places)
+        by_noise = float(log_theta) + 1e-9  # more than the error of the logarithm
+        remaining_steps = self.run.steps - first
+        return min(by_noise, log_contraction) + math.log(remaining_steps)
 
     def _best_windows(self, epsilon: float, stage: slice, product: LogProduct) -> tuple[LogValues, LogProduct]:
-        """Compute the least bound on log δ for some numbers v of steps between a record's use and the release.
+        """Compute the least bound on log δ for a record that is used v steps before the release, for a range of v.
 
-        The bound has two factors. One is δ after the first u of these steps, where their noise and the noise of the use
-        hide the shift by the record. The other is the product of the contraction factors of the v − u later steps. The
-        least bound over some u is used: u = v, u = 0, and the u of `windows`. If contraction has less than
-        `KERNELS_FELT` effect on log δ, the u of `windows` are not tried.
+        The bound is a product of two numbers. The first one is δ after u ≤ v of the later steps, whose noise hides the
+        shift by the record. The second one is the product of the contraction factors of the last v − u steps. The least
+        bound over u = 0, u = v and the u of `windows` is used. If contraction changes log δ by less than
+        `KERNELS_FELT`, the u of `windows` are not tried.
 
         Args:
             epsilon: ε ≥ 0, in nats.
@@ -209,22 +211,21 @@ class DifferingSteps:
             product: log of the product of the contraction factors of the last `stage.start` steps.
 
         Returns:
-            The bounds, and the product of the last `stage.stop` steps for the next stage.
+            The bounds, and the product of the last `stage.stop` steps, which the next stage needs.
         """
         steps = self.run.steps
         sensitivity, contraction = self.run.shifts(steps - stage.stop + 1, steps - stage.start)
         factors = LogValues(*theta_with_error(epsilon, contraction[::-1]))
         products = running_products(product, factors, stage.stop)
 
-        # Every u with the values of μ at the places v of the stage. For u = 0 only the noise of the use hides the
-        # shift.
+        # For u = 0, only the noise of the step that uses the record hides the shift.
         windows = [PlaceWindow(0, sensitivity[::-1])]
         if float(products.value[-1]) < -KERNELS_FELT:
             windows += self._windows_within(stage)
         window_mus = [window.mu for window in windows]
         best, *window_deltas = _log_delta_of_each(epsilon, (self.mu[stage], *window_mus))
 
-        # A window that ends v − u steps before the release is followed by the product of these steps.
+        # `products[i]` is the product of the last `stage.start` + i steps. These are v − u steps for the i-th value.
         for window, delta in zip(windows, window_deltas, strict=True):
             size = delta.value.size
             candidates = LogValues(delta.value + products.value[:size], delta.error + products.error[:size])
@@ -232,16 +233,16 @@ class DifferingSteps:
         return best, LogProduct(float(products.value[-1]), float(products.error[-1]))
 
     def _windows_within(self, stage: slice) -> list[PlaceWindow]:
-        """Return the stored values of μ at some numbers u of steps after a record's use, for a range of times of use.
+        """Return the stored values of μ that apply u steps after the use of a record, for a range of times of use.
 
-        A place v is the number of steps from a record's use to the release. A window has the values of μ at u steps
-        after the use. It is returned if both v and v − u may be places of the range.
+        The record is used v steps before the release, and the window ends v − u steps before it. Both numbers must be
+        in the range.
 
         Args:
-            stage: the places v, consecutive and increasing.
+            stage: the range of v, consecutive and increasing.
 
         Returns:
-            Windows with μ for v = `stage.start` + u, …, as far as both places exist.
+            One window for each possible u, with μ for v = `stage.start` + u and all larger v of the range.
         """
         windows = []
         for length, mu in self.windows:
@@ -252,16 +253,15 @@ class DifferingSteps:
         return windows
 
     def _block_values(self, epsilon: float, product: LogProduct, *, contracted: bool) -> LogValues:
-        """Compute the log of the bound on δ for a record that is used long before the release, one per block of steps.
+        """Compute the log of the bound on δ for a record that is used in one of the early steps, for blocks of steps.
 
-        At place v ≥ `HYBRID_PLACES` a record is used v steps before the release. Neighbouring places form a block.
-        Every place of a block gets the largest bound of the block. The bounds of a block are added up, unless the order
+        Every step of a block gets the largest bound of the block. The bounds of a block are added up, unless the order
         of the batches is known.
 
         Args:
             epsilon: ε ≥ 0, in nats.
             product: log of the product of the contraction factors of the last `HYBRID_PLACES` steps.
-            contracted: whether each later step may also multiply δ by its contraction factor.
+            contracted: whether each step after the use may also multiply δ by its contraction factor.
 
         Returns:
             One natural logarithm for each block, with a bound on its error.
@@ -275,9 +275,10 @@ class DifferingSteps:
         return LogValues(value, best.error + 1e-15)
 
     def _contracted_block_values(self, epsilon: float, product: LogProduct) -> LogValues:
-        """Compute the log of δ(ε) of a record's use times the contraction factors of later steps, for each block.
+        """Compute the log of δ(ε) of a use of the record, times the contraction factors of later steps, for each block.
 
-        A block is a range of numbers of steps from the use to the release. The factors of its own steps are left out.
+        A block is a range of consecutive early steps, each of which may use the record. The bound holds for all of
+        them, because only the factors of the steps after the block are used.
 
         Args:
             epsilon: ε ≥ 0, in nats.
@@ -291,22 +292,21 @@ class DifferingSteps:
         use, use_error = theta_with_error(epsilon, blocks.sensitivity)
         log_block_product = blocks.counts * np.maximum(factor, LEAST_LOG_FACTOR)
         block_error = blocks.counts * factor_error
-        # The product before each block, so without the block's own steps.
+        # Blocks are ordered backwards from the release: the products are those of all steps after the block.
         products = np.append(product.value, product.value + np.cumsum(log_block_product))[:-1]
         product_errors = np.append(product.error, product.error + np.cumsum(block_error))[:-1]
-        rounding = UNIT_ROUNDOFF * self.run.steps * np.abs(products)  # of the running sums
+        rounding = UNIT_ROUNDOFF * self.run.steps * np.abs(products)  # at most one rounding of the sum per step
         return LogValues(use + products, use_error + product_errors + rounding)
 
-    def _mean_over_places(self, parts: list[LogValues], log_rest: float | None = None) -> Interval:
-        """Enclose the log of the mean of bounds on δ(ε) over the steps in which a record may be used.
+    def _average(self, parts: list[LogValues], log_rest: float | None = None) -> Interval:
+        """Enclose the log of the expected bound on δ(ε), if a record is in each batch with probability m/n.
 
-        If the order of the batches is known, the largest bound replaces the mean. A place of a record is the number of
-        steps from its use to the release.
+        If the order of the batches is known, the result is the log of the largest bound.
 
         Args:
-            parts: logs of the bounds, at all places or the first ones. Far places share one value for each block of
-                them.
-            log_rest: upper bound on the log of the sum over the remaining places; None if there are none.
+            parts: logs of the bounds for the steps that may use the record, the last step first. A block of early steps
+                has one value, which is the log of their sum, or of the largest one for a known order.
+            log_rest: upper bound on the log of the sum over steps that are not in `parts`; None if there are none.
 
         Returns:
             A lower and an upper value of the natural logarithm, the upper one at most 0.
@@ -319,7 +319,7 @@ class DifferingSteps:
         if run.known_order:
             return Interval(float(lower.max()), min(float(upper.max()), 0.0))
         log_share = math.log(run.participants) - math.log(run.clients)
-        slack = 1e-13 + 16 * UNIT_ROUNDOFF * abs(log_share)  # for the rounding of the sum and of the share
+        slack = 1e-13 + 16 * UNIT_ROUNDOFF * abs(log_share)  # more than the rounding of the sum and of the share
         low, high = log_sum(lower) + log_share - slack, log_sum(upper) + log_share + slack
         return Interval(low, min(high, 0.0))
 
@@ -327,20 +327,19 @@ class DifferingSteps:
 def _stages(count: int) -> Iterator[slice]:
     """Yield consecutive index ranges that divide a long sum into stages of growing length.
 
-    The terms belong to the places of a record, that is, to the number of steps from its use to the release. The first
-    stage has `FIRST_STAGE` places. Each later stage ends four times as far from the release as the one before.
+    The first stage ends at `FIRST_STAGE`. Each later stage ends at four times the end of the previous one.
 
     Args:
-        count: number of places, the terms of the sum.
+        count: number of terms of the sum.
 
     Yields:
         Consecutive ranges from 0 to `count`.
     """
-    first = 0
-    while first < count:
-        last = min(count, max(FIRST_STAGE, 4 * first))
-        yield slice(first, last)
-        first = last
+    start = 0
+    while start < count:
+        stop = min(count, max(FIRST_STAGE, 4 * start))
+        yield slice(start, stop)
+        start = stop
 
 
 def _log_delta_of_each(epsilon: float, mus: Sequence[FloatArray]) -> list[LogValues]:
@@ -354,6 +353,6 @@ def _log_delta_of_each(epsilon: float, mus: Sequence[FloatArray]) -> list[LogVal
         For each array, the natural logarithms with bounds on their errors.
     """
     theta, error = theta_with_error(epsilon, np.concatenate(mus))
-    ends = np.cumsum([mu.size for mu in mus])[:-1]
-    thetas, errors = np.split(theta, ends), np.split(error, ends)
-    return [LogValues(*part) for part in zip(thetas, errors, strict=True)]
+    boundaries = np.cumsum([mu.size for mu in mus])[:-1]
+    values, errors = np.split(theta, boundaries), np.split(error, boundaries)
+    return [LogValues(*value_and_error) for value_and_error in zip(values, errors, strict=True)]

@@ -65,8 +65,8 @@ class OneDimensionalRun:
     def uses(self, steps: int) -> FloatArray:
         """Return which of the first steps use the record in a fixed order of the batches, as 1 and 0.
 
-        The record is placed for the largest effect: in the batch of the first step after which the model may be
-        released.
+        The record is in the batch of the first step after which the model may be released. Any choice of the record
+        gives a valid lower bound on δ.
 
         Args:
             steps: number of steps, at least 0.
@@ -94,17 +94,17 @@ class OneDimensionalRun:
     def pulls(self, steps: int) -> tuple[FloatArray, FloatArray] | None:
         """Return the possible total shifts of the model by the record (its pulls), and their probabilities.
 
-        The unit is the shift of one step. The projection onto the ball is ignored. A shift in an early step is
-        multiplied by the contraction factor of each later step.
+        The unit is `shift`, the shift of one step. The projection onto the ball is ignored. Each later step multiplies
+        a shift by the contraction factor. The run must have a known distribution (`has_known_distribution`).
 
         Args:
             steps: number of steps before the release, at least 1.
 
         Returns:
-            The shifts and their probabilities, two arrays of one length. None if batches are drawn anew and steps
-            contract, because there are then too many possible shifts.
+            The shifts and their probabilities, two arrays of one length. None if partial batches are drawn anew and
+            steps contract, because there are then too many possible shifts.
         """
-        powers = self.contraction ** np.arange(steps - 1.0, -1.0, -1.0)  # effect of each step's shift at the end
+        powers = self.contraction ** np.arange(steps - 1.0, -1.0, -1.0)  # effect of each step's shift at the release
         # Full batches: every step uses the record.
         if self.has_equal_steps and self.share == 1.0:
             return np.asarray([powers.sum()]), np.ones(1)
@@ -128,35 +128,36 @@ class OneDimensionalRun:
     def _binomial_pulls(self, steps: int) -> tuple[FloatArray, FloatArray]:
         """Return the possible numbers of uses of the record in steps with fresh batches, and their probabilities.
 
-        Each step uses the record with the same probability, independently. The number of uses is hence binomial.
+        Each step uses the record with probability `share`, independently. The number of uses is hence binomial.
 
         Args:
-            steps: number of steps before the release, none of which contracts.
+            steps: number of steps before the release.
 
         Returns:
             The numbers 0, …, `steps` and their probabilities, two arrays of one length.
         """
-        times = np.arange(steps + 1.0)
-        log_binomial = gammaln(steps + 1.0) - gammaln(times + 1.0) - gammaln(steps - times + 1.0)
-        # Binomial probabilities, from logarithms because the coefficients may overflow.
-        weights = np.exp(log_binomial + xlogy(times, self.share) + xlog1py(steps - times, -self.share))
-        return times, np.asarray(weights)
+        uses = np.arange(steps + 1.0)
+        # Logarithms, because binomial coefficients may overflow.
+        log_coefficients = gammaln(steps + 1.0) - gammaln(uses + 1.0) - gammaln(steps - uses + 1.0)
+        probabilities = np.exp(log_coefficients + xlogy(uses, self.share) + xlog1py(steps - uses, -self.share))
+        return uses, np.asarray(probabilities)
 
 
 def one_dimensional_run(spec: ProjectedSgd) -> OneDimensionalRun | None:
-    """Return a run of projected SGD on a line, in which each use of the record shifts the model as far as possible.
+    """Return a one-dimensional run of projected SGD in which each use of the record shifts the model far.
 
-    Lower bounds on δ follow from the distribution of its released model.
+    Lower bounds on δ follow from the distribution of its released model. The losses are quadratic with curvature λ. A
+    record adds a gradient of size L − λρ, so that no gradient exceeds the Lipschitz constant L on the ball of radius ρ.
 
     Args:
         spec: the run to be accounted for: step sizes, noise, batches and the class of losses.
 
     Returns:
-        The run on the line. None if step sizes or noise change, or if the record cannot shift the model. It is also
-        None if the noise is zero, or the shift over the noise is infinite as a double.
+        The run on the line. None if step sizes or noise change, if L ≤ λρ, or if a step size exceeds 1/λ. It is also
+        None if the noise is zero as a double, or the shift over the noise is infinite.
     """
     step, noise = spec.step_schedule.constant, spec.noise_schedule.constant
-    # L − λρ, rounded down: a record may have a smaller gradient than the Lipschitz constant allows.
+    # L − λρ, rounded down: a smaller gradient is still possible, a larger one is not.
     pull = -round_up(Fraction(spec.strong_convexity) * Fraction(spec.radius) - Fraction(spec.lipschitz))
     if step is None or noise is None or not pull > 0.0:
         return None

@@ -23,7 +23,7 @@ ACCURACY = 1e-9
 """Relative error of sums of up to two million products, and of binomial weights."""
 _TAIL_ACCURACY = 1e-12
 """Relative error of the normal tail at up to 38 standard deviations; 2.3e-13 is measured."""
-_LEAST = 1e-290
+_LEAST_MASS = 1e-290
 """Least mass of a cell. A smaller cell is merged with the next one, because its digits may be lost by underflow."""
 
 
@@ -47,28 +47,28 @@ def symmetric_points(end: float, count: int) -> FloatArray:
 def half_line_error(reach: float, deviation: float, roundings: int = 8) -> float:
     """Return a bound on the relative error of a computed Gaussian probability of a half-line, if it is above 1e-290.
 
-    The argument of the normal tail is a rounded difference over the standard deviation. A change of the argument
-    changes the log of the tail by up to 40 times as much, because the argument is at most 37.
+    The argument of the normal tail function is a rounded difference, divided by the standard deviation. Above 1e-290
+    the argument is at most 37. There the log of the tail function has a slope of less than 40.
 
     Args:
-        reach: bound on the size of both terms of the difference.
+        reach: bound on the absolute values of the edge of the half-line and of the mean, whose difference is used.
         deviation: least standard deviation.
-        roundings: number of roundings of the terms and of the standard deviation.
+        roundings: number of roundings of the two terms and of the standard deviation.
 
     Returns:
         The bound, a number without unit.
     """
-    # The error of evaluating the tail, and 40 times the error of its argument.
+    # The error of the tail function, and the error of its argument times the slope.
     return _TAIL_ACCURACY + 40 * roundings * UNIT_ROUNDOFF * reach / deviation
 
 
 def move_cells_down(below: FloatArray, above: FloatArray, error: float, moved: float = 0.0) -> FloatArray:
     """Compute the probabilities of intervals of a line, rounded so that the distribution is below the true one.
 
-    "Below" is meant stochastically: smaller values are more likely. The edges cut the line into intervals, the cells.
-    Mass is moved to lower cells by more than the rounding error of the given probabilities. The mass of a cell in the
-    lower half of the line is a difference of probabilities below its edges. In the upper half it is a difference of
-    probabilities above them. So small masses keep their digits.
+    "Below" is meant stochastically: every half-line (−∞, x] is at least as probable. The edges divide the line into
+    intervals, the cells. Mass is moved to lower cells by more than the rounding error of the given probabilities. In
+    the lower half of the line, the mass of a cell is a difference of probabilities below its edges, in the upper half
+    of probabilities above them. So small masses keep their digits.
 
     Args:
         below: probability of a value below each edge, along the last axis.
@@ -111,27 +111,27 @@ class _CellMasses(NamedTuple):
 
 
 def monotone_pair(first: FloatArray, second: FloatArray) -> Pair:
-    """Merge intervals of a line until the likelihood ratio of two distributions on them increases.
+    """Merge intervals of a line until the likelihood ratio of two distributions on them never decreases.
 
-    The cells are the intervals into which the line is cut. Neighbouring cells are merged until the ratio of both masses
-    is monotone along the line. Merging is post-processing, so δ of the merged distributions stays a valid lower bound.
-    Cells of tiny mass are merged too, because their digits may be lost.
+    The ratio is that of the mass of an interval (a cell) under the first distribution to that under the second one.
+    Merging is post-processing, so the δ of the merged distributions is still a lower bound. Cells of tiny mass are
+    merged too, because their digits may be lost by underflow.
 
     Args:
         first: masses of the cells under the first distribution, in the order of the line.
         second: masses of the same cells under the second distribution.
 
     Returns:
-        The two distributions on the merged cells, as logarithms of the masses.
+        The two distributions on the merged cells, as a pair from which bounds on δ are computed.
     """
     cells: list[_CellMasses] = []
     for first_mass, second_mass in zip(first.tolist(), second.tolist(), strict=True):
-        # Add the next cell, and merge backwards as long as the ratio does not increase.
+        # Add the next cell, and merge backwards as long as the ratio decreases.
         cells.append(_CellMasses(max(first_mass, 0.0), max(second_mass, 0.0)))
         while len(cells) > 1 and _must_merge(cells[-2], cells[-1]):
             cells[-2:] = [_merge_cells(cells[-2], cells[-1])]
-    # Only the last cell may still be tiny.
-    if len(cells) > 1 and min(cells[-1]) < _LEAST:
+    # A tiny cell is merged with the next one, which the last cell lacks.
+    if len(cells) > 1 and min(cells[-1]) < _LEAST_MASS:
         cells[-2:] = [_merge_cells(cells[-2], cells[-1])]
     log_first, log_second = np.log(np.asarray(cells)).T
     return finite_pair(log_first, log_second, ACCURACY)
@@ -145,4 +145,4 @@ def _merge_cells(left: _CellMasses, right: _CellMasses) -> _CellMasses:
 def _must_merge(left: _CellMasses, right: _CellMasses) -> bool:
     """Return whether the left cell is too small, or the likelihood ratio decreases to the right cell."""
     decreases = left.first * right.second > right.first * left.second
-    return min(left) < _LEAST or decreases
+    return min(left) < _LEAST_MASS or decreases

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def check_setting(theorem: Theorem, spec: ProjectedSgd, case: Case) -> Refusal | None:
     """Check whether bounds on the released model of projected SGD apply to a request.
 
-    The setting of the request is its neighbouring relation, protected unit and observer. Rejected are observers of more
-    than the released model, add-or-remove-one, and too many different steps.
+    They do not apply to an observer of more than the released model, or to the relation add-or-remove-one. Runs with
+    too many steps of changing size or noise are also rejected, because their privacy curve would take too long.
 
     Args:
         theorem: the theorem that the refusal names.
@@ -27,7 +27,7 @@ def check_setting(theorem: Theorem, spec: ProjectedSgd, case: Case) -> Refusal |
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        A refusal, which says why the theorem does not apply; None if the setting is covered.
+        A refusal, which says why the theorem does not apply; None if it may apply.
     """
     if case.setting.observer != "final-model":
         return Refusal(theorem, "covers the released model only; for an observer who sees more, use the composition")
@@ -47,7 +47,7 @@ def fixed_batches(theorem: Theorem, spec: ProjectedSgd) -> Refusal | None:
         spec: the run.
 
     Returns:
-        A refusal, which says why the theorem does not apply, if batches are drawn anew; None otherwise.
+        A refusal if batches are drawn anew; None if they are fixed, or if every batch has all clients.
     """
     draws_anew = spec.batches == "without-replacement" and spec.participants < spec.clients
     if draws_anew:
@@ -60,10 +60,10 @@ def single_pass(theorem: Theorem, spec: ProjectedSgd) -> Refusal | None:
 
     Args:
         theorem: the theorem that the refusal names.
-        spec: the run of T steps on batches of m of n clients.
+        spec: the run: T steps, each with a batch of m of the n clients.
 
     Returns:
-        A refusal, which says why the theorem does not apply, if the run is longer; None otherwise.
+        A refusal if T > n/m; None otherwise.
     """
     if spec.steps <= spec.period:
         return None
@@ -73,7 +73,7 @@ def single_pass(theorem: Theorem, spec: ProjectedSgd) -> Refusal | None:
 def smooth_and_convex(theorem: Theorem, spec: ProjectedSgd, run: ProjectedRun) -> Refusal | None:
     """Check whether losses are convex and β-smooth, and all step sizes at most 2/β.
 
-    A gradient step then moves two models no further apart.
+    Under these conditions, a gradient step does not increase the distance of two models.
 
     Args:
         theorem: the theorem that the refusal names.
@@ -81,7 +81,7 @@ def smooth_and_convex(theorem: Theorem, spec: ProjectedSgd, run: ProjectedRun) -
         run: the same run under the relation of the setting.
 
     Returns:
-        A refusal, which says why the theorem does not apply, if a condition fails; None otherwise.
+        A refusal that states the condition which fails; None if all hold.
     """
     if not spec.convex:
         return Refusal(theorem, "needs convex losses")

@@ -73,17 +73,17 @@ K_OF_T = Theorem(
 
 
 def one_of_t(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of the Gaussian mechanism if each unit is in one random batch of each epoch; or a refusal.
+    """Return the guarantee of the Gaussian mechanism if each unit is in one random and secret batch of each epoch.
 
-    A unit is the protected record or client. Its batch is secret, which amplifies its privacy.
+    A unit is the protected record or client.
 
     Args:
         spec: specification of the allocation of units to batches.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee, with upper and lower bounds on δ. For other mechanisms, allocations and relations it is a
-        refusal, which says why the theorem does not apply.
+        The guarantee, with upper and lower bounds on δ. For other mechanisms, allocations and relations a refusal,
+        which says why the theorem does not apply.
     """
     if refusal := _reject_setting(ONE_OF_T, case):
         return refusal
@@ -93,7 +93,7 @@ def one_of_t(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
         return Refusal(ONE_OF_T, f"a unit is in {spec.times_chosen} of {spec.steps} batches")
     shift, runs = _shift_and_runs(spec)
 
-    # For extreme noise the pair of the theorem is not computed. Public batches give a valid bound.
+    # For extreme noise the pair of the theorem is not computed. The bound for public batches is valid.
     if not has_allocation_pairs(shift):
         public_curve = Curve(_public_batches_pair(spec), _extreme_noise_pairs(spec, case))
         return _guarantee(spec, case, ONE_OF_T, public_curve)
@@ -101,7 +101,7 @@ def one_of_t(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
     pairs = allocation_pairs(shift, spec.steps, CELLS)
     upper = composed_pair([(pairs.upper, runs)], case.effort)
     attained = composed_pair([(pairs.attained, runs)], case.effort)
-    # Under much noise the cells may be too wide, and the bound with public batches smaller.
+    # Under much noise, the bound for public batches may be smaller, because the cells are too wide for small losses.
     if shift < _LITTLE_SHIFT:
         upper = least_of([upper, _public_batches_pair(spec)])
     attained_pairs = (attained, _sum_of_outputs(spec), *_hidden_sets(spec))
@@ -109,17 +109,19 @@ def one_of_t(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
 
 
 def k_of_t(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of the Gaussian mechanism if each unit is in k random batches of each epoch; or a refusal.
+    """Return the guarantee of the Gaussian mechanism if each unit is in k random and secret batches of each epoch.
 
-    The lower bounds come from three statistics: the sum of the capped likelihood ratios of all outputs, the sum of all
-    outputs, and for small noise the largest output. They are exact if every unit is in all batches.
+    A unit is the protected record or client. The lower bounds come from statistics of the outputs: the sum of capped
+    likelihood ratios, the sum of all outputs and, for small noise, the largest output. If every unit is in all batches,
+    the bounds are exact.
 
     Args:
         spec: the allocation of units to batches.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee, or a refusal for other mechanisms and relations.
+        The guarantee, with upper and lower bounds on δ. For other mechanisms and relations a refusal, which says why
+        the theorem does not apply.
     """
     if refusal := _reject_setting(K_OF_T, case):
         return refusal
@@ -129,12 +131,12 @@ def k_of_t(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
         return _guarantee(spec, case, K_OF_T, Curve(_public_batches_pair(spec), (_sum_of_outputs(spec),)))
     shift, runs = _shift_and_runs(spec)
 
-    # For extreme noise the pairs of the theorem are not computed. Public batches give a valid bound.
+    # For extreme noise the pairs of the theorem are not computed. The bound for public batches is valid.
     if not has_allocation_pairs(shift):
         public_curve = Curve(_public_batches_pair(spec), _extreme_noise_pairs(spec, case))
         return _guarantee(spec, case, K_OF_T, public_curve)
 
-    # The composition of an allocation to one batch of each block.
+    # k independent allocations, to one batch of each block, dominate an allocation to k batches.
     blocks = [(_block_pair(shift, size), runs * count) for size, count in block_sizes(spec.steps, spec.times_chosen)]
     upper = composed_pair(blocks, case.effort)
     if shift < _LITTLE_SHIFT:
@@ -155,25 +157,27 @@ def block_sizes(steps: int, times_chosen: int) -> list[tuple[int, int]]:
         times_chosen: number k of blocks, from 1 to t.
 
     Returns:
-        Each size with the number of blocks of this size. There is one size if k divides t, otherwise there are two that
-        differ by 1.
+        Each size with the number of blocks of this size: one size if k divides t, otherwise two that differ by 1.
+
+    Example:
+        >>> block_sizes(10, 4)
+        [(3, 2), (2, 2)]
     """
-    size, longer = divmod(steps, times_chosen)
-    if longer == 0:
+    size, remainder = divmod(steps, times_chosen)
+    if remainder == 0:
         return [(size, times_chosen)]
-    return [(size + 1, longer), (size, times_chosen - longer)]
+    return [(size + 1, remainder), (size, times_chosen - remainder)]
 
 
 def reject_seen_batches(theorem: Theorem, case: Case) -> Refusal | None:
-    """Check whether the batches of a client are secret, which amplification needs.
+    """Check whether the batches of a protected client are secret, because amplification requires it.
 
     Args:
         theorem: the theorem that the refusal names.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        A refusal, which says why the theorem does not apply, if the observer sees in which batches a client is. None
-        otherwise.
+        A refusal if a client is protected and the observer sees in which batches it is; None otherwise.
     """
     setting = case.setting
     if setting.unit == "client" and sees_clients_drawn(setting.observer, "random-allocation"):
@@ -189,8 +193,7 @@ def _reject_setting(theorem: Theorem, case: Case) -> Refusal | None:
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        A refusal, which says why the theorem does not apply, for replace-one and for an observer who sees the batches
-        of a client. None otherwise.
+        A refusal for replace-one, and for an observer who sees the batches of a protected client; None otherwise.
     """
     if case.setting.relation == "replace-one":
         return Refusal(theorem, "the pair of this theorem is for a unit that is added, removed or zeroed")
@@ -198,18 +201,15 @@ def _reject_setting(theorem: Theorem, case: Case) -> Refusal | None:
 
 
 def _block_pair(shift: float, size: int) -> Pair:
-    """Return two distributions that dominate a Gaussian mechanism on several batches, one of which has the unit.
-
-    Dominating means that their hockey-stick divergence bounds δ. The unit is a record or client.
+    """Return a dominating pair of a Gaussian mechanism that runs on several batches, of which one has the unit.
 
     Args:
-        shift: norm of the unit's contribution over the standard deviation of the noise.
+        shift: norm of the contribution of the unit (record or client), in standard deviations of the noise.
         size: number of the batches, at least 1. The unit is in each with the same probability.
 
     Returns:
-        The pair, with the shift rounded up.
+        Two distributions whose hockey-stick divergence is an upper bound on δ.
     """
-    # The shift is rounded up, which moves the two Gaussians further apart.
     if size == 1:
         return gaussian_pair(shift * (1.0 + 4 * UNIT_ROUNDOFF))
     return allocation_pairs(shift, size, CELLS).upper
@@ -224,7 +224,8 @@ def squared_shift(mechanism: Spec) -> Fraction | None:
         mechanism: specification of a Gaussian mechanism, or of a composition or repetition of such mechanisms.
 
     Returns:
-        The square of the shift in standard deviations, as in `sum_of_squares`. None if any other mechanism is run.
+        The squared shift, in standard deviations of the noise, computed by `sum_of_squares`. None if another mechanism
+        is among the releases.
     """
     releases = [(gaussian_multiplier(release), times) for release, times in flatten(mechanism)]
     gaussian = [(multiplier, times) for multiplier, times in releases if multiplier is not None]
@@ -239,15 +240,15 @@ def sum_of_squares(releases: Sequence[tuple[float, int]]) -> Fraction:
     largest.
 
     Args:
-        releases: noise multiplier of each release, and the number of its runs. There is at least one release.
+        releases: at least one release: its noise multiplier, and the number of its runs.
 
     Returns:
-        The sum as a fraction.
+        The sum.
     """
     runs: Counter[float] = Counter()
     for multiplier, times in releases:
         runs[multiplier] += times
-    # Terms relative to the largest one, 1/least², are cut to multiples of 1/_SCALE, which keeps fractions short.
+    # Relative to the largest term, 1/least², terms are rounded down to multiples of 1/_SCALE. So fractions stay short.
     least = Fraction(min(runs))
     scaled_sum = 0
     for multiplier, times in runs.items():
@@ -258,8 +259,8 @@ def sum_of_squares(releases: Sequence[tuple[float, int]]) -> Fraction:
 def _shift_and_runs(spec: RandomAllocation) -> tuple[float, int]:
     """Return the shift of one allocation in standard deviations, and the number of independent allocations.
 
-    If batches are kept over E epochs, the E outputs of a batch act as one output with a shift √E times as large.
-    Otherwise every epoch is an allocation of its own.
+    If a unit keeps its batches over E epochs, the E outputs of a batch amount to one output, with a shift that is √E
+    times as large. Otherwise every epoch is an independent allocation.
 
     Args:
         spec: specification of the allocation of units to batches.
@@ -287,11 +288,10 @@ def _public_batches_pair(spec: RandomAllocation) -> Pair:
 
 
 def _extreme_noise_pairs(spec: RandomAllocation, case: Case) -> tuple[Pair, ...]:
-    """Return distributions of the sum and of the largest of the outputs, for lower bounds on δ of a random allocation.
+    """Return distributions of statistics of the outputs, for lower bounds on δ of a random allocation.
 
-    Such a statistic is post-processing, so the divergence of its distributions on neighbours bounds δ from below. The
-    largest output is used only for small noise, where it shows the unit (record or client). `_hidden_sets` says when
-    the largest sum of k outputs is used.
+    A statistic is post-processing, so the divergence of its distributions on neighbours is a lower bound on δ. The
+    statistics are the sum of the outputs; the largest output, if the noise is small; and the test of `_hidden_sets`.
 
     Args:
         spec: specification of the allocation.
@@ -300,12 +300,11 @@ def _extreme_noise_pairs(spec: RandomAllocation, case: Case) -> tuple[Pair, ...]
     Returns:
         Pairs of distributions, at least one.
     """
-    # Shifts are rounded down, for lower bounds.
     shift, runs = _shift_and_runs(spec)
     total = _sum_of_outputs(spec)
     if shift < 1.0 or not math.isfinite(shift):
         return (total, *_hidden_sets(spec))
-    lower_shift = shift * (1.0 - 4 * UNIT_ROUNDOFF)  # rounded down
+    lower_shift = shift * (1.0 - 4 * UNIT_ROUNDOFF)  # rounded down, for a lower bound
     largest = largest_sum_pair(lower_shift, 0.0, spec.steps, spec.times_chosen)
     return total, composed_pair([(largest, runs)], case.effort), *_hidden_sets(spec)
 
@@ -319,12 +318,11 @@ def _hidden_sets(spec: RandomAllocation) -> tuple[Pair, ...]:
         spec: specification of the allocation of units to batches.
 
     Returns:
-        One pair of distributions. There is none if the number of sets exceeds e^{μ²/2}, for the μ of public batches.
-        Most privacy losses are then negative.
+        One pair of distributions. None if the number of sets is at least e^{μ²/2}, where μ is the Gaussian DP parameter
+        of public batches: most privacy losses would then be negative.
     """
-    # The Gaussian DP parameter of public batches, rounded down.
     shift, runs = _shift_and_runs(spec)
-    mu = shift * math.sqrt(spec.times_chosen * runs) * (1.0 - 4 * UNIT_ROUNDOFF)
+    mu = shift * math.sqrt(spec.times_chosen * runs) * (1.0 - 4 * UNIT_ROUNDOFF)  # rounded down, for a lower bound
     log_sets = log_choices(spec.steps, spec.times_chosen, runs)
     mean_loss = 0.5 * mu * mu
     if log_sets < mean_loss < math.inf:
@@ -333,9 +331,9 @@ def _hidden_sets(spec: RandomAllocation) -> tuple[Pair, ...]:
 
 
 def _sum_of_outputs(spec: RandomAllocation) -> Pair:
-    """Return two Gaussian distributions for lower bounds on δ of a random allocation, from the outputs added up.
+    """Return two Gaussian distributions for lower bounds on δ of a random allocation, from sums of the outputs.
 
-    They are the distributions of the sum of the outputs of each epoch. The sum does not depend on the batches.
+    In each epoch, the outputs of all batches are added up. The sum does not depend on the batches of the unit.
 
     Args:
         spec: specification of the allocation of units to batches.
@@ -344,14 +342,11 @@ def _sum_of_outputs(spec: RandomAllocation) -> Pair:
         The two distributions, with their Gaussian DP parameter rounded down.
     """
     mu = root_up(_squared_shift(spec) * spec.times_chosen**2 * spec.epochs / spec.steps)
-    return gaussian_pair(mu * (1.0 - 4 * UNIT_ROUNDOFF))  # rounded down
+    return gaussian_pair(mu * (1.0 - 4 * UNIT_ROUNDOFF))
 
 
 def _guarantee(spec: RandomAllocation, case: Case, theorem: Theorem, curve: Curve) -> Guarantee:
     """Return the guarantee of a random allocation with given bounds on δ.
-
-    A guarantee has the neighbouring relation, the protected unit and the observer; the bounds on δ and their
-    derivation; and the conditions that the caller declares.
 
     Args:
         spec: specification of the allocation.
@@ -360,9 +355,10 @@ def _guarantee(spec: RandomAllocation, case: Case, theorem: Theorem, curve: Curv
         curve: the privacy curve, with upper and lower bounds on δ.
 
     Returns:
-        The guarantee, which declares that noise is added to one sum and that the allocation is secret.
+        The guarantee for the requested setting. Its conditions are that noise is added to one sum, and that the
+        allocation is secret.
     """
-    # The noise of several Gaussian releases is that of the release to which they amount.
+    # Several Gaussian releases from a batch amount to one, which has this noise multiplier.
     noise_multiplier = gaussian_multiplier(spec.mechanism) or 1.0 / root_up(_squared_shift(spec))
     step = theorem.because(
         steps=spec.steps,

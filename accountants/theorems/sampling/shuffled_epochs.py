@@ -49,16 +49,16 @@ MOST_STEPS = 10**6
 def shuffled_epochs(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of a mechanism that runs on all batches of a shuffled data set, once in each epoch.
 
-    A unit (the protected record or client) is in one batch of each epoch. The upper bound is hence the composition of
-    one run for each epoch. The lower bounds come from concrete neighbours.
+    A unit (the protected record or client) is in at most one batch of each epoch. So the upper bound is the composition
+    of one run for each epoch. The lower bounds come from concrete neighbours.
 
     Args:
         spec: specification of the shuffled epochs.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee. It is a refusal, which says why the theorem does not apply, for add-or-remove-one, and if the
-        shuffled units are not the protected ones.
+        The guarantee. For add-or-remove-one, or if the shuffled units are not the protected ones, a refusal, which says
+        why the theorem does not apply.
     """
     unit, relation = case.setting.unit, case.setting.relation
     level = drawn_level(spec, unit)
@@ -93,10 +93,10 @@ def shows_batches(mechanism: Spec) -> bool:
 def _attained_pairs(spec: Subsampled, case: Case, inner: Guarantee) -> list[Pair]:
     """Return output distributions of one shuffled epoch on concrete neighbours, for lower bounds on δ.
 
-    A unit is a record or client. For a Gaussian mechanism under replace-one, all other contributions equal the
-    replacing one, and the replaced one is opposite. Under zero-out-one, all other contributions are zero, or all are
-    opposite. For other mechanisms all other units equal the replacing or zeroed one. So a batch without the unit has
-    the output of the second data set.
+    The neighbours differ in one unit, a record or client. For a Gaussian mechanism under replace-one, all other
+    contributions equal the replacing one, and the replaced one is its negative. Under zero-out-one, all other
+    contributions are zero, or the negative of the unit's. For other mechanisms, all other units equal the replacing or
+    zeroed one. So a batch without the unit has the same output as in the second data set.
 
     Args:
         spec: the shuffled epochs. A remainder is taken as a smaller last batch, which the spec admits.
@@ -106,7 +106,6 @@ def _attained_pairs(spec: Subsampled, case: Case, inner: Guarantee) -> list[Pair
     Returns:
         The pairs; none if an epoch has more than `MOST_STEPS` batches.
     """
-    # The unit is in each full batch with one probability, and in the smaller last one with another.
     batch_size, population = spec.batch_size or 1, spec.population or 1
     steps, remainder = divmod(population, batch_size)
     if steps > MOST_STEPS:
@@ -117,7 +116,6 @@ def _attained_pairs(spec: Subsampled, case: Case, inner: Guarantee) -> list[Pair
         shift = (1.0 - 4 * UNIT_ROUNDOFF) / noise_multiplier  # rounded down, for lower bounds
         return _gaussian_pairs(shift, steps, share, last_share, is_replaced=case.setting.relation == "replace-one")
 
-    # Other mechanisms: all other units equal the replacing or zeroed one.
     batches = AllocatedBatches(steps, share=share, last_share=last_share)
     pairs: list[Pair] = []
     for witness in inner.curve.witnesses[:MOST_WITNESSES]:
@@ -132,12 +130,12 @@ def _attained_pairs(spec: Subsampled, case: Case, inner: Guarantee) -> list[Pair
 def _gaussian_pairs(shift: float, steps: int, share: float, last_share: float, *, is_replaced: bool) -> list[Pair]:
     """Return output distributions of a Gaussian mechanism in one shuffled epoch, for lower bounds on δ.
 
-    A unit, that is, a record or client, is in one of the batches.
+    They are the distributions of the mean likelihood ratio of the batches' sums, and of the largest of these sums.
 
     Args:
         shift: norm of a contribution, in standard deviations of the noise, rounded down.
         steps: number of batches of full size.
-        share: probability that a unit is in a given one of them.
+        share: probability that the unit (record or client) is in a given one of them.
         last_share: probability that it is in a further, smaller batch; 0 if there is none.
         is_replaced: whether the relation is replace-one; otherwise it is zero-out-one.
 
@@ -147,11 +145,10 @@ def _gaussian_pairs(shift: float, steps: int, share: float, last_share: float, *
     pairs: list[Pair] = []
     change = 2.0 * shift if is_replaced else shift
 
-    # By the mean likelihood ratio of the batch sums.
     if has_allocation_pairs(change):
         pairs.append(unequal_attained_pair(change, steps, share, last_share, CELLS))
 
-    # By the largest batch sum.
+    # Under replace-one, the largest sum is used only if there is no other pair.
     is_needed = not is_replaced or not pairs
     if math.isfinite(shift) and is_needed:
         batch_count = steps + (last_share > 0.0)

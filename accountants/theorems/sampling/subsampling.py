@@ -109,7 +109,7 @@ def full_batch(spec: Subsampled, case: Case) -> Guarantee | Refusal:
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee, or a refusal if the batch may leave records out, or if no valid bound is known.
+        The guarantee. If the batch may leave records out, or if no valid bound is known, a refusal with the reason.
     """
     relation, unit = case.setting.relation, case.setting.unit
     is_truncated = spec.largest_batch is not None
@@ -119,7 +119,7 @@ def full_batch(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     if spec.records_of_one_client is not None and unit == "client":
         return Refusal(FULL_BATCH, "the noise refers to one record, and a client may have several")
 
-    # Without one record, a batch of the same fixed size has another record in its place.
+    # If a record is removed, a batch of fixed size has another record in its place, or a batch of another size.
     has_fixed_size = spec.sampling == "without-replacement" and spec.batch_size is not None
     draws_protected_units = drawn_level(spec, unit) == f"{unit}s" or open_level(spec)
     if relation == "add-or-remove-one" and has_fixed_size and draws_protected_units:
@@ -149,7 +149,7 @@ def poisson(spec: Subsampled, case: Case) -> Guarantee | Refusal:
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee, or a refusal for other draws and for replace-one.
+        The guarantee. For other kinds of sampling, and for replace-one, a refusal with the reason.
     """
     if refusal := reject_other_draw("poisson", POISSON, spec, case):
         return refusal
@@ -163,7 +163,7 @@ def poisson(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     upper, attained = subsample_pair(inner.curve.upper, share)
     if inner.curve.tight:
         return amplified_guarantee(inner, Curve(upper, (attained,)), POISSON, spec)
-    # Otherwise the pairs of the mechanism for lower bounds are subsampled in the same way.
+    # If the mechanism's bound is not tight, its pairs for lower bounds are subsampled in the same way.
     attained_pairs: list[Pair] = []
     for witness in inner.curve.witnesses:
         _, attained_on_batch = subsample_pair(witness, share)
@@ -174,19 +174,19 @@ def poisson(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 def poisson_replace_one(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of Poisson sampling of a Gaussian mechanism under replace-one.
 
-    Let q be the inclusion probability, and s the norm of a contribution over the noise. δ is the hockey-stick
-    divergence of two mixtures: (1 − q) N(0, 1) + q N(s, 1) and (1 − q) N(0, 1) + q N(−s, 1). Neighbours attain them.
+    Let q be the inclusion probability, and s the bound on a contribution's norm over the standard deviation of the
+    noise. Then δ is the hockey-stick divergence of the two mixtures
 
-    Proof: docs/engine-certificate.md. For α = e^ε ≥ 1 the divergence is E[F(w₀X₀ + w₁X₁)] with F convex and X
-    lognormal. Every covariance is largest at two opposite contributions of norm C, so Kahane's inequality applies.
+        (1 − q) N(0, 1) + q N(s, 1)   and   (1 − q) N(0, 1) + q N(−s, 1),
+
+    because the worst neighbours replace a contribution by its negative (docs/engine-certificate.md).
 
     Args:
         spec: the subsampled mechanism.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee. It is a refusal, which says why the theorem does not apply, for other draws, relations and
-        mechanisms.
+        The guarantee. For other kinds of sampling, relations and mechanisms a refusal with the reason.
     """
     if refusal := reject_other_draw("poisson", POISSON_REPLACE_ONE, spec, case):
         return refusal
@@ -199,11 +199,10 @@ def poisson_replace_one(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     inner = case.account(spec.mechanism, case.setting)
     share = Share.of(spec)
     if noise_multiplier is not None:
-        # One Gaussian release: the pair of opposite contributions.
         upper, attained = opposite_gaussian(1.0 / noise_multiplier, share)
         return amplified_guarantee(inner, Curve(upper, (attained,)), POISSON_REPLACE_ONE, spec)
 
-    # A contribution of random size: the same pair with a Gaussian mixture in place of each shifted Gaussian.
+    # For a contribution of random size, a Gaussian mixture takes the place of each shifted Gaussian.
     mixture = inner.curve.upper.law
     assert isinstance(mixture, GaussianMixtureLaw)
     upper, attained = sampled_mixture_pairs(mixture, share)
@@ -216,24 +215,23 @@ def poisson_replace_one(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 def without_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of sampling without replacement, under replace-one or zero-out-one.
 
-    The upper bound is the amplified profile, in both directions. Under zero-out-one a Gaussian mechanism has a
-    dominating pair instead. The lower bounds come from two examples of neighbouring data sets: all other records equal
-    the replacing record, or, for contributions of bounded norm, all others are zero.
+    The upper bound is q δ(log(1 + (e^ε − 1)/q)) in both directions, where q is the inclusion probability and δ the
+    replace-one bound of the mechanism. Under zero-out-one, a Gaussian mechanism has its own dominating pair. The lower
+    bounds come from neighbours in which all other records equal the replacing one, or have contributions of zero.
 
     Args:
         spec: the subsampled mechanism.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee. It is a refusal, which says why the theorem does not apply, for other draws, and if no
-        replace-one guarantee covers the batch.
+        The guarantee. For other kinds of sampling, and if no replace-one guarantee covers the batch, a refusal with the
+        reason.
     """
     if refusal := reject_other_draw("without-replacement", WITHOUT_REPLACEMENT, spec, case):
         return refusal
     if refusal := reject_unknown_replacement(WITHOUT_REPLACEMENT, spec, case):
         return refusal
 
-    # The amplified replace-one guarantee.
     mechanism = drawn_mechanism(spec, case.setting)
     replace_one = Setting(relation="replace-one", unit=case.setting.unit, observer=case.setting.observer)
     inner = case.account(mechanism, replace_one)
@@ -245,7 +243,7 @@ def without_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     if case.setting.relation == "replace-one":
         return guarantee_of_relation(guarantee, case.setting, fixed_batch(spec, inner, share))
 
-    # Zeroing a record: a Gaussian mechanism has a pair of its own, and all others the replace-one guarantee.
+    # Under zero-out-one, a Gaussian mechanism has its own pair. All others have the replace-one guarantee.
     zeroed = case.account(mechanism, case.setting)
     instances = zeroed_in_a_batch(spec.mechanism, zeroed, share)
     mu = zeroed.curve.upper.gaussian_dp_mu
@@ -255,9 +253,9 @@ def without_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
 
 def guarantee_of_relation(guarantee: Guarantee, setting: Setting, instances: tuple[Pair, ...]) -> Guarantee:
-    """Return a replace-one guarantee as a guarantee for the requested neighbouring relation.
+    """Restate a replace-one guarantee for replace-one or zero-out-one, with lower bounds for that relation.
 
-    The relation is replace-one or zero-out-one. Zeroing a record is a replacement, so the upper bound stays valid.
+    Zeroing a record is one way of replacing it, so the upper bound is valid for both.
 
     Args:
         guarantee: replace-one guarantee with the upper bound on δ.
@@ -265,7 +263,7 @@ def guarantee_of_relation(guarantee: Guarantee, setting: Setting, instances: tup
         instances: pairs of output distributions on neighbours in the requested relation, for lower bounds on δ.
 
     Returns:
-        The guarantee with the same upper bound, and with lower bounds by the instances.
+        The guarantee for the requested setting.
     """
     step = guarantee.derivation
     if setting.relation == "zero-out-one":
@@ -277,7 +275,7 @@ def guarantee_of_relation(guarantee: Guarantee, setting: Setting, instances: tup
 def amplified_guarantee(inner: Guarantee, curve: Curve, theorem: Theorem, spec: Subsampled) -> Guarantee:
     """Return the guarantee of a subsampled mechanism, with the condition that the members of the batch are secret.
 
-    If the mechanism may reveal the order of the batch, a second condition is that it does not.
+    If the mechanism may reveal the order of a batch, a second condition is that it does not.
 
     Args:
         inner: guarantee of the mechanism on the batch. Its derivation and conditions become part of the result.

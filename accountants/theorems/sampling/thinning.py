@@ -64,9 +64,9 @@ DRAWN_OR_NOT = Theorem(
 
 
 def thinned_guarantee(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee (ε, q δ(ε)) of a subsampled mechanism, with q the inclusion probability of a record.
+    """Return the guarantee (ε, q δ(ε)) of a subsampled mechanism, where q is the inclusion probability of a record.
 
-    Only δ is reduced. The theorem serves mechanisms for which no theorem reduces ε by subsampling. Examples are reports
+    Only δ is reduced. The theorem is for mechanisms for which no theorem reduces ε by subsampling. Examples are reports
     under a name, mechanisms of which only (ε, δ) is known, and integers under zero-out-one.
 
     Args:
@@ -74,19 +74,17 @@ def thinned_guarantee(spec: Subsampled, case: Case) -> Guarantee | Refusal:
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee. It is a refusal, which says why the theorem does not apply, for other draws and for
-        add-or-remove-one.
+        The guarantee. For other kinds of sampling, and for add-or-remove-one, a refusal with the reason.
     """
-    # The cases to which the theorem does not apply.
     if spec.sampling not in ("poisson", "without-replacement"):
         return Refusal(DRAWN_OR_NOT, f"the batch is drawn by {spec.sampling} sampling")
     if refusal := reject_other_draw(spec.sampling, DRAWN_OR_NOT, spec, case):
         return refusal
     if case.setting.relation == "add-or-remove-one":
         return Refusal(DRAWN_OR_NOT, "the bound of this theorem is for a record that is replaced or zeroed")
-    # The profile of the mechanism, times the inclusion probability rounded up.
     inner = case.account(drawn_mechanism(spec, case.setting), case.setting)
-    upper = thin(inner.curve.upper, Share.of(spec).around[1])
+    _, upper_rate = Share.of(spec).around  # the inclusion probability, rounded up
+    upper = thin(inner.curve.upper, upper_rate)
     step = DRAWN_OR_NOT.because(inner.derivation, sampling=spec.sampling, rate=spec.inclusion_probability)
     return Guarantee(
         setting=case.setting,
@@ -100,15 +98,14 @@ def _with_instances(spec: Subsampled, case: Case, inner: Guarantee, upper: Pair)
     """Return the privacy curve of a subsampled mechanism, with output distributions on neighbours for lower bounds.
 
     Reports under a name show the members of the batch, and attain the upper bound. Integers, scores and queries that
-    may depend on the batch in any way approach it. All other mechanisms have no lower bound here. The exception is
-    zero-out-one in a Poisson batch, where a zeroed record acts like one that is not drawn.
+    may depend on the batch in any way approach it. Other mechanisms have lower bounds only under zero-out-one in a
+    Poisson batch, where a record may act in the same way whether it is zeroed or left out.
 
     Args:
         spec: the subsampled mechanism.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
         inner: guarantee of the mechanism on the batch.
-        upper: the dominating pair of the subsampled mechanism, two distributions with a hockey-stick divergence that
-            bounds δ.
+        upper: dominating pair of the subsampled mechanism, which gives the upper bound on δ.
 
     Returns:
         The curve with the upper bound on δ, and the pairs for lower bounds, of which there may be none.
@@ -123,7 +120,6 @@ def _with_instances(spec: Subsampled, case: Case, inner: Guarantee, upper: Pair)
         further_witnesses = [pair for pair in inner.curve.witnesses if pair is not inner.curve.upper]
         further_instances = [thin(pair, lower_rate) for pair in further_witnesses]
         return Curve(upper, (upper, *further_instances), pointwise=inner.curve.pointwise)
-    # In a Poisson batch, a zeroed record acts like one that is not drawn.
     is_zeroed_in_poisson_batch = case.setting.relation == "zero-out-one" and spec.sampling == "poisson"
     if is_zeroed_in_poisson_batch and not _has_reports(mechanism):
         attained_pairs: list[Pair] = []
@@ -135,7 +131,7 @@ def _with_instances(spec: Subsampled, case: Case, inner: Guarantee, upper: Pair)
 
 
 def _has_reports(mechanism: Spec) -> bool:
-    """Return whether a part of the mechanism is a report under a name."""
+    """Return whether a part of the mechanism is a report under the name of a unit (record or client)."""
     return any(isinstance(primitive, CategoryReport) for primitive in primitives(mechanism))
 
 

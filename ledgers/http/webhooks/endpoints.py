@@ -30,8 +30,8 @@ class WebhookEndpoint(BaseModel):
         url: address to which messages are sent: https, or http of the loopback.
         secret: `whsec_` and the signing key in base 64.
         events: kinds of events about which messages are sent.
-        fractions: fractions from 0 to 1. A message is sent when the committed part of a slot, a budget of a ledger for
-            runs that are not planned, reaches one of them.
+        fractions: fractions above 0 and at most 1. A message is sent when the committed share of a slot reaches one of
+            them. A slot is a part of a ledger's privacy budget.
         organisation: only messages about this organisation's ledgers are sent; None means those of all.
     """
 
@@ -55,7 +55,8 @@ class WebhookEndpoint(BaseModel):
             The same URL.
 
         Raises:
-            ValueError: the URL is of another scheme, or has a user, a fragment or characters that are not printable.
+            ValueError: the URL is neither of these, or has a user, a fragment, or characters that are not printable
+                ASCII.
         """
         has_user_or_fragment = "@" in url or "#" in url
         is_plain_text = url.isascii() and url.isprintable()
@@ -75,19 +76,19 @@ class WebhookEndpoint(BaseModel):
             The same secret.
 
         Raises:
-            ValueError: the secret has another form, or the key is shorter than 24 or longer than 64 bytes.
+            ValueError: the secret does not have this form, or the key is shorter than 24 or longer than 64 bytes.
         """
         try:
             length = len(key_of(secret))
         except (binascii.Error, ValueError):
-            length = 0  # not a permitted length
+            length = 0  # which is rejected below
         if not secret.startswith(SECRET_PREFIX) or length not in SECRET_BYTES:
             raise ValueError(f"must be {SECRET_PREFIX} and 24 to 64 bytes in base 64")
         return secret
 
     @property
     def id(self) -> str:
-        """Identifier of the endpoint; it stays if the secret or the events change, and it reveals no URL."""
+        """Identifier of the endpoint: a hash of its URL and organisation, which other fields do not affect."""
         return hashlib.sha256(f"{self.url}\n{self.organisation or ''}".encode()).hexdigest()[:32]
 
     @property
@@ -99,12 +100,11 @@ class WebhookEndpoint(BaseModel):
         """Return whether messages of a kind about an organisation's ledgers are sent to this endpoint.
 
         Args:
-            kind: kind of the event; `head` (the log lacks entries) concerns the log as a whole, and so every
-                organisation.
-            organisation: owner of the ledgers; None if they have none yet.
+            kind: kind of the event. The kind `head` (the log lacks entries) concerns every organisation.
+            organisation: owner of the ledgers; None for an event of the log as a whole.
 
         Returns:
-            True if the endpoint gets them.
+            True if they are sent.
         """
         concerns_organisation = kind == "head" or self.organisation is None or self.organisation == organisation
         return kind in self.events and concerns_organisation
@@ -123,13 +123,13 @@ class WebhooksFile(BaseModel):
 
 
 def key_of(secret: str) -> bytes:
-    """Return the key in a secret of the file of endpoints.
+    """Decode the signing key in the secret of an endpoint.
 
     Args:
         secret: `whsec_` and the key in base 64.
 
     Returns:
-        The key, in bytes.
+        The bytes of the key.
 
     Raises:
         ValueError: the text after the prefix is not base 64.
@@ -160,7 +160,7 @@ def endpoints_of(path: str) -> tuple[WebhookEndpoint, ...]:
     try:
         endpoints = WebhooksFile.model_validate_json(text).webhooks
     except ValidationError as error:
-        # Report the first fault without the input, because an endpoint has a secret.
+        # The input is left out of the message, because it contains secrets.
         fault, *_ = error.errors(include_input=False, include_url=False, include_context=False)
         field = ".".join(map(str, fault["loc"])) or "the file"
         raise ValueError(f"{SETTING}: {field}: {fault['msg']}") from None

@@ -48,29 +48,26 @@ class LedgerEvent:
 
 
 def messages_of(events: Iterable[LedgerEvent], endpoints: Sequence[WebhookEndpoint]) -> Iterator[MessageRow]:
-    """Yield one message for each event and each endpoint that is configured to get it.
-
-    An endpoint is an HTTP address that gets messages about some kinds of events.
+    """Yield a message for each event and each endpoint (HTTP address) that is configured to get it.
 
     Args:
-        events: events of ledgers or of the log. If the committed part of a slot reached a fraction of its capacity, the
-            event has this `fraction`.
-        endpoints: endpoints with the kinds of events and the fractions that they are sent.
+        events: events of ledgers or of the log. An event that a fraction of a budget was reached has this `fraction`.
+        endpoints: endpoints, each with its kinds of events and its fractions.
 
     Yields:
         The messages, which are due at once.
     """
     for event in events:
         for endpoint in endpoints:
-            wants_fraction = event.fraction is None or event.fraction in endpoint.fractions
-            if wants_fraction and endpoint.gets(event.kind, event.organisation):
-                yield _message(event, endpoint)
+            has_wanted_fraction = event.fraction is None or event.fraction in endpoint.fractions
+            if has_wanted_fraction and endpoint.gets(event.kind, event.organisation):
+                yield _build_message(event, endpoint)
 
 
-def _message(event: LedgerEvent, endpoint: WebhookEndpoint) -> MessageRow:
+def _build_message(event: LedgerEvent, endpoint: WebhookEndpoint) -> MessageRow:
     """Return the message about an event to an endpoint, which is due at once.
 
-    The message's id depends only on the event and the endpoint, so that a repeated event gives no second message.
+    Its id depends only on the event and the endpoint, so that no second message is stored for a repeated event.
 
     Args:
         event: the event.
@@ -88,14 +85,11 @@ def _message(event: LedgerEvent, endpoint: WebhookEndpoint) -> MessageRow:
 
 
 def expiries(rows: Iterable[EntryRow], organisations: dict[str, str]) -> Iterator[LedgerEvent]:
-    """Yield an event for each entry of a reservation that has expired.
-
-    The uncommitted runs of an expired reservation have returned to the ledger. The digest of the entry is the key of
-    the event, so that it is sent once.
+    """Yield an event for each log entry by which a reservation expired, and its uncommitted runs became free again.
 
     Args:
         rows: entries of the log.
-        organisations: owner of each ledger.
+        organisations: owner of each ledger, by the ledger's id. Entries of other ledgers are skipped.
 
     Yields:
         The events, in the order of the log.
@@ -105,33 +99,29 @@ def expiries(rows: Iterable[EntryRow], organisations: dict[str, str]) -> Iterato
             continue
         record = json.loads(row.leaf)
         data = {"ledger": row.ledger, "reservation": record["reservation"], "count": record["count"]}
-        key = hashlib.sha256(row.leaf).hexdigest()
+        key = hashlib.sha256(row.leaf).hexdigest()  # no other event has it
         yield LedgerEvent(kind="expired", key=key, at=row.at, organisation=organisations[row.ledger], data=data)
 
 
 def passed_fractions(row: LedgerRow, fractions: Iterable[float], at: float) -> Iterator[LedgerEvent]:
-    """Yield an event for each given fraction of its capacity that an amount of a ledger's budget has reached.
+    """Yield an event for each given fraction of its capacity that the committed part of a ledger's budget has reached.
 
-    A Rényi slot counts as one part. Its used fraction is the smallest of its orders, because the other orders may be
-    overdrawn.
-
-    A slot is a budget of a ledger in one notion of privacy. The key of an event identifies it, so that each is sent
-    once.
+    A budget in Rényi orders counts as one amount. Its fraction is the smallest of its orders, because the other orders
+    may be overdrawn.
 
     Args:
         row: the ledger.
-        fractions: fractions from 0 to 1, at which somebody wants a message.
-        at: when the ledger moved, in seconds since 1970.
+        fractions: fractions above 0 and at most 1.
+        at: time of the ledger's change, in seconds since 1970.
 
     Yields:
-        The events.
+        The events, also those that were yielded at an earlier change. Their keys are then the same.
     """
     distinct_fractions = sorted(set(fractions))
     for part in _part_shares(row.parts):
         for fraction in distinct_fractions:
             if part.used < Decimal(repr(fraction)):
                 continue
-            # The fraction was reached: describe the part with its used and its used or reserved share.
             data: JsonRecord = {
                 "ledger": row.id,
                 "slot": part.slot,
@@ -146,15 +136,13 @@ def passed_fractions(row: LedgerRow, fractions: Iterable[float], at: float) -> I
 
 @dataclass(frozen=True)
 class _PartShare:
-    """How much of a part of a slot is taken, as fractions of its capacity.
-
-    A slot is a budget of a ledger for runs that are not planned. Its parts are amounts, such as μ² and δ.
+    """Fractions of one amount of a slot, a part of a ledger's privacy budget, that are committed or reserved.
 
     Attributes:
         slot: kind of the slot, such as `gdp`.
-        name: name of the part, such as `mu_squared`.
-        used: committed fraction.
-        held: committed or reserved fraction, so at least `used`.
+        name: name of the amount, such as `mu_squared`; `ORDERS` for all Rényi orders of a slot together.
+        used: committed fraction of the capacity.
+        held: committed or reserved fraction of the capacity, at least `used`.
     """
 
     slot: str
@@ -164,16 +152,16 @@ class _PartShare:
 
 
 def _part_shares(parts: Sequence[PartRow]) -> Iterator[_PartShare]:
-    """Yield for each amount of a ledger's slots (budgets) the fractions of its capacity that are taken.
+    """Yield the committed and the reserved fraction of each amount of a ledger's slots (parts of its privacy budget).
 
-    The Rényi orders of one slot (`mixed`) count as one part. It has the smallest fractions of its orders, because the
-    others may be overdrawn. Parts without capacity are left out.
+    The Rényi orders of one slot (`mixed`) count as one amount. Its fractions are the smallest ones of its orders,
+    because the others may be overdrawn.
 
     Args:
-        parts: parts of all slots.
+        parts: amounts of all slots. Those without capacity are skipped.
 
     Yields:
-        The amount with both fractions.
+        The name of each amount with its fractions.
     """
     orders: dict[str, list[PartRow]] = {}  # by kind of the slot
     for part in parts:
@@ -194,15 +182,14 @@ def exhaustion(
 ) -> LedgerEvent:
     """Return the event that a request was rejected because too little was left in a ledger.
 
-    The event's key is the same for equal requests until one of the ledgers changes. So repeated rejections give one
-    message.
+    Equal requests have the same key until one of the ledgers changes, so that repeated rejections give one message.
 
     Args:
         organisation: owner of the ledgers.
         versions: version of each ledger of the request, by the ledger's id.
         slot: kind of the slot (a budget) that was requested, if one was.
         item: item of the plan that was requested, if one was.
-        at: seconds since 1970.
+        at: time of the rejection, in seconds since 1970.
 
     Returns:
         The event of the kind `exhausted`, with the ids of the ledgers.
@@ -212,25 +199,24 @@ def exhaustion(
         data["slot"] = slot
     if item is not None:
         data["item"] = item
-    # The key changes when a ledger changes, because its version then does.
+    # A ledger gets another version whenever it changes.
     ledgers_and_versions = "\n".join(f"{name} {version}" for name, version in sorted(versions.items()))
     key = f"{ledgers_and_versions}\n{slot}\n{item}"
     return LedgerEvent(kind="exhausted", key=key, at=at, organisation=organisation, data=data)
 
 
 def broken_head(reason: str, size: int, at: float) -> LedgerEvent:
-    """Return the event for webhooks that the log of ledgers lacks entries which it had before, or has others.
+    """Return the event that the log of ledgers lacks entries which it had before, or has others in their place.
 
-    Such a log does not continue a head (size and Merkle root) that was signed before. The event concerns all
-    organisations.
+    Such a log does not continue a head (size and Merkle root) that was signed before.
 
     Args:
         reason: description of the difference, as a sentence.
         size: number of entries of the log.
-        at: seconds since 1970.
+        at: time of the observation, in seconds since 1970.
 
     Returns:
-        The event of the kind `head`, with the reason and the size.
+        The event of the kind `head`, with the reason and the size. It concerns all organisations.
     """
     data: JsonRecord = {"reason": reason, "size": size}
     return LedgerEvent(kind="head", key=f"{size}\n{reason}", at=at, organisation=None, data=data)

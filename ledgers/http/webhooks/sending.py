@@ -36,7 +36,7 @@ _OPENER: Final = urllib.request.build_opener(_NoRedirects)
 def headers_of(row: MessageRow, key: bytes, timestamp: int) -> dict[str, str]:
     """Return the HTTP headers of a delivery, with its signature as in Standard Webhooks 1.0.
 
-    The signature is the HMAC-SHA-256 of the message's id, the time and the body, joined by points.
+    The signature is the HMAC-SHA-256 of the message's id, the time and the body, joined by full stops.
 
     Args:
         row: the message.
@@ -46,7 +46,6 @@ def headers_of(row: MessageRow, key: bytes, timestamp: int) -> dict[str, str]:
     Returns:
         The values of the headers, by their names.
     """
-    # The signature covers the id, the time and the body, so that none of them can be exchanged.
     signed = f"{row.id}.{timestamp}.{row.body}".encode()
     signature = base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode()
     return {
@@ -59,7 +58,7 @@ def headers_of(row: MessageRow, key: bytes, timestamp: int) -> dict[str, str]:
 
 
 def send(endpoint: WebhookEndpoint, row: MessageRow, timestamp: int) -> str | None:
-    """Post a message to an endpoint. The function blocks for `TIMEOUT_SECONDS` at most for each read.
+    """Post a message to an endpoint. Each read of the response blocks for at most `TIMEOUT_SECONDS`.
 
     Args:
         endpoint: receiver of the message.
@@ -67,8 +66,8 @@ def send(endpoint: WebhookEndpoint, row: MessageRow, timestamp: int) -> str | No
         timestamp: present time, in whole seconds since 1970.
 
     Returns:
-        None if the endpoint received the message. Otherwise the reason without a URL: a status such as `503`, or the
-        class of the error.
+        None if the endpoint received the message. Otherwise the reason: an HTTP status such as "503", or the name of
+        the error's class, which contains no URL.
     """
     headers = headers_of(row, endpoint.key, timestamp)
     request = urllib.request.Request(endpoint.url, row.body.encode(), headers, method="POST")  # noqa: S310 (checked)

@@ -75,7 +75,7 @@ class Webhooks:
 
     @contextmanager
     def waking(self) -> Iterator[None]:
-        """Search for new events as soon as a block ends, even with an error. Use it in the event loop."""
+        """Search for new events as soon as a `with` block ends, also by an error. Use it in the event loop."""
         try:
             yield
         finally:
@@ -106,7 +106,7 @@ class Webhooks:
     async def run(self, database: Database, trouble: Callable[[], str | None]) -> None:
         """Create messages about new log entries and send them, until the task is cancelled.
 
-        An endpoint is an HTTP address that gets messages about ledgers. Nothing is done if there are none.
+        Without endpoints, the method returns at once. Errors are logged, and the work is tried again.
 
         Args:
             database: database of the ledgers.
@@ -132,7 +132,7 @@ class Webhooks:
     async def _collect_and_deliver(self, database: Database, trouble: Callable[[], str | None]) -> None:
         """Store messages about new events, send the due messages, and count the waiting ones.
 
-        The work is done in threads. If the task is cancelled, a thread finishes its work without being waited for.
+        The work is done in threads. If the task is cancelled, it does not wait for them.
 
         Args:
             database: database of the ledgers.
@@ -149,9 +149,9 @@ class Webhooks:
         self._pending.set(await in_thread(self._count, database))
 
     def _store_events(self, database: Database, events: Sequence[LedgerEvent]) -> None:
-        """Store the messages about events. A message that is stored already is not stored again.
+        """Store the messages about events, except for those that are stored already.
 
-        Nothing is written if all messages are stored, so that no other writer must wait.
+        If there are no new messages, the database is not locked for writing.
 
         Args:
             database: database of the ledgers.
@@ -167,7 +167,7 @@ class Webhooks:
     def _collect(self, database: Database, trouble: str | None) -> None:
         """Store messages about new entries of the log, and about a log that lacks entries.
 
-        The first call only notes the present size of the log, so that old entries cause no messages.
+        The first call with a database only stores the present size of the log, so that old entries cause no messages.
 
         Args:
             database: database of the ledgers.
@@ -192,24 +192,21 @@ class Webhooks:
     def _read_log(self, connection: Connection, start: int) -> int:
         """Store messages about a page of log entries, and delete messages older than `KEPT_SECONDS`.
 
-        Messages about a fraction of a slot are not deleted, so that none is sent a second time.
-
-        A fraction of a slot is the share of a budget that was used. A user can request a message when it is reached.
+        Messages that a fraction of a budget was reached are not deleted, because they must not be sent a second time.
 
         Args:
             connection: connection of a transaction that writes.
-            start: number of the first entry of the page.
+            start: index of the first entry of the page.
 
         Returns:
-            The number of the first entry after the page.
+            The index of the first entry after the page.
         """
         rows = entries.page(connection, start=start, limit=ENTRIES)
 
-        # The ledgers on the page, each with the time of its newest entry.
+        # The time of the newest entry of each ledger on the page.
         times = {row.ledger: row.at for row in rows if row.ledger is not None}
         moved = ledgers.load(connection, *sorted(times))
 
-        # Events of the entries, and of the fractions of budgets that are reached now.
         owners = {name: row.tenant for name, row in moved.items()}
         fractions = set(chain.from_iterable(endpoint.fractions for endpoint in self._endpoints))
         events = [*expiries(rows, owners)]
@@ -232,14 +229,12 @@ class Webhooks:
             endpoint: receiver of the messages.
         """
         while True:
-            # Reserve the next message for this process, so that other processes do not send it too.
             with database.writing() as connection:
                 row = messages.claim(connection, endpoint.id, time.time(), LEASE_SECONDS)
             if row is None:
                 return
             now = time.time()
             failure = send(endpoint, row, int(now))
-            # Store whether it was delivered, or when it is tried again.
             with database.writing() as connection:
                 messages.write(connection, self._message_after(row, failure, now))
             if failure is not None:
@@ -248,8 +243,8 @@ class Webhooks:
     def _message_after(self, row: messages.MessageRow, failure: str | None, now: float) -> messages.MessageRow:
         """Return a message with its new state after a delivery, and count the delivery in the metrics.
 
-        A message that was not received is sent again after a pause, which grows threefold each time. It is dropped if
-        the endpoint is gone, or if the message is too old.
+        A message that was not received is sent again after a pause, which is three times as long each time. It is
+        dropped if the endpoint answered "gone" (410), or if the message is older than `GIVEN_UP_SECONDS`.
 
         Args:
             row: the message with its number of deliveries so far.
@@ -263,7 +258,6 @@ class Webhooks:
             self._deliveries.labels("delivered").inc()
             return replace(row, state="delivered")
 
-        # The delivery failed: drop the message, or send it again later.
         is_too_old = now - row.created > GIVEN_UP_SECONDS
         dropped = failure == str(GONE) or is_too_old
         outcome = "dropped" if dropped else "failed"

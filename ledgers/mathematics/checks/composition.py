@@ -31,38 +31,38 @@ _LEAST_COMPOSED_ETA = Decimal("1e-10")
 
 
 def is_quick_to_compose(parts: Sequence[tuple[Pair, int]], eta: Amount) -> bool:
-    """Return whether the runs of a job can be composed quickly, with narrow bounds on δ.
+    """Return whether several runs can be composed quickly, with narrow bounds on δ.
 
-    They can if there are two or more runs, of few different mechanisms, and if the distributions of their privacy
-    losses are known. η must not be tiny.
+    This requires two or more runs of few different mechanisms, whose distributions of the privacy loss are known. Also
+    η must not be tiny, because the work grows as 1/√η.
 
     Args:
-        parts: dominating pairs of the job's mechanisms, each with its number of runs.
-        eta: η, the δ that the job may add to the privacy profile of its budget.
+        parts: dominating pairs of the mechanisms, each with its number of runs.
+        eta: η, the δ that the runs may add to the privacy profile of their budget.
 
     Returns:
         True if composition is quick.
     """
-    are_exact = all(pair.law is not None for pair, _ in parts)
-    steps = sum(count for _, count in parts)
-    is_quick = len(parts) <= _MOST_DIFFERENT and eta >= _LEAST_COMPOSED_ETA
-    return are_exact and is_quick and steps > 1
+    has_known_distributions = all(pair.law is not None for pair, _ in parts)
+    runs = sum(count for _, count in parts)
+    takes_little_work = len(parts) <= _MOST_DIFFERENT and eta >= _LEAST_COMPOSED_ETA
+    return has_known_distributions and takes_little_work and runs > 1
 
 
 def cannot_fit(parts: Sequence[tuple[Pair, int]], prices: StepPrices | None, remaining: Amount, eta: Amount) -> bool:
-    """Return whether a job is so expensive that no certified cost within the remaining μ² will be found.
+    """Return whether some runs are so expensive that no certified cost within the remaining μ² will be found.
 
-    The lower estimate of the cost, with its runs charged one by one, is compared with the μ² that is left. The limit is
+    A low estimate of the cost, with the runs charged one by one, is compared with the μ² that is left. The limit is
     higher if the runs can be composed, because together they may cost much less.
 
     Args:
-        parts: dominating pairs of the job's mechanisms, each with its number of runs.
-        prices: prices of the runs, charged one by one; None if there are none, so that the answer is False.
+        parts: dominating pairs of the mechanisms, each with its number of runs.
+        prices: prices of the runs, charged one by one; None if they are unknown.
         remaining: μ² that the privacy budget has left.
-        eta: η, the δ that the job may add to the Gaussian profile of the budget.
+        eta: η, the δ that the runs may add to the Gaussian profile of the budget.
 
     Returns:
-        True if the search for a cost can be left out.
+        True if the search for a cost can be left out; False if the prices are unknown.
     """
     if prices is None:
         return False
@@ -71,39 +71,38 @@ def cannot_fit(parts: Sequence[tuple[Pair, int]], prices: StepPrices | None, rem
 
 
 def may_be_composed(parts: Sequence[tuple[Pair, int]]) -> bool:
-    """Return whether composing all runs of a job is worth a try if charging them one by one fails.
+    """Return whether composing all runs is worth a try if charging them one by one fails.
 
-    It is worth trying if the privacy loss of each run has a known distribution or finitely many values. For other pairs
-    composition takes seconds, and its bounds are rarely narrow enough.
+    For a privacy loss without a known distribution or finitely many values, composition takes seconds, and its bounds
+    are rarely narrow enough.
 
     Args:
-        parts: dominating pairs of the job's mechanisms, each with its number of runs.
+        parts: dominating pairs of the mechanisms, each with its number of runs.
 
     Returns:
-        True if composition is worth trying.
+        True if every privacy loss has a known distribution or finitely many values.
     """
     return all(pair.law is not None or pair.atoms is not None for pair, _ in parts)
 
 
 def is_worth_composing(parts: Sequence[tuple[Pair, int]], prices: StepPrices, remaining: Amount, eta: Amount) -> bool:
-    """Return whether all runs of a job should be composed and charged together, instead of one by one.
+    """Return whether all runs should be composed and charged together, instead of one by one.
 
-    Together they cost less of the privacy budget if they take much of it. The work is about 1/√η, and more if the job
-    takes a small part of the budget. Composition is also tried if the runs have no price one by one, for example
-    because of rare large losses.
+    Together they cost less of the privacy budget, which is worth the work if they take much of it. Composition is also
+    tried if the runs have no price one by one, for example because of rare large losses.
 
     Args:
-        parts: dominating pairs of the mechanism, each with its number of runs.
+        parts: dominating pairs of the mechanisms, each with its number of runs.
         prices: prices of the runs, charged one by one.
         remaining: μ² that the budget has left.
-        eta: η, the δ that the job may add to the Gaussian profile of the budget.
+        eta: η, the δ that the runs may add to the Gaussian profile of the budget.
 
     Returns:
         True if the runs should be composed.
     """
     if not is_quick_to_compose(parts, eta):
         return False
-    steps = sum(count for _, count in parts)
-    least_share = _SHARE_OF_MANY if steps >= _MANY_STEPS else _SHARE_OF_FEW
+    runs = sum(count for _, count in parts)
+    least_share = _SHARE_OF_MANY if runs >= _MANY_STEPS else _SHARE_OF_FEW
     takes_large_share = prices.floor >= least_share * float(remaining)
     return takes_large_share or prices.cost() is None

@@ -60,7 +60,7 @@ def is_same_person(first: str, second: str) -> bool:
 
 
 def normalise_person(name: str) -> str:
-    """Return the form of a name in which names are compared. It is empty if the name shows nothing.
+    """Return the form of a name in which names are compared.
 
     Invisible characters are removed, case is folded, and the text is put into one Unicode form (NFKC). Spaces at both
     ends are removed, and several spaces become one.
@@ -69,7 +69,8 @@ def normalise_person(name: str) -> str:
         name: name of a person as it was given.
 
     Returns:
-        The text for comparisons, such as `ana lee` for ` Ana  Lee`.
+        The text for comparisons, such as `ana lee` for ` Ana  Lee`. It is empty if the name has only invisible
+        characters and spaces.
     """
     visible_letters = [letter for letter in name if letter.isspace() or not is_invisible(letter)]
     visible = "".join(visible_letters)

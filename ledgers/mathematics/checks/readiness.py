@@ -18,7 +18,7 @@ def check_commit_count(reservation: Reservation, count: int | None) -> int:
         The number of runs, at least 1.
 
     Raises:
-        InvalidInput: the reservation does not hold so many runs, or holds none any more.
+        InvalidInput: the count is below 1, or exceeds the number of uncommitted runs of the reservation.
     """
     uncommitted = reservation.count - reservation.committed
     run_count = uncommitted if count is None else count
@@ -72,7 +72,7 @@ def require_open(state: LedgerState) -> None:
     Raises:
         RunDiffers: a run was observed to differ from the mechanism that the ledger paid for.
         LedgerClosed: the ledger was closed.
-        NotSealed: it is not fixed yet which records belong to the ledger's block of data.
+        NotSealed: the ledger is not sealed, so records may still be added to its block of data.
     """
     require_consistent(state)
     if state.status == "closed":

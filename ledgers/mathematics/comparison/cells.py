@@ -36,17 +36,14 @@ _TERMS = 16.0
 
 @dataclass(frozen=True)
 class Excess:
-    """Bounds on the largest difference of two privacy profiles δ(ε), in units of a permitted δ, η.
+    """Bounds on the largest difference of two privacy profiles δ(ε), left minus right, divided by a permitted η.
 
-    The difference is left minus right. The profiles are evaluated at finitely many ε, the points. A cell is the
-    interval between two neighbouring points.
-
-    If `upper` is at most 1, the left profile exceeds the right one by at most η at every ε.
+    Both profiles are evaluated at finitely many ε, the points.
 
     Attributes:
-        upper: certified upper bound at every ε ≥ 0; math.inf if the cells could not be made fine enough.
+        upper: certified upper bound on the difference at every ε ≥ 0; math.inf if none was computed.
         worst: ε of the point with the largest difference, in nats.
-        at_points: largest difference at a point: not certified, and a lower bound up to rounding.
+        at_points: largest difference at a point, a lower bound up to rounding errors.
     """
 
     upper: float
@@ -60,11 +57,10 @@ class Excess:
 
 
 def excess(left: Profile, right: Profile, log_eta: float, last: float) -> Excess:
-    """Bound the amount by which one privacy profile exceeds another: the largest (left − right)/η over ε ≥ 0.
+    """Bound the amount by which one privacy profile δ(ε) exceeds another: the largest (left − right)/η over ε ≥ 0.
 
-    A privacy profile is δ as a function of ε. The range of ε is divided into cells (intervals), and the difference is
-    bounded in each. Cells are split until the bound is at most 1, or until the value at a point exceeds 1. Both
-    profiles must be convex in e^ε, as all profiles are.
+    The range of ε is divided into cells (intervals), and the difference is bounded in each. Cells are split until all
+    bounds are at most 1, or until the difference at a point exceeds 1. All profiles are convex in e^ε, as needed here.
 
     Args:
         left: profile of a mechanism composed with the part of a Gaussian budget that remains after it was paid.
@@ -77,10 +73,9 @@ def excess(left: Profile, right: Profile, log_eta: float, last: float) -> Excess
         enough.
     """
     grid = _ProfileGrid.evaluate(left, right, np.linspace(0.0, last, FIRST_CELLS + 1), log_eta)
-    if not grid.left[-1] <= 1.0:  # also for NaN; the profile must be at most η at `last`
+    if not grid.left[-1] <= 1.0:  # true for NaN, too
         return Excess(math.inf, last, math.inf)
     for _ in range(MOST_ROUNDS):
-        # Bound the difference in every cell. It is decided if all bounds are at most 1, or if a point exceeds 1.
         cell_bounds = grid.bound_cells()
         bound = grid.largest_excess(cell_bounds)
         failing = np.flatnonzero(~(cell_bounds <= 1.0))
@@ -120,10 +115,10 @@ class _ProfileGrid:
 
     @classmethod
     def evaluate(cls, left: Profile, right: Profile, epsilon: FloatArray, log_eta: float) -> _ProfileGrid:
-        """Evaluate bounds on two privacy profiles δ(ε), and on the descent of the right one, divided by η.
+        """Evaluate bounds on two privacy profiles δ(ε), and on the descent of the right one, all divided by η.
 
         The left profile is rounded up and the right one down, so that their difference is never too small. The descent
-        is −dδ/dγ at γ = e^ε, with bounds from both sides.
+        is −dδ/dγ at γ = e^ε, and is bounded from both sides.
 
         Args:
             left: profile that may exceed the other by at most η.
@@ -137,10 +132,11 @@ class _ProfileGrid:
         log_left = left.log_delta(epsilon).upper - log_eta
         log_right = right.log_delta(epsilon).lower - log_eta
 
-        # Bounds on the descent, with a slack for the accuracy of its logarithm.
+        # The descent is the probability, under the second distribution, of a loss above ε.
         log_descent = right.log_tails(epsilon).log_q
-        accuracy = right.tail_accuracy + 4.0 * UNIT_ROUNDOFF  # of the slope, and of two sums that contain it
-        finite_log_descent = np.where(np.isneginf(log_descent), 0.0, log_descent)  # a slope of 0 needs no slack
+        # The error is relative to 1 plus the size of the logarithm. The second term is for the two sums below.
+        accuracy = right.tail_accuracy + 4.0 * UNIT_ROUNDOFF
+        finite_log_descent = np.where(np.isneginf(log_descent), 0.0, log_descent)
         slack = accuracy * (1.0 + np.abs(finite_log_descent))
         return cls(
             epsilon=epsilon,
@@ -151,13 +147,10 @@ class _ProfileGrid:
         )
 
     def merge(self, added: _ProfileGrid) -> _ProfileGrid:
-        """Return a grid with the points of two grids, sorted by ε.
-
-        A grid has values of two privacy profiles at its points. It is refined by merging it with the middles of some of
-        its cells.
+        """Return a grid with the points of two grids and the profiles' values there, sorted by ε.
 
         Args:
-            added: the other grid, with the same columns.
+            added: the other grid, of the same profiles and the same η.
 
         Returns:
             The merged grid; the given ones are not changed.
@@ -178,10 +171,9 @@ class _ProfileGrid:
         )
 
     def largest_excess(self, cell_bounds: FloatArray) -> Excess:
-        """Return a bound on the left minus the right privacy profile at every ε ≥ 0, divided by the allowed η.
+        """Return a bound on the left minus the right privacy profile at every ε ≥ 0, divided by the permitted η.
 
-        Beyond the last point the left profile is at most its value there, and the right profile at least 0. The result
-        also has the point (evaluated ε) with the largest difference.
+        Beyond the last point the left profile is at most its value there, and the right profile at least 0.
 
         Args:
             cell_bounds: upper bound on (left − right)/η between each two neighbouring points.
@@ -197,12 +189,10 @@ class _ProfileGrid:
     def bound_cells(self) -> FloatArray:
         """Return for each cell between two neighbouring points an upper bound on (left − right)/η.
 
-        Both privacy profiles are convex and decreasing in γ = e^ε, and are stored divided by η, the permitted excess of
-        the left one.
-
-        In a cell the left profile is at most its chord. The right profile is at least its tangent at the start of the
-        cell, and at least its tangent at the end. Chord minus tangent is linear in γ, so its bound is the larger of its
-        values at the start and at the end. The result uses the weighted mean of both tangents with the smallest bound.
+        Both privacy profiles are convex in γ = e^ε. So in a cell the left profile is at most its chord. The right
+        profile is at least its tangent at the start of the cell, at least that at the end, and at least each weighted
+        mean of both. Chord minus tangent is linear in γ, so its largest value is at the start or at the end. The mean
+        with the smallest such value is used.
 
         Returns:
             One upper bound for each cell, without unit. It includes the rounding errors of the computation.
@@ -212,12 +202,12 @@ class _ProfileGrid:
         # Width of each cell in γ, from the width in ε, because differences of powers would lose digits.
         epsilon_width = np.diff(self.epsilon)
         width = np.exp(self.epsilon[start]) * np.expm1(epsilon_width)
-        # 24 units are a margin for exp, expm1 and products; expm1 enlarges an error of its argument by 1 + argument.
+        # 24 units are a margin for exp, expm1 and the products. expm1 multiplies the relative error of its argument by
+        # at most 1 + argument.
         error = (24.0 + epsilon_width) * UNIT_ROUNDOFF
         fall = self.most_descent[start] * (width * (1.0 + error))
         rise = self.least_descent[end] * (width * (1.0 - error))
 
-        # Chord of the left profile minus each tangent of the right one, by the values at both ends of the cell.
         start_tangent = _LinearDifference(
             at_start=self.left[start] - self.right[start],
             at_end=self.left[end] - (self.right[start] - fall),
@@ -227,20 +217,20 @@ class _ProfileGrid:
             at_end=self.left[end] - self.right[end],
         )
 
-        # Each tangent gives a valid bound, and so does each weighted mean. Rounding is relative to the summands.
+        # The rounding of the mean may make its bound larger than that of a single tangent.
         mixed = _mix(start_tangent, end_tangent).largest()
         separate = np.minimum(start_tangent.largest(), end_tangent.largest())
         sum_of_summands = self.left[start] + self.left[end] + self.right[start] + self.right[end] + fall + rise
-        rounding_error = _TERMS * UNIT_ROUNDOFF * sum_of_summands
+        rounding_error = _TERMS * UNIT_ROUNDOFF * sum_of_summands  # each operation errs relative to the summands
         return np.asarray(np.minimum(mixed, separate) + rounding_error)
 
 
 @dataclass(frozen=True)
 class _LinearDifference:
-    """Upper bound on the difference of two privacy profiles δ(ε), linear in e^ε in each interval of ε (cell).
+    """Upper bound on the difference of two privacy profiles δ(ε) on several intervals of ε, the cells.
 
-    The difference is left minus right. The bound is a chord of the left profile minus a tangent of the right one. Both
-    are linear in γ = e^ε, so two values determine it.
+    On each cell it is a chord of the left profile minus a tangent of the right one. Both are linear in e^ε, so that two
+    values determine the bound.
 
     Attributes:
         at_start: values at the smaller ε of the cells.
@@ -258,10 +248,12 @@ class _LinearDifference:
 def _mix(first: _LinearDifference, second: _LinearDifference) -> _LinearDifference:
     """Return the weighted mean of two linear functions that has equal values at both ends of each interval (cell).
 
-    Both functions bound the same difference, and so does each weighted mean. The one with equal values has the smallest
-    maximum, unless its weight had to be clipped. The weight w of `first` solves w f₀ + (1 − w) s₀ = w f₁ + (1 − w) s₁.
-    Here f₀ and s₀ are the values at the start of the cell, f₁ and s₁ those at its end. It is clipped to [0, 1], and is
-    1/2 if there is no solution.
+    Both functions bound the same difference, and so does each weighted mean. The weight w of `first` solves
+
+        w f₀ + (1 − w) s₀ = w f₁ + (1 − w) s₁,
+
+    where f₀ and s₀ are the values at the start of the cell, f₁ and s₁ those at its end. It is clipped to [0, 1], as
+    only then is the mean a bound. It is 1/2 if there is no unique solution.
 
     Args:
         first: values of the first function at both ends of each cell.
@@ -270,12 +262,10 @@ def _mix(first: _LinearDifference, second: _LinearDifference) -> _LinearDifferen
     Returns:
         The weighted mean on each cell, an upper bound if both functions are upper bounds.
     """
-    # The weight at which the mean has equal values at both ends; 1/2 if both functions rise equally.
     with np.errstate(invalid="ignore", divide="ignore"):
         second_rise = second.at_end - second.at_start
         rise_difference = (first.at_end - first.at_start) - second_rise
         weight = np.where(rise_difference != 0.0, -second_rise / rise_difference, 0.5)
-    # A weight outside [0, 1] would give no mean, and thus no bound.
     weight = np.clip(np.nan_to_num(weight, nan=0.5), 0.0, 1.0)
     return _LinearDifference(
         at_start=weight * first.at_start + (1.0 - weight) * second.at_start,
@@ -284,20 +274,20 @@ def _mix(first: _LinearDifference, second: _LinearDifference) -> _LinearDifferen
 
 
 def _exp_above(log_value: FloatArray) -> FloatArray:
-    """Return an upper bound on the exponential of each number, despite rounding.
+    """Return an upper bound on the exponential of each number. Only an exponential below all doubles becomes 0.0.
 
     The relative margin is 4 (4 + |x|) units of roundoff for x = `log_value`. It covers the error of exp, and the
-    relative error of its argument, which exp multiplies by |x|. Below −1000 the result is 0.0 or so small that a fixed
-    margin is used.
+    relative error of its argument, which exp multiplies by |x|.
 
     Args:
-        log_value: exponents x, any shape.
+        log_value: exponents x, of any shape; −inf is allowed.
 
     Returns:
-        One bound for each number.
+        One number for each exponent.
     """
     with np.errstate(over="ignore"):
         value = np.exp(log_value)
+    # The exponential is 0.0 below −745. The limit −1000 keeps the margin finite there.
     margin = 4.0 * UNIT_ROUNDOFF * (4.0 + np.abs(np.maximum(log_value, -1e3)))
     return np.asarray(value * (1.0 + margin))
 

@@ -65,14 +65,13 @@ class Hinges:
 def hinges_of(pair: Pair, eta: float, area: float = GOOD_AREA) -> tuple[Hinges, ...]:
     """Return a piecewise linear upper bound F(γ) on the privacy profile δ, γ = e^ε, for each direction of a pair.
 
-    F is a sum of hinges, terms p_i max(1 − γ/γ_i, 0) with a corner at the privacy loss log γ_i and a weight p_i. If the
-    pair is symmetric, the result has one F, otherwise one for each direction.
+    F is a sum of hinges, that is, of terms p_i max(1 − γ/γ_i, 0). A hinge has a corner at the privacy loss log γ_i.
 
     Args:
         pair: dominating pair of one run of a mechanism. If its losses are discrete, the corners are at these losses.
         eta: η, the δ that may be neglected. Tails far below η are counted as infinite losses.
-        area: aimed area between F and the profile δ, as a fraction of the area between δ and max(1 − γ, 0). The latter
-            is the profile of a mechanism without any loss. It has no effect on discrete losses.
+        area: aimed area between F and the profile δ, as a fraction of the area between δ and max(1 − γ, 0), the profile
+            of a mechanism without any loss. It has no effect on discrete losses.
 
     Returns:
         One function F if the pair is symmetric; otherwise two, one for each direction.
@@ -81,7 +80,7 @@ def hinges_of(pair: Pair, eta: float, area: float = GOOD_AREA) -> tuple[Hinges, 
     if not pair.symmetric:
         directions.append(_ProfileBound(pair.backward, pair.forward))
 
-    # Choose the losses at the corners for each direction. In the other direction, discrete losses change their sign.
+    # In the other direction, discrete losses have the opposite sign.
     if pair.atoms is None or not pair.atoms.losses:
         losses = [bound.place_losses(eta, area) for bound in directions]
     else:
@@ -109,8 +108,7 @@ class _ProfileBound:
     def evaluate(self, losses: FloatArray) -> FloatArray:
         """Return upper bounds, at most 1, on the privacy profile E_γ at γ = e^l for given losses l.
 
-        At l < 0 it is E_γ = 1 − γ + γ E′_{1/γ}, where E′ is the profile of the other direction. The 64 units of
-        rounding are a margin for the few operations.
+        At l < 0 it is E_γ = 1 − γ + γ E′_{1/γ}, where E′ is the profile of the other direction.
 
         Args:
             losses: losses l in nats, of any sign.
@@ -123,47 +121,46 @@ class _ProfileBound:
         if is_positive.any():
             values[is_positive] = np.exp(self.forward.log_delta(losses[is_positive]).upper)
         if not is_positive.all():
-            # Below 0, use the profile E′ of the other direction: E = 1 − γ + γ E′ with γ = e^l.
             negative = losses[~is_positive]
             reflected = np.exp(self.backward.log_delta(-negative).upper)
             values[~is_positive] = -np.expm1(negative) + np.exp(negative) * reflected
+        # 64 units of roundoff are a margin for the few operations.
         return np.asarray(np.minimum(values * (1.0 + 64 * UNIT_ROUNDOFF), 1.0))
 
     def place_losses(self, eta: float, aimed_area: float) -> FloatArray:
         """Choose privacy losses l, in increasing order, between which the profile E is nearly linear in γ = e^l.
 
-        A piecewise linear bound on E will get its corners there. The range of losses is divided into cells. A cell is
-        halved if the area between E and its chord exceeds the cell's share of the aimed area. The area is estimated
-        from the last halving. There are at most `MOST_HINGES` losses.
+        They will be the corners of a piecewise linear bound on E. The range of losses is divided into cells. A cell is
+        halved if the area between E and its chord exceeds the cell's share of the aimed area, as estimated from the
+        last halving.
 
         Args:
-            eta: η, a δ. Tails of E that are small compared with it get no losses.
-            aimed_area: aimed area between the chords and E, divided by the area between E and max(1 − γ, 0). The latter
-                is the profile of a mechanism without any loss.
+            eta: η, a δ. Tails of E that are small compared with it get no corners.
+            aimed_area: aimed area between the chords and E over the losses l. It is divided by the area between E and
+                max(1 − γ, 0), the profile of a mechanism without any loss.
 
         Returns:
-            The losses, at which the corners of the bound are placed.
+            The losses, about `MOST_HINGES` at most.
         """
         losses, values, total_area = self._first_losses(eta)
         areas = np.full(losses.size - 1, math.inf)  # between chord and E in each cell; not estimated yet
         for _ in range(_ROUNDS):
-            # Select the cells with too large an area, those with the largest areas first if there is little room.
+            # If few losses may be added, the cells with the largest areas are halved first.
             largest_area = aimed_area * total_area / max(losses.size, 64)  # at least 64 cells share the aimed area
             room = MOST_HINGES - losses.size
             cells = np.flatnonzero(areas > largest_area)
             if cells.size == 0 or room <= 0:
                 break
-            by_falling_area = np.argsort(-areas[cells])
-            cells = np.sort(cells[by_falling_area[:room]])
+            by_decreasing_area = np.argsort(-areas[cells])
+            cells = np.sort(cells[by_decreasing_area[:room]])
 
-            # Evaluate E and its chord in the middle of each selected cell.
             left = losses[cells]
             right = losses[cells + 1]
             middles = 0.5 * (left + right)
             middle_values = self.evaluate(middles)
             chord = _chord_at(middles, left, right, values[cells], values[cells + 1])
 
-            # The area between chord and parabola in a cell is 2/3 gap × width, and each half of the cell has an eighth.
+            # A parabola has the area 2/3 · gap · width from its chord, and each of its halves an eighth of that.
             gaps = np.abs(chord - middle_values)
             half_areas = 0.5 * (gaps * (right - left) / 6.0)
             areas[cells] = half_areas
@@ -189,11 +186,12 @@ class _ProfileBound:
         trivial_profile = np.maximum(-np.expm1(np.minimum(losses, 0.0)), 0.0)
         height = values - trivial_profile
 
-        # Indices of the first loss with a relevant height, and of the first loss with a negligible E.
-        first = int(np.argmax(height > _NEGLIGIBLE * eta * 1e-3))
-        # argmax returns 0 if E is negligible nowhere; then the last loss is kept.
-        last = max(int(np.argmax(values <= _NEGLIGIBLE * eta)) or losses.size - 1, first)
-        relevant = slice(max(first - 1, 0), last + 1)
+        first_relevant = int(np.argmax(height > _NEGLIGIBLE * eta * 1e-3))
+        last_relevant = int(np.argmax(values <= _NEGLIGIBLE * eta))
+        if last_relevant == 0:  # E is negligible nowhere
+            last_relevant = losses.size - 1
+        last_relevant = max(last_relevant, first_relevant)
+        relevant = slice(max(first_relevant - 1, 0), last_relevant + 1)
         losses = losses[relevant]
         values = values[relevant]
         height = height[relevant]
@@ -207,8 +205,8 @@ def _chord_at(
 ) -> FloatArray:
     """Interpolate a privacy profile linearly in γ = e^l between two privacy losses l, in many cells at once.
 
-    The weight of `left` is (1 − e^(l − right))/(1 − e^(left − right)) at the loss l. It is linear in γ, and 1 at
-    `left`.
+    At the loss l, the value at `left` has the weight (1 − e^(l − right))/(1 − e^(left − right)). It is linear in γ, and
+    is 1 at `left` and 0 at `right`.
 
     Args:
         middles: one loss l within each cell.
@@ -248,7 +246,7 @@ def _hinges_above(losses: FloatArray, values: FloatArray) -> Hinges:
     values = values[corners]
     gamma = gamma[corners]
 
-    # Masses p_i from the changes of the slope. Corners without a mass are dropped.
+    # Corners at which the slope does not change have no mass, and are dropped.
     slopes = np.diff(np.concatenate([[1.0], values])) / np.diff(np.concatenate([[0.0], gamma]))
     slope_changes = np.diff(np.append(slopes, 0.0))
     masses = np.maximum(gamma * slope_changes, 0.0)
@@ -256,7 +254,7 @@ def _hinges_above(losses: FloatArray, values: FloatArray) -> Hinges:
     hinge_losses = losses[has_mass]
     masses = masses[has_mass]
     rounding = (losses.size + 64) * UNIT_ROUNDOFF  # relative error of a sum over the hinges
-    masses = masses * (1.0 + 4.0 * rounding)  # exceeds the rounding errors of F
+    masses = masses * (1.0 + 4.0 * rounding)  # more than the rounding errors of F
 
     # Raise p_∞ by the largest amount by which F, rounded down, is below a point.
     terms = np.maximum(-np.expm1(np.minimum(losses[:, None] - hinge_losses, 0.0)), 0.0)  # max(1 − γ/γ_i, 0)

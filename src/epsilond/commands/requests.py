@@ -22,17 +22,17 @@ SPEC_HELP = "the run: a JSON object with a `kind`, a file that holds one, or - f
 
 
 def fields_of(source: str | None, *, at: str = "/request") -> JsonRecord:
-    """Return the members of a JSON object in a file, or on standard input for `-`; none without a source.
+    """Read a JSON object from a file or from standard input.
 
     Args:
-        source: path of the file, or `-`.
-        at: JSON pointer to the option, for errors.
+        source: path of the file, or `-` for standard input. None gives an empty object.
+        at: JSON pointer of the option in error messages.
 
     Returns:
         The members of the object by name, which are not checked yet.
 
     Raises:
-        InvalidInput: the source cannot be read, or is not a JSON object.
+        InvalidInput: the file cannot be read, or its text is not a JSON object.
     """
     if source is None:
         return {}
@@ -44,18 +44,19 @@ def fields_of(source: str | None, *, at: str = "/request") -> JsonRecord:
 
 
 def structure_of(text: str, *, at: str) -> JsonRecord:
-    """Read the JSON object that an option gives: as text, as the name of a file, or as `-` for standard input.
+    """Read the JSON object that an option contains, or that is in the file that the option names.
 
     Args:
-        text: the JSON text, the path of a file, or `-` for standard input.
+        text: the JSON object itself, the path of a file, or `-` for standard input. A text that begins with `{` is an
+            object.
         at: JSON pointer of the option in error messages.
 
     Returns:
         The members of the object by name, which are not checked yet.
 
     Raises:
-        InvalidInput: the file cannot be read, or the text is not a JSON object. Pointers of faults inside the object
-            begin with `at` if the option contains the object itself.
+        InvalidInput: the file cannot be read, or the text is not a JSON object. If the option contains the object
+            itself, pointers to faults inside it begin with `at`.
     """
     if text.lstrip().startswith("{"):
         return _parse_object(text, at=at, inner_at=at)
@@ -86,14 +87,15 @@ class RequestFields:
             problem: the request class.
             request: path of the request file, or `-` for standard input; None without a file.
             texts: texts of the options by the names of the fields; None for an option that is not given.
-            error: faults of the options that the parser of the command line has found.
+            error: faults of the options that the parser of the command line detected; it may have none.
 
         Returns:
-            The values of the fields, with all faults of the options. They are reported later, with the faults of the
-            request itself.
+            The values of the fields, and all faults of the options. `check` reports the faults later, together with
+            those of the request itself.
 
         Raises:
-            InvalidInput: the request file cannot be read; with the faults that are already known.
+            InvalidInput: the request file cannot be read, or is not a JSON object. The error also lists the parser's
+                faults.
         """
         from epsilond.option_values import read_texts  # noqa: PLC0415  help reads no fields
 
@@ -105,12 +107,12 @@ class RequestFields:
         return cls(problem, fields | values, (*error.faults, *faults))
 
     def check(self, **further: object) -> None:
-        """Raise an error if the options have faults. The error also lists the faults of the whole request.
+        """Raise an error if an option has a fault. The error also lists the faults of the request as a whole.
 
-        Without faults of options nothing is checked: the function that answers the request will check it.
+        If no option has a fault, this does nothing, because the function that answers the request checks it anyway.
 
         Args:
-            **further: values of further fields of the request, such as a swept field.
+            **further: values of further fields of the request, such as a value of a swept field.
 
         Raises:
             InvalidInput: an option has a fault.
@@ -119,18 +121,19 @@ class RequestFields:
             return
         from epsilond.reading import read  # noqa: PLC0415  help reads no request
 
-        pointers = {fault.pointer for fault in self.faults}
+        faulty_options = {fault.pointer for fault in self.faults}
         try:
             read(self.problem, {**self.values, **further})
         except InvalidInput as error:
-            request_faults = [fault for fault in error.faults if fault.pointer not in pointers]
+            # A faulty option is reported once, although its value also makes the request invalid.
+            request_faults = [fault for fault in error.faults if fault.pointer not in faulty_options]
             raise InvalidInput(*self.faults, *request_faults) from None
         raise InvalidInput(*self.faults)
 
     def without_check(self) -> JsonRecord:
         """Return the values of the fields without a check of the request as a whole.
 
-        It is for requests of which a ledger sets some fields, so that the request class would miss them.
+        A command uses it if a ledger later sets some of the fields: until then, the request is incomplete.
 
         Returns:
             The values of the fields by name.
@@ -144,18 +147,18 @@ class RequestFields:
 
 
 def _parse_object(text: str, *, at: str, inner_at: str) -> JsonRecord:
-    """Parse a JSON object.
+    """Parse the JSON object of an option.
 
     Args:
         text: the JSON text.
-        at: JSON pointer for the fault that the text is not an object.
-        inner_at: JSON pointer with which pointers of faults within the object begin.
+        at: JSON pointer of the error for JSON that is not an object.
+        inner_at: beginning of the JSON pointers to faults in the text.
 
     Returns:
         The members of the object by name.
 
     Raises:
-        InvalidInput: the text is not JSON, or no object.
+        InvalidInput: the text is not JSON, or is JSON other than an object.
     """
     from epsilond import strict_json  # noqa: PLC0415  help reads no request
 
@@ -166,20 +169,20 @@ def _parse_object(text: str, *, at: str, inner_at: str) -> JsonRecord:
 
 
 def assignment(text: str, *, at: str) -> tuple[str, str]:
-    """Return the name and the value of NAME=VALUE. Hyphens in the name become underscores, as in names of fields.
+    """Split a text NAME=VALUE at its first `=`. Hyphens in the name become underscores, as in names of fields.
 
     Args:
         text: the text NAME=VALUE.
         at: JSON pointer for the error.
 
     Returns:
-        The name and the value, both as texts.
+        The name without surrounding spaces, and the value unchanged.
 
     Raises:
         InvalidInput: there is no `=`.
     """
-    name, sign, value = text.partition("=")
-    if not sign:
+    name, separator, value = text.partition("=")
+    if not separator:
         raise InvalidInput.at(at, "must be NAME=VALUE")
     return name.strip().replace("-", "_"), value
 
@@ -201,12 +204,10 @@ def field_parameters(options: Iterable[FieldOption]) -> list[inspect.Parameter]:
 
 
 def _field_parameter(field: FieldOption) -> inspect.Parameter:
-    """Return the keyword-only parameter of one option, with the annotation by which typer makes the option.
-
-    The signature of a command is made of such parameters, one for each field of its request.
+    """Return a keyword-only parameter whose annotation describes an option to typer, the library for command lines.
 
     Args:
-        field: description of the option: field, help and placeholder.
+        field: description of the option: field, help, placeholder, and whether the field is required.
 
     Returns:
         The parameter; its default None means that the option was not given.
@@ -220,13 +221,11 @@ def _field_parameter(field: FieldOption) -> inspect.Parameter:
 
 
 def request_parameters() -> list[inspect.Parameter]:
-    """Return the parameters --request and --json of a command, and its context.
-
-    They are added to the parameters for the fields of a request. From a signature with all of them, typer makes the
-    options.
+    """Return the parameters that every command with a request has in addition to the fields of the request.
 
     Returns:
-        Keyword-only parameters with annotations for typer.
+        Keyword-only parameters with annotations for typer, the library for command lines: the `context` of the command,
+        `request` for the option --request, and `as_body` for the option --json.
     """
     keyword = inspect.Parameter.KEYWORD_ONLY
     source_help = "a JSON request, - for standard input; options override its fields"
@@ -241,15 +240,15 @@ def request_parameters() -> list[inspect.Parameter]:
 def with_parameters(
     command: Callable[..., None], parameters: list[inspect.Parameter], text: str | None
 ) -> Callable[..., None]:
-    """Set the signature of a command, from which typer makes its options, and its help.
+    """Set the signature and the help of a command. From the signature, typer makes the options of the command.
 
     Args:
-        command: the function of the command.
-        parameters: parameters of the signature.
-        text: help of the command.
+        command: function of the command, which is changed in place.
+        parameters: parameters of the new signature.
+        text: help of the command; None for no help.
 
     Returns:
-        The same function, which is changed.
+        The same function.
     """
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}

@@ -39,12 +39,15 @@ def serve(
         dask: address of the scheduler of the Dask cluster that runs jobs; None for EPSILOND_DASK.
 
     Raises:
-        typer.Exit: a setting is not valid; the reason was printed.
+        typer.Exit: a setting is invalid, or the address cannot be listened on; the reason was printed.
+        MissingExtra: the packages of the service are not installed.
     """
-    gc.disable()  # until the service has started: a collection would find nothing, since imported objects stay
+    # The service enables the collector after its start. Until then it would only scan imported objects, which all stay.
+    gc.disable()
     from epsilond.app.workers.threads import ONE_THREAD  # noqa: PLC0415  help needs nothing of the service
 
-    os.environ.update(ONE_THREAD)  # before numpy reads it: workers are forks of this process
+    # Numpy reads these variables when it is imported, and workers are forks of a process that inherits them.
+    os.environ.update(ONE_THREAD)
     with extra("service", "the service"):
         from epsilond.app.serve import serve as start  # noqa: PLC0415  the rest of the command line needs no framework
 

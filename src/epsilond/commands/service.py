@@ -46,10 +46,11 @@ class Service:
             key_file: file that contains only the key; None reads the environment variable.
 
         Returns:
-            The service. Nothing is sent to it yet.
+            The service, to which nothing was sent yet. An empty variable gives no key.
 
         Raises:
-            InvalidInput: the URL is invalid, or the file cannot be read or is empty.
+            InvalidInput: the URL is invalid, or the file cannot be read. An empty key, and one with other characters
+                than printable ASCII, is also rejected.
         """
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -81,8 +82,7 @@ class Service:
         """
         from epsilond.connection import Connection, NoAnswer, ServiceProblem  # noqa: PLC0415  help asks no service
 
-        # A request may have an effect, so it is not sent again after a lost answer. An answer may have any length
-        # (−1).
+        # A request may have an effect, so it is not sent again after a lost answer. −1: an answer may have any length.
         service = Connection(
             self.url,
             self.key,
@@ -103,18 +103,20 @@ class Service:
 
 
 def refuse(problem: JsonObject) -> NoReturn:
-    """Print a problem document of the service, and exit with the code for its HTTP status.
+    """Print a problem document of the service, and exit with the exit code for its HTTP status.
 
     Args:
-        problem: the problem document (RFC 9457).
+        problem: the problem document (RFC 9457). Without a member `status`, it counts as a fault of the service.
 
     Raises:
-        typer.Exit: always.
+        typer.Exit: always. The code is NOT_CERTIFIED if nothing can be certified or a ledger refuses, BAD_INPUT if the
+            request is at fault, and UNANSWERED otherwise.
     """
     status = problem.get("status", 500)
     reason = problem.get("detail") or problem.get("title")
     slug = str(problem.get("type", "")).rpartition("/")[2]
-    is_not_certified = status == 409 and slug != "no-result"  # a job without a result has status 409 too
+    # The service answers 409 if nothing can be certified, but also if a job has no result.
+    is_not_certified = status == 409 and slug != "no-result"
     if is_not_certified:
         typer.echo(f"not certified ({slug}): {reason}", err=True)
         for name, value in problem.get("nearest", {}).items():
@@ -129,13 +131,13 @@ def refuse(problem: JsonObject) -> NoReturn:
 
 
 def exit_unanswered(message: str) -> NoReturn:
-    """Print the reason why a service gave no answer, and exit.
+    """Print the reason why a service gave no answer or no result, and exit.
 
     Args:
-        message: the reason.
+        message: the reason, without the prefix "error:".
 
     Raises:
-        typer.Exit: always.
+        typer.Exit: always, with the exit code UNANSWERED.
     """
     typer.echo(f"error: {message}", err=True)
     raise typer.Exit(UNANSWERED)

@@ -76,7 +76,7 @@ def simulate(
     with exit_codes():
         from epsilond import simulating  # noqa: PLC0415  it needs an extra, which the rest of the commands do not
 
-        argument = experiment_of(words or ())
+        argument = choose_experiment(words or ())
         if argument is not None and request is not None:
             raise InvalidInput.at("/request", "and the argument both name an experiment: give one of them")
         source = argument if request is None else request
@@ -105,23 +105,21 @@ def simulate(
             )
 
 
-def experiment_of(words: Sequence[str]) -> str | None:
-    """Return the argument that names the experiment or its file; `preset` may precede it.
+def choose_experiment(arguments: Sequence[str]) -> str | None:
+    """Return the command's argument that names a preset or a request file. The word `preset` may precede it.
 
     Args:
-        words: all arguments of the command.
+        arguments: all arguments of the command.
 
     Returns:
-        The argument. None if there are no arguments.
+        The name of the preset, the path of the file, or `-`. None if there are no arguments.
 
     Raises:
         InvalidInput: there are several arguments, or only the word `preset`.
     """
-    if not words:
+    if not arguments:
         return None
-    names = words
-    if words[0] == "preset":
-        names = words[1:]
+    names = arguments[1:] if arguments[0] == "preset" else arguments
     if len(names) != 1:
         raise InvalidInput.at("/PRESET", "must be one name, also after the word preset: see epsilond simulate --list")
     return names[0]
@@ -134,16 +132,15 @@ def folders_of(options: Sequence[str]) -> dict[str, str]:
         options: texts of the option --data.
 
     Returns:
-        The folders by the name of the data set. The last one counts if a name is repeated.
+        The folders by the name of the data set. If a name is repeated, its last folder counts.
 
     Raises:
         InvalidInput: an option has no name or no folder.
     """
     folders = {}
     for option in options:
-        name, equals, folder = option.partition("=")
-        is_complete = name and equals and folder
-        if not is_complete:
+        name, _, folder = option.partition("=")
+        if not name or not folder:
             raise InvalidInput.at("/data", f"{option!r} is not NAME=FOLDER")
         folders[name] = folder
     return folders

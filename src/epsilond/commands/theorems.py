@@ -72,7 +72,7 @@ def evaluate(
         as_body: whether to print JSON as the service answers it; otherwise a table is printed.
 
     Raises:
-        typer.Exit: there is no such theorem, or an input is missing or not valid; the reason was printed.
+        typer.Exit: the theorem is unknown or has no formula, or an input is missing or invalid; the reason was printed.
     """
     with exit_codes(name_field=_name_input):
         from epsilond import option_values  # noqa: PLC0415  help needs no theorem
@@ -81,9 +81,7 @@ def evaluate(
 
         texts: JsonRecord = dict(assignment(text, at="/input") for text in inputs or [])
         problem = evaluating.theorem(theorem_id).inputs
-        values = texts
-        if problem is not None:
-            values = option_values.read_options(problem, texts)
+        values = texts if problem is None else option_values.read_options(problem, texts)
         answer = evaluating.evaluate(theorem_id, reading=reading, **values)
         print_answer(answer, lambda evaluation: lists.evaluation(theorem_id, evaluation), as_body=as_body)
 

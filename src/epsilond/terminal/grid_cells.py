@@ -12,22 +12,27 @@ DIGITS = 4
 
 
 def coordinates(body: JsonObject, cell: JsonObject) -> dict[str, str]:
-    """Return the coordinates of a cell in the grid of a preset, by the names of the axes."""
+    """Return the coordinates of one point of an experiment's grid as texts, by the names of the axes.
+
+    Args:
+        body: answer of the experiment in its JSON form, which defines up to three axes.
+        cell: answer at the point.
+    """
     axes = [body[name]["name"] for name in ("panels", "lines", "across") if name in body]
     return {name: short_number(cell["place"][name]) for name in axes}
 
 
-def _audit_cell(cell: JsonObject) -> Mapping[str, str]:
+def _audit_row(cell: JsonObject) -> Mapping[str, str]:
     """Return the table row of an audit at one point of an experiment's grid.
 
-    An audit attacks a mechanism, and proves lower bounds on its ε from the outputs. A claim is a stated ε, such as the
-    ε of a paper, which the audit may disprove.
+    An audit attacks a mechanism, and proves lower bounds on its ε from the outputs.
 
     Args:
-        cell: answer at one point of the grid, in its JSON form. Without a claim, the columns about it are empty.
+        cell: answer at one point of the grid, in its JSON form. It may have a claim, that is, a stated ε that the audit
+            may disprove, such as the ε of a paper.
 
     Returns:
-        The text of each column by its heading.
+        The text of each column by its heading. Without a claim, the columns about it are empty.
     """
     row = {
         "by its test": short_number(cell["test_epsilon_lower"]),
@@ -37,7 +42,6 @@ def _audit_cell(cell: JsonObject) -> Mapping[str, str]:
         "violated": "",
         "δ there at least": "",
     }
-    # The δ at the claimed ε is also bounded from below.
     claim = cell.get("claim")
     if claim is not None:
         row["claimed"] = short_number(claim["epsilon"])
@@ -48,24 +52,24 @@ def _audit_cell(cell: JsonObject) -> Mapping[str, str]:
     return row
 
 
-def _membership_cell(cell: JsonObject) -> Mapping[str, str]:
-    """Return the columns of a membership inference in a grid."""
+def _membership_row(cell: JsonObject) -> Mapping[str, str]:
+    """Return the table row of a membership inference: the certified ε, and the lower bound on ε of each attack."""
     row = {"certified": interval_text(cell["epsilon"])}
     for name in ATTACKS:
         row[name] = f"ε ≥ {short_number(cell['attacks'][name])}" if name in cell["attacks"] else ""
     return row
 
 
-def _risk_cell(cell: JsonObject, references: Sequence[str]) -> Mapping[str, str]:
+def _risk_row(cell: JsonObject, references: Sequence[str]) -> Mapping[str, str]:
     """Return the table row of a measured excess risk at one point of an experiment's grid.
 
     Args:
         cell: answer at one point of the grid, in its JSON form.
-        references: names of the reference runs, a column each; it is empty in a cell that lacks the run.
+        references: names of the reference runs. Each has a column, which is empty if the point lacks the run.
 
     Returns:
         Texts by heading: ε, the measured mean with its confidence band, and the reference runs. Then the least of the
-        bounds that the measurement is compared with, and whether that bound holds.
+        bounds that the measurement is compared with, and whether that bound holds; both are empty without a bound.
     """
     final = cell["final_excess"]
     epsilon = short_number(cell["epsilon"]["upper"]) if "epsilon" in cell else ""
@@ -74,8 +78,7 @@ def _risk_cell(cell: JsonObject, references: Sequence[str]) -> Mapping[str, str]
     for name in references:
         row[name] = short_number(measurements[name]["mean"]) if name in measurements else ""
 
-    # The least of the bounds that the measurement is compared with.
-    least_bound = min(_risk_bounds(cell["bounds"]), key=lambda bound: bound["value"], default=None)
+    least_bound = min(_compared_bounds(cell["bounds"]), key=lambda bound: bound["value"], default=None)
     if least_bound is None:
         row["least bound"] = row["holds"] = ""
     else:
@@ -84,19 +87,18 @@ def _risk_cell(cell: JsonObject, references: Sequence[str]) -> Mapping[str, str]
     return row
 
 
-def _score_cell(cell: JsonObject, references: Sequence[str], measure: str) -> Mapping[str, str]:
+def _score_row(cell: JsonObject, references: Sequence[str], measure: str) -> Mapping[str, str]:
     """Return the table row of a score on held-out records at one point of an experiment's grid.
 
     Args:
         cell: answer at one point of the grid, in its JSON form.
-        references: names of the reference runs, a column each; it is empty in a cell that lacks the run.
-        measure: name of the score, such as the accuracy.
+        references: names of the reference runs. Each has a column, which is empty if the point lacks the run.
+        measure: name of the score, such as `test_accuracy`.
 
     Returns:
-        Texts by heading: the ε that a paper claims and the certified one, the score with its confidence band, the
-        reference runs, and the mean excess risk.
+        Texts by heading: the ε that a paper states and the certified one, the score with its confidence band, the
+        reference runs, and the mean excess risk if it was measured. An ε that is not known is an empty text.
     """
-    # Members that the cell lacks give empty texts, or no column.
     claimed_epsilon = short_number(cell["claimed_epsilon"]) if "claimed_epsilon" in cell else ""
     certified_epsilon = interval_text(cell["epsilon"]) if "epsilon" in cell else ""
     row = {
@@ -125,16 +127,16 @@ def cell_columns(cell: JsonObject, kind: str, references: Sequence[str], measure
         The text of each column by its heading.
     """
     if kind == "audit":
-        return _audit_cell(cell)
+        return _audit_row(cell)
     if kind == "membership":
-        return _membership_cell(cell)
+        return _membership_row(cell)
     if measure is None:
-        return _risk_cell(cell, references)
-    return _score_cell(cell, references, measure)
+        return _risk_row(cell, references)
+    return _score_row(cell, references, measure)
 
 
-def _risk_bounds(bounds: Sequence[JsonObject]) -> list[JsonObject]:
-    """Return the bounds on the excess risk that are compared with the measurement."""
+def _compared_bounds(bounds: Sequence[JsonObject]) -> list[JsonObject]:
+    """Select the bounds on the excess risk that the measurement is compared with."""
     return [bound for bound in bounds if bound["compared"] and bound["quantity"] == "excess"]
 
 

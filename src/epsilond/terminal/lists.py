@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def algorithms(calibrators: Sequence[Calibrator]) -> RenderableType:
-    """Show one row for each calibrator."""
+    """Return a table with a row for each calibrator: its name, its title, and the theorems that it relies on."""
     rows = [
         {"name": calibrator.name, "title": calibrator.title, "rests on": ", ".join(calibrator.theorems)}
         for calibrator in calibrators
@@ -25,10 +25,10 @@ def algorithms(calibrators: Sequence[Calibrator]) -> RenderableType:
 
 
 def algorithm(calibrator: Calibrator) -> RenderableType:
-    """Show the summary of a calibrator, its theorems, and a request that it answers.
+    """Return tables with the summary of a calibrator, its theorems, and a request that it answers.
 
     Args:
-        calibrator: the calibrator, the object that finds parameters of the algorithm.
+        calibrator: the object that finds parameters of an algorithm, such as its noise.
 
     Returns:
         The tables, which rich can print.
@@ -42,9 +42,9 @@ def algorithm(calibrator: Calibrator) -> RenderableType:
 
 
 def theorems(listed: Sequence[Theorem]) -> RenderableType:
-    """Show one row for each theorem."""
+    """Return a table with a row for each theorem: its id, title, status and source."""
     rows = [
-        {"id": entry.id, "title": entry.title, "status": entry.status.value, "source": _source(entry)}
+        {"id": entry.id, "title": entry.title, "status": entry.status.value, "source": _source_text(entry)}
         for entry in listed
     ]
     return table("Theorems", rows)
@@ -53,65 +53,61 @@ def theorems(listed: Sequence[Theorem]) -> RenderableType:
 def theorem(entry: Theorem) -> RenderableType:
     """Return the tables and lists that show a theorem in full, for the terminal.
 
-    They have its statement, source, conditions and errata. A theorem with a formula also has readings, that is,
-    versions of the formula: as printed in the paper, or as corrected.
-
     Args:
         entry: the theorem.
 
     Returns:
-        The tables and lists, which rich can print.
+        Tables and lists for the package rich: statement, source, status, readings, conditions and errata. Readings are
+        versions of the theorem's formula, such as the printed and the corrected one.
     """
     rows: dict[str, object] = {
         "statement": entry.statement,
-        "source": _source(entry),
+        "source": _source_text(entry),
         "status": entry.status.value,
         "constants": entry.constants,
         "readings": ", ".join(entry.readings) if entry.formula is not None else "none: a rule between guarantees",
     }
-    # Some conditions are checked by the library, and the caller vouches for the others.
     checked = [condition for condition in entry.conditions if condition.checked]
     declared = [condition for condition in entry.conditions if not condition.checked]
     parts = [pairs(f"{entry.id}: {entry.title}", rows)]
-    parts += bullets("Checked", list(map(_premise, checked)))
-    parts += bullets("Declared by the caller", list(map(_premise, declared)))
-    parts += _errata(entry.errata)
+    parts += bullets("Checked", list(map(_condition_line, checked)))
+    parts += bullets("Declared by the caller", list(map(_condition_line, declared)))
+    parts += _errata_list(entry.errata)
     return Group(*parts)
 
 
 def evaluation(theorem_id: str, answer: Evaluation) -> RenderableType:
-    """Show the outputs of a formula, and its conditions with both sides."""
+    """Return a table of a formula's outputs, and lists of its conditions with both sides and of its errata."""
     return Group(
         pairs(f"{theorem_id}, as {answer.reading} ({answer.status.value})", as_json(answer.outputs)),
         *bullets("Conditions", list(map(verdict, answer.conditions))),
-        *_errata(answer.errata),
+        *_errata_list(answer.errata),
     )
 
 
-def _source(entry: Theorem) -> str:
+def _source_text(entry: Theorem) -> str:
     """Return the work that states a theorem, and the number of the theorem in it."""
     return f"{entry.source.key}, {entry.source.item}"
 
 
-def _premise(condition: Condition) -> str:
+def _condition_line(condition: Condition) -> str:
     """Return a condition as one line: its id and its statement."""
     return f"{condition.id}: {condition.statement}"
 
 
-def _errata(errata: Sequence[Erratum]) -> list[RenderableType]:
+def _errata_list(errata: Sequence[Erratum]) -> list[RenderableType]:
     """List errata and remarks with their grades."""
     return bullets("Errata and remarks", [_erratum_line(erratum) for erratum in errata])
 
 
 def _erratum_line(erratum: Erratum) -> str:
-    """Return an erratum of a paper as one line, with its place if it is stated.
+    """Return an erratum of a paper as one line.
 
     Args:
-        erratum: the printed text, the corrected one, and the interpretation of the printed one that is closest to the
-            truth.
+        erratum: the erratum. Its `charitable` is the interpretation of the printed text that is closest to the truth.
 
     Returns:
-        The id, the grade, the place, the printed text and its correction, in one line.
+        The id, the grade, the place in the paper if it is stated, the printed text and its correction.
     """
     place = f", {erratum.place}" if erratum.place else ""
     printed = erratum.printed.removesuffix(".")

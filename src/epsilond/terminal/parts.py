@@ -62,7 +62,7 @@ def table(title: str, rows: Iterable[Mapping[str, str]]) -> RenderableType:
 
     Args:
         title: heading of the table.
-        rows: texts by the name of their column. All rows have the columns of the first row.
+        rows: texts by the name of their column. Each row must have all columns of the first row.
 
     Returns:
         The table; an empty group if there are no rows.
@@ -70,7 +70,6 @@ def table(title: str, rows: Iterable[Mapping[str, str]]) -> RenderableType:
     entries = list(rows)
     if not entries:
         return Group()
-    # Columns without any text would only take space.
     columns = [name for name in entries[0] if any(row[name] for row in entries)]
     grid = _empty_table(title, *columns)
     for row in entries:
@@ -94,13 +93,13 @@ def bullets(title: str, lines: Sequence[str]) -> list[RenderableType]:
 
 
 def remarks(conditions: Sequence[DeclaredCondition], warnings: Sequence[Caution]) -> list[RenderableType]:
-    """Return two lists for the end of an answer: conditions for which the caller must vouch, and warnings."""
+    """Return two lists for the end of an answer: conditions that the library cannot check, and warnings."""
     assumptions = bullets("If", [condition.statement for condition in conditions])
     return assumptions + bullets("Mind", [warning.message for warning in warnings])
 
 
 def proof(derivation: Iterable[DerivationStep]) -> Text:
-    """Return a line with the theorems of a derivation, each once."""
+    """Return a line that names the theorems of a derivation, each once, in the order of their first use."""
     return Text("\nProved by " + ", ".join(dict.fromkeys(step.theorem for step in derivation)))
 
 
@@ -113,7 +112,7 @@ def format_rounded(value: float, *, up: bool = True, digits: int = DIGITS) -> st
         digits: number of significant digits.
 
     Returns:
-        The text; an infinite number becomes a word.
+        The text; "unbounded" or "-unbounded" for an infinite number.
     """
     if math.isinf(value):
         return UNBOUNDED if value > 0 else f"-{UNBOUNDED}"
@@ -122,10 +121,10 @@ def format_rounded(value: float, *, up: bool = True, digits: int = DIGITS) -> st
 
 
 def upward(value: object) -> str:
-    """Return a bound or a cost, rounded up, or a word as it is; an empty text if there is none.
+    """Return a bound or a cost as text, rounded up.
 
     Args:
-        value: a number, a word such as "unbounded", or None.
+        value: a number; a word such as "unbounded", which is returned unchanged; or None, which gives an empty text.
     """
     if isinstance(value, int | float):
         return format_rounded(value)
@@ -133,15 +132,15 @@ def upward(value: object) -> str:
 
 
 def outward(ends: Ends) -> str:
-    """Return an enclosure, with its lower bound rounded down and its upper bound rounded up."""
+    """Return an interval as text, such as "[0.5, 1]", with its lower bound rounded down and its upper bound up."""
     return f"[{format_rounded(ends.lower, up=False)}, {format_rounded(ends.upper)}]"
 
 
 def at_delta(delta: float | None, log10_delta: float) -> str:
-    """Return δ and its logarithm; only the logarithm if no double holds δ.
+    """Return δ and its decimal logarithm as text, or only the logarithm if δ is too small for a double.
 
     Args:
-        delta: δ; None if it is below the smallest double.
+        delta: δ; None if it is positive, but below the smallest normal double.
         log10_delta: decimal logarithm of δ.
 
     Returns:
@@ -154,17 +153,15 @@ def at_delta(delta: float | None, log10_delta: float) -> str:
 
 
 def if_vacuous(vacuous: bool | None, baseline: Baseline | None, *, before: str = ": ") -> str:
-    """Return a remark if a bound on the risk is vacuous; otherwise an empty text.
-
-    A bound is vacuous if it is no better than the largest possible risk of the model before training.
+    """Return a remark that a bound on the risk is vacuous: no better than the bound on the risk before training.
 
     Args:
         vacuous: whether the bound is vacuous; None if unknown.
-        baseline: the bound on the risk before training; without it there is no remark.
+        baseline: the bound on the risk before training; None if unknown.
         before: text in front of the remark.
 
     Returns:
-        The remark with `before` in front of it, or an empty text.
+        The remark with `before` in front of it. An empty text if the bound is not vacuous, or if something is unknown.
     """
     from epsilond.calibrators.risk.baseline import no_better  # noqa: PLC0415  an account has no risk
 
@@ -189,7 +186,8 @@ def sides(condition: ConditionResult | ConditionAnswer | None) -> str:
 
 def verdict(condition: ConditionResult | ConditionAnswer) -> str:
     """Return a line with the condition's verdict, its statement and both sides."""
-    comparison = f": {sides(condition)}" if sides(condition) else ""
+    both_sides = sides(condition)
+    comparison = f": {both_sides}" if both_sides else ""
     return f"{condition.id} holds: {condition.holds} ({condition.statement}{comparison})"
 
 
@@ -213,8 +211,8 @@ def _flatten(values: Mapping[str, object], prefix: str = "") -> Iterator[tuple[s
     """Flatten nested JSON objects: yield each value under a dotted name, such as `target.epsilon`.
 
     Args:
-        values: members by name. A list with objects counts as an object with the indices as names.
-        prefix: start of all names, with its dot.
+        values: members by name. A list that contains an object counts as an object, with its indices as names.
+        prefix: text in front of all names, which ends with a dot unless it is empty.
 
     Yields:
         The dotted name and the value of each member that is not an object.

@@ -21,46 +21,42 @@ HEADINGS = {Verdict.YES: "Read as", Verdict.UNDECIDABLE: "Undecidable", Verdict.
 
 
 def plan(answer: PlanAnswer) -> RenderableType:
-    """Show a plan: the recommended algorithm, a ranked table for each kind of guarantee, and rejected algorithms.
+    """Return the tables of a plan, which compares algorithms for a problem.
 
     Algorithms are ranked by the remaining share: the bound on the excess risk, divided by the bound at the first model.
-    A table shows the smallest share for each trust model, because less trust costs accuracy.
 
     Args:
         answer: the plan.
 
     Returns:
-        The tables and texts, which rich can print.
+        Tables and texts for the package rich: the recommended algorithm, the smallest share for each trust model, a
+        ranked table for each kind of guarantee, and the reasons why other algorithms do not apply.
     """
     entries = {name_of(entry): entry for entry in answer.entries}
-
-    # The recommendation, and the price of less trust.
     parts: list[RenderableType] = [
         Text(f"Run {answer.recommended.entry or 'nothing of these'}", style="bold"),
         Text(answer.recommended.why + "\n"),
-        table("Bound on the remaining share of the start's risk, for each trust model", map(_price, answer.trusts)),
-        table("Other numbers of rounds", map(_choice, answer.recommended.choices or ())),
+        table("Bound on the remaining share of the start's risk, for each trust model", map(_trust_row, answer.trusts)),
+        table("Other numbers of rounds", map(_choice_row, answer.recommended.choices or ())),
     ]
 
-    # The algorithms of each kind of guarantee, ranked ones first.
     for group in answer.groups:
         kind = group.guarantee
         title = f"{kind.definition}: {kind.unit}, {kind.relation}, against {kind.observer}; by {group.compares}"
         names = group.ranked + group.unranked
-        parts.append(table(title, [_row(name, entries[name]) for name in names]))
+        parts.append(table(title, [_entry_row(name, entries[name]) for name in names]))
 
-    # The rejected algorithms, under a heading for each kind of reason.
     for applies, heading in HEADINGS.items():
-        parts += bullets(heading, _reasons(answer.entries, applies))
+        parts += bullets(heading, _reason_lines(answer.entries, applies))
     return Group(*parts)
 
 
-def _reasons(entries: Iterable[PlanEntry], applies: Verdict) -> list[str]:
+def _reason_lines(entries: Iterable[PlanEntry], applies: Verdict) -> list[str]:
     """Return a line for each reason why algorithms do not apply, or may not apply.
 
     Args:
         entries: entries of the plan.
-        applies: verdict of the entries that are listed.
+        applies: whether an algorithm applies; only reasons of algorithms with this verdict are returned.
 
     Returns:
         The lines, each with the name of the algorithm in front.
@@ -68,22 +64,20 @@ def _reasons(entries: Iterable[PlanEntry], applies: Verdict) -> list[str]:
     lines = []
     for entry in entries:
         if entry.applies == applies:
-            lines += [f"{name_of(entry)}: {_reason(reason)}" for reason in entry.why]
+            lines += [f"{name_of(entry)}: {_reason_text(reason)}" for reason in entry.why]
     return lines
 
 
-def _price(price: TrustPrice) -> Mapping[str, str]:
+def _trust_row(price: TrustPrice) -> Mapping[str, str]:
     """Return the table row of a trust model: the best algorithm under it, and its bound compared with the others.
-
-    "left" is the remaining share: the bound on the excess risk, divided by the bound at the first model. If "by" is
-    "noise", it is a measure of the noise and not a bound. "times the least" (`price`) is this share over the smallest
-    of all trust models.
 
     Args:
         price: the best bound under one trust model.
 
     Returns:
-        The text of each column by its heading.
+        The text of each column by its heading. "left" is the remaining share: the bound on the excess risk, divided by
+        the bound at the first model. If "by" is "noise", it is a measure of the noise and not a bound. "times the
+        least" is this share over the smallest one of all trust models.
     """
     return {
         "trust": price.definition,
@@ -95,17 +89,15 @@ def _price(price: TrustPrice) -> Mapping[str, str]:
     }
 
 
-def _choice(choice: PlanChoice) -> Mapping[str, str]:
-    """Return the table row of a number of rounds that the recommended algorithm could take instead.
-
-    "left" is the remaining share: the bound on the excess risk, divided by the bound at the first model. Without
-    certified noise it is an estimate ("about").
+def _choice_row(choice: PlanChoice) -> Mapping[str, str]:
+    """Return the table row of another number of rounds for the recommended algorithm.
 
     Args:
         choice: the number of rounds, with the bound on the risk and the traffic.
 
     Returns:
-        The text of each column by its heading.
+        The text of each column by its heading. "left" is the remaining share: the bound on the excess risk, divided by
+        the bound at the first model. Without certified noise it is an estimate, marked by "about".
     """
     return {
         "rounds": str(choice.rounds),
@@ -117,19 +109,19 @@ def _choice(choice: PlanChoice) -> Mapping[str, str]:
     }
 
 
-def _row(name: str, entry: PlanEntry) -> Mapping[str, str]:
+def _entry_row(name: str, entry: PlanEntry) -> Mapping[str, str]:
     """Return the table row of an algorithm, among all that give the same kind of guarantee.
 
     Args:
         name: name of the algorithm, with its variant.
-        entry: rank, calibrated parameters, traffic and risk of the algorithm. "says" has the reason if the entry is of
-            no use. "reached at" has the value of the field at which the wanted risk is reached.
+        entry: rank, calibrated parameters, traffic and risk of the algorithm.
 
     Returns:
-        The text of each column by its heading.
+        The text of each column by its heading. "says" is the reason if the entry is of no use. "reached at" is a field
+        of the request, with the value at which the wanted risk is reached.
     """
     risk, reach = entry.risk, entry.reach
-    # "(order)" marks a bound with a constant factor that the theorem does not state.
+    # "(order)" marks a bound whose constant factor is not stated by the theorem.
     risk_text = ""
     if risk is not None:
         risk_text = upward(risk.value) + (" (order)" if risk.constant == "hidden" else "")
@@ -142,19 +134,20 @@ def _row(name: str, entry: PlanEntry) -> Mapping[str, str]:
         "bits": upward(entry.bits),
         "bytes a client": _short(entry.bytes_per_client),
         "risk at most": risk_text,
-        "says": _remark(entry),
+        "says": _limitation(entry),
         "reached at": "" if reach is None else f"{reach.solve_for} {reach.value:g}",
     }
 
 
-def _remark(entry: PlanEntry) -> str:
-    """Return the reason why an entry is of no use; an empty text if it is of use.
+def _limitation(entry: PlanEntry) -> str:
+    """Return the reason why an algorithm's entry in a plan is of no use.
 
     Args:
-        entry: an algorithm with its calibrated parameters and its bound on the risk.
+        entry: the algorithm, with its calibrated parameters and its bound on the risk.
 
     Returns:
-        The reason for the column "says". It names the limits that the entry exceeds, if there are any.
+        A remark that the bound is vacuous or drowned by noise, or the names of the exceeded limits. An empty text if
+        the entry is of use.
     """
     if entry.vacuous:
         baseline = None if entry.risk is None else entry.risk.baseline
@@ -176,7 +169,7 @@ def _text(value: float | None) -> str:
     return "" if value is None else str(value)
 
 
-def _reason(why: Reason) -> str:
+def _reason_text(why: Reason) -> str:
     """Return a reason as a text, with the sides of its condition and the allowed values if it has them.
 
     Args:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def presets(listed: Sequence[Preset]) -> RenderableType:
-    """Show one row for each experiment."""
+    """Return a table with a row for each experiment that can be simulated."""
     return table("Presets", map(_preset_row, listed))
 
 
@@ -49,13 +49,14 @@ def _preset_row(preset: Preset) -> Mapping[str, str]:
 
 
 def _kind_of_data(preset: Preset) -> str:
-    """Return the source of an experiment's data, as a word for a table.
+    """Return the source of an experiment's data, for a table.
 
     Args:
         preset: the experiment.
 
     Returns:
-        A word for substitute data, the names of the data sets that are read, or "drawn" for random data.
+        "stand-in" for data that replaces that of a paper, the names of the data sets that are read, or "drawn" for
+        random data.
     """
     if preset.is_stand_in:
         return "stand-in"
@@ -63,29 +64,29 @@ def _kind_of_data(preset: Preset) -> str:
 
 
 def simulation(answer: object) -> RenderableType:
-    """Show the run, its measurements, and its bounds or guarantee."""
+    """Return the tables of a simulation's answer: the run, its measurements, and its bounds or guarantee."""
     body = as_json(answer)
     return TABLES[body["kind"]](body)
 
 
-def _risk(body: JsonObject) -> RenderableType:
-    """Show a simulation of the excess risk: parameters, guarantees, measured risk, and bounds on it.
+def _risk_tables(body: JsonObject) -> RenderableType:
+    """Return the tables of a simulation of the excess risk.
 
     Args:
         body: the answer in its JSON form.
 
     Returns:
-        The tables and texts, which rich can print.
+        Tables and texts for the package rich: parameters, guarantees, measured risk, bounds on it, and warnings.
     """
     band = f"{body['confidence']:.0%} band"
-    parts = [pairs("Run with", body["parameters"]), *_guarantee(body)]
-    parts.append(table("Guaranteed to each group", map(_group, body.get("client_groups", ()))))
-    parts.append(table("Excess risk", [_series(series, band) for series in body["series"]]))
-    parts.append(table("Bounds", map(_bound, body["bounds"])))
-    return Group(*parts, *_warnings(body))
+    parts = [pairs("Run with", body["parameters"]), *_guarantee_table(body)]
+    parts.append(table("Guaranteed to each group", map(_group_row, body.get("client_groups", ()))))
+    parts.append(table("Excess risk", [_series_row(series, band) for series in body["series"]]))
+    parts.append(table("Bounds", map(_bound_row, body["bounds"])))
+    return Group(*parts, *_warning_list(body))
 
 
-def _series(series: JsonObject, band: str) -> Mapping[str, str]:
+def _series_row(series: JsonObject, band: str) -> Mapping[str, str]:
     """Return the table row of several equal training runs, of which the excess risk was measured.
 
     Args:
@@ -107,12 +108,12 @@ def _series(series: JsonObject, band: str) -> Mapping[str, str]:
     return row
 
 
-def _warnings(body: JsonObject) -> list[RenderableType]:
-    """List the warnings of a simulation; nothing if there are none."""
+def _warning_list(body: JsonObject) -> list[RenderableType]:
+    """Return a list of the warnings of a simulation, with its heading; empty if there are none."""
     return bullets("Mind", [warning["message"] for warning in body["warnings"]])
 
 
-def _guarantee(body: JsonObject) -> list[RenderableType]:
+def _guarantee_table(body: JsonObject) -> list[RenderableType]:
     """Return a table with the certified ε of a simulated run; empty if the answer has no guarantee.
 
     Args:
@@ -128,14 +129,14 @@ def _guarantee(body: JsonObject) -> list[RenderableType]:
     return [pairs("Guaranteed", {"of whom": of_whom, "ε": interval_text(guarantee["epsilon"])})]
 
 
-def _group(group: JsonObject) -> Mapping[str, str]:
-    """Return the row of a group of clients with equal numbers of records: its noise and its guarantee.
+def _group_row(group: JsonObject) -> Mapping[str, str]:
+    """Return the table row of a group of clients with equal numbers of records: its noise and its guarantee.
 
     Args:
         group: the group in its JSON form.
 
     Returns:
-        The text of each column, by the column's title.
+        The text of each column by its heading.
     """
     return {
         "clients": str(group["clients"]),
@@ -146,14 +147,14 @@ def _group(group: JsonObject) -> Mapping[str, str]:
     }
 
 
-def _bound(bound: JsonObject) -> Mapping[str, str]:
-    """Return the table row of a bound: its value, and whether the measurement is within it.
+def _bound_row(bound: JsonObject) -> Mapping[str, str]:
+    """Return the table row of a bound on a measured risk: its value, and whether the measurement is within it.
 
     Args:
-        bound: a bound on a measured risk, in its JSON form.
+        bound: the bound in its JSON form.
 
     Returns:
-        The text of each column, by the column's title.
+        The text of each column by its heading. "holds" has the reason instead if the bound was not compared.
     """
     quantity = "" if bound["quantity"] == "excess" else f" ({bound['quantity']})"
     verdict = bound["holds"] if bound["compared"] else f"not compared: {bound['reason']}"
@@ -165,14 +166,13 @@ def _bound(bound: JsonObject) -> Mapping[str, str]:
     }
 
 
-def _audit(body: JsonObject) -> RenderableType:
+def _audit_tables(body: JsonObject) -> RenderableType:
     """Return the tables of an audit of a mechanism: lower bounds on ε, compared with the certified ε.
 
-    An attacker guesses by a test which of two neighbouring data sets gave an output. Some outputs are impossible on
-    one of the data sets. The rows are:
-    - "proved by its test": lower bound on ε from the error rates of the test.
-    - "proved of μ": lower bound on μ of Gaussian differential privacy.
-    - "verdicts rest on": the test or the impossible outputs, whichever the first half of each sample favours.
+    An attacker guesses by a test which of two neighbouring data sets gave an output. The row "proved by its test" is
+    the lower bound on ε from the error rates of this test. "proved of μ" is a lower bound on the parameter μ of
+    Gaussian differential privacy. "impossible outputs" is about outputs that only one of the data sets can give.
+    "verdicts rest on" says whether the verdicts use the test or these outputs.
 
     Args:
         body: the answer in its JSON form.
@@ -184,7 +184,7 @@ def _audit(body: JsonObject) -> RenderableType:
         "proved by its test": f"ε ≥ {short_number(body['epsilon']['lower'])}",
         "proved of μ": f"μ ≥ {short_number(body['gaussian']['mu_lower'])} of Gaussian differential privacy"
         f" (ε ≥ {short_number(body['gaussian']['epsilon_if_gaussian'])} if it is Gaussian)",
-        "impossible outputs": _escape(body["escape"]),
+        "impossible outputs": _escape_conclusion(body["escape"]),
         "verdicts rest on": {"test": "the test", "escape": "impossible outputs"}[body["evidence"]],
         "certified": f"ε in {interval_text(body['certified'])}",
         "at δ": f"10^{body['log10_delta']:.6g}",
@@ -197,11 +197,11 @@ def _audit(body: JsonObject) -> RenderableType:
     return Group(pairs("Audit", rows), *bullets("That is", [body["meaning"]]))
 
 
-def _membership(body: JsonObject) -> RenderableType:
+def _membership_tables(body: JsonObject) -> RenderableType:
     """Return the tables of a membership inference, an attack that guesses which records were trained on.
 
-    Canaries are records that are put into the training data at random. References are further trainings of which the
-    attacker knows the canaries in the data.
+    Canaries are records that are included in the training data at random. References are further training runs, for
+    which the attacker knows the included canaries.
 
     Args:
         body: the answer in its JSON form.
@@ -219,12 +219,12 @@ def _membership(body: JsonObject) -> RenderableType:
     }
     return Group(
         pairs("Membership inference", setting),
-        table("Attacks", map(_attack, body["attacks"])),
+        table("Attacks", map(_attack_row, body["attacks"])),
         *bullets("That is", [body["meaning"]]),
     )
 
 
-def _attack(attack: JsonObject) -> Mapping[str, str]:
+def _attack_row(attack: JsonObject) -> Mapping[str, str]:
     """Return the table row of a membership attack: its lower bound on ε, and the counts that prove the bound.
 
     An attack in one run counts right guesses. Other attacks count true and false positives over several runs.
@@ -249,10 +249,10 @@ def _attack(attack: JsonObject) -> Mapping[str, str]:
     }
 
 
-def _escape(escape: JsonObject) -> str:
-    """Return the conclusion of an audit from escapes: outputs that only one of the two data sets can give.
+def _escape_conclusion(escape: JsonObject) -> str:
+    """Return the conclusion of an audit from escapes, that is, outputs that only one of the two data sets can give.
 
-    Their probability is at most δ for every ε. If its lower bound is above δ, no ε holds.
+    If (ε, δ) holds for any ε, the probability of an escape is at most δ. So if it exceeds δ, no ε holds.
 
     Args:
         escape: number of escapes, lower bound on their probability, and lower bound on ε, in JSON form.
@@ -266,46 +266,44 @@ def _escape(escape: JsonObject) -> str:
     return f"{escape['observed']} seen: probability ≥ {short_number(escape['probability_lower'])}, {conclusion}"
 
 
-def _preset(body: JsonObject) -> RenderableType:
-    """Return the tables of a preset, that is, an experiment that repeats one of a paper.
-
-    There is a row for each cell, the simulation at one point of the grid of parameters. Findings on the paper's claims
-    follow. "Stands in for" says which data and sizes of the paper were replaced. It is shown, with the warnings, only
-    if risks or scores were measured.
+def _preset_tables(body: JsonObject) -> RenderableType:
+    """Return the tables of a preset, that is, an experiment that repeats one of a paper on a grid of parameters.
 
     Args:
-        body: the answer in its JSON form. All its cells are of one kind, which decides the columns.
+        body: the answer in its JSON form. All its cells (points of the grid) are of one kind.
 
     Returns:
-        The tables and texts, which rich can print.
+        Tables for the package rich: a row for each cell, the verdicts on the paper's claims, and the data files. If
+        risks or scores were measured, the warnings follow. A first table then says which data and sizes of the paper
+        were replaced, if any.
     """
     cells = body["cells"]
     kind = cells[0]["kind"]
     measure = body.get("measure")
 
-    # The names of all reference runs, each once, in the order of their first cell.
+    # Columns of the reference runs, in the order of the first cell that has the run.
     references: list[str] = []
     for cell in cells:
         references.extend(name for name in cell.get("beside", {}) if name not in references)
 
     rows = [{**coordinates(body, cell), **cell_columns(cell, kind, references, measure)} for cell in cells]
-    parts: list[RenderableType] = [table(body["title"], rows), *_findings(body)]
-    parts.append(table("Data files", map(_data_file, body.get("data_files", ()))))
+    parts: list[RenderableType] = [table(body["title"], rows), *_finding_table(body)]
+    parts.append(table("Data files", map(_data_file_row, body.get("data_files", ()))))
     if kind in ("audit", "membership"):
         return Group(*parts)
     if "stands_in_for" in body:
         parts.insert(0, pairs("Stands in for", {"": body["stands_in_for"]}))
-    return Group(*parts, *_warnings(body))
+    return Group(*parts, *_warning_list(body))
 
 
-def _data_file(file: JsonObject) -> Mapping[str, str]:
-    """Return the row of a file that the experiment read."""
+def _data_file_row(file: JsonObject) -> Mapping[str, str]:
+    """Return the table row of a file that the experiment read, and whether it is known to be the original file."""
     original = "yes" if file.get("original") else "not known"
     return {"data set": file["data"], "file": file["name"], "MD5": file["md5"], "original": original}
 
 
-def _findings(body: JsonObject) -> list[RenderableType]:
-    """Show the simulation's verdict on each claim of the preset's paper; nothing if there are no claims."""
+def _finding_table(body: JsonObject) -> list[RenderableType]:
+    """Return a table with the verdict on each claim of the preset's paper; empty if there are no claims."""
     rows = [
         {"claim": finding["claim"], "verdict": finding["told"], "measurement": finding["words"]}
         for finding in body.get("findings", ())
@@ -314,8 +312,8 @@ def _findings(body: JsonObject) -> list[RenderableType]:
 
 
 TABLES: Mapping[str, Callable[[JsonObject], RenderableType]] = {
-    "risk": _risk,
-    "audit": _audit,
-    "membership": _membership,
-    "preset": _preset,
+    "risk": _risk_tables,
+    "audit": _audit_tables,
+    "membership": _membership_tables,
+    "preset": _preset_tables,
 }

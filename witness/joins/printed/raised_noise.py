@@ -42,14 +42,13 @@ def raise_printed_noise(calibrator_problem: NormFedavgProblem) -> tuple[int, flo
         calibrator_problem: the request for the calibrator.
 
     Returns:
-        (m, α). None if clients are drawn at random and unseen by the observer, because the paper has no such case. Also
-        None if δ is below every double, or if no number of levels is certified.
+        (m, α). None if clients are subsampled in secret, because the paper has no such case. Also None if δ is too
+        small for a double, or if no number of levels is certified.
     """
     target = calibrator_problem.target
     if target.delta is None or calibrator_problem.rate < 1.0:
         return None
 
-    # The paper's ε before the composition of rounds, from the target's ε and half of its δ.
     composition_delta = ESCAPE_SHARE * target.delta
     composed = equation_22(InverseInputs(composed_epsilon=target.epsilon, delta=composition_delta))
     inputs = RunInputs(
@@ -61,7 +60,7 @@ def raise_printed_noise(calibrator_problem: NormFedavgProblem) -> tuple[int, flo
         dimension=calibrator_problem.dimension,
     )
 
-    # The decay rate is the ε of one round, divided by the ℓ₁ distance of two messages.
+    # A message changes by at most `movement.l1`, so α times this distance is the ε of one round.
     round_epsilon = float(THEOREM_2.evaluate(inputs).outputs["round_epsilon"])
     decay_rate = round_epsilon / calibrator_problem.movement.l1
     levels = _least_certified_levels(calibrator_problem, decay_rate)
@@ -73,12 +72,12 @@ def raise_printed_noise(calibrator_problem: NormFedavgProblem) -> tuple[int, flo
 def _least_certified_levels(calibrator_problem: NormFedavgProblem, decay_rate: float) -> int | None:
     """Return nearly the least number of levels with which noise of a given decay rate is certified to meet the target.
 
-    Truncated discrete Laplace noise has this number of values on each side of 0. An escape is an output that only one
-    of two neighbours can have. The search starts at the least number for which an escape is less probable than δ. It
-    doubles the number until the target is certified, and then bisects.
+    The number of levels is the number of values of the truncated discrete Laplace noise on each side of 0. With too few
+    of them, outputs that only one of two neighbours can have are more probable than δ. The search starts at the least
+    number without this fault.
 
     Args:
-        calibrator_problem: the problem for the calibrator, with the target.
+        calibrator_problem: the request for the calibrator, with the target.
         decay_rate: decay rate α of the noise.
 
     Returns:
@@ -97,7 +96,6 @@ def _least_certified_levels(calibrator_problem: NormFedavgProblem, decay_rate: f
         log_delta = curve.bound_log_delta(target.epsilon)
         return log_delta.upper <= target.log_delta
 
-    # With fewer levels, escapes would be too probable for the target.
     start = max(least_levels(decay_rate, release.parts, target.log_delta), 1)
     return _search_levels(is_certified, start)
 
@@ -106,14 +104,13 @@ def _search_levels(is_certified: Callable[[int], bool], start: int) -> int | Non
     """Search for the least certified number of levels, by doubling and then by bisection.
 
     Args:
-        is_certified: whether a number of levels is certified. A larger number than a certified one is certified, too.
+        is_certified: whether a number of levels is certified. Numbers above a certified one are assumed to be so, too.
         start: first number to try, at least 1.
 
     Returns:
         A certified number that exceeds one that is not certified by at most 1/`LEVEL_DIVISOR` of itself, or by 1. None
         if none of `MOST_DOUBLINGS` numbers, each double the one before, is certified.
     """
-    # Double the number until it is certified. All numbers up to `lower` are not certified.
     lower, upper = start - 1, start
     doublings = 0
     while not is_certified(upper):
@@ -122,7 +119,7 @@ def _search_levels(is_certified: Callable[[int], bool], start: int) -> int | Non
             return None
         lower, upper = upper, 2 * upper
 
-    # Bisect between a number that is not certified and one that is.
+    # Bisect between `lower`, which is not certified, and `upper`, which is.
     while upper - lower > max(1, upper // LEVEL_DIVISOR):
         middle = (lower + upper) // 2
         if is_certified(middle):

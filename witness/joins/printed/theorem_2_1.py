@@ -29,23 +29,22 @@ def printed_bound(problem: SimulatedProblem, run: MbSgdShape) -> Iterator[Promis
     """Yield the corrected bound of Theorem 2.1 of Lowy and Razaviyayn on the excess risk for convex losses.
 
     The bound is 272 L D ν/√M, for the Lipschitz constant L, the diameter D and M participants. ν is the larger of the
-    statistical and the privacy cost. It is for the step size that the theorem prescribes. Nothing is yielded for the
-    empirical risk, for strongly convex losses, without noise, for a random number of participants, or for quantised
-    messages.
+    statistical and the privacy cost. The bound is for the step size that the theorem prescribes.
 
     Args:
         problem: the learning problem.
         run: parameters of the run.
 
     Yields:
-        At most one bound, with the theorem's conditions and whether each holds.
+        One bound, with the theorem's conditions and whether each holds. Nothing for the empirical risk, strongly convex
+        losses, a random number of participants, quantised messages, or a run without noise.
     """
     if not run.noise_std or not _has_printed_bound(problem, run):
         return
     evaluation = THEOREM_2_1.evaluate(_printed_inputs(problem, run, run.noise_std), "corrected")
 
-    # Facts about the simulation decide the conditions that the theorem cannot check itself.
-    facts = {
+    # These conditions follow from the construction of the simulation. The theorem cannot check them on its inputs.
+    known_verdicts = {
         "fresh-noise": Verdict.YES,
         "bounded-gradients": Verdict.YES,
         "loss": Verdict.YES,
@@ -55,7 +54,7 @@ def printed_bound(problem: SimulatedProblem, run: MbSgdShape) -> Iterator[Promis
         "hidden-constants": Verdict.YES,
     }
 
-    # Conditions of the theorem's privacy do not affect its bound on the risk. Two conditions on the run are added.
+    # Conditions of the theorem's privacy guarantee do not affect its bound on the risk.
     privacy_conditions = ("epsilon-range", "minimal-batch-size")
     risk_conditions = [condition for condition in evaluation.conditions if condition.id not in privacy_conditions]
     has_fixed_size = Verdict.of(run.batches != "poisson")
@@ -65,7 +64,7 @@ def printed_bound(problem: SimulatedProblem, run: MbSgdShape) -> Iterator[Promis
         value=evaluation.outputs["excess_risk"],
         constant="explicit",
         conditions=(
-            *settle_conditions(risk_conditions, facts),
+            *settle_conditions(risk_conditions, known_verdicts),
             _check_prescribed_step(run.step_size or 0.0, evaluation.outputs["step_size"]),
             ConditionResult("sampling", "batches have a fixed size", has_fixed_size),
         ),
@@ -83,7 +82,7 @@ def _has_printed_bound(problem: SimulatedProblem, run: MbSgdShape) -> bool:
         run: the algorithm with its parameters.
 
     Returns:
-        True if all four conditions hold.
+        True if all four are satisfied.
     """
     is_convex_risk = problem.objective == "population" and problem.constants.strong_convexity == 0.0
     return is_convex_risk and run.count_distribution is None and run.levels is None
@@ -106,10 +105,13 @@ def _check_prescribed_step(step: float, prescribed: float) -> ConditionResult:
 def _printed_inputs(problem: SimulatedProblem, run: MbSgdShape, noise_std: float) -> SmoothInputs:
     """Return inputs of Theorem 2.1 of Lowy and Razaviyayn for which its printed noise is the noise of the run.
 
-    The printed noise is σ = 16 L √(R log(2.5R/δ) log(2/δ)) / (nε). L is the Lipschitz constant, R the number of rounds,
-    and n the number of records of a client. The formula is solved for ε at δ = `ANY_DELTA`. If that ε exceeds
-    `LARGEST_EPSILON`, the largest ε is used, and the printed noise exceeds the run's noise. The bound is valid for less
-    noise.
+    The printed noise is
+
+        σ = 16 L √(R log(2.5R/δ) log(2/δ)) / (nε),
+
+    for the Lipschitz constant L, R rounds, and n records of a client. It is solved for ε at δ = `ANY_DELTA`. If that ε
+    exceeds `LARGEST_EPSILON`, this limit is used. The printed noise then exceeds the run's noise. The bound is still
+    valid, because it increases with the noise.
 
     Args:
         problem: the simulated learning problem.
@@ -119,14 +121,13 @@ def _printed_inputs(problem: SimulatedProblem, run: MbSgdShape, noise_std: float
     Returns:
         The inputs, with ε, δ and the other parameters of the theorem.
     """
-    # Solve the formula of the printed noise, with its constants 16 and 2.5, for ε. The logarithms do not depend on ε.
     constants = problem.constants
     logarithms = math.log(2.5 * run.rounds / ANY_DELTA) * math.log(2.0 / ANY_DELTA)
     numerator = 16.0 * constants.lipschitz * math.sqrt(run.rounds * logarithms)
     epsilon = numerator / (problem.samples_per_client * noise_std)
 
     fields = run_fields(problem, run)
-    # This theorem has the diameter in place of the initial distance.
+    # Theorem 2.1 has the diameter in place of the initial distance.
     del fields["initial_distance"]
     return SmoothInputs(
         **fields,

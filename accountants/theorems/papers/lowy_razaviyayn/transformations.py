@@ -60,8 +60,8 @@ class WeightInputs:
         """Check that all lists have the same length and entries in range, and that the weights sum to 1.
 
         Raises:
-            InvalidInput: if a length differs, an entry is negative or not finite, or the sum differs from 1 by more
-                than 1e-9.
+            InvalidInput: there are no weights or more than `MOST_CLIENTS`, a length differs, or an entry is negative or
+                not finite. Also if the sum differs from 1 by more than 1e-9.
         """
         count = len(self.weights)
         if not 1 <= count <= MOST_CLIENTS:
@@ -77,13 +77,13 @@ class WeightInputs:
 
 
 def _check_rounds(record: FormulaRequest) -> None:
-    """Check that the list of rounds is not empty.
+    """Check that the request has at least one round.
 
     Args:
         record: the request, with the ε₀ of each round in `local_epsilons`.
 
     Raises:
-        InvalidInput: it is empty.
+        InvalidInput: the list is empty.
     """
     if not record.local_epsilons:
         raise InvalidInput.at("/local_epsilons", "has no entry")
@@ -99,10 +99,9 @@ def weighted_constants(inputs: WeightInputs) -> Outputs:
 
     Returns:
         `lipschitz`, `smoothness`, `strong_convexity`: the constants of each client's weighted loss.
-        `largest_lipschitz`, `largest_smoothness`, `smallest_strong_convexity`: the extreme ones over all clients.
-        `sensitivity_factors`: 2 p_i N L_i, the sensitivity of each client's message times the batch size.
+        `largest_lipschitz`, `largest_smoothness`, `smallest_strong_convexity`: their extreme values over all clients.
+        `sensitivity_factors`: 2 p_i N L_i for each client, the sensitivity of its message times the batch size.
     """
-    # Each constant of a loss is multiplied by the weight p_i N.
     lipschitz = scale_by_weights(inputs.weights, inputs.lipschitz)
     smoothness = scale_by_weights(inputs.weights, inputs.smoothness)
     convexity = scale_by_weights(inputs.weights, inputs.strong_convexity)
@@ -119,24 +118,25 @@ def weighted_constants(inputs: WeightInputs) -> Outputs:
 
 @formula(given="The guarantee of every client's messages for each of its records.", bounded=False)
 def weaker_observers(*, log_delta: GivenLogDelta, local_epsilon: LocalEpsilon) -> Outputs:
-    """Return the guarantee with a trusted server and with a trusted shuffler: the (ε, δ) of the clients' messages.
+    """Return the guarantee against observers of a trusted server's or shuffler's output: that of the messages.
 
-    The outputs of both are computed from the messages, so they reveal no more (post-processing).
+    These outputs are computed from the clients' messages, so they reveal no more (post-processing).
 
     Args:
         log_delta: natural logarithm of δ of the messages.
         local_epsilon: ε₀ of the messages, for each record.
 
     Returns:
-        `central_epsilon` and `shuffled_epsilon`, both ε₀, and δ.
+        `central_epsilon` and `shuffled_epsilon`, which are both ε₀, and δ.
     """
     return {"central_epsilon": local_epsilon, "shuffled_epsilon": local_epsilon, **delta_outputs(log_delta)}
 
 
 @formula(given="An algorithm that uses every record once, in rounds of the same ε₀.", bounded=False)
 def one_pass_compositionality(*, local_epsilon: LocalEpsilon, rounds: Rounds) -> Outputs:
-    """Compute the compositionality C = √R of R rounds with ε₀ each, in which every record is used once.
+    """Compute the compositionality C = √R of R rounds with ε₀ each, if every record is used in one round.
 
+    The compositionality of an algorithm is √(Σ_r (ε₀^r)²)/ε₀, where ε₀^r is the ε of round r and ε₀ that of all rounds.
     Each round may have the whole ε₀, because no other round uses its records.
 
     Args:
@@ -160,13 +160,13 @@ def advanced_compositionality(
     log_delta: GivenLogDelta,
     reading: Reading = "printed",
 ) -> Outputs:
-    """Compute ε₀ of all rounds by advanced composition with slack δ', and the compositionality C = √(Σ(ε₀^r)²)/ε₀.
+    """Compute ε₀ of all rounds by advanced composition, and the compositionality C = √(Σ_r (ε₀^r)²)/ε₀.
 
     Args:
         local_epsilons: ε₀^r of each round.
-        log_delta: ln δ' of the slack.
-        reading: `printed` has the drift Σ ε(e^ε − 1) of Dwork and Roth; `corrected` has the smaller Σ ε tanh(ε/2), the
-            exact mean of the privacy loss.
+        log_delta: natural logarithm of the slack δ' of advanced composition.
+        reading: version of the formula. `printed` has the term Σ ε(e^ε − 1) of Dwork and Roth for the mean of the
+            privacy loss; `corrected` has its largest possible value, the smaller Σ ε tanh(ε/2).
 
     Returns:
         `local_epsilon`, ε₀ of all rounds, and `compositionality` C.
@@ -175,7 +175,7 @@ def advanced_compositionality(
     drift: Drift = "dwork-roth" if reading == "printed" else "tanh"
     total = advanced_composition(
         epsilons=local_epsilons,
-        log_deltas=(-math.inf,) * round_count,  # reports are purely private
+        log_deltas=(-math.inf,) * round_count,  # δ = 0 in each round
         log_slack=log_delta,
         drift=drift,
     )
@@ -184,7 +184,7 @@ def advanced_compositionality(
 
 
 def _compare_weights(inputs: WeightInputs) -> Sides:
-    """Compare the smallest weight with 0; it may be 0 only if no loss is strongly convex."""
+    """Compare the smallest weight with 0. It may be 0 only if no loss is strongly convex."""
     is_strongly_convex = max(inputs.strong_convexity) > 0.0
     smallest = min(inputs.weights)
     holds = smallest > 0.0 or not is_strongly_convex

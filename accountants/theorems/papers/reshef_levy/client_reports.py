@@ -16,30 +16,32 @@ MOST_LISTED = 10**6
 
 
 def check_listed(name: str, values: Sequence[object], *, least: int, most: int = MOST_LISTED) -> None:
-    """Reject a list that is too short or too long, or has an entry that is not a positive finite number.
+    """Check that a list has an allowed length, and that its entries are positive and finite numbers.
 
     Args:
-        name: field of the request that holds the list.
+        name: name of the list's field in the request, for the error.
         values: the list.
         least: smallest allowed length.
         most: largest allowed length.
 
     Raises:
-        InvalidInput: the length or an entry is out of range.
+        InvalidInput: the length is not allowed, or an entry is not such a number. The error points to the first one.
     """
     if not least <= len(values) <= most:
         raise InvalidInput.at(f"/{name}", "has too few or too many entries", allowed=f"{least} to {most}")
     for index, value in enumerate(values):
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < math.inf:
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not is_number or not 0.0 < value < math.inf:
             raise InvalidInput.at(f"/{name}/{index}", "is out of range", allowed="> 0 and finite")
 
 
 def record_mus(distances: Sequence[float], noise_stds: Sequence[float]) -> tuple[float, ...]:
     """Compute the Gaussian DP parameter of the record in each report of a client with cancelled noise.
 
-    All sums of the client's messages from report j on contain the record of report j, each with its own noise. So the
-    parameter is μ_j = Δ_j √(Σ_{k ≥ j} 1/σ_k²). The n-th partial sum of 1/σ_k² is within n + 1 units of roundoff, and
-    its root within half of that.
+    The sum of the client's first k messages contains the record of report j for each k ≥ j, with noise of its own. So
+    the parameter is
+
+        μ_j = Δ_j √(Σ_{k ≥ j} 1/σ_k²).
 
     Args:
         distances: ℓ2 sensitivity Δ_j of each report's message, in the order of the reports.
@@ -53,7 +55,8 @@ def record_mus(distances: Sequence[float], noise_stds: Sequence[float]) -> tuple
     reversed_reports = zip(reversed(distances), reversed(noise_stds), strict=True)
     for count, (distance, std) in enumerate(reversed_reports, start=1):
         precision += 1.0 / std / std
-        # Half of the error of the sum, and a margin for the root, the product and the sensitivity.
+        # A sum of n terms has a relative error of at most n + 1 units of roundoff, its root half of that. The rest is a
+        # margin for the root, the product and the sensitivity.
         units_of_roundoff = 0.5 * count + 4.0
         mus_from_last.append(raise_by_units(distance * math.sqrt(precision), units_of_roundoff))
     return tuple(reversed(mus_from_last))

@@ -81,24 +81,23 @@ def exact_epsilon(*, mu: float, log_delta: float) -> float:
 def exact_epsilons(mus: FloatArray, log_delta: float) -> tuple[FloatArray, FloatArray]:
     """Compute lower and upper bounds on ε at δ of μ-Gaussian differential privacy, elementwise.
 
-    A numerical ε is moved up and down by increasing relative widths until bounds on δ certify both.
+    A numerical ε is moved up and down, by larger and larger relative widths, until bounds on δ prove both numbers.
 
     Args:
         mus: μ in (0, 1e4].
         log_delta: natural logarithm of δ, below 0.
 
     Returns:
-        The lower and the upper bounds. A lower bound that cannot be certified is 0. An upper bound that cannot be
-        certified is μ²/2 + μ√(2 ln(1/δ)) of Lemma 2.6 of Reshef and Levy, rounded up.
+        The lower and the upper bounds. A lower bound that cannot be proved so is 0. An upper bound that cannot be
+        proved so is μ²/2 + μ√(2 ln(1/δ)) of Lemma 2.6 of Reshef and Levy, rounded up.
     """
     mu = np.asarray(mus, dtype=np.float64)
-    # μ is taken as known to four units of roundoff.
+    # The given μ may have a relative error of up to four units of roundoff.
     upper_mu = mu * (1 + 4 * UNIT_ROUNDOFF)
     lower_mu = mu * (1 - 4 * UNIT_ROUNDOFF)
     by_lemma = mu * (0.5 * mu + math.sqrt(-2.0 * log_delta)) * (1.0 + PAD)  # rounded up
     epsilon = _newton_epsilons(mu, log_delta, by_lemma)
 
-    # Certify ε (1 ± width) for increasing relative widths, by bounds on ln δ at both numbers.
     lower, upper = np.zeros_like(mu), by_lemma
     for width in _CERTIFIED_WIDTHS:
         above, below = epsilon * (1.0 + width), epsilon * (1.0 - width)
@@ -106,7 +105,7 @@ def exact_epsilons(mus: FloatArray, log_delta: float) -> tuple[FloatArray, Float
         log_delta_below = Enclosure.around(log_theta(below, lower_mu), LOG_ACCURACY)
         is_upper = log_delta_above.upper <= log_delta
         is_lower = log_delta_below.lower > log_delta
-        # The first width that certifies a bound is the narrowest, so a bound is set once.
+        # Widths increase, so the first one that proves a bound is the narrowest. A bound that was set is kept.
         upper = np.where(is_upper & (upper == by_lemma), np.minimum(above, by_lemma), upper)
         lower = np.where(is_lower & (lower == 0.0), below, lower)
         if np.all((upper < by_lemma) & (lower > 0.0)):
@@ -132,7 +131,7 @@ def _newton_epsilons(mu: FloatArray, log_delta: float, start: FloatArray) -> Flo
     for _ in range(MOST_NEWTON_STEPS):
         value = log_theta(epsilon, mu)
         log_slope = epsilon + log_normal_tail(epsilon / mu + 0.5 * mu) - value  # of −d ln δ/dε
-        largest_log_slope, least_slope = 700.0, 1e-300  # they keep the exponential and the quotient finite
+        largest_log_slope, least_slope = 700.0, 1e-300  # to keep the exponential and the quotient finite
         slope = np.maximum(np.exp(np.minimum(log_slope, largest_log_slope)), least_slope)
         step = np.maximum(log_delta - value, 0.0) / slope
         new_epsilon = np.maximum(epsilon - step, 0.0)
@@ -147,20 +146,20 @@ def _newton_epsilons(mu: FloatArray, log_delta: float, start: FloatArray) -> Flo
 def exact_mu(*, epsilon: float, log_delta: float) -> float:
     """Compute the largest μ at which μ-Gaussian differential privacy is (ε, δ), rounded down.
 
-    It is the inverse of the least noise of the Gaussian mechanism with sensitivity 1.
+    It is the reciprocal of the least noise of the Gaussian mechanism with sensitivity 1. At ε = 0 it has a closed form.
 
     Args:
-        epsilon: privacy parameter ε ≥ 0 of the target.
+        epsilon: ε ≥ 0 of the target.
         log_delta: natural logarithm of δ, below 0.
-
-    Raises:
-        InvalidInput: if μ is above 1e5.
 
     Returns:
         A lower bound on the largest μ.
+
+    Raises:
+        InvalidInput: ε is positive, and μ is above 1e5 or below 1e-290.
     """
-    # At ε = 0 there is a closed form, which is moved down by its rounding error.
     if epsilon == 0.0:
+        # The factor is a margin for the rounding of the inverse error function.
         return _mu_of_advantage(log_delta) * (1.0 - 16 * UNIT_ROUNDOFF)
     noise_std = gaussian_noise_std_bounds(epsilon=epsilon, log_delta=log_delta, sensitivity=1.0)
     return 1.0 / noise_std.upper
@@ -209,21 +208,20 @@ class MuInputs(DeltaFields):
 
 
 def epsilons(*, mu: float, log_delta: float) -> dict[str, float]:
-    """Compute ε at δ of μ-Gaussian differential privacy by three methods, in increasing order of the result.
-
-    They are the exact curve, the best conversion of zero-concentrated privacy, and Lemma 2.6 of Reshef and Levy.
+    """Compute ε at δ of μ-Gaussian differential privacy by three methods.
 
     Args:
-        mu: Gaussian differential privacy parameter μ ≥ 0; it is 0 if nothing depends on the data.
+        mu: Gaussian DP parameter μ ≥ 0, which is 0 if nothing depends on the data.
         log_delta: natural logarithm of δ, below 0.
 
     Returns:
-        The three values of ε by name, all 0 if μ = 0.
+        `exact_epsilon` from the exact curve δ(ε), `zcdp_epsilon` from the best conversion of zero-concentrated privacy,
+        and `lemma_epsilon` from Lemma 2.6 of Reshef and Levy, in increasing order. All are 0 if μ = 0.
     """
     if mu == 0.0:
         return {"exact_epsilon": 0.0, "zcdp_epsilon": 0.0, "lemma_epsilon": 0.0}
     by_lemma = by_zcdp = lemma_epsilon(mu=mu, log_delta=log_delta)
-    # For smaller μ the better conversion is not computed, and the value of the lemma is used.
+    # For smaller μ the square of μ underflows, so the value of the lemma replaces that of the better conversion.
     if math.log(mu) > _LEAST_LOG_MU:
         by_zcdp = float(zcdp_epsilon(np.asarray(mu), np.asarray(log_delta)))
     return {
@@ -234,16 +232,15 @@ def epsilons(*, mu: float, log_delta: float) -> dict[str, float]:
 
 
 def mus(*, epsilon: float, log_delta: float) -> dict[str, float]:
-    """Compute the largest Gaussian DP parameter for (ε, δ) by three methods, in decreasing order of the result.
-
-    They are the exact curve, the best conversion of zero-concentrated privacy, and Lemma 2.6 of Reshef and Levy.
+    """Compute the largest Gaussian DP parameter μ for (ε, δ) by three methods.
 
     Args:
-        epsilon: privacy parameter ε of the target.
+        epsilon: ε of the target.
         log_delta: natural logarithm of δ, below 0.
 
     Returns:
-        The three values of μ by name.
+        `exact_gaussian_dp_mu` from the exact curve δ(ε), `zcdp_gaussian_dp_mu` from the best conversion of
+        zero-concentrated privacy, and `lemma_gaussian_dp_mu` from Lemma 2.6 of Reshef and Levy, in decreasing order.
     """
     return {
         "exact_gaussian_dp_mu": exact_mu(epsilon=epsilon, log_delta=log_delta),
@@ -253,13 +250,13 @@ def mus(*, epsilon: float, log_delta: float) -> dict[str, float]:
 
 
 def epsilon_by_lemma(inputs: MuInputs) -> Outputs:
-    """Compute ε of Lemma 2.6 of Reshef and Levy, the Rényi order that it uses, and ε by all three conversions.
+    """Compute ε of Lemma 2.6 of Reshef and Levy, the Rényi order that it uses, and ε by two other methods.
 
     Args:
         inputs: the Gaussian DP parameter ρ, and δ.
 
     Returns:
-        `epsilon` by the lemma, its `order`, and the three values of `epsilons`.
+        `epsilon` by the lemma, its `order`, and the ε of all three methods under the names of `epsilons`.
     """
     mu, log_delta = inputs.gaussian_dp_mu, inputs.log_delta
     conversions = epsilons(mu=mu, log_delta=log_delta)
@@ -268,13 +265,14 @@ def epsilon_by_lemma(inputs: MuInputs) -> Outputs:
 
 
 def exact_conversion(inputs: MuInputs) -> Outputs:
-    """Compute the exact ε of ρ-Gaussian differential privacy, ρ²/2 of zCDP, and ε by all three conversions.
+    """Compute the exact ε of ρ-Gaussian differential privacy, and ε by two methods that use zCDP only.
 
     Args:
         inputs: the Gaussian DP parameter ρ, and δ.
 
     Returns:
-        `epsilon` by the exact curve, `zcdp_rho`, and the three values of `epsilons`.
+        `epsilon` from the exact curve δ(ε), `zcdp_rho`, which is ρ²/2, and the ε of all three methods under the names
+        of `epsilons`.
     """
     conversions = epsilons(mu=inputs.gaussian_dp_mu, log_delta=inputs.log_delta)
     return {"epsilon": conversions["exact_epsilon"], "zcdp_rho": 0.5 * inputs.gaussian_dp_mu**2, **conversions}
@@ -286,10 +284,10 @@ def delta_of_mu(*, gaussian_dp_mu: GaussianDpMu, epsilon: Annotated[float, EPSIL
 
     Args:
         gaussian_dp_mu: Gaussian DP parameter ρ.
-        epsilon: ε ≥ 0.
+        epsilon: ε ≥ 0, in nats.
 
     Returns:
-        `delta` with its decimal logarithm.
+        `log10_delta`, and `delta` unless it is too small for a double.
     """
     log_delta = gaussian_pair(gaussian_dp_mu).log_delta_bounds(epsilon)
     return delta_outputs(log_delta.upper)
@@ -297,18 +295,16 @@ def delta_of_mu(*, gaussian_dp_mu: GaussianDpMu, epsilon: Annotated[float, EPSIL
 
 @formula(given="The (ε, δ) for which ρ is computed. Give one of delta and log10_delta.")
 def mu_of_target(*, epsilon: Annotated[float, EPSILON_OR_NONE], log_delta: GivenLogDelta) -> Outputs:
-    """Compute the largest Gaussian DP parameter ρ for (ε, δ), by three methods.
-
-    They are the exact curve, the best conversion of zero-concentrated privacy, and Lemma 2.6 of Reshef and Levy.
+    """Compute the largest Gaussian DP parameter ρ for (ε, δ): exactly, and by two methods that use zCDP only.
 
     Args:
         epsilon: ε of the target.
         log_delta: natural logarithm of δ.
 
     Returns:
-        `gaussian_dp_mu`: ρ by the exact curve, rounded down, and the values of all three methods.
-        `zcdp_noise_ratio` and `lemma_noise_ratio`: noise that the method prescribes, over the noise for the exact ρ.
-        They are infinite if the method gives ρ = 0.
+        `gaussian_dp_mu`: ρ from the exact curve δ(ε), rounded down; and ρ by all three methods, as `mus` returns them.
+        `zcdp_noise_ratio` and `lemma_noise_ratio`: the noise that a method prescribes, divided by the noise for the
+        exact ρ. They are infinite if the method gives ρ = 0.
     """
     conversions = mus(epsilon=epsilon, log_delta=log_delta)
     exact = conversions["exact_gaussian_dp_mu"]

@@ -50,7 +50,7 @@ class ChannelInputs(TwoLaws):
 
 
 def post_process(inputs: ChannelInputs) -> Outputs:
-    """Compute the Rényi divergence of two distributions, before and after a channel that both go through.
+    """Compute the Rényi divergence of two distributions, before and after a channel is applied to their outcomes.
 
     Args:
         inputs: the distributions, the channel (for each outcome, the probabilities of its outputs), and the Rényi
@@ -59,6 +59,7 @@ def post_process(inputs: ChannelInputs) -> Outputs:
     Returns:
         `renyi_divergence` and `renyi_divergence_after_kernel`, in nats, each rounded up.
     """
+    # The difference P − Q is passed on, because it keeps its digits if both distributions are close.
     change = difference(inputs.first, inputs.second)
     second = rounded_probabilities(inputs.second)
     change_after = apply_channel(change, inputs.kernel)
@@ -89,19 +90,25 @@ class ProductInputs(TwoLaws):
 
 
 def product(inputs: ProductInputs) -> Outputs:
-    """Compute the Rényi divergences of P from Q and of P' from Q', and that of the products P × P' from Q × Q'.
+    """Compute the Rényi divergences of two pairs of distributions, and that of the products of both pairs.
+
+    The divergence of the product P × P' from Q × Q' is the sum of that of P from Q and that of P' from Q'.
 
     Args:
-        inputs: the four distributions, and the Rényi order.
+        inputs: the distributions P, Q, P' and Q', and the Rényi order.
 
     Returns:
-        `renyi_divergence` and `other_renyi_divergence` of the two pairs, and `joint_renyi_divergence` of the products,
-        their sum. All are in nats and rounded up.
+        `renyi_divergence` of P from Q, `other_renyi_divergence` of P' from Q', and `joint_renyi_divergence` of the
+        products. All are in nats and rounded up.
     """
-    own = _pair_divergence(inputs.first, inputs.second, inputs.order)
-    independent = _pair_divergence(inputs.other_first, inputs.other_second, inputs.order)
-    joint = math.nextafter(own + independent, math.inf)
-    return {"renyi_divergence": own, "other_renyi_divergence": independent, "joint_renyi_divergence": joint}
+    divergence = _pair_divergence(inputs.first, inputs.second, inputs.order)
+    other_divergence = _pair_divergence(inputs.other_first, inputs.other_second, inputs.order)
+    joint_divergence = math.nextafter(divergence + other_divergence, math.inf)
+    return {
+        "renyi_divergence": divergence,
+        "other_renyi_divergence": other_divergence,
+        "joint_renyi_divergence": joint_divergence,
+    }
 
 
 def _pair_divergence(first: Probabilities, second: Probabilities, order: float) -> float:
@@ -113,7 +120,7 @@ def _pair_divergence(first: Probabilities, second: Probabilities, order: float) 
         order: order a > 1 of the divergence.
 
     Returns:
-        The divergence of P from Q, in nats. It is infinite if Q misses an outcome of P.
+        The divergence of P from Q, in nats. It is infinite if an outcome is possible under P but not under Q.
     """
     return renyi_divergence(difference(first, second), rounded_probabilities(second), order)
 
@@ -132,7 +139,7 @@ class ConcentratedCompositionInputs(DeltaFields):
         """Check that there are 1 to 10^6 mechanisms, and that ρ and ξ of each are in [0, 1e9].
 
         Raises:
-            InvalidInput: if the lists have different lengths or too many entries, or an entry is out of range.
+            InvalidInput: the lists have different lengths, are empty or too long, or an entry is out of range.
         """
         offsets = self.zcdp_offsets or (0.0,) * len(self.zcdp_rhos)
         lists: dict[str, tuple[object, ...]] = {"zcdp_rhos": self.zcdp_rhos, "zcdp_offsets": offsets}
@@ -156,10 +163,10 @@ def composition(inputs: ConcentratedCompositionInputs) -> Outputs:
     Returns:
         `zcdp_rho` ρ = Σρ_k, `zcdp_offset` ξ = Σξ_k, `concentrated_mu` √(2ρ), and `epsilon` ξ + ρ + 2√(ρ ln(1/δ)).
     """
-    # The second argument of `raise_by_units` exceeds the rounding error, in units of roundoff.
     rho = sum_up(inputs.zcdp_rhos)
     offset = sum_up(inputs.zcdp_offsets or ())  # ξ
     epsilon = offset + rho + 2.0 * math.sqrt(rho * -inputs.log_delta)
+    # The second argument of `raise_by_units` exceeds the rounding error of the first one, in units of roundoff.
     return {
         "zcdp_rho": rho,
         "zcdp_offset": offset,

@@ -30,7 +30,7 @@ LAST_ROUND = Quantity(
 
 
 def _check_gap(inputs: FormulaRequest) -> None:
-    """Check that the client's last round τ is before round t.
+    """Check that the round of the client's last report precedes the present round.
 
     Args:
         inputs: the request, with `last_round` τ and `round` t.
@@ -55,9 +55,9 @@ def differences(
     last_round: Annotated[int, LAST_ROUND] = 0,
     gaussian_dp_mu: Annotated[GaussianDpMu, SQUARES] = 1.0,
 ) -> Outputs:
-    """Compute bounds on a client's message, and the noise of one report, if the client reports only in some rounds.
+    """Compute bounds on the norm of a client's message, and its noise, if the client reports only in some rounds.
 
-    The message is s = t∇f(x_t) − τ∇f(x_τ), with the round t of this report and the round τ of the client's last one.
+    The message is s = t∇f(x_t) − τ∇f(x_τ), where t is the round of this report and τ that of the client's last one.
 
     Args:
         lipschitz: G, bound on the norm of a record's gradient.
@@ -65,7 +65,7 @@ def differences(
         diameter: diameter D of the domain.
         round: index t of the round.
         last_round: τ < t, 0 if the client has not reported before.
-        gaussian_dp_mu: ρ of Gaussian differential privacy of one report.
+        gaussian_dp_mu: Gaussian DP parameter ρ of one report.
 
     Returns:
         `clipping_norm`: the bound (t − τ)(G + 2LD) on ‖s‖.
@@ -73,16 +73,15 @@ def differences(
         `sharper_clipping_norm`: the smaller bound (t − τ)G + τL · `movement` on ‖s‖.
         `noise_std`: 2/ρ times the sharper bound on ‖s‖.
     """
-    # Without an earlier report, the second gradient is absent from the message.
+    # Without an earlier report, the message is t∇f(x_t), and no movement counts.
     gap = round - last_round
     movement = 0.0
     if last_round > 0:
         movement = diameter * (gap / round) * ((round + last_round + 1.0) / (round + 1.0))
-    # Bounds on the norm of the message.
-    norm_in_any_round = clipping_norm(lipschitz=lipschitz, smoothness=smoothness, diameter=diameter)
+    norm_after_gap_of_one = clipping_norm(lipschitz=lipschitz, smoothness=smoothness, diameter=diameter)
     sharper_norm = gap * lipschitz + last_round * smoothness * movement
     return {
-        "clipping_norm": gap * norm_in_any_round,
+        "clipping_norm": gap * norm_after_gap_of_one,
         "sharper_clipping_norm": sharper_norm,
         "movement": movement,
         "noise_std": 2.0 * sharper_norm / gaussian_dp_mu,

@@ -27,14 +27,13 @@ def paid_round(
 ) -> Output:
     """Pay for a round of TensorFlow Federated, then run it, and return its result.
 
-    Afterwards, the privacy event in the `state` of the result must give the same Spec as `spec`. TensorFlow Federated
-    rounds the noise multiplier to single precision. So read `spec` from the initial state of the process, which has the
-    same rounded numbers: `spec_from_tff_state(process.initialize(), planned=True, …)`. `TffRun` also compares the
-    rounds with each other.
+    After the round, the privacy event in the `state` of the result is compared with `spec`. TensorFlow Federated rounds
+    the noise multiplier to single precision. So read `spec` from the initial state, which has the same rounded numbers:
+    `spec_from_tff_state(process.initialize(), planned=True, …)`. Use `TffRun` to also detect repeated rounds.
 
     Args:
         budget: pays for the round, in the relation of its ledger.
-        spec: mechanism of the round, which is paid for. A ledger with a plan must have been opened with the same one.
+        spec: mechanism of the round. If the ledger has a plan, this mechanism must be its next item.
         run_round: runs the round by `process.next`.
         **sampling: the sampling of the clients, as for `spec_from_tff_state`.
 
@@ -42,9 +41,11 @@ def paid_round(
         The result of `run_round`; its attribute `state` is the next state of the process.
 
     Raises:
-        LedgerExhausted: too little is left; nothing was run.
-        NotInPlan: the plan's item is not for this round; nothing was run.
-        RunDiffers: the round was another than the one that was paid for. The budget is informed.
+        LedgerExhausted: the ledger has too little left for the round, which was not run.
+        NotInPlan: the ledger's plan has another mechanism next, and the round was not run.
+        RunDiffers: the event of the new state differs from `spec`, and the budget was informed. If an earlier run of
+            the ledger differed from its record, the round was not run.
+        InvalidInput: the new state has no privacy event, or one that no spec describes.
     """
     budget.pay(spec)
     output = run_round()
@@ -62,17 +63,17 @@ def compare_round(
     relation: Relation,
     **sampling: Unpack[Sampling],
 ) -> bool:
-    """Return whether a round ran its recorded mechanism, by the privacy event in the state after the round.
+    """Return whether the privacy event in the state after a round is that of the recorded mechanism.
 
     Args:
-        evidence: takes the contradictions.
+        evidence: record of the run's observations, to which a contradiction is added.
         state: the state that the round returned.
         spec: the recorded mechanism of the round.
         relation: neighbouring relation of the account.
-        **sampling: `rate`, or `batch_size` and `population`: the sampling of the clients; see `spec_from_tff_state`.
+        **sampling: the sampling of the clients, as for `spec_from_tff_state`.
 
     Returns:
-        True if it did. Otherwise a contradiction was reported.
+        True if it is. False if it is not, or if the state comes from `initialize`; `evidence` then has a contradiction.
 
     Raises:
         InvalidInput: the state has no event, or one that no spec describes.

@@ -53,9 +53,9 @@ class TffRunState(TypedDict):
 class TffRun(Stated):
     """The privacy account of a training process of TensorFlow Federated, round by round.
 
-    Each state of the process contains the privacy event of the rounds so far, from which ε is computed. The status of
-    the account is at most `declared`, not `certified`: a program cannot observe the clipping, the noise and the choice
-    of the clients.
+    The mechanism of a round is read from the first state, and ε is that of all rounds so far. The state after each
+    round must contain the privacy event of the same mechanism. The status of the account is at most `declared`, not
+    `certified`: a program cannot observe the clipping and the noise inside a compiled computation.
 
     Attributes:
         round: spec of one round.
@@ -85,7 +85,7 @@ class TffRun(Stated):
             state: the state of `initialize`; its event describes the planned rounds.
             relation: neighbouring relation.
             unit: the protected unit, `client` if a client is a person.
-            observer: the adversary.
+            observer: the adversary, named by its observations, such as `released-models`.
             budget: pays for each round before it is run, and is informed of the first contradiction.
             **sampling: how the clients are chosen, as for `spec_from_tff_state`.
 
@@ -94,7 +94,6 @@ class TffRun(Stated):
         """
         if budget is not None and budget.relation != relation:
             raise InvalidInput.at("/relation", f"is {relation}", allowed=budget.relation)
-        # The mechanism of one round, and the record of the rounds that were observed.
         self.round = spec_from_tff_state(state, relation=relation, planned=True, **sampling)
         self._evidence = Evidence(PREMISES, outside=OUTSIDE_CLIENTS, budget=budget)
         self.rounds = 0
@@ -102,9 +101,10 @@ class TffRun(Stated):
         self._sampling = sampling
         self._budget = budget
         self._setting: StatedSetting = {"relation": relation, "unit": require_unit(unit), "observer": observer}
-        # Digests of the models that clients may receive; the first model is one of them.
+        # Checksums of all models so far, with the first one: a round must not return any of them again.
         first_model = _model_digest(state)
         self._models = set() if first_model is None else {first_model}
+        # Number of rounds for which the privacy curve was last computed, and this curve.
         self._curve: tuple[int, PrivacyCurve | None] | None = None
 
     def take_round(self, run_round: Callable[[LearningAlgorithmState], Output]) -> Output:
@@ -117,70 +117,70 @@ class TffRun(Stated):
             The result of `run_round`; its `state` is the state of this run from now on.
 
         Raises:
-            LedgerExhausted: too little is left; nothing was run.
-            RunDiffers: the round, or an earlier one, contradicts the record.
+            LedgerExhausted: the ledger has too little left for the round, which was not run.
+            NotInPlan: the ledger's plan has another mechanism next, and the round was not run.
+            RunDiffers: the new state contradicts the account. If an earlier state did, the round was not run.
+            InvalidInput: the new state has no privacy event.
         """
         self._evidence.require_consistent()
         # The budget pays before the round runs, so that no unpaid model can be released.
         if self._budget is not None:
             self._budget.pay(self.round)
-        before = self.state
-        output = run_round(before)
+        state_before = self.state
+        output = run_round(state_before)
         self.state = output.state
         self.rounds += 1
-        self.evidence.count_step(self._check_round(before))
+        self.evidence.count_step(self._check_round(state_before))
         self.evidence.require_consistent()
         return output
 
-    def _check_round(self, before: LearningAlgorithmState) -> set[Premise]:
+    def _check_round(self, state_before: LearningAlgorithmState) -> set[Premise]:
         """Check the state after a round, and note which conditions of the privacy theorem the caller must vouch for.
 
-        The compiled computation of a round cannot be observed inside, so the caller vouches for its updates and its
-        noise.
+        A round is one compiled computation, so a program cannot observe how it clips updates and adds noise.
 
         Args:
-            before: state before the round.
+            state_before: state of the process before the round.
 
         Returns:
-            The conditions that were observed to hold in this round.
+            The conditions that the new state allows to check. A contradicted condition may be among them, because the
+            contradiction is recorded separately.
         """
-        shown = set()
+        observed = set()
         relation = self._setting["relation"]
         if compare_round(self.evidence, self.state, self.round, relation=relation, **self._sampling):
-            shown.add(EVENT)
-        if self._compare_models(before):
-            shown.add(ROUNDS)
+            observed.add(EVENT)
+        if self._compare_models(state_before):
+            observed.add(ROUNDS)
 
         # The choice of the clients is only known if all of them take part.
         is_subsampled = any(value not in (None, 1.0) for value in self._sampling.values())
         if is_subsampled:
             self.evidence.rest_on_caller(COHORT, _TYPED)
         else:
-            shown.add(COHORT)
+            observed.add(COHORT)
 
         for premise in (UPDATES, NOISE):
             self.evidence.rest_on_caller(premise, _COMPILED)
-        return shown
+        return observed
 
-    def _compare_models(self, before: LearningAlgorithmState) -> bool:
+    def _compare_models(self, state_before: LearningAlgorithmState) -> bool:
         """Compare the state after a round with earlier states, and report a repeated one.
 
         The round counter must have grown, and the model must differ from all earlier ones.
 
         Args:
-            before: state of the process before the round.
+            state_before: state of the process before the round.
 
         Returns:
-            False if the state has no model to compare. Contradictions are only reported.
+            True if the models were compared, even if one was repeated. False if the state has no model.
         """
-        # The round counter grows in each round.
-        earlier = _counter(before)
-        present = _counter(self.state)
-        if earlier is not None and present is not None and not present > earlier:
+        count_before = _read_round_counter(state_before)
+        count = _read_round_counter(self.state)
+        if count_before is not None and count is not None and count <= count_before:
             message = "the round counter of the state did not grow: the state of an earlier round was used"
             self.evidence.contradict(ROUNDS, message, remedy=_REMEDY)
 
-        # Noise makes every model different from all earlier ones.
         digest = _model_digest(self.state)
         if digest is None:
             self.evidence.rest_on_caller(ROUNDS, _NO_MODEL)
@@ -204,10 +204,9 @@ class TffRun(Stated):
         return (Observation(ROUNDS.id, "no round was seen", remedy="Run each round by take_round."),)
 
     def _find_curve(self) -> PrivacyCurve | None:
-        """Return the privacy curve of all rounds so far, computed once for each number of rounds; None before any.
+        """Return the privacy curve of all rounds so far; None before the first round.
 
-        Returns:
-            The curve, which is kept with the number of rounds for which it was computed.
+        The latest curve is kept, and computed again only after another round.
         """
         if self._curve is not None:
             rounds_of_curve, computed_curve = self._curve
@@ -244,14 +243,14 @@ class TffRun(Stated):
         self.state = state
 
 
-def _counter(state: LearningAlgorithmState) -> int | None:
+def _read_round_counter(state: LearningAlgorithmState) -> int | None:
     """Return the number of rounds that a state of the learning process has counted.
 
     Args:
         state: state of the process.
 
     Returns:
-        The number; None if the state has no counter.
+        The number; None if the state has no counter, or an empty one.
     """
     for name in _COUNTERS:
         if hasattr(state, name):
@@ -263,32 +262,32 @@ def _counter(state: LearningAlgorithmState) -> int | None:
 def _model_digest(state: LearningAlgorithmState) -> str | None:
     """Return a checksum of the model in a state of the learning process.
 
-    Two rounds with noise never give the same model, so that an equal checksum shows a repeated round.
+    Two rounds with fresh noise practically never give the same model. An equal checksum thus shows a repeated round.
 
     Args:
         state: state of the process.
 
     Returns:
-        The checksum in hexadecimal digits; None if the state has no model.
+        The checksum, 16 hexadecimal digits; None if the state has no attribute `global_model_weights`.
     """
     weights = getattr(state, "global_model_weights", None)
     if weights is None:
         return None
-    # A checksum of 64 bits: two different models almost surely have different ones.
+    # With 64 bits, two different models have equal checksums with a probability of about 2⁻⁶⁴.
     digest = hashlib.blake2b(digest_size=8)
-    for leaf in _leaves(weights):
-        digest.update(np.ascontiguousarray(leaf).tobytes())
+    for array in _iterate_arrays(weights):
+        digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
 
 
-def _leaves(value: object) -> Iterator[NDArray[np.generic]]:
+def _iterate_arrays(value: object) -> Iterator[NDArray[np.generic]]:
     """Yield the arrays of weights in nested tuples, lists, dictionaries and objects with attributes.
 
     Args:
         value: a container, an object with the attribute `trainable` and perhaps `non_trainable`, or an array.
 
     Yields:
-        One array, in the order of the nesting.
+        The arrays, depth first. Of an object with attributes, the trainable arrays come first.
     """
     if isinstance(value, Mapping):
         members = list(value.values())
@@ -300,4 +299,4 @@ def _leaves(value: object) -> Iterator[NDArray[np.generic]]:
         yield np.asarray(value)
         return
     for member in members:
-        yield from _leaves(member)
+        yield from _iterate_arrays(member)

@@ -14,19 +14,19 @@ if TYPE_CHECKING:
     from tensorflow_federated.learning.templates import LearningAlgorithmState
     from tensorflow_federated.python.aggregators.differential_privacy import DPAggregatorState
 
-_DEEPEST = 8
-"""Largest depth at which the state of an aggregator is searched inside the state of a process."""
-_AROUND = ("aggregator", "record_aggregation_state", "inner_agg_process", "inner_state")
+_MAX_DEPTH = 8
+"""Number of nested states to search for the state of an aggregator; the limit ends the search in a cyclic state."""
+_INNER_STATES = ("aggregator", "record_aggregation_state", "inner_agg_process", "inner_state")
 """Attributes of states that contain the state of an inner process."""
 
 
 class Sampling(TypedDict, total=False):
-    """Sampling of the clients of a round, as arguments of `spec_from_tff_state`.
+    """Sampling of the clients of a round: a rate, or two sizes, as arguments of `spec_from_tff_state`.
 
     Attributes:
-        rate: probability that a client is in the round, independently of the others.
-        batch_size: number of clients that are drawn without replacement.
-        population: number of clients that they are drawn from.
+        rate: probability in (0, 1] that a client is in the round, independently of the others.
+        batch_size: number of clients in a round, drawn without replacement.
+        population: number of clients that they are drawn from, at least `batch_size`.
     """
 
     rate: float | None
@@ -43,20 +43,20 @@ def spec_from_tff_state(
     population: int | None = None,
     planned: bool = False,
 ) -> Spec:
-    """Return the Spec (description for privacy accounting) of the round of training that returned a state.
+    """Return the Spec (mechanism, for privacy accounting) of the round of training that returned a state.
 
-    The protected unit is a client. The noise multiplier is the standard deviation of the noise over the bound on the
-    norm of one client's update. This is for clients of equal weight: in a mean weighted by numbers of examples, one
-    client has another sensitivity than the event states. The aggregator does not know how the clients of a round were
-    chosen, so the caller states it; without a statement no amplification is claimed.
+    The protected unit is a client. The noise multiplier is the standard deviation of the noise, divided by the bound on
+    the norm of one client's update. All clients must have equal weight: in a mean weighted by numbers of examples, the
+    sensitivity of a client differs from that in the event. The state does not contain how the clients were sampled, so
+    the caller states it. By default, no amplification by subsampling is used.
 
     Args:
         state: a `DPAggregatorState`, or a state that has one as `aggregator`.
         relation: neighbouring relation of the account.
-        rate: sampling rate q: probability that a client is in the round, independently of the others.
-        batch_size: number of clients that are drawn without replacement.
+        rate: probability in (0, 1] that a client is in the round, independently of the others.
+        batch_size: number of clients in the round, drawn without replacement.
         population: number of clients that they are drawn from.
-        planned: whether the state may come from `initialize`, with the event of the planned rounds.
+        planned: whether to accept a state of `initialize`, whose event describes the planned rounds.
 
     Returns:
         The Spec of one round, with the sampling that the caller stated.
@@ -68,19 +68,18 @@ def spec_from_tff_state(
     aggregator = find_aggregator(state)
     if is_initial(state) and not planned:
         raise InvalidInput.at("/is_init_state", "is true: the event of a state of initialize() is a placeholder")
-    run = run_of(parts_of(aggregator.dp_event, relation=relation))
-    if run is None:
+    mechanism = run_of(parts_of(aggregator.dp_event, relation=relation))
+    if mechanism is None:
         raise InvalidInput.at("/dp_event", "releases nothing: ε = 0 and δ = 0 hold without an account")
-    # The class rejects a rate together with a size, or only one of the two sizes.
+    # `Subsampled` rejects a rate together with a size, and one size without the other.
     has_fixed_size = batch_size is not None or population is not None
     if has_fixed_size:
         return Subsampled(
-            sampling="without-replacement", mechanism=run, rate=rate, batch_size=batch_size, population=population
+            sampling="without-replacement", mechanism=mechanism, rate=rate, batch_size=batch_size, population=population
         )
-    takes_all = rate is None or rate == 1.0
-    if takes_all:
-        return run
-    return Subsampled(sampling="poisson", rate=rate, mechanism=run)
+    if rate is None or rate == 1.0:
+        return mechanism
+    return Subsampled(sampling="poisson", rate=rate, mechanism=mechanism)
 
 
 def is_initial(state: LearningAlgorithmState | DPAggregatorState) -> bool:
@@ -90,10 +89,10 @@ def is_initial(state: LearningAlgorithmState | DPAggregatorState) -> bool:
         state: state of the learning process, or of its aggregator.
 
     Returns:
-        True if no round has returned this state.
+        True for a state of `initialize`; False for a state that a round returned.
 
     Raises:
-        InvalidInput: the state has no privacy event.
+        InvalidInput: the state contains no state of a private aggregator.
     """
     return bool(find_aggregator(state).is_init_state)
 
@@ -101,22 +100,20 @@ def is_initial(state: LearningAlgorithmState | DPAggregatorState) -> bool:
 def find_aggregator(state: LearningAlgorithmState | DPAggregatorState) -> DPAggregatorState:
     """Return the state of the private aggregator inside a state of a learning process.
 
-    The aggregator's state has the privacy event.
-
     Args:
-        state: a state of a learning process, or the state of its aggregator.
+        state: state of a learning process, or of one of its inner processes.
 
     Returns:
-        The state of the aggregator.
+        The state that has the attributes `dp_event`, the privacy event, and `is_init_state`.
 
     Raises:
-        InvalidInput: the state contains no such state.
+        InvalidInput: there is no such state among the first eight levels.
     """
-    # States are nested: each level has the next one as an attribute.
-    for _level in range(_DEEPEST):
+    # States are nested: the state of a process has that of its inner process as an attribute.
+    for _depth in range(_MAX_DEPTH):
         if hasattr(state, "dp_event") and hasattr(state, "is_init_state"):
             return state
-        inner_states = [getattr(state, name) for name in _AROUND if hasattr(state, name)]
+        inner_states = [getattr(state, name) for name in _INNER_STATES if hasattr(state, name)]
         if not inner_states:
             break
         state = inner_states[0]
