@@ -23,7 +23,7 @@ ALLOWED_WANTED = (
     "must be a number",
     "must be a whole number",
 )
-"""Beginnings of the messages that are followed by the allowed values."""
+"""Beginnings of the fault messages after which the allowed values are shown."""
 
 
 class EpsilondError(Exception):
@@ -37,7 +37,7 @@ class Fault:
     Attributes:
         pointer: JSON pointer to the field, such as /rounds.
         message: description of the fault, which continues a sentence that begins with the field.
-        allowed: description of the allowed values: the choices of a word, or the range of a number.
+        allowed: description of the allowed values, such as a list of choices or a range; None if there is none.
     """
 
     pointer: str
@@ -45,16 +45,16 @@ class Fault:
     allowed: str | None = None
 
     def __str__(self) -> str:
-        """Return the field and the fault, with the allowed values if the message is of a kind that calls for them."""
+        """Return the field and the message; the allowed values follow messages that begin as in `ALLOWED_WANTED`."""
         if self.allowed and self.message.startswith(ALLOWED_WANTED):
             return f"{self.pointer}: {self.message} ({self.allowed})"
         return f"{self.pointer}: {self.message}"
 
 
 class InvalidInput(EpsilondError, ValueError):
-    """A field, or a combination of fields, that no run can have.
+    """Error of a request with a field, or a combination of fields, that no run can have.
 
-    It is a `ValueError`, so that validators which collect value errors keep its `faults`.
+    It is a `ValueError`, because validators that collect value errors then keep its `faults`.
 
     Attributes:
         faults: the faults of the fields, at least one.
@@ -70,26 +70,23 @@ class InvalidInput(EpsilondError, ValueError):
 
     @classmethod
     def at(cls, pointer: str, message: str, *, allowed: str | None = None) -> InvalidInput:
-        """Return the error of a single fault.
+        """Return the error of a single fault; the caller raises it.
 
         Args:
             pointer: JSON pointer to the field, such as /rounds.
-            message: description of the fault.
-            allowed: description of the allowed values.
-
-        Returns:
-            The error, which is not raised.
+            message: description of the fault, which continues a sentence that begins with the field.
+            allowed: description of the allowed values; None if there is none.
         """
         return cls(Fault(pointer, message, allowed))
 
 
 class ContradictoryBounds(RuntimeError):
-    """A lower bound that exceeds the upper bound of the same number by more than rounding: a fault of this library.
+    """Error of this library: a lower bound exceeds the upper bound on the same number by more than rounding.
 
     It is not an `EpsilondError`, because no request can be the cause.
 
     Attributes:
-        name: name of the number that is bounded.
+        name: name of the bounded number.
         lower: the lower bound.
         upper: the upper bound, which is smaller.
     """
@@ -105,13 +102,14 @@ class ContradictoryBounds(RuntimeError):
 
 @dataclass
 class NoCertificate(EpsilondError):
-    """A question for which nothing can be certified.
+    """Error of a well-formed request for which nothing can be certified.
 
     Attributes:
+        slug: name of the kind of error in HTTP responses.
         message: description of the failure.
-        condition: the condition that fails, with both sides.
-        nearest: values of fields that would pass.
-        considered: the theorems that were tried, each with the reason why it does not apply.
+        condition: the condition that fails, with the values of both sides; None if no single condition is the cause.
+        nearest: values of fields, by name, with which the request would succeed; empty if none is known.
+        considered: theorems that were tried, each with the reason why it does not apply.
     """
 
     slug: ClassVar[str] = "infeasible"
@@ -137,20 +135,20 @@ class Infeasible(NoCertificate):
 
 
 class ConditionViolated(NoCertificate):
-    """A condition of every proof that applies fails."""
+    """Error that every theorem for the request has a condition that fails."""
 
     slug = "condition-violated"
 
 
 class BeyondBudget(NoCertificate):
-    """The work, counted in cells or nodes before it starts, exceeds the fixed budget."""
+    """Error that the work for a request, counted before it starts, exceeds the fixed budget."""
 
     slug = "beyond-budget"
 
 
 # Refusals of a ledger ------------------------------------------------------------------------------------------------
 class LedgerExhausted(NoCertificate):
-    """A request that exceeds the rest of the ledger.
+    """Error of a request that exceeds the remaining budget of a ledger.
 
     `nearest` has the largest count and the smallest noise that fit.
     """
@@ -159,25 +157,25 @@ class LedgerExhausted(NoCertificate):
 
 
 class NotInPlan(NoCertificate):
-    """A mechanism that is not in the ledger's plan. No planned mechanism is proved to lose as much or more."""
+    """Error that a mechanism is neither in the ledger's plan nor proved to be dominated by a planned mechanism."""
 
     slug = "not-in-plan"
 
 
 class NotSealed(NoCertificate):
-    """A request to a ledger whose block has no fixed membership yet, so that nothing may read it."""
+    """Error of a request to a ledger whose block of records has no fixed members yet, so that no run may read it."""
 
     slug = "not-sealed"
 
 
 class LedgerClosed(NoCertificate):
-    """A request to a closed ledger, which reserves nothing more."""
+    """Error of a request to a closed ledger, which accepts no reservations."""
 
     slug = "ledger-closed"
 
 
 class ReservationEnded(NoCertificate):
-    """A release on a reservation that was cancelled, has expired or is fully committed."""
+    """Error of a release on a reservation that was cancelled, has expired or is fully committed."""
 
     slug = "reservation-expired"
 
@@ -185,12 +183,12 @@ class ReservationEnded(NoCertificate):
 # Runs ---------------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Observation:
-    """An observation of a training run that contradicts the record of this run.
+    """Observation in a training run that contradicts an assumption of the run's privacy record.
 
     Attributes:
-        premise: id of the assumption of the record that fails.
+        premise: id of the assumption that fails.
         message: description of the observation.
-        remedy: the change to make in the program or in the declaration.
+        remedy: change to make in the program, or in the description of the run.
         count: number of times that it was observed; 0 if the number is not disclosed.
     """
 
@@ -210,9 +208,7 @@ class Observation:
 
 
 class RunDiffers(NoCertificate):
-    """A training run that differs from the run that its privacy record describes.
-
-    The ε of the record is then invalid.
+    """Error that a training run differs from its privacy record, so that the ε of the record is invalid.
 
     Args:
         message: introduction of the observations.
@@ -235,12 +231,12 @@ class RunDiffers(NoCertificate):
 
     @classmethod
     def of(cls, observations: tuple[Observation, ...]) -> RunDiffers:
-        """Return the error for these observations."""
+        """Return the error that lists the given observations."""
         return cls("The run differs from its record, so there is no ε:", observations)
 
 
 class BlockHasLedger(NoCertificate):
-    """A second ledger for a block that already has an open or closed one. It would double the loss without notice."""
+    """Error of a request to open a second ledger for a block of records, which could double the privacy loss."""
 
     slug = "block-already-has-ledger"
 
@@ -252,12 +248,12 @@ class SamePerson(NoCertificate):
 
 
 class MoveEnded(NoCertificate):
-    """A pending move that was approved, rejected or withdrawn before, or has expired."""
+    """Error that a pending change of a ledger was already approved, rejected or withdrawn, or has expired."""
 
     slug = "move-ended"
 
 
 class AwaitsApproval(NoCertificate):
-    """A ledger in which nothing moves until a second person decides about moves that are pending."""
+    """Error that a request must wait until a second person decides about pending changes of a ledger."""
 
     slug = "awaits-approval"

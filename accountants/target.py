@@ -18,17 +18,16 @@ from epsilond.accountants.errors import InvalidInput
 
 _DIGITS = Context(prec=50, Emin=-(10**9), Emax=10**9, rounding=ROUND_FLOOR)
 _SHORT_OF = 1 - Fraction(1, 10**45)
-"""Factor that makes a power to fifty digits a lower bound. Its error is within a unit of the last digit."""
+"""Factor that makes a power, which is correct to a unit of its fiftieth digit, a lower bound."""
 _DEEPEST = -10_000.0
 """log10 δ or log δ below which a power is not computed, and 0 is the lower bound on δ."""
 
 
 class LogDelta(float):
-    """The natural logarithm of a δ, with a rational number that is at most this δ.
+    """Natural logarithm of a δ that also stores δ, or log10 δ, as it was given.
 
-    The logarithm is exact to a unit in the last place. A logarithm of δ has fewer digits than δ: many neighbouring
-    doubles share one logarithm. This number therefore also stores δ as it was given. It is a float: arithmetic gives
-    plain floats. Two objects are equal if their logarithms are.
+    The logarithm is accurate to about a unit in the last place, but it has fewer digits than δ: many doubles share one
+    logarithm. Exact comparisons therefore use `least`. Arithmetic and equality are those of a plain float.
     """
 
     _delta: float | None = None
@@ -36,9 +35,9 @@ class LogDelta(float):
 
     @cached_property
     def least(self) -> Fraction:
-        """The δ itself if it was given as a double; otherwise a lower bound within a relative 1e-40.
+        """The δ itself if it was given as a double; otherwise a lower bound on it, within a relative 1e-40.
 
-        It is zero if nothing is known.
+        It is zero if log10 δ is -10 000 or less, or if neither δ nor log10 δ was given.
         """
         if self._delta is not None:
             return Fraction(*self._delta.as_integer_ratio())
@@ -79,15 +78,15 @@ class LogDelta(float):
 def asks_for(log_delta: float, delta: Fraction) -> bool:
     """Return whether the requested δ is certainly at least a given rational number.
 
-    Powers are computed to fifty digits and rounded down, so the result may be False if the two are closer than a
-    relative 1e-40. The comparison is exact if δ was given as a double.
+    The comparison is exact if the requested δ was given as a double. Otherwise it uses a lower bound on that δ within a
+    relative 1e-40, or 0 if log δ (or the given log10 δ) is -10 000 or less.
 
     Args:
         log_delta: natural logarithm of the requested δ, a `LogDelta` or any float.
         delta: the number to compare with, at least 0.
 
     Returns:
-        True if δ is at least the number; False if it is smaller or if the comparison is too close.
+        True if the requested δ is at least the number; False if it is smaller, or too close to decide.
     """
     if isinstance(log_delta, LogDelta):
         return delta <= log_delta.least
@@ -95,13 +94,12 @@ def asks_for(log_delta: float, delta: Fraction) -> bool:
         return True
     if not log_delta > _DEEPEST:
         return False
-    # The power is rounded down, and then lowered by the factor `_SHORT_OF`.
     power = _DIGITS.exp(Decimal(log_delta))
     return delta <= Fraction(power) * _SHORT_OF
 
 
 class _GivesDelta(Protocol):
-    """A request that gives δ by one of two fields."""
+    """Request with two fields for δ, of which one is given."""
 
     @property
     def delta(self) -> float | None: ...
@@ -138,13 +136,13 @@ def natural_log_delta(delta: float | None, log10_delta: float | None) -> float:
 
 
 _log_delta = functools.lru_cache(maxsize=64)(natural_log_delta)
-"""Stored natural logarithm of a requested δ. Thousands of runs are compared under one target."""
+"""`natural_log_delta` with a cache, because thousands of runs are compared under one target."""
 
 
 ASSUMED_DELTA = 1e-5
 """δ at which ε is given if a risk is the target and no δ is requested."""
 _HALVINGS = 60
-"""Bisections for the ε of a Gaussian pair; the first bracket is at most 1e10 wide."""
+"""Number of bisections for the ε of a Gaussian pair. They divide the width of the bracket by 2^60, about 1e18."""
 
 RiskKind: TypeAlias = Literal["advantage", "true_positive_rate", "gaussian_dp_mu", "rho"]
 """Figure of a privacy curve that a target limits."""
@@ -152,13 +150,13 @@ RiskKind: TypeAlias = Literal["advantage", "true_positive_rate", "gaussian_dp_mu
 
 @dataclass(frozen=True)
 class RiskTarget:
-    """A limit on one measure of privacy loss, as a target in place of (ε, δ).
+    """Limit on one measure of privacy loss, as a target in place of (ε, δ).
 
     Attributes:
-        kind: the measure: the largest advantage, the largest true positive rate at a false positive rate, μ of Gaussian
-            or ρ of zero-concentrated differential privacy.
-        bound: the largest allowed value of the measure.
-        false_positive_rate: the false positive rate of `true_positive_rate`, in (0, 1); 0 for another measure.
+        kind: the measure. It is an attacker's advantage, an attacker's true positive rate at a false positive rate, the
+            μ of Gaussian, or the ρ of zero-concentrated differential privacy.
+        bound: largest allowed value of the measure.
+        false_positive_rate: false positive rate of `true_positive_rate`, in (0, 1); 0 for the other kinds.
     """
 
     kind: RiskKind
@@ -167,7 +165,7 @@ class RiskTarget:
 
     @property
     def members(self) -> dict[str, float]:
-        """The risk as the fields of a request or an answer."""
+        """The risk as fields of a request or an answer, by name."""
         members: dict[str, float] = {self.kind: self.bound}
         if self.kind == "true_positive_rate":
             members["false_positive_rate"] = self.false_positive_rate
@@ -175,14 +173,15 @@ class RiskTarget:
 
     @property
     def gaussian_mu(self) -> float:
-        """The μ at which the best test of N(μ, 1) against N(0, 1) has exactly this risk, up to rounding.
+        """The μ at which N(μ, 1) against N(0, 1) has exactly this risk, up to rounding.
 
-        The advantage is 2 Φ(μ/2) − 1, the true positive rate at α is Φ(Φ⁻¹(α) + μ), and ρ is μ²/2.
+        This pair has the advantage 2 Φ(μ/2) − 1, the true positive rate Φ(Φ⁻¹(α) + μ) at the false positive rate α, and
+        ρ = μ²/2.
         """
         from scipy.special import erfinv, ndtri  # noqa: PLC0415  the help of commands imports this module, and no SciPy
 
         if self.kind == "advantage":
-            # With advantage a, 2 Φ⁻¹((1 + a)/2) = 2 √2 erf⁻¹(a), without the sum 1 + a.
+            # 2 Φ⁻¹((1 + a)/2) = 2 √2 erf⁻¹(a) for the advantage a. The sum 1 + a would lose digits of a small a.
             return 2.0 * math.sqrt(2.0) * float(erfinv(self.bound))
         if self.kind == "true_positive_rate":
             return float(ndtri(self.bound) - ndtri(self.false_positive_rate))
@@ -191,10 +190,9 @@ class RiskTarget:
         return self.bound
 
     def gaussian_epsilon(self, log_delta: float) -> float:
-        """Estimate the ε at a given δ of a Gaussian mechanism that just meets the risk.
+        """Estimate the ε at a given δ of the Gaussian mechanism that has exactly this risk.
 
-        The mechanism is as private as N(μ, 1) against N(0, 1). Its δ(ε) decreases, so ε is found by bisection between 0
-        and a bound on the tail of the privacy loss.
+        Its δ(ε) decreases, so ε is computed by bisection.
 
         Args:
             log_delta: natural logarithm of the δ.
@@ -209,7 +207,7 @@ class RiskTarget:
         if log_delta_at_zero <= log_delta:
             return 0.0
 
-        # The loss is N(μ²/2, μ²), which exceeds μ (μ + √(−2 log δ)) with probability below δ.
+        # The privacy loss is N(μ²/2, μ²). It exceeds μ (μ + √(−2 log δ)) with a probability below δ, which bounds ε.
         tail_quantile = math.sqrt(max(-2.0 * log_delta, 0.0))
         low, high = 0.0, mu * (mu + tail_quantile)
         for _ in range(_HALVINGS):
@@ -223,15 +221,14 @@ class RiskTarget:
 
 @dataclass(frozen=True)
 class Target:
-    """The requested (ε, δ), or the requested risk with the (ε, δ) of the Gaussian pair that just meets it.
-
-    The Gaussian pair is N(μ, 1) against N(0, 1).
+    """Target of a calibration: an (ε, δ), or a limit on a risk.
 
     Attributes:
-        epsilon: ε, in nats.
-        log_delta: natural logarithm of δ.
+        epsilon: requested ε, in nats. If a risk is the target: ε of the Gaussian pair N(μ, 1) against N(0, 1) with
+            exactly this risk.
+        log_delta: natural logarithm of the requested δ, at which ε is stated.
         given_delta: δ as it was given; None if it was given as a logarithm.
-        risk: the risk that is the target in place of (ε, δ); None if (ε, δ) is the target.
+        risk: the limit in place of (ε, δ); None if (ε, δ) is the target.
     """
 
     epsilon: float
@@ -245,34 +242,30 @@ class Target:
 
         Args:
             epsilon: ε, in nats.
-            delta: δ as a probability.
-            log10_delta: base-10 logarithm of δ.
-
-        Returns:
-            The target with ln δ.
+            delta: δ in (0, 1); None if `log10_delta` is given.
+            log10_delta: base-10 logarithm of δ; None if `delta` is given.
 
         Raises:
-            InvalidInput: both or neither are given.
+            InvalidInput: both or neither of `delta` and `log10_delta` are given.
         """
         return cls(epsilon, _log_delta(delta, log10_delta), delta)
 
     @classmethod
     def of_risk(cls, risk: RiskTarget, delta: float | None, log10_delta: float | None) -> Target:
-        """Return the target of a risk, with the ε at δ of the Gaussian pair that just meets the risk.
+        """Return the target of a request that limits a risk.
 
-        The Gaussian pair is N(μ, 1) against N(0, 1). Searches start from this point, and answers read the curve at its
-        δ.
+        Its ε at δ is that of the pair N(μ, 1) against N(0, 1) with exactly this risk, from which searches start.
 
         Args:
             risk: the limit on a measure of privacy loss.
-            delta: δ at which the curve is read; None for a given `log10_delta`, or for `ASSUMED_DELTA`.
-            log10_delta: the same as a base-10 logarithm.
+            delta: δ at which the answer states ε, in (0, 1). It is `ASSUMED_DELTA` if both δ and log10 δ are None.
+            log10_delta: base-10 logarithm of this δ; None if `delta` is given.
 
         Returns:
-            The target with the risk, and with ε in nats and ln δ of the Gaussian pair.
+            The target, with the risk, ε in nats, and the natural logarithm of δ.
 
         Raises:
-            InvalidInput: both delta and log10_delta are given.
+            InvalidInput: both `delta` and `log10_delta` are given.
         """
         if delta is None and log10_delta is None:
             delta = ASSUMED_DELTA
@@ -288,28 +281,28 @@ class Target:
     @property
     def delta(self) -> float | None:
         """δ as a double; None if it is below every normal double."""
-        least_log = -708.0  # the exponential of a smaller number is not a normal double
         if self.given_delta is not None:
             return self.given_delta
+        least_log = -708.0  # the exponential of a number below −708.4 is not a normal double
         return math.exp(self.log_delta) if self.log_delta > least_log else None
 
 
 @functools.lru_cache(maxsize=64)
 def _target_of_risk(risk: RiskTarget, delta: float | None, log10_delta: float | None) -> Target:
-    """Return the target of a risk, with the ε at δ of the Gaussian pair that just meets the risk.
+    """Return the target with a risk, and with the ε at δ of the Gaussian pair that has exactly this risk.
 
-    The Gaussian pair is N(μ, 1) against N(0, 1). The result is stored, because many runs are compared under one target.
+    Results are stored, because many runs are compared under one target.
 
     Args:
         risk: the limit on a measure of privacy loss.
-        delta: δ at which the curve is read, in (0, 1); None for a given `log10_delta`.
-        log10_delta: base-10 logarithm of this δ; None for a given `delta`.
+        delta: δ at which ε is stated, in (0, 1); None if `log10_delta` is given.
+        log10_delta: base-10 logarithm of this δ; None if `delta` is given.
 
     Returns:
-        The target with the risk, and with ε in nats and ln δ of the Gaussian pair.
+        The target, with the risk, ε in nats, and the natural logarithm of δ.
 
     Raises:
-        InvalidInput: both delta and log10_delta are given, or neither.
+        InvalidInput: both or neither of `delta` and `log10_delta` are given.
     """
     log_delta = _log_delta(delta, log10_delta)
     return Target(risk.gaussian_epsilon(log_delta), log_delta, delta, risk)

@@ -29,23 +29,20 @@ LEAVES_THE_DOUBLES = "these numbers are so far apart that the formula leaves the
 
 
 def holds_nan(value: Any) -> bool:
-    """Return whether a value, or any value inside it, is not a number (NaN).
-
-    Exact types are tested first, because this is faster for the usual values.
+    """Return whether a value is NaN or contains NaN at any depth.
 
     Args:
         value: a number, text, None, or nested mappings, lists and tuples of these.
 
     Returns:
-        True if any number inside the value is NaN.
+        True if the value is NaN, or any number inside it is.
     """
+    # Exact types come first, because they are faster to test than subclasses.
     kind = type(value)
     if kind is float:
         return bool(value != value)  # noqa: PLR0124  only NaN differs from itself
-    # The usual values without parts.
     if kind is int or kind is str or kind is bool or value is None:
         return False
-    # Containers are searched at any depth.
     if kind is dict or isinstance(value, Mapping):
         return any(map(holds_nan, value.values()))
     if kind is list or kind is tuple or isinstance(value, list | tuple):
@@ -54,7 +51,7 @@ def holds_nan(value: Any) -> bool:
 
 
 class Status(StrEnum):
-    """Whether the statement, read as it is used here, holds."""
+    """State of a theorem's proof: whether its statement is proved, refuted, or neither."""
 
     PROVED = "proved"
     REFUTED = "refuted"
@@ -62,19 +59,16 @@ class Status(StrEnum):
 
 
 NEVER_INFINITE = re.compile(r"^lower_|(^|_)(noise_std|noise_multiplier|step_size|shift|scale)(_|$)")
-"""Names of outputs that are lower bounds or parameters of a run. An infinite value there is an overflow."""
+"""Pattern of the names of outputs that are lower bounds or parameters of a run. They are infinite only by overflow."""
 
 
 def _is_overflow(output: tuple[str, object]) -> bool:
-    """Return whether an output is infinite although it may not be.
+    """Return whether an output is an infinite lower bound, or an infinite parameter of a run.
 
-    An infinite ε says that nothing is guaranteed. A lower bound or a parameter of a run may not be infinite.
+    Only an overflow has such a result. Other outputs may be infinite: ε = ∞ means that nothing is guaranteed.
 
     Args:
         output: name and value of the output.
-
-    Returns:
-        True for an infinite lower bound or an infinite parameter of a run.
     """
     name, value = output
     is_infinite = isinstance(value, float) and math.isinf(value)
@@ -83,10 +77,10 @@ def _is_overflow(output: tuple[str, object]) -> bool:
 
 @dataclass(frozen=True)
 class Source:
-    """The place of a statement in the literature.
+    """Place of a statement in the literature or in the project's documents.
 
     Attributes:
-        key: key of the work in the bibliography.
+        key: key of the work in the bibliography; "epsilond" for the project's documents.
         item: number or name of the statement in the work, such as "Theorem 8".
     """
 
@@ -96,10 +90,10 @@ class Source:
 
 @dataclass(frozen=True)
 class Sides:
-    """The two sides of a checked condition, such as left ≤ right, and whether it holds.
+    """Values of both sides of a condition such as left ≤ right, and whether it holds.
 
     Attributes:
-        holds: whether the comparison is true.
+        holds: verdict on the comparison.
         left: value of the left side.
         right: value of the right side.
     """
@@ -131,16 +125,16 @@ class Sides:
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition of a theorem.
+    """Condition of a theorem.
 
-    A *checked* condition has a test, which the library evaluates. Without a test the caller *declares* the condition (a
-    property of the data or the loss), unless it is `undecidable`.
+    The library evaluates a condition that has a `test`. Otherwise the caller must know that it holds, because it is a
+    property of the data, the loss or the program, unless it is `undecidable`.
 
     Attributes:
         id: name of the condition.
         statement: the condition in words.
-        test: function that returns both sides of a checked condition from the inputs of the formula; None without a
-            test.
+        test: function from the inputs of the formula to both sides of the condition; None if the library cannot
+            evaluate it.
         undecidable: True for a statement such as δ = o(1/n) that no finite input can settle.
         of_outputs: True if the condition concerns the formula's outputs. The test then also takes `outputs`.
     """
@@ -153,20 +147,19 @@ class Condition:
 
     @property
     def checked(self) -> bool:
-        """True if the library checks the condition itself."""
+        """True if the library evaluates the condition."""
         return self.test is not None
 
     def at(self, inputs: object, outputs: Outputs | None = None) -> ConditionResult:
-        """Evaluate the condition at inputs, and at the formula's outputs there if it concerns them.
-
-        A condition without a test is `undecidable`, never `yes`.
+        """Evaluate the condition for a request of the formula.
 
         Args:
-            inputs: request of the formula.
-            outputs: outputs of the formula at the request; not needed unless `of_outputs`.
+            inputs: the request.
+            outputs: outputs of the formula for the request; used only if `of_outputs` is True.
 
         Returns:
-            The id and statement of the condition, whether it holds, and the left and right side if it has a test.
+            The verdict, with the id and statement of the condition, and with both sides if it has a test. The verdict
+            on a condition without a test is always `undecidable`.
         """
         if self.test is None:
             return ConditionResult(self.id, self.statement, Verdict.UNDECIDABLE)
@@ -197,14 +190,14 @@ class Grade(StrEnum):
 
 @dataclass(frozen=True)
 class Erratum:
-    """Finding about a printed text, with its grade.
+    """Finding about a printed text, such as an error in a paper.
 
     Attributes:
         id: name of the finding, such as E-19.
         grade: kind of the finding.
-        printed: what the text says, in our words.
-        truth: what we find.
-        test: pytest node ID of the test that shows it. Another test checks that it exists.
+        printed: statement of the text, in our words.
+        truth: the correct statement.
+        test: pytest node ID of the test that demonstrates the finding.
         place: place in the text, such as "Section 2.2, after (9)"; empty if it is not recorded.
         charitable: the most charitable interpretation of the text, and its consequence; empty if it is not recorded.
     """
@@ -220,12 +213,12 @@ class Erratum:
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a derivation: a theorem that is applied to inputs.
+    """Step of a derivation: a theorem that is applied to inputs.
 
     Attributes:
         theorem: id of the theorem.
         inputs: numbers and words to which the theorem is applied, by name.
-        premises: earlier steps, of which the theorem uses the conclusions.
+        premises: earlier steps whose conclusions the theorem uses.
     """
 
     theorem: str
@@ -239,14 +232,14 @@ class Step:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The outputs of a theorem's formula at inputs, with its conditions there.
+    """Outputs of a theorem's formula for a request, with the results of the theorem's conditions.
 
     Attributes:
         outputs: numbers and words by name.
-        conditions: whether each condition of the theorem holds at the inputs.
+        conditions: result of each condition of the theorem for the request.
         status: whether the theorem is proved, refuted or unproved.
-        errata: errors of the printed text.
-        reading: version of the formula that was evaluated: "printed" as in the source, or "corrected" by an erratum.
+        errata: findings about the printed text.
+        reading: version of the formula that was evaluated: "printed" as in the source, or "corrected" by its errata.
     """
 
     outputs: Outputs
@@ -258,7 +251,7 @@ class Evaluation:
 
 @dataclass(frozen=True, kw_only=True)
 class Theorem:
-    """A statement with its source, conditions, errata and status.
+    """Mathematical statement with its source, conditions, errata and status, and with its formula if it has one.
 
     Attributes:
         id: name, which never changes its meaning. A corrected statement gets a new name.
@@ -267,11 +260,11 @@ class Theorem:
         source: place of the statement in the literature or in the project's documents.
         status: whether it is proved, refuted or unproved.
         conditions: conditions under which it holds.
-        errata: errors of the printed text.
-        constants: whether the statement's numbers are explicit, or hidden inside an O(·).
+        errata: findings about the printed text.
+        constants: whether the constants of the statement are explicit, or hidden in an O(·).
         inputs: request dataclass of `formula`, from which schema and documents follow. By default it is made from the
-            formula's signature (`accountants/formula.py`). None for a theorem that is only about guarantees.
-        formula: function from a request to numbers; None for a theorem that is only about guarantees.
+            formula's signature (`accountants/formula.py`). None if there is no formula.
+        formula: function from a request to outputs; None for a theorem that is only about guarantees.
         examples: requests for the documents and tests.
     """
 
@@ -297,16 +290,13 @@ class Theorem:
         return hash(self.id)
 
     def request(self, **fields: object) -> FormulaRequest:
-        """Return a request of the formula, the argument of `evaluate`.
+        """Make a request of the formula, the argument of `evaluate`, and check its fields.
 
         Args:
             fields: values of the request's fields by name.
 
-        Returns:
-            A record of the request class, with checked fields.
-
         Raises:
-            InvalidInput: the theorem has no formula, or no run can have these fields.
+            InvalidInput: the theorem has no formula, or the value of a field is not allowed.
         """
         if self.inputs is None:
             raise InvalidInput.at("", f"{self.id} is a rule between guarantees and has no formula to evaluate")
@@ -325,21 +315,21 @@ class Theorem:
         return Step(self.id, inputs, premises)
 
     def evaluate(self, inputs: object, reading: Reading = "printed") -> Evaluation:
-        """Return the outputs of the formula and the results of all conditions at a request.
+        """Evaluate the formula and all conditions for a request.
 
-        An overflow, a division by zero and a result that is not a number are rejected, because they bound nothing. An
-        ε, or a bound on a risk, may be infinite if nothing is guaranteed. A lower bound or a parameter of a run, such
-        as a step size, may not.
+        An output may be infinite if it is an upper bound, such as an ε: nothing is guaranteed then. An infinite lower
+        bound, an infinite parameter of a run, and NaN are errors.
 
         Args:
             inputs: request of the formula.
-            reading: version of the formula, as printed or as corrected by an erratum.
+            reading: version of the formula, "printed" as in the source or "corrected" by its errata.
 
         Returns:
             The outputs by name, with the results of the conditions, the status and the errata.
 
         Raises:
-            InvalidInput: the theorem has no formula or no such version, or its numbers leave the range of doubles.
+            InvalidInput: the theorem has no formula or no such version; or the evaluation overflows, divides by zero,
+                or gives a NaN or an infinite number where it is an error.
         """
         if self.formula is None:
             raise InvalidInput.at("", f"{self.id} is a rule between guarantees and has no formula to evaluate")
@@ -356,7 +346,7 @@ class Theorem:
         except ArithmeticError:
             raise InvalidInput.at("", LEAVES_THE_DOUBLES) from None
 
-        # Numbers that are NaN or infinite by overflow bound nothing.
+        # Python's own arithmetic does not raise for every NaN and overflow.
         left_sides = [condition.left for condition in conditions]
         right_sides = [condition.right for condition in conditions]
         if holds_nan([outputs, left_sides, right_sides]) or any(map(_is_overflow, outputs.items())):
@@ -365,10 +355,10 @@ class Theorem:
 
     @cached_property
     def readings(self) -> tuple[Reading, ...]:
-        """Names of the versions of the theorem's formula: `printed` alone, or `printed` and `corrected`.
+        """Names of the versions of the formula: only `printed`, or `printed` and `corrected`.
 
-        `printed` is the formula as the paper prints it, with its known errors. `corrected` is the formula without these
-        errors. A formula that has both takes the argument `reading`, which chooses one of them.
+        `printed` is the formula of the source, with its known errors, and `corrected` the formula without them. A
+        formula with both versions takes the argument `reading`.
         """
         if self.formula is None:
             return ("printed",)

@@ -25,12 +25,12 @@ ENCODER = json.JSONEncoder(ensure_ascii=False, default=repr)
 
 @dataclass(eq=False)
 class LossyStream:
-    """Text stream that ignores OSError on writing, so that a full disk or a closed pipe never stops the service.
+    """Text stream that ignores every OSError on writing; lines of the log are then lost.
 
-    Lines of the log are then lost.
+    A full disk or a closed pipe therefore never stops the service.
 
     Attributes:
-        stream: the stream that is written to, such as standard output.
+        stream: stream to which the text is written, such as standard output.
     """
 
     stream: TextIO
@@ -42,7 +42,7 @@ class LossyStream:
         return len(text)
 
     def flush(self) -> None:
-        """Flush, unless the stream refuses it."""
+        """Flush the stream, and ignore an OSError."""
         with suppress(OSError):
             self.stream.flush()
 
@@ -53,12 +53,12 @@ def _render(event: object, **_: object) -> str:
 
 
 def configure(level: str) -> None:
-    """Send all log lines from a level upwards to standard output as JSON.
+    """Configure structlog and Python's own logging to write JSON lines to standard output.
 
-    This holds for lines of structlog and of Python's own logging. Earlier handlers of the root logger are replaced.
+    The handlers of the root logger are replaced.
 
     Args:
-        level: name of the lowest level to write, such as "info"; upper and lower case are equal.
+        level: name of the lowest level that is written, such as "info", in upper or lower case.
     """
     out = cast("TextIO", LossyStream(sys.stdout))
     threshold = logging.getLevelNamesMapping()[level.upper()]

@@ -19,26 +19,22 @@ def cores() -> int:
 
 
 def state_file() -> str:
-    """Return the path of the store in the user's folder for persistent state: $XDG_STATE_HOME, or ~/.local/state."""
+    """Return the path of the job store in the user's folder for state: $XDG_STATE_HOME, or ~/.local/state if unset."""
     home = os.environ.get("XDG_STATE_HOME", "")
     folder = Path(home) if home else Path("~/.local/state").expanduser()
     return str(folder / "epsilond" / "jobs.sqlite")
 
 
 def is_private_url(url: str) -> bool:
-    """Return whether a URL is safe from reading and change in transit: https, or http of this machine itself.
+    """Return whether nobody can read or change the traffic of a URL: https, or http to this machine itself.
 
     Args:
-        url: any text.
-
-    Returns:
-        True if so. False also if the text is not a URL or names no host.
+        url: any text. The result is False if it is not a URL with a host.
     """
     try:
         parts = urlsplit(url)
         host = parts.hostname
-    # A malformed address raises an error.
-    except ValueError:
+    except ValueError:  # a malformed address
         return False
     if not host:
         return False

@@ -112,9 +112,7 @@ def create_app(
     kinds: tuple[SimulationKind, ...] = KINDS,
     figures: str = "epsilond.witness.figures",
 ) -> FastAPI:
-    """Make the application with all its routes and parts. Workers start when its lifespan begins.
-
-    The parts of the service are created here, and started and stopped with the application.
+    """Make the application with all its routes and parts, which start and stop with its lifespan.
 
     Args:
         calibrators: calibrators to serve.
@@ -149,7 +147,6 @@ def create_app(
     _add_layers(app, parts)
     for exception_class in TABLE:
         app.add_exception_handler(exception_class, answer_problem)
-    # Without kinds of simulation, the service has neither simulations nor their figures.
     routes.add(app, calibrators, theorems, theorem_home)
     if kinds:
         simulations.add(app, kinds)
@@ -166,8 +163,6 @@ def _make_parts(
 ) -> ServiceParts:
     """Make the parts of a service, without starting workers or opening the store.
 
-    Each part gets the parts that it uses as arguments, which determines the order in which they are made.
-
     Args:
         settings: settings of the service.
         calibrators: calibrators to serve.
@@ -182,12 +177,11 @@ def _make_parts(
         ValueError: the file of API keys cannot be read.
         MissingExtra: an identity provider is named, and the packages that check its tokens are not installed.
     """
-    # Parts that many others use.
+    # A part takes the parts that it uses as arguments, which determines the order.
     metrics = Metrics()
     health = Health()
     budgets = Budgets(settings, metrics)
     keyring = Keyring.of(settings.api_keys_file, budgets)
-    # The worker processes, and the parts that give them work.
     pool = Pool(settings, metrics, worker_modules(calibrators, theorem_home, kinds), charge=budgets.charge)
     compute = Compute(settings, metrics, pool)
     simulation_runner = SimulationRunner(settings, metrics, pool, kinds)
@@ -217,7 +211,7 @@ def _make_parts(
 async def _run_parts(parts: ServiceParts, app: FastAPI) -> AsyncIterator[None]:
     """Run the parts of a service while its application is served.
 
-    The parts start in this order and stop in the reverse order, because each of them uses earlier ones.
+    Each part starts after the parts that it uses, and stops before them.
 
     Args:
         parts: the parts, which are not running yet.
@@ -227,7 +221,6 @@ async def _run_parts(parts: ServiceParts, app: FastAPI) -> AsyncIterator[None]:
         None, once, when all parts run.
     """
     async with AsyncExitStack() as stack:
-        # Each part is entered after the parts that it uses, and is left before them.
         if parts.keyring is not None:
             await stack.enter_async_context(parts.keyring.following())
         await stack.enter_async_context(parts.pool.running())
@@ -259,7 +252,7 @@ def _publish_parts(app: FastAPI, parts: ServiceParts) -> None:
     JOBS.put(app, parts.jobs)
     LEDGERS_OF.put(app, parts.ledgers)
     SIGNATURES.put(app, parts.ledgers.signatures)
-    # Connections that stay open are limited by places, whose number the metrics report.
+    # Connections that stay open are limited in number, and the metrics report their present number.
     streams = STREAMS.put(app, Places(parts.settings.event_streams, "event streams"))
     waits = JOB_WAITS.put(app, Places(parts.settings.job_waits, "requests that wait for jobs"))
     parts.metrics.event_streams.set_function(lambda: streams.taken)
@@ -270,14 +263,14 @@ def _add_layers(app: FastAPI, parts: ServiceParts) -> None:
     """Add the middleware to an application, the innermost layer first.
 
     A request passes them in reverse order: it is observed, its answer is compressed, and its caller is authenticated.
-    Then `Shortcut` may answer it before the framework's router sees it.
+    Then `Shortcut` may answer it without the framework's router.
 
     Args:
         app: the application, which is changed.
         parts: the parts of the service that the layers use.
     """
     settings = parts.settings
-    # A layer that is added later is further out, so requests pass it earlier.
+    # Starlette passes a request to the layer first that is added last.
     app.add_middleware(Shortcut)
     app.add_middleware(
         Authenticate,
@@ -293,9 +286,7 @@ def _add_layers(app: FastAPI, parts: ServiceParts) -> None:
 def worker_modules(
     calibrators: tuple[Calibrator, ...], theorem_home: str, kinds: tuple[SimulationKind, ...]
 ) -> tuple[str, ...]:
-    """Return the names of the modules that every worker process imports before its first task.
-
-    Later tasks then need not wait for an import.
+    """Return the names of the modules that every worker process imports before its first task, to save time later.
 
     Args:
         calibrators: calibrators of the service; the attribute `home` names the module of each.

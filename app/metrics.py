@@ -12,7 +12,7 @@ from epsilond.accountants import ENGINE_VERSION, VERSION
 from epsilond.app.http.record import ServicePart
 from epsilond.app.store.record import State
 
-# Upper limits of the classes of response times, in seconds.
+# Upper limits of the histogram's classes of response times, in seconds.
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 # Upper limits of the classes of durations of a block (part of a simulation), in seconds.
 BLOCK_SECONDS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
@@ -23,22 +23,18 @@ WIDTHS = (1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
 
 
 class Metrics:
-    """Metrics of the service and of its process. Labels are names from the service's lists, never text of clients.
+    """Metrics of the service and of its process, which Prometheus (a monitoring program) reads at /metrics.
 
-    Prometheus, a monitoring program, reads them at /metrics. A counter only grows, a gauge has a present value, and a
-    histogram counts values in classes.
+    A counter only grows, a gauge has a present value, and a histogram counts values in classes. Labels are names from
+    the service's lists, never texts from clients.
     """
 
     def __init__(self) -> None:
-        """Create all metrics of the service, each with the value 0.
-
-        They are in a registry of their own and not in the global one of the Prometheus client. So several instances
-        can exist in one process.
-        """
+        """Create all metrics of the service, in a separate registry, so that a process can have several instances."""
         self.registry = CollectorRegistry()
         self._refreshers: list[Callable[[], Awaitable[None]]] = []
 
-        # Metrics of the process and of Python, such as memory and processor time, and the versions.
+        # Metrics of the process, such as memory and processor time, and of Python.
         ProcessCollector(registry=self.registry)
         PlatformCollector(registry=self.registry)
         self.build = Info("epsilond_build", "Versions of the service", registry=self.registry)
@@ -52,12 +48,9 @@ class Metrics:
     def _add_request_metrics(self, registry: CollectorRegistry) -> None:
         """Add the metrics of requests, by route and by caller: the name of a key, `token` or `anonymous`.
 
-        A histogram counts durations in classes; its upper limits are its `buckets`.
-
         Args:
             registry: the collection of metrics that /metrics serves, to which these are added.
         """
-        # All requests, by route and by caller.
         self.requests = Histogram(
             "epsilond_request_seconds",
             "Time to answer a request",
@@ -109,7 +102,7 @@ class Metrics:
         Args:
             registry: the collection of metrics that /metrics serves, to which these are added.
         """
-        # The cache of answers, and the computations that it had no answer for.
+        # The cache of answers, and the computations whose answers were not in it.
         self.cache = Counter(
             "epsilond_cache", "Outcomes by use of the cache: hit, miss or shared", ("use",), registry=registry
         )
@@ -117,7 +110,6 @@ class Metrics:
         self.cache_entries = Gauge("epsilond_cache_entries", "Number of cached answers", registry=registry)
         self.under_way = Gauge("epsilond_computations_under_way", "Computations running or waiting", registry=registry)
 
-        # The pool of worker processes.
         self.queued = Gauge("epsilond_queued", "Tasks that wait for a worker", ("lane",), registry=registry)
         self.running = Gauge("epsilond_running", "Tasks that a worker computes", ("lane",), registry=registry)
         self.background = Gauge(
@@ -128,7 +120,7 @@ class Metrics:
         )
         self.all_warm = Gauge("epsilond_workers_warm", "1 if no worker is to be replaced, else 0", registry=registry)
 
-        # The event loop, which is late if it has too much to do.
+        # An event loop with too much to do wakes tasks late.
         self.loop_lag = Histogram(
             "epsilond_event_loop_lag_seconds",
             "Delay with which the event loop wakes a sleeping task",
@@ -147,7 +139,6 @@ class Metrics:
         Args:
             registry: the collection of metrics that /metrics serves, to which these are added.
         """
-        # Jobs, and the store that keeps them.
         self.jobs = Counter(
             "epsilond_jobs",
             "Jobs that ended in this service, by kind and final state",
@@ -174,7 +165,6 @@ class Metrics:
             registry=registry,
         )
 
-        # Clients that wait for jobs.
         self.event_streams = Gauge("epsilond_event_streams", "Event streams that are open", registry=registry)
         self.job_waits = Gauge("epsilond_job_waits", "Requests that wait for jobs", registry=registry)
 
@@ -187,7 +177,6 @@ class Metrics:
         Args:
             registry: the collection of metrics that /metrics serves, to which these are added.
         """
-        # Moves of ledgers.
         self.ledger_moves = Counter(
             "epsilond_ledger_moves",
             "Moves of ledgers answered here, by kind; retries count again",
@@ -208,7 +197,6 @@ class Metrics:
             registry=registry,
         )
 
-        # Messages to webhooks.
         self.webhook_deliveries = Counter(
             "epsilond_webhook_deliveries",
             "Deliveries to webhooks, by outcome: delivered, failed and to be repeated, or dropped",
@@ -220,11 +208,11 @@ class Metrics:
         )
 
     def before_scrape(self, refresh: Callable[[], Awaitable[None]]) -> None:
-        """Register a function that is awaited before every answer of /metrics; it returns within seconds."""
+        """Register a function that updates metrics; it is awaited before every answer of /metrics and must be quick."""
         self._refreshers.append(refresh)
 
     async def refresh(self) -> None:
-        """Await the functions that were registered to read figures, so that the metrics are recent."""
+        """Update the metrics: await all functions that `before_scrape` has registered."""
         for refresh in self._refreshers:
             await refresh()
 

@@ -23,13 +23,11 @@ HERE = Path(__file__).resolve().parent.parent / "openapi"
 
 
 def examples(app: FastAPI) -> Iterator[tuple[str, JsonRecord]]:
-    """Yield each example of the OpenAPI document: its name, and the request with `method`, `path` and `body`.
-
-    Args:
-        app: the application; its document is read.
+    """Yield each example request in the OpenAPI document of an application.
 
     Yields:
-        The name of the operation, with a number from the second example on, and the request in JSON form.
+        The id of the operation, with a number from its second example on; and the request as an object with the members
+        `method`, `path` and `body`.
     """
     for path, operations in document(app)["paths"].items():
         for method, operation in operations.items():
@@ -40,7 +38,7 @@ def examples(app: FastAPI) -> Iterator[tuple[str, JsonRecord]]:
 
 
 def fill_path(path: str, operation: JsonObject) -> str:
-    """Return the path with examples in the places of its parameters."""
+    """Return a path template in which the first example of each path parameter replaces the parameter."""
     for parameter in operation.get("parameters", ()):
         if parameter.get("in") == "path":
             path = path.replace(f"{{{parameter['name']}}}", parameter["schema"]["examples"][0])
@@ -48,7 +46,7 @@ def fill_path(path: str, operation: JsonObject) -> str:
 
 
 def texts(app: FastAPI) -> Mapping[Path, str]:
-    """Return every generated file with its content."""
+    """Return the text of every generated file by its path, relative to the folder of generated files."""
     files = {Path("openapi.json"): _render_by_lines(document(app))}
     for name, example in examples(app):
         files[Path("examples") / f"{name}.json"] = json.dumps(example, indent=2, ensure_ascii=False) + "\n"
@@ -56,14 +54,7 @@ def texts(app: FastAPI) -> Mapping[Path, str]:
 
 
 def _render_by_lines(document: JsonObject) -> str:
-    """Return the document as JSON with one line per operation and schema, so that a diff shows only changed ones.
-
-    Args:
-        document: the OpenAPI document.
-
-    Returns:
-        The JSON text with a line break at its end.
-    """
+    """Return the OpenAPI document as JSON with one line per operation and schema, so that diffs are short."""
     texts = {}
     for name, member in document.items():
         # These two members hold the operations and the schemas, grouped by path and by kind.
@@ -96,42 +87,43 @@ def _lines(members: Mapping[str, str], *, depth: int) -> str:
 
 
 def _compact(value: object) -> str:
+    """Return a value as JSON in one line."""
     return json.dumps(value, ensure_ascii=False)
 
 
-def differences(wanted: Mapping[Path, str], root: Path) -> list[str]:
-    """Return the differences between the files under `root` and the wanted files, as lines of unified diffs.
+def differences(text_by_path: Mapping[Path, str], root: Path) -> list[str]:
+    """Return the differences between the JSON files under `root` and the generated texts.
 
     Args:
-        wanted: text of each file by its path relative to `root`.
+        text_by_path: text of each generated file by its path relative to `root`.
         root: folder of the present files.
 
     Returns:
-        The lines of the diffs. The list is empty if the files are as wanted.
+        The lines of unified diffs; empty if there are no differences.
     """
     present = {path.relative_to(root): path.read_text() for path in sorted(root.rglob("*.json"))}
     lines: list[str] = []
-    for path in sorted(wanted.keys() | present.keys()):
+    for path in sorted(text_by_path.keys() | present.keys()):
         # A file that is missing on one side counts as empty.
         old = present.get(path, "")
-        new = wanted.get(path, "")
+        new = text_by_path.get(path, "")
         lines += difflib.unified_diff(
             old.splitlines(), new.splitlines(), f"{path} as committed", f"{path} as generated", lineterm="", n=2
         )
     return lines
 
 
-def write(wanted: Mapping[Path, str], root: Path) -> None:
-    """Write the wanted files under `root`, and remove JSON files that are not wanted.
+def write(text_by_path: Mapping[Path, str], root: Path) -> None:
+    """Write the generated texts under `root`, and remove JSON files that are no longer generated.
 
     Args:
-        wanted: text of each file by its path relative to `root`.
+        text_by_path: text of each file by its path relative to `root`.
         root: folder of the files. Missing folders in it are created.
     """
     for path in root.rglob("*.json"):
-        if path.relative_to(root) not in wanted:
+        if path.relative_to(root) not in text_by_path:
             path.unlink()
-    for path, text in wanted.items():
+    for path, text in text_by_path.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text)
 
@@ -153,12 +145,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--check", action="store_true", help="compare with the files instead of writing them")
     chosen = parser.parse_args(arguments)
 
-    # The document is generated from the service itself.
-    wanted = texts(create_app())
+    text_by_path = texts(create_app())
     if not chosen.check:
-        write(wanted, HERE)
+        write(text_by_path, HERE)
         return 0
-    changes = differences(wanted, HERE)
+    changes = differences(text_by_path, HERE)
     if changes:
         sys.stdout.write("\n".join([*changes, "", "Run python -m epsilond.app.openapi and commit the result.", ""]))
     return 1 if changes else 0

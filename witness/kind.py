@@ -20,10 +20,10 @@ BlockT = TypeVar("BlockT", default=Any)
 
 @dataclass(frozen=True, kw_only=True)
 class SimulationPlan:
-    """Estimated cost of a simulation, known before it starts.
+    """Estimated cost of a simulation before it starts.
 
     Attributes:
-        blocks: number of blocks, the parts of the simulation that workers run independently.
+        blocks: number of blocks, that is, parts of the simulation that workers run independently.
         seconds: estimated time on one core of the machine of the published measurements, in seconds.
         bytes: estimated largest memory of one block, in bytes.
     """
@@ -35,9 +35,9 @@ class SimulationPlan:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A request for a simulation that is ready to run: noise for a target is calibrated, and names are resolved.
+    """Request for a simulation that is ready to run: noise for a target is calibrated, and names are resolved.
 
-    It can be pickled, so that blocks can run in other processes.
+    It can be pickled, so that other processes can run its blocks.
 
     Attributes:
         request: the request as the caller sent it.
@@ -52,24 +52,25 @@ class Prepared:
 
 @dataclass(frozen=True, kw_only=True)
 class SimulationKind(Generic[RequestT, ResolvedT, BlockT]):
-    """One kind of simulation, such as an audit, as functions that plan, prepare, run and assemble a request.
+    """Kind of simulation, such as an audit, given by the functions that plan, run and answer its requests.
 
-    `plan` takes milliseconds, rarely a second. The other functions run in workers. All of them raise `InvalidInput` for
-    a request that cannot be run, and `prepare` raises `NoCertificate` if no noise can be calibrated.
+    A simulation consists of blocks, which workers run independently. `plan` takes milliseconds, rarely a second. The
+    other functions run in workers. All of them raise `InvalidInput` for a request that cannot be run, and `prepare`
+    raises `NoCertificate` if no noise can be calibrated.
 
     Attributes:
         request: class of the kind's requests.
         plan: function that estimates the cost of a request.
-        prepare: function that makes `Prepared.resolved` of a request.
-        run_block: function that runs the block with an index, from 0, of a prepared request. It returns plain data that
-            can be pickled.
+        prepare: function from a request to its prepared form, the data that all blocks read.
+        run_block: function that runs one block, from the prepared form and the index of the block, from 0. It returns
+            plain data that can be pickled.
         assemble: function from the request, its prepared form and all blocks in order to the answer: a frozen dataclass
             that `as_json` renders.
-        check_data: function that raises `InvalidInput` for a request whose data sets have no folder on this machine,
-            before any work; None if no request reads files.
-        answer: dataclass of the answer, or None if it is not declared.
-        size: field of the request, a count, that the work is proportional to. An error about a request that is too
-            large names the largest value that fits. None if there is no such field.
+        check_data: function that raises `InvalidInput`, before any work, for a request whose data sets have no folder
+            on this machine; None if no request reads files.
+        answer: dataclass of the answer; None if it is not declared.
+        size: field of the request, a count, to which the work is proportional. An error about a request that is too
+            large states the largest value that fits. None if there is no such field.
         example: example of a request that takes about a second.
     """
 
@@ -85,13 +86,10 @@ class SimulationKind(Generic[RequestT, ResolvedT, BlockT]):
 
 
 def kind_of(request: object, kinds: Sequence[SimulationKind]) -> SimulationKind:
-    """Return the kind of simulation that a request belongs to.
+    """Return the first of several kinds of simulation whose class of requests has the request as an instance.
 
     Args:
-        request: the request, an instance of the `request` class of one kind.
+        request: the request, an instance of the `request` class of at least one kind.
         kinds: the kinds to choose from.
-
-    Returns:
-        The first kind with that class.
     """
     return next(kind for kind in kinds if isinstance(request, kind.request))

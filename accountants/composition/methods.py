@@ -37,12 +37,12 @@ _FEWEST_STEPS = 10**6
 
 @dataclass(frozen=True)
 class Fallback:
-    """The composition of pairs that is used if no other method applies.
+    """Composition of pairs that is used if no other method applies.
 
     Attributes:
-        make: function that computes a pair with bounds on δ of the composition. A second call returns the same pair.
-        close_from: least ε, in nats, at which these bounds are close to each other. It is None for the composition on a
-            grid of losses, because its bounds are not compared.
+        make: function that returns a pair with bounds on δ of the composition. It computes them at the first call only.
+        close_from: least ε, in nats, at which these bounds are close to each other; None for the composition on a
+            lattice of losses, which other methods need not compare with.
     """
 
     make: Callable[[], Pair]
@@ -50,79 +50,79 @@ class Fallback:
 
 
 class Method:
-    """Base class of the ways to compose mechanisms, each of which is given by a pair of output distributions.
+    """Base class of the methods that compose mechanisms, each given by a pair of output distributions.
 
-    Every method is offered the list of pairs in three steps. `join` shortens the list, `replace_fallback` improves the
-    general composition on a lattice of losses (the fallback), and `compose` computes the result. A subclass overrides
-    the steps that it has; the defaults change nothing.
+    A method may do one of three things. `join` replaces parts by their composition in closed form. `replace_fallback`
+    improves the fallback, the composition that is used if no other method applies. `compose` computes the result. The
+    defaults change nothing.
 
     Attributes:
         applies: condition on the parts (pairs, each with its number of runs), in words.
-        cost: the cost of the method, in words.
+        cost: cost of the method, in words.
     """
 
     applies: ClassVar[str]
     cost: ClassVar[str]
 
     def join(self, parts: Parts) -> Parts:
-        """Return a shorter list of mechanisms with the same composition, some of them joined by a formula.
+        """Replace parts that this method composes in closed form by their composition.
 
         Args:
-            parts: the mechanisms: pairs of output distributions, each with its number of runs.
+            parts: pairs of output distributions, each with its number of runs.
 
         Returns:
-            The pairs, each with its number of runs; the given list by default.
+            A list with the same composition; by default the given list.
         """
         return parts
 
     def replace_fallback(self, parts: Parts, fallback: Fallback) -> Fallback:
-        """Return the composition to use if no other method applies (the fallback), tightened for these mechanisms.
+        """Improve the fallback, that is, the composition that is used if no other method applies.
 
         Args:
-            parts: the mechanisms: pairs of output distributions, each with its number of runs.
-            fallback: the composition that has been chosen so far.
+            parts: pairs of output distributions, each with its number of runs.
+            fallback: the fallback so far.
 
         Returns:
-            The fallback; the given one by default.
+            The fallback for the following methods; by default the given one.
         """
         del parts
         return fallback
 
     def compose(self, parts: Parts, fallback: Fallback) -> Pair | None:
-        """Compose the mechanisms, and return the pair of output distributions of their composition.
+        """Compose the mechanisms, if the method applies.
 
         Args:
-            parts: pairs, each with its number of runs, at least two runs in all.
+            parts: pairs of output distributions, each with its number of runs; at least two runs in all.
             fallback: the composition that is used if no other method applies.
 
         Returns:
-            The pair of the composition. None if the method does not apply, which is the default.
+            The pair of output distributions of the composition; None if the method does not apply, as by default.
         """
         del parts, fallback
         return None
 
 
 class GaussianMethod(Method):
-    """The method that composes Gaussian pairs in closed form: N(μ_i, 1) against N(0, 1) give μ = √(Σ μ_i²).
+    """Composition of Gaussian pairs in closed form: N(μ_i, 1) against N(0, 1) give μ = √(Σ μ_i²).
 
     Attributes:
         applies: condition on the parts, in words.
-        cost: the cost of the method, in words.
+        cost: cost of the method, in words.
     """
 
     applies = "to every Gaussian part"
     cost = "a sum of squares"
 
     def join(self, parts: Parts) -> Parts:
-        """Join all Gaussian mechanisms of a composition into a single one, and put it last.
+        """Replace all Gaussian parts by a single one.
 
-        N(μ_i, 1) against N(0, 1) with k_i runs each are joined into N(μ, 1) against N(0, 1), where μ = √(Σ k_i μ_i²).
+        k_i runs of N(μ_i, 1) against N(0, 1) are together N(μ, 1) against N(0, 1), where μ = √(Σ k_i μ_i²).
 
         Args:
-            parts: the mechanisms: pairs of output distributions, each with its number of runs.
+            parts: pairs of output distributions, each with its number of runs.
 
         Returns:
-            The mechanisms that are not Gaussian, then the joined one. It is omitted if μ = 0 and there are others.
+            The other parts, then the Gaussian one. It is left out if μ = 0 and there are other parts.
         """
         shifts = [(pair.gaussian_dp_mu, times) for pair, times in parts if pair.gaussian_dp_mu is not None]
         remaining = [(pair, times) for pair, times in parts if pair.gaussian_dp_mu is None]
@@ -133,28 +133,27 @@ class GaussianMethod(Method):
 
 
 class ConcentratedMethod(Method):
-    """The method that composes ρ-zero-concentrated guarantees: ρ adds up, and survival probabilities multiply.
+    """Composition of ρ-zero-concentrated guarantees: the ρ of all runs add up.
 
-    The survival probability of a part is that of the event on which its ρ holds.
+    A guarantee may hold on an event with a probability below 1 only. These probabilities multiply.
 
     Attributes:
         applies: condition on the parts, in words.
-        cost: the cost of the method, in words.
+        cost: cost of the method, in words.
     """
 
     applies = "to every part that is known by its ρ"
     cost = "a sum"
 
     def join(self, parts: Parts) -> Parts:
-        """Join all mechanisms known by ρ of zero-concentrated privacy into one, and put it before the Gaussian one.
-
-        The ρ of the joined mechanism is the sum of all ρ, times their numbers of runs.
+        """Replace all parts that are known by a ρ of zero-concentrated privacy by a single one.
 
         Args:
-            parts: the mechanisms: pairs of output distributions, each with its number of runs.
+            parts: pairs of output distributions, each with its number of runs.
 
         Returns:
-            The mechanisms without ρ, the joined one, then the Gaussian one. The list is unchanged if none has a ρ.
+            The parts without a ρ, the part with the sum of all ρ, then the Gaussian part. The list is unchanged if no
+            part has a ρ.
         """
         concentrated = [(pair.concentrated, times) for pair, times in parts if pair.concentrated is not None]
         if not concentrated:
@@ -167,34 +166,32 @@ class ConcentratedMethod(Method):
 
 
 class RenyiMethod(Method):
-    """The method that composes parts with bounds on Rényi divergences: those of one order add up.
+    """Composition of parts with bounds on Rényi divergences: the bounds of each order add up.
 
     Attributes:
         applies: condition on the parts, in words.
-        cost: the cost of the method, in words.
+        cost: cost of the method, in words.
     """
 
     applies = "to every part that is known by bounds on its Rényi divergences"
     cost = "a sum for every order"
 
     def join(self, parts: Parts) -> Parts:
-        """Join all mechanisms known by bounds on Rényi divergences into a single one, and put it first.
-
-        The bounds of one order add up over the mechanisms and their runs.
+        """Replace all parts that are known by bounds on Rényi divergences by a single one.
 
         Args:
-            parts: the mechanisms: pairs of output distributions, each with its number of runs.
+            parts: pairs of output distributions, each with its number of runs.
 
         Returns:
-            The joined mechanism, then the others in their order. The list is unchanged if none is known in this way.
+            The part with the sums of all bounds, then the others in their order. The list is unchanged if no part has
+            such bounds.
         """
-        # The bounds of every mechanism that has them, and the mechanisms that stay as they are.
         bounds = [(pair.renyi, times) for pair, times in parts if pair.renyi is not None]
         if not bounds:
             return parts
         remaining = [(pair, times) for pair, times in parts if pair.renyi is None]
 
-        # The joined part has formulas for its divergences if all of them have one.
+        # The joined part has a formula for its divergences only if all joined parts have one.
         formulas = [(pair.formula, times) for pair, times in parts if pair.renyi is not None]
         summands = tuple((formula, times) for formula, times in formulas if formula is not None)
         total = SumRenyi(summands) if len(summands) == len(formulas) else None
@@ -203,13 +200,13 @@ class RenyiMethod(Method):
 
 
 class EnumeratedMethod(Method):
-    """The method that enumerates all sums of privacy losses with finitely many values.
+    """Composition by enumeration of all sums of privacy losses with finitely many values.
 
-    One Gaussian part may be among the parts.
+    A single part may be Gaussian instead.
 
     Attributes:
         applies: condition on the parts, in words.
-        cost: the cost of the method, in words.
+        cost: cost of the method, in words.
     """
 
     applies = "if all parts but a Gaussian one have atoms, and the kinds of runs are few"
@@ -219,12 +216,12 @@ class EnumeratedMethod(Method):
         """Compose pairs by enumerating all sums of their privacy losses.
 
         Args:
-            parts: pairs (two distributions of outputs each), each with its number of runs.
+            parts: pairs of output distributions, each with its number of runs.
             fallback: not used.
 
         Returns:
-            The product. None if a loss that is not Gaussian has a continuous distribution, or there are too many
-            combinations of outcomes.
+            The pair of the composition. None if a part is neither Gaussian nor has finitely many losses, or if there
+            are too many combinations of outcomes.
         """
         del fallback
         finite = [(pair, times) for pair, times in parts if pair.gaussian_dp_mu is None]
@@ -240,11 +237,11 @@ class EnumeratedMethod(Method):
 
 
 class RareMethod(Method):
-    """The method for very many steps with tiny privacy losses: bounds from the second moment and from one large step.
+    """Bounds for very many steps with tiny privacy losses, from the second moment and from a single large loss.
 
     Attributes:
         applies: condition on the parts, in words.
-        cost: the cost of the method, in words.
+        cost: cost of the method, in words.
     """
 
     applies = "to a million steps or more, with a total loss that no lattice resolves"
@@ -253,21 +250,20 @@ class RareMethod(Method):
     def replace_fallback(self, parts: Parts, fallback: Fallback) -> Fallback:
         """Tighten the composition on a lattice of losses by bounds for very many steps with tiny losses.
 
-        The composition on a lattice is the fallback, which is used if no other method applies. The new bounds are close
-        for ε of at least the standard deviation of the total loss.
+        The new bounds are close for ε of at least the standard deviation of the total loss.
 
         Args:
-            parts: the pairs, each with its number of runs.
-            fallback: the composition on a lattice. Its bounds and the tails of its loss distribution are still used.
+            parts: pairs of output distributions, each with its number of runs.
+            fallback: the composition on a lattice, whose bounds and tails are still used.
 
         Returns:
-            The tighter composition, and the ε from which its bounds are close. The given fallback is returned for fewer
-            than a million steps, and if the total loss is too large.
+            The tighter composition, with the ε from which its bounds are close. The given fallback if there are fewer
+            than a million steps, or if the total loss is too large.
         """
         if sum(times for _, times in parts) < _FEWEST_STEPS:
             return fallback
         composition = rare_composition(parts, fallback.make)
-        if composition is None:  # the total loss is too large for these bounds
+        if composition is None:
             return fallback
         return Fallback(make=functools.partial(_pair_of, composition), close_from=composition.deviation)
 
@@ -278,32 +274,30 @@ def _pair_of(composition: RareComposition) -> Pair:
 
 
 class ContourMethod(Method):
-    """The method that composes by numerical inversion of the transform E[e^{zL}] of the total privacy loss L.
+    """Composition by numerical inversion of the transform E[e^{zL}] of the total privacy loss L.
 
     The transform of a sum of independent losses is the product of their transforms. An integral of this product along a
-    line in the complex plane, the contour, gives δ(ε). The method applies to pairs with an exactly known distribution
-    of the loss, and to Laplace pairs.
+    line in the complex plane, the contour, gives δ(ε).
 
     Attributes:
         applies: condition on the parts, in words.
-        cost: the cost of the method, in words.
+        cost: cost of the method, in words.
     """
 
     applies = "if every part carries a law, or is a Laplace pair"
     cost = "some hundred nodes at each ε"
 
     def compose(self, parts: Parts, fallback: Fallback) -> Pair | None:
-        """Compose mechanisms by a contour integral of the transform E[e^{zL}] of their total privacy loss L.
+        """Compose pairs by a contour integral of the transform E[e^{zL}] of their total privacy loss L.
 
         Args:
-            parts: the mechanisms: pairs of output distributions, each with its number of runs.
-            fallback: another composition of the same mechanisms, which is used at every ε at which the integral fails.
+            parts: pairs of output distributions, each with its number of runs.
+            fallback: another composition of the same pairs, which is used at every ε at which the integral fails.
 
         Returns:
-            The pair of the composition. None if the transform of a mechanism is unknown or does not decay. None also if
-            its bounds are wide at an ε at which those of `fallback` are close.
+            The pair of the composition. None if the transform of a part is unknown, or if their product does not decay.
+            None also if the bounds are wide at the ε from which those of `fallback` are close.
         """
-        # Every mechanism must have a loss distribution with a known transform that decays.
         laws: list[tuple[Law, int]] = []
         for part, times in parts:
             law = _law_of(part)
@@ -314,7 +308,6 @@ class ContourMethod(Method):
             return None
         pair = exact_pair(laws, fallback.make)
 
-        # Use the transform only if its bounds are close where those of the fallback are.
         if fallback.close_from is None:
             return pair
         bounds = pair.log_delta_bounds(fallback.close_from)
@@ -327,13 +320,13 @@ def _law_of(part: Pair) -> Law | None:
 
 
 class LatticeMethod(Method):
-    """The method that composes privacy losses on a common grid (a lattice) by fast Fourier transforms.
+    """Composition of privacy losses on a lattice by fast Fourier transforms, or the fallback that has replaced it.
 
-    It applies to all pairs, and is tried last. An earlier method may have tightened this composition.
+    It applies to all pairs, and is tried last.
 
     Attributes:
         applies: condition on the parts, in words.
-        cost: the cost of the method, in words.
+        cost: cost of the method, in words.
     """
 
     applies = "to all pairs"

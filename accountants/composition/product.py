@@ -23,30 +23,35 @@ if TYPE_CHECKING:
     from epsilond.accountants.rule import Effort
 
 BUDGETS: dict[Effort, Budget] = {"coarse": Budget.coarse(), "default": Budget(), "fine": Budget.fine()}
-"""Limit on the work of one δ on the lattice, by effort."""
+"""Limits on the work of one δ on a lattice of losses, by effort."""
 MOST_SHIFTS = 64
-"""Largest number of finite total losses. The other parts are evaluated once for each: tens of milliseconds in all."""
+"""Largest number of total losses of the parts with finitely many outcomes.
+
+The composition of the other parts is evaluated once for each: tens of milliseconds in all.
+"""
 
 
 def composed_pair(parts: Sequence[tuple[Pair, int]], effort: Effort) -> Pair:
-    """Return the pair of a composition: the product of the pairs of its parts.
+    """Return a pair that dominates the composition of mechanisms.
 
-    A part may be the least of several dominating pairs. Then the first pairs of all parts are composed, then the second
-    ones, and so on, and the least of these products is returned. If a part is known by divergences only, the sum of the
-    divergences of all parts is a second bound.
+    A part may have several dominating pairs. Then the first pairs of all parts are composed, then the second ones, and
+    so on; the result has the least δ of these products. If a part is known by Rényi divergences only, the sum of the
+    divergences of all parts is a further bound.
 
     Args:
-        parts: pairs of the composed mechanisms, and the number of runs of each.
+        parts: dominating pairs (two distributions of outputs for neighbouring data sets), and the number of runs of
+            each.
         effort: limit on the work of one δ.
 
     Returns:
-        A pair (two distributions of outputs, for neighbouring data sets), with a δ that bounds that of the composition.
+        The pair, whose δ(ε) bounds that of the composition at every ε.
 
     Raises:
         BeyondBudget: the coarsest certified lattice of losses would exceed the budget.
     """
     if not any(pair.alternatives for pair, _ in parts):
         product = _product(parts, effort)
+        # A product that is known by divergences is their sum already.
         is_sum_of_divergences = product.renyi is not None or product.concentrated is not None
         divergences = None if is_sum_of_divergences else renyi_product(parts)
         return product if divergences is None else least_of([product, divergences])
@@ -62,26 +67,22 @@ def composed_pair(parts: Sequence[tuple[Pair, int]], effort: Effort) -> Pair:
 
 
 def _product(parts: Sequence[tuple[Pair, int]], effort: Effort) -> Pair:
-    """Compose pairs, after parts were joined in closed form.
-
-    A pair is two distributions of outputs, for neighbouring data sets. The fallback is the composition on a lattice of
-    privacy losses, unless a method replaces it. It is computed at its first use.
+    """Compose pairs by the methods of `METHODS`: some in closed form, and the remaining ones by the first that applies.
 
     Args:
-        parts: pairs without alternatives, and the number of runs of each.
+        parts: one dominating pair of each mechanism (two distributions of outputs), and its number of runs.
         effort: limit on the work of one δ.
 
     Returns:
-        The product. Unless it is a single pair, it holds the joined parts, and the plateau: the pure or
-        approximate guarantee of the composition that follows from those of its parts, if all have one.
+        The product. If it is more than a single pair, it has two attributes: `parts`, the remaining pairs, and
+        `plateau`, the pure or approximate guarantee that follows from those of all parts, if all have one.
     """
-    # One run of a pair that is itself a product needs no work.
+    # One run of a pair that is itself a product is that product.
     if len(parts) == 1:
         ((only_pair, times),) = parts
         if times == 1 and only_pair.parts:
             return only_pair
 
-    # Each method in turn joins the parts that it composes in closed form.
     joined: Sequence[tuple[Pair, int]] = list(unfold(parts))
     for method in METHODS:
         joined = method.join(joined)
@@ -116,10 +117,10 @@ def _first_product(parts: Sequence[tuple[Pair, int]], lattice: Callable[[], Pair
 
 
 def _finite_product(parts: Sequence[tuple[Pair, int]], lattice: Callable[[], Pair], effort: Effort) -> Pair | None:
-    """Compose parts with finitely many outcomes separately from all others, and combine both.
+    """Compose the parts with finitely many outcomes separately from all others, and combine both.
 
-    δ of the product is a sum over the total privacy losses of the finite parts, each of which shifts ε for the other
-    parts. The other parts then keep the accuracy of their own method, and infinite losses compose exactly.
+    For the total loss X of the finite parts and the profile δ of the others, the product has the profile E[δ(ε − X)].
+    So the other parts keep the accuracy of their own method, and infinite losses compose exactly.
 
     Args:
         parts: pairs without alternatives, and the number of runs of each.

@@ -21,25 +21,28 @@ if TYPE_CHECKING:
     from epsilond.accountants.curve.pair import Pair
 
 ORDERS = tuple(1.0 + 2.0 ** (exponent / 4.0) for exponent in range(-24, 41))
-"""Rényi orders of a composition whose parts have bounds at every order: 1.016 to 1025. Neighbours change δ little."""
+"""Rényi orders, from 1.016 to 1025, of a composition whose parts have bounds at every order.
+
+The best order between two of these would change δ little.
+"""
 
 
 def renyi_product(parts: Sequence[tuple[Pair, int]]) -> Pair | None:
-    """Return a pair with the sums of the Rényi divergences of all parts of a composition, which bound its δ.
+    """Return a pair that bounds δ of a composition by the sums of the Rényi divergences of all its parts.
 
     Args:
         parts: pairs of the composed mechanisms, and the number of runs of each.
 
     Returns:
-        The pair; None if no part is known by divergences only, if those of another part are not known, or if there are
-        fewer than two parts.
+        The pair. None if there are fewer than two parts, if no part is known by divergences only, or if the divergences
+        of some part are not known at any of the orders.
     """
     flat = list(unfold(parts))
     listed = sorted({order for pair, _ in flat if pair.renyi is not None for order in pair.renyi.orders})
     has_concentrated = any(pair.concentrated is not None for pair, _ in flat)
     if len(flat) < 2 or not (listed or has_concentrated):
         return None
-    # If every part has a divergence of at most ρ a at order a, so has the composition, with the sum of all ρ.
+    # If each part has a divergence of at most ρ a at every order a, the composition has one with the sum of all ρ.
     rho = _total_rho(flat)
     if rho is not None:
         return concentrated_pair(rho)
@@ -51,7 +54,7 @@ def renyi_product(parts: Sequence[tuple[Pair, int]]) -> Pair | None:
             return math.inf
         return sum_up(product_up(value, times) for value, times in divergences)
 
-    # Parts with bounds at certain orders only decide the orders.
+    # If some parts have bounds at certain orders only, the orders are theirs.
     bounds = bounds_at(listed or ORDERS, total)
     return renyi_pair(bounds) if bounds.orders else None
 
@@ -59,18 +62,19 @@ def renyi_product(parts: Sequence[tuple[Pair, int]]) -> Pair | None:
 def _total_rho(parts: Sequence[tuple[Pair, int]]) -> float | None:
     """Return a ρ of a composition such that its Rényi divergence of every order a > 1 is at most ρ a.
 
-    It is the sum, rounded up, of the ρ of its parts: ρ = μ²/2 for a Gaussian part, and the known ρ of a part that is
-    ρ-zero-concentrated without exceptions.
+    It is the sum of the ρ of its parts: μ²/2 for a Gaussian part, and the ρ of a part that is known to be
+    ρ-zero-concentrated with probability 1.
 
     Args:
         parts: pairs of the composed mechanisms, and the number of runs of each.
 
     Returns:
-        ρ; None if a part is of another kind.
+        ρ, rounded up; None if a part is of another kind.
     """
     terms: list[float] = []
     for pair, times in parts:
         if pair.gaussian_dp_mu is not None:
+            # The factor is a margin for a μ that was rounded.
             terms.append(product_up(0.5, pair.gaussian_dp_mu * (1.0 + 2.0**-50), pair.gaussian_dp_mu, times))
         elif pair.concentrated is not None and pair.concentrated.log_escape == -math.inf:
             terms.append(product_up(pair.concentrated.rho, times))

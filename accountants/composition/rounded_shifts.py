@@ -7,17 +7,14 @@ import math
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 ROUNDED_SHIFT = 64 * UNIT_ROUNDOFF
-"""Error of log δ from a rounded Gaussian shift, per unit of 1 + |log δ|. A law belongs to exactly one double."""
+"""Largest effect on log δ of the rounding of a Gaussian shift to a double, per unit of 1 + |log δ|."""
 
 
 def raise_by_rounding(bound: float) -> float:
-    """Return an upper bound on log δ, increased by the possible effect of a rounded Gaussian shift.
+    """Return an upper bound on log δ for a Gaussian shift from the upper bound for the shift rounded to a double.
 
     Args:
-        bound: the upper bound for the rounded shift, natural logarithm.
-
-    Returns:
-        The larger bound. An infinite bound is returned as it is.
+        bound: upper bound on the natural logarithm of δ for the rounded shift. An infinite bound stays as it is.
     """
     if not math.isfinite(bound):
         return bound
@@ -25,13 +22,10 @@ def raise_by_rounding(bound: float) -> float:
 
 
 def lower_by_rounding(bound: float) -> float:
-    """Return a lower bound on log δ, decreased by the possible effect of a rounded Gaussian shift.
+    """Return a lower bound on log δ for a Gaussian shift from the lower bound for the shift rounded to a double.
 
     Args:
-        bound: the lower bound for the rounded shift, natural logarithm.
-
-    Returns:
-        The smaller bound. An infinite bound is returned as it is.
+        bound: lower bound on the natural logarithm of δ for the rounded shift. An infinite bound stays as it is.
     """
     if not math.isfinite(bound):
         return bound

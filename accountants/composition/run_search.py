@@ -30,35 +30,35 @@ def search_run(
     The compiled kernel searches for the root. The result is an estimate without error bounds.
 
     Args:
-        unknown: name of the unknown: the shift (the reciprocal of the noise), the rounds or the rate. The argument of
-            the same name has no meaning.
+        unknown: name of the unknown: the shift (the reciprocal of the noise multiplier), the rounds or the rate. The
+            value of the corresponding argument has no effect, but must be valid.
         target: the target (ε, δ).
-        sampling: Poisson batches, or batches without replacement. The latter use the replace-one bound for all
-            relations.
-        relation: replace-one, or a relation with and without a record.
-        rate: inclusion probability of a record, in [0, 1].
+        sampling: sampling of the batches. Batches without replacement use the bound for replace-one for all relations.
+        relation: neighbouring relation; the direction with the larger δ counts if the two differ.
+        rate: inclusion probability of a record.
         noise: noise multiplier, the standard deviation of the noise over the norm bound of a contribution.
         rounds: number of times that the step is run.
         guess: initial estimate of the unknown.
 
     Returns:
-        The unknown; None if the parameters are invalid or not served, or the kernel is missing or finds no root.
+        The unknown. None if a parameter is out of range, the kernel does not support the sampling or is missing, or it
+        finds no root.
     """
     try:
-        directions = _pairs_to_search(sampling, relation, rate, noise)
+        directions = _step_laws(sampling, relation, rate, noise)
     except InvalidInput:
         return None
     if not directions:
         return None
 
-    # The kernel's shift is the distance of the means, the sensitivity times the reciprocal of the noise.
+    # The kernel's shift is the distance of the means: the reciprocal of the noise multiplier, or twice that.
     scale = directions[0].shift * noise if unknown == "shift" else 1.0
     laws = [(law, rounds) for law in directions]
     solution = kernel.search(laws, unknown, target.epsilon, target.log_delta, guess * scale)
     return None if solution is None else solution / scale
 
 
-def _pairs_to_search(
+def _step_laws(
     sampling: Sampling, relation: Relation, rate: float, noise: float
 ) -> list[SampledGaussianLaw] | list[DrawnGaussianLaw]:
     """Return the distribution of one step's privacy loss in each direction; one entry if both are the same.

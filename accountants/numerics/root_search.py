@@ -19,13 +19,13 @@ Point = TypeVar("Point", int, float)
 MOST_STEPS = 200
 """Limit on the steps of one search. A bisection of doubles takes fewer to end at two neighbouring doubles."""
 HALVE_EVERY, HALVE_INTEGERS_EVERY = 6, 3
-"""Numbers of steps after which the search bisects, so that a curved function cannot stall false position."""
+"""Every sixth (for integers, third) step of false position bisects, so that a curved function cannot stall it."""
 LEAST_RELATIVE = 4 * sys.float_info.epsilon
 """The smallest relative tolerance that the method of Brent accepts."""
 _CROSSING_RELATIVE, _CROSSING_ABSOLUTE = 1e-10, 1e-15
 """Tolerances of an ε at which a bound crosses a target."""
 _FIRST_STEP, _GROWTH = 1e-6, 3.0
-"""First step to the other side of a target, relative to ε, and the factor from each step to the next."""
+"""Least first step from an estimate towards the crossing, relative to ε, and the factor from each step to the next."""
 _PADS = 6
 """Limit on the distances from an estimate at which a side is tried."""
 _FAR = 50.0
@@ -35,17 +35,17 @@ _FAR = 50.0
 def bisect_reals(
     holds: Callable[[float], bool], low: float, high: float, *, width: float = 0.0, steps: int = MOST_STEPS
 ) -> tuple[float, float]:
-    """Bisect an interval until it is at most `width` long, at most `steps` times.
+    """Bisect an interval around the point at which a condition ceases to hold, until it is at most `width` long.
 
     Args:
         holds: a condition that holds at `low` and not at `high`. It is not evaluated at these two points.
         low: the point at which the condition holds; smaller than `high`.
         high: the point at which the condition does not hold.
         width: the distance at which the search ends; 0 for neighbouring doubles.
-        steps: limit on the evaluations.
+        steps: limit on the evaluations. The interval is longer than `width` if the limit is reached.
 
     Returns:
-        The last point at which the condition holds, and the first at which it does not.
+        Bounds of the final interval: a point at which the condition holds, and a larger one at which it does not.
     """
     for _ in range(steps):
         if high - low <= width:
@@ -71,7 +71,7 @@ def bisect_integers(holds: Callable[[int], bool], low: int, high: int) -> int:
     Returns:
         The integer, at least `low` and below `high`.
     """
-    # The condition holds at `low` and not at `high` all the time.
+    # Invariant: the condition holds at `low` and not at `high`.
     while high - low > 1:
         middle = (low + high) // 2
         if holds(middle):
@@ -87,8 +87,8 @@ def false_position(excess: Callable[[float], float], low: float, high: float, *,
     Args:
         excess: a function that is positive at `low`, and at most zero at `high`.
         low: the point at which the function is positive.
-        high: the point at which the function is at most zero.
-        width: the distance of the two returned points.
+        high: a larger point, at which the function is at most zero.
+        width: distance of the two points at which the search ends.
 
     Returns:
         A point at which the function is positive, and one at which it is at most zero.
@@ -120,7 +120,7 @@ def least_integer(excess: Callable[[int], float], low: int, high: int, *, at_low
         nearest = low + round(share * (high - low))
         return min(max(nearest, low + 1), high - 1)
 
-    # Narrow the bracket to two neighbouring integers. The upper one is the result.
+    # With a width of 1, the search ends at two successive integers, of which the larger is the result.
     values = at_low, excess(high)
     _, least = _narrow(excess, (low, high), values, width=1, point_between=_point_between, every=HALVE_INTEGERS_EVERY)
     return least
@@ -137,20 +137,20 @@ def _narrow(
 ) -> tuple[Point, Point]:
     """Run the Illinois algorithm, a variant of false position that cannot stall.
 
-    The next point is the root of the chord between the two ends of the bracket. If one end stays in two successive
-    steps, the stored value at that end is halved, so that the next chord moves it.
+    The next point is the root of the chord through the two ends of the bracket. If the same end stays in two successive
+    steps, the stored value at that end is halved, so that the next chord has its root closer to that end.
 
     Args:
         excess: a decreasing function.
         points: a point at which the function is positive, and one at which it is at most zero.
         values: values of the function at these two points.
-        width: the distance at which the search ends.
+        width: distance of the two points at which the search ends.
         point_between: function that returns the point at a given share of the way between two points.
-        every: the number of steps after which the search bisects.
+        every: the search bisects in every step whose number is a multiple of `every`.
 
     Returns:
-        The last two points, with the same signs. They are at most `width` apart, or no point between them was
-        available.
+        A point at which the function is positive, and one at which it is at most zero. They are at most `width` apart,
+        or successive numbers.
     """
     (low, high), (low_value, high_value) = points, values
     last_moved = ""
@@ -159,13 +159,14 @@ def _narrow(
             break
         is_turn_to_bisect = iteration % every == 0
         share = 0.5 if is_turn_to_bisect else _chord_root(low_value, high_value)
-        # A quarter of the width is kept from both ends, so that an end cannot be chosen again.
+        # A distance of a quarter of `width` from both ends makes each step shorten the bracket.
         margin = 0.25 * width / (high - low)
         middle = point_between(low, high, min(max(share, margin), 1.0 - margin))
         if middle in (low, high):  # neighbouring doubles
             break
         value = excess(middle)
-        # Replace the end with the same sign. If that end moved before too, halve the value at the opposite end.
+        # The new point replaces the end with the same sign. The opposite end has stayed twice if this end also moved in
+        # the last step.
         if value > 0.0:
             high_value *= 0.5 if last_moved == "low" else 1.0
             low, low_value, last_moved = middle, value, "low"
@@ -176,16 +177,14 @@ def _narrow(
 
 
 def _chord_root(low_value: float, high_value: float) -> float:
-    """Return the root of the line through (0, `low_value`) and (1, `high_value`); 1/2 if it does not fall.
-
-    An infinite fall has no root either.
+    """Return the root of the line through (0, `low_value`) and (1, `high_value`).
 
     Args:
-        low_value: value of a function at the lower end of a bracket.
-        high_value: value at the higher end.
+        low_value: value of a decreasing function at the lower end of a bracket.
+        high_value: value at the upper end.
 
     Returns:
-        The root as a share of the bracket.
+        The root as a share of the bracket; 1/2 if the line does not descend, or if its descent is infinite or NaN.
     """
     fall = low_value - high_value
     has_root = math.isfinite(fall) and low_value > high_value
@@ -197,7 +196,7 @@ def brent_root(
 ) -> float:
     """Return a root of a function with different signs at `low` and `high`, by the method of Brent.
 
-    The sign of the function at the returned point is unknown. A caller that needs one side moves the point, and
+    The sign of the function at the returned point is unknown. A caller that needs a certain sign moves the point and
     evaluates the function there.
 
     Args:
@@ -208,7 +207,7 @@ def brent_root(
         relative: relative tolerance, at least `LEAST_RELATIVE`.
 
     Returns:
-        The root, within the tolerance and on an unknown side.
+        The root, within the tolerance.
     """
     from scipy.optimize import brentq  # noqa: PLC0415  half a second of imports, for callers that search
 
@@ -217,20 +216,12 @@ def brent_root(
 
 
 def _value(point: float, function: Callable[[float], float]) -> float:
-    """Return the value of a function at a point, with the arguments in the order that scipy requires.
-
-    Args:
-        point: the point.
-        function: the function.
-
-    Returns:
-        The value of `function` at `point`.
-    """
+    """Return the value of a function at a point. Scipy requires this order of the arguments."""
     return function(point)
 
 
 class Guess(NamedTuple):
-    """An initial estimate of the ε at which log δ is the target.
+    """Initial estimate of the ε at which log δ is the target.
 
     Attributes:
         epsilon: the estimate, in nats.
@@ -242,11 +233,11 @@ class Guess(NamedTuple):
 
 
 class Crossing(NamedTuple):
-    """Two values of ε between which a bound on log δ falls to a target.
+    """Two values of ε, in nats, between which a bound on log δ falls to a target.
 
     Attributes:
-        above: the largest known ε at which the bound is above the target; 0 if there is none.
-        below: the smallest known ε at which the bound is at most the target; math.inf if there is none.
+        above: largest evaluated ε at which the bound is above the target; 0 if there is none.
+        below: smallest evaluated ε at which the bound is at most the target; math.inf if there is none.
     """
 
     above: float
@@ -269,20 +260,21 @@ def crossing(
         within: the least and the largest ε at which the bound may be evaluated.
 
     Returns:
-        The closest evaluated ε on both sides of the crossing.
-
-    Guarantees: the bound has been evaluated at both returned ε, and is above the target at one and not above it at the
-    other. The exceptions are 0 and math.inf, which are returned if no such ε was evaluated. The two differ by a
-    relative 1e-10 if the bound decreases.
+        The closest evaluated ε on both sides of the crossing; 0 or math.inf for a side without one.
 
     Raises:
         ValueError: the search leaves `within`.
+
+    Guarantees:
+        Except for 0 and math.inf, the bound was evaluated at both returned ε: it is above the target at `above`, and
+        not above it at `below`. If the bound decreases and crosses the target, the two differ by at most 2e-10 ε plus
+        2e-15.
     """
     least, most = within
     values: dict[float, float] = {}
 
     def excess(epsilon: float) -> float:
-        """Return the bound minus the target, within ±`_FAR`, and store it."""
+        """Return the bound minus the target, limited to ±`_FAR`, and store it."""
         if not least <= epsilon <= most:
             raise ValueError(f"the search leaves [{least:g}, {most:g}]")
         if epsilon not in values:
@@ -290,46 +282,42 @@ def crossing(
         return values[epsilon]
 
     def excess_or_negative(epsilon: float) -> float:
-        """Return the excess, or −1 for 0, so that the root is the left end of a plateau at the target."""
+        """Return the excess, or −1 if it is 0, so that the root is the smallest ε of a plateau at the target."""
         return excess(epsilon) or -1.0
 
-    # Find a bracket near the estimate, and the root in it.
     bracket = _bracket_crossing(excess, guess)
     if bracket is not None:
         low, high = bracket
         root = brent_root(excess_or_negative, low, high, absolute=_CROSSING_ABSOLUTE, relative=_CROSSING_RELATIVE)
-        # The root may have been approached from one side only, so that both sides are evaluated.
+        # The search may have evaluated the bound on one side of the root only, or far from it on the other side.
         pad = _CROSSING_RELATIVE * root + _CROSSING_ABSOLUTE
         excess(max(root - pad, 0.0))
         excess(max(root + pad, 0.0))
-    # The closest evaluated points on both sides are the result, whichever search evaluated them.
     above = [epsilon for epsilon, value in values.items() if value > 0.0]
     below = [epsilon for epsilon, value in values.items() if value <= 0.0]
     return Crossing(max(above, default=0.0), min(below, default=math.inf))
 
 
 def _bracket_crossing(excess: Callable[[float], float], guess: Guess) -> tuple[float, float] | None:
-    """Step away from the estimate with growing steps until the sign changes, and return the last two ε.
+    """Step from the estimate towards the crossing, with growing steps, until the sign changes.
 
-    The first step is one and a half times the distance that the estimated slope suggests.
+    The first step is a little more than 1.5 times the Newton step, which ends at the crossing if the slope is right.
 
     Args:
-        excess: function from ε to log δ minus the target.
+        excess: decreasing function from ε to the bound on log δ minus the target.
         guess: initial estimate of ε, and of the slope there.
 
     Returns:
-        The smaller and the larger ε; None if the sign does not change between 0 and `LARGEST_EPSILON`.
+        The last two ε, the smaller one first; None if the sign does not change between 0 and `LARGEST_EPSILON`.
     """
     epsilon = min(max(guess.epsilon, 0.0), LARGEST_EPSILON)
     value = excess(epsilon)
-    # Above the target, the crossing is at a larger ε; otherwise at a smaller one.
-    is_forward = value > 0.0
-    # The slope may be 0, and ε too.
-    newton_step = 1.5 * abs(value) / max(guess.steepness, 1e-9)
-    step = newton_step + _FIRST_STEP * max(epsilon, 1e-6)
-    # Step until the sign changes, with steps that grow by a constant factor.
+    is_forward = value > 0.0  # a bound above the target reaches it at a larger ε
+    # The lower limits prevent a division by 0 and a step of length 0.
+    long_newton_step = 1.5 * abs(value) / max(guess.steepness, 1e-9)
+    step = long_newton_step + _FIRST_STEP * max(epsilon, 1e-6)
     farthest = LARGEST_EPSILON if is_forward else 0.0
-    while abs(farthest - epsilon) > 0.0:
+    while epsilon != farthest:
         next_epsilon = min(epsilon + step, LARGEST_EPSILON) if is_forward else max(epsilon - step, 0.0)
         has_crossed = (excess(next_epsilon) > 0.0) != is_forward
         if has_crossed:
@@ -339,27 +327,27 @@ def _bracket_crossing(excess: Callable[[float], float], guess: Guess) -> tuple[f
 
 
 def closest(bound: Callable[[float], float], log_delta: float, guess: Guess, pad: float) -> float | None:
-    """Return the first of several ε, ever farther from an estimate, at which a bound on log δ is certified.
+    """Find an ε near an estimate at which a bound on log δ is on the required side of the target.
 
-    The ε are at the distances pad, 4 pad, 16 pad, … from the estimate. A positive pad searches an ε at which the bound
-    is at most the target, a negative one an ε at which it is above the target.
+    The function tries the estimate plus pad, 4 pad, 16 pad, …. If pad is positive, the bound must be at most the
+    target; if pad is negative, it must be above the target.
 
     Args:
         bound: function from an ε ≥ 0 to a bound on log δ.
         log_delta: the target, log δ.
-        guess: estimate of ε.
-        pad: first distance in nats, with its sign.
+        guess: estimate of ε; its slope is not used.
+        pad: first distance from the estimate in nats, with its sign.
 
     Returns:
-        The ε; None if the bound is on the opposite side at all `_PADS` of them, or if one of them is negative.
+        The first ε that meets the requirement; None if none of `_PADS` trials does, or if a trial would be negative.
     """
     for _ in range(_PADS):
         epsilon = guess.epsilon + pad
         if epsilon < 0.0:
             return None
-        # A positive pad needs a bound at most the target, and a negative one the reverse.
-        is_met = bound(epsilon) <= log_delta
-        if is_met == (pad > 0.0):
+        is_at_most_target = bound(epsilon) <= log_delta
+        must_be_at_most_target = pad > 0.0
+        if is_at_most_target == must_be_at_most_target:
             return epsilon
         pad *= 4.0
     return None

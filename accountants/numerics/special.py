@@ -32,8 +32,9 @@ LOG_ACCURACY = 16 * UNIT_ROUNDOFF
 """|log θ̂ − log θ| ≤ LOG_ACCURACY · (1 + |log θ|) (for 1 − θ too); measured 9.2 units, tested."""
 
 FARTHEST = 1e145
+"""Largest |ε/r − r/2| at which θ is evaluated; its square is far within the range of doubles."""
 LEAST_LOG = -0.5 * FARTHEST**2
-"""Upper bound that replaces smaller logarithms, for arguments of φ beyond `FARTHEST`; its multiples are doubles."""
+"""Upper bound that replaces the smaller logarithms beyond `FARTHEST`; multiples of it are still finite doubles."""
 
 _SQRT_HALF = math.sqrt(0.5)
 _SQRT_HALF_PI = math.sqrt(math.pi / 2)
@@ -61,8 +62,8 @@ def log_normal_tail(x: ArrayLike) -> FloatArray:
 def log_difference(larger: FloatArray, smaller: FloatArray) -> FloatArray:
     """Return log(e^a − e^b) for a ≥ b, accurately both for nearly equal and for very different numbers.
 
-    The logarithm is a + log(1 − e^{b−a}). The second term is computed with `log1p` for a wide gap a − b, and with
-    `expm1` for a narrow one, so that no digits cancel.
+    The logarithm is a + log(1 − e^{b−a}). The second term is computed with `log1p` if a − b > log 2, and with `expm1`
+    otherwise, so that no digits cancel.
 
     Args:
         larger: logarithms a of the minuends.
@@ -72,7 +73,7 @@ def log_difference(larger: FloatArray, smaller: FloatArray) -> FloatArray:
         The logarithms of the differences; −inf where both are equal.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
-        gap = np.where(np.isneginf(smaller), -np.inf, smaller - larger)
+        gap = np.where(np.isneginf(smaller), -np.inf, smaller - larger)  # not NaN if both are −inf
         for_wide_gap = np.log1p(-np.exp(np.minimum(gap, 0.0)))
         for_narrow_gap = np.log(-np.expm1(np.minimum(gap, 0.0)))
     is_wide = gap < -math.log(2.0)
@@ -91,34 +92,30 @@ def log1m_exp(x: ArrayLike) -> FloatArray:
 
 
 def log_one_minus_exp(x: FloatArray) -> FloatArray:
-    """Return log(1 − e^x); −inf at 0 and above, for arguments that rounding may raise above 0.
+    """Return log(1 − e^x), elementwise, where rounding may have raised an x above 0; −inf for x ≥ 0.
 
-    The function changes formula at −0.7, and `log1m_exp` at −log 2. The two may differ in the last place between these.
+    For −0.7 ≤ x < −log 2 the result may differ from that of `log1m_exp` in the last place.
 
     Args:
-        x: numbers, normally at most 0.
+        x: numbers, at most 0 except for rounding errors.
 
     Returns:
         One logarithm, at most 0, for each number.
     """
     if np.size(x) == 1:  # many times quicker for one number
         return np.full(np.shape(x), _log_one_minus_exp_at(float(np.reshape(x, ()))))
-    at = np.minimum(x, 0.0)
+    arguments = np.minimum(x, 0.0)
     with np.errstate(divide="ignore"):
-        near_zero = np.log(-np.expm1(at))
-        far_from_zero = np.log1p(-np.exp(np.minimum(at, -0.5)))
-        return np.asarray(np.where(at > -0.7, near_zero, far_from_zero))
+        near_zero = np.log(-np.expm1(arguments))
+        far_from_zero = np.log1p(-np.exp(np.minimum(arguments, -0.5)))  # not used above −0.7
+        return np.asarray(np.where(arguments > -0.7, near_zero, far_from_zero))
 
 
 def _log_one_minus_exp_at(x: float) -> float:
-    """Return log(1 − e^x) for one number, by the formulas of `log_one_minus_exp`; NaN stays NaN.
-
-    Args:
-        x: a number; the result is −inf at 0 and above.
-    """
+    """Return log(1 − e^x) for one number x, by the formulas of `log_one_minus_exp`; −inf for x ≥ 0, NaN for NaN."""
     if math.isnan(x):
         return x
-    if not x < 0.0:
+    if x >= 0.0:
         return -math.inf
     return math.log(-math.expm1(x)) if x > -0.7 else math.log1p(-math.exp(x))
 
@@ -149,10 +146,11 @@ def log_theta(epsilon: ArrayLike, shift: ArrayLike) -> FloatArray:
         shift: shifts r ≥ 0, in standard deviations.
 
     Returns:
-        One logarithm, at most 0, for each pair of ε and r. It is −inf (θ = 0) only at r = 0, and 0 at r = inf.
+        One logarithm for each pair, at most 0. It is −inf (θ = 0) only at r = 0 or ε = inf, and 0 at r = inf.
 
-    Guarantees: the error is at most `LOG_ACCURACY · (1 + |value|)` for ε ≤ 1e15 and r in [1e-300, 1e7]. Values below
-    `LEAST_LOG` are replaced by `LEAST_LOG`, which is never below the truth.
+    Guarantees:
+        The error is at most `LOG_ACCURACY · (1 + |value|)` for ε ≤ 1e15 and r in [1e-300, 1e7]. Values below
+        `LEAST_LOG` are replaced by `LEAST_LOG`, which is an upper bound.
     """
     return _theta(epsilon, shift)[0]
 
@@ -186,11 +184,11 @@ def log_theta_and_complement(epsilon: ArrayLike, shift: ArrayLike) -> tuple[Floa
 def _theta(epsilon: ArrayLike, shift: ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Return log θ and log(1 − θ) for θ = θ_ε(r), the hockey-stick divergence of N(r, 1) and N(0, 1) at e^ε.
 
-    ε ≥ 0 and the shift r ≥ 0 are broadcast. Beyond `FARTHEST` the smaller logarithm is `LEAST_LOG`. At r = 0 or an
-    infinite ε, θ is 0, and at r = ∞ it is 1.
+    At r = ∞, θ is 1. Otherwise it is 0 at r = 0 and at ε = ∞. If |ε/r − r/2| exceeds `FARTHEST`, the smaller logarithm
+    is `LEAST_LOG`.
 
     Args:
-        epsilon: values of ε ≥ 0, in nats.
+        epsilon: values of ε ≥ 0, in nats, which are broadcast with the shifts.
         shift: shifts r ≥ 0, in standard deviations.
 
     Returns:
@@ -200,12 +198,12 @@ def _theta(epsilon: ArrayLike, shift: ArrayLike) -> tuple[FloatArray, FloatArray
     if eps.size <= _FEW:
         return _theta_of_few(eps, r)
 
-    # At first θ = 0 everywhere, which is the value at r = 0 and at an infinite ε.
+    # The arrays start with θ = 0, the value at r = 0 and at an infinite ε.
     log_value, log_complement = np.full(eps.shape, -np.inf), np.zeros(eps.shape)
     is_infinite = np.isposinf(r)
     log_value[is_infinite], log_complement[is_infinite] = 0.0, -np.inf
 
-    # Thresholds that are too far from 0 for their square: one logarithm is 0, and the smaller one is raised.
+    # The square of a threshold beyond `FARTHEST` may overflow. There one logarithm is 0 within rounding.
     is_regular = (r > 0) & ~is_infinite & np.isfinite(eps)
     with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
         threshold = np.where(is_regular, eps / r - 0.5 * r, 0.0)
@@ -220,9 +218,7 @@ def _theta(epsilon: ArrayLike, shift: ArrayLike) -> tuple[FloatArray, FloatArray
 
 
 def _theta_of_few(eps: FloatArray, r: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return log θ and log(1 − θ) for few numbers, one after the other, which is quicker than arrays.
-
-    θ is the hockey-stick divergence of N(r, 1) and N(0, 1) at e^ε (`theta_logs`).
+    """Return log θ and log(1 − θ) as `_theta` does, by a loop, which is quicker than arrays for few numbers.
 
     Args:
         eps: values of ε ≥ 0, in nats.
@@ -240,9 +236,12 @@ def _theta_of_few(eps: FloatArray, r: FloatArray) -> tuple[FloatArray, FloatArra
 def theta_logs(epsilon: float, shift: float) -> tuple[float, float]:
     """Return log θ and log(1 − θ) for θ = θ_ε(r), the hockey-stick divergence of N(r, 1) and N(0, 1) at e^ε.
 
-    For one ε ≥ 0 and one shift r ≥ 0 this is quicker than arrays. The accuracy is that of `log_theta`. With the normal
-    density φ, Mills' ratio R and a = ε/r − r/2, θ = φ(a) (R(a) − R(a + r)) and 1 − θ = φ(a) (R(−a) + R(a + r)). The
-    smaller one of the two is computed so, and the larger one from it.
+    For one ε and one shift this is quicker than arrays. The accuracy is that of `log_theta`. With the normal density φ,
+    the Mills ratio R and the threshold a = ε/r − r/2,
+
+        θ = φ(a) (R(a) − R(a + r)),    1 − θ = φ(a) (R(−a) + R(a + r)).
+
+    The function evaluates 1 − θ if a < −1, and θ otherwise; the second logarithm follows from the first.
 
     Args:
         epsilon: ε ≥ 0, in nats.
@@ -255,7 +254,7 @@ def theta_logs(epsilon: float, shift: float) -> tuple[float, float]:
         return 0.0, -math.inf
     if not shift > 0.0 or not math.isfinite(epsilon):
         return -math.inf, 0.0
-    # Threshold a of the best test: N(r, 1) has a larger density by e^ε beyond a + r.
+    # N(r, 1) has more than e^ε times the density of N(0, 1) beyond a + r.
     approximate_threshold = epsilon / shift - 0.5 * shift
     if abs(approximate_threshold) > FARTHEST:
         return (LEAST_LOG, 0.0) if approximate_threshold > 0.0 else (0.0, LEAST_LOG)
@@ -271,10 +270,10 @@ def theta_logs(epsilon: float, shift: float) -> tuple[float, float]:
 
 
 def _log_mills_difference_at(a: float, epsilon: float, shift: float) -> float:
-    """Return log(R(a) − R(a + r)) for one a = ε/r − r/2 ≥ −1, with Mills' ratio R(x) = (1 − Φ(x))/φ(x).
+    """Return log(R(a) − R(a + r)) for one a = ε/r − r/2 ≥ −1, with the Mills ratio R(x) = (1 − Φ(x))/φ(x).
 
-    A large shift r has no cancellation in the difference. For a small one the result is that of the power series in
-    `_log_mills_difference`, or of its first term.
+    If the shift r is large, no digits cancel in the difference. Otherwise the difference is computed by the power
+    series of `_log_mills_difference`.
 
     Args:
         a: ε/r − r/2, at least −1.
@@ -288,7 +287,8 @@ def _log_mills_difference_at(a: float, epsilon: float, shift: float) -> float:
     if not is_small_shift:
         return math.log(_mills_at(a) - _mills_at(a + shift))
     c = min(epsilon / shift, 1e150)  # its square is a finite double
-    if c > _FAR_RATIO:  # the first term of the series is enough
+    if c > _FAR_RATIO:
+        # The other terms of the series are below the rounding error. The integral is 1/(c² − r²/4).
         return math.log(shift) + (-math.log(c - 0.5 * shift) - math.log(c + 0.5 * shift))
     return math.log(shift) + math.log(odd_moment_sum(c, _mills_at(c), shift))
 
@@ -299,21 +299,21 @@ def _mills_at(x: float) -> float:
 
 
 def log1m_exp_at(x: float) -> float:
-    """Return log(1 − e^x) for one number x ≤ 0; −inf at 0.
-
-    Args:
-        x: a number, at most 0.
-    """
+    """Return log(1 − e^x) for one number x ≤ 0; −inf at 0."""
     if x == 0.0:
         return -math.inf
     return math.log1p(-math.exp(x)) if x < -math.log(2.0) else math.log(-math.expm1(x))
 
 
 def _theta_inside(eps: FloatArray, r: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return log θ and log(1 − θ), the hockey-stick divergence θ of N(r, 1) and N(0, 1), where neither underflows.
+    """Return log θ and log(1 − θ) for the hockey-stick divergence θ of N(r, 1) and N(0, 1) at e^ε.
 
-    Let a = ε/r − r/2 and b = a + r, with the normal density φ and Mills' ratio R. For a ≥ −1 the formula is
-    θ = φ(a)(R(a) − R(b)), and for a < −1 it is 1 − θ = φ(a)(R(−a) + R(b)). The second logarithm follows from the first.
+    With the normal density φ, the Mills ratio R, a = ε/r − r/2 and b = a + r, the formula is
+
+        θ = φ(a) (R(a) − R(b))          for a ≥ −1,
+        1 − θ = φ(a) (R(−a) + R(b))     for a < −1.
+
+    The second logarithm follows from the first.
 
     Args:
         eps: values of ε ≥ 0, finite, in nats.
@@ -327,12 +327,11 @@ def _theta_inside(eps: FloatArray, r: FloatArray) -> tuple[FloatArray, FloatArra
         log_density = log_normal_density(a, a_low)
         is_below = a < -1.0
 
-        # log(1 − θ) and log θ for a < −1.
+        # Arguments for a ≥ −1 are replaced by harmless ones here; the results are not used.
         mills_sum = mills(np.where(is_below, -a, 0.0)) + mills(np.maximum(a + r, 0.0))
         complement_below = np.minimum(log_density + np.log(mills_sum), 0.0)
         value_below = log1m_exp(np.where(is_below, complement_below, 0.0))
 
-        # log θ and log(1 − θ) for a ≥ −1.
         value_above = log_density + _log_mills_difference(a, eps, r)
         log_value = np.minimum(np.where(is_below, value_below, value_above), 0.0)
         log_complement = np.where(is_below, complement_below, log1m_exp(log_value))
@@ -340,10 +339,13 @@ def _theta_inside(eps: FloatArray, r: FloatArray) -> tuple[FloatArray, FloatArra
 
 
 def _log_mills_difference(a: FloatArray, eps: FloatArray, r: FloatArray) -> FloatArray:
-    """Return log(R(a) − R(a + r)) for a = ε/r − r/2 ≥ −1, with Mills' ratio R(x) = (1 − Φ(x))/φ(x).
+    """Return log(R(a) − R(a + r)) for a = ε/r − r/2 ≥ −1, with the Mills ratio R(x) = (1 − Φ(x))/φ(x).
 
-    A large shift r has no cancellation in the difference. For small r it is log ∫ 2 e^{−ct−t²/2} sinh(rt/2) dt with
-    c = ε/r, by the power series of `odd_moment_series`. For c > 1e7 the first term of the series is enough.
+    If the shift r is large, no digits cancel in the difference. Otherwise the difference is
+
+        ∫₀^∞ 2 e^{−ct − t²/2} sinh(rt/2) dt    with c = ε/r,
+
+    by the power series of `odd_moment_series`. For c above `_FAR_RATIO`, the factor e^{−t²/2} is negligible.
 
     Args:
         a: ε/r − r/2. Entries below −1 are not set in the result.
@@ -357,7 +359,8 @@ def _log_mills_difference(a: FloatArray, eps: FloatArray, r: FloatArray) -> Floa
     is_series = (a >= -1.0) & (r < 0.5 * np.maximum(1.0, a))
     is_direct = (a >= -1.0) & ~is_series
     if is_series.any():
-        c, small_r = np.minimum(eps[is_series] / r[is_series], 1e150), r[is_series]  # c² is finite
+        small_r = r[is_series]
+        c = np.minimum(eps[is_series] / small_r, 1e150)  # its square is a finite double
         is_far = c > _FAR_RATIO
         near_c = np.minimum(c, _FAR_RATIO)
         log_near_bracket = np.log(_odd_moments(near_c, small_r))
@@ -372,7 +375,7 @@ def _log_mills_difference(a: FloatArray, eps: FloatArray, r: FloatArray) -> Floa
 def _odd_moments(c: FloatArray, r: FloatArray) -> FloatArray:
     """Return ∫ e^{−ct−t²/2} (2/r) sinh(rt/2) dt over t > 0, elementwise.
 
-    Few numbers are evaluated one after the other, which is quicker than the arrays of `odd_moment_series`.
+    For few numbers a loop is quicker than the arrays of `odd_moment_series`.
 
     Args:
         c: numbers ≥ 0.
@@ -389,12 +392,9 @@ def _odd_moments(c: FloatArray, r: FloatArray) -> FloatArray:
 
 
 def _log_far_bracket(c: FloatArray, r: FloatArray) -> FloatArray:
-    """Return the log of ∫ e^{−ct} (2/r) sinh(rt/2) dt = 1/(c² − r²/4) over t > 0.
+    """Return log ∫₀^∞ e^{−ct} (2/r) sinh(rt/2) dt = −log(c² − r²/4), elementwise, for c > r/2.
 
-    This integral replaces the same integral with a factor e^{−t²/2}, which is negligible for c > 1e7.
-
-    Args:
-        c: numbers above r/2.
-        r: shifts > 0.
+    For c > 1e7 this replaces the integral with an additional factor e^{−t²/2}, which is 1 within rounding where the
+    integrand is not negligible.
     """
     return -np.log(c - 0.5 * r) - np.log(c + 0.5 * r)

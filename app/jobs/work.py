@@ -1,7 +1,7 @@
 """The steps of a simulation in a worker.
 
-The answer of a step is pickled in its worker. The service passes the bytes to the next step without unpickling them, so
-that it knows their size and a large answer does not delay the event loop.
+A worker returns the result of a step as bytes. The service passes them to the next step without unpickling them, so
+that it knows their size and a large result does not delay the event loop.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Format = Literal["png", "svg"]
 
 
 def prepare(kind: SimulationKind, request: bytes) -> RenderedAnswer:
-    """Return the pickled preparation of a request by its kind."""
+    """Prepare a pickled request for its blocks, for example by calibrating the noise, and return the pickled result."""
     return RenderedAnswer(pickle.dumps(kind.prepare(_unpickle(request)), pickle.HIGHEST_PROTOCOL))
 
 
@@ -28,47 +28,37 @@ def block(kind: SimulationKind, resolved: bytes, index: int) -> RenderedAnswer:
 
     Args:
         kind: kind of the simulation.
-        resolved: the pickled simulation with all default values, as `prepare` returns it.
+        resolved: the pickled prepared request, as `prepare` returns it.
         index: number of the block, from 0.
-
-    Returns:
-        The pickled result of the block, in the form in which workers return answers.
     """
     return RenderedAnswer(pickle.dumps(kind.run_block(_unpickle(resolved), index), pickle.HIGHEST_PROTOCOL))
 
 
 def assemble(kind: SimulationKind, request: bytes, resolved: bytes, blocks: Sequence[bytes]) -> RenderedAnswer:
-    """Combine the results of all blocks (groups of repetitions) of a simulation to its answer, rendered as JSON.
+    """Combine the results of all blocks (groups of repetitions) of a simulation, and return its answer as JSON.
 
     Args:
         kind: kind of the simulation.
         request: the pickled request.
-        resolved: the pickled prepared request, for example with calibrated noise.
+        resolved: the pickled prepared request, as `prepare` returns it.
         blocks: the pickled results of all blocks in order.
-
-    Returns:
-        The answer, in the form in which workers return answers.
     """
     unpickled = [_unpickle(block) for block in blocks]
     return RenderedAnswer(render(kind.assemble(_unpickle(request), _unpickle(resolved), unpickled)))
 
 
 def draw_figure(home: str, result: bytes, form: Format) -> RenderedAnswer:
-    """Draw the figure of a simulation's result in a worker, and return its bytes.
-
-    The module is imported here, because its plotting library is slow to import and may not be installed.
+    """Draw the figure of a simulation's result in a worker, and return the bytes of the image.
 
     Args:
-        home: name of the module with the function `draw(result, format)`.
+        home: name of the module with the function `draw(result, format)`. It is imported here, because its plotting
+            library is slow to import and may not be installed.
         result: the result of the simulation as JSON, in UTF-8.
-        form: file format of the figure.
-
-    Returns:
-        The bytes of the image, in the form in which workers return answers.
+        form: file format of the image.
     """
     return RenderedAnswer(import_module(home).draw(json.loads(result), form))
 
 
 def _unpickle(step: bytes) -> object:
-    """Return the unpickled answer of an earlier step of this service."""
+    """Return the unpickled result of an earlier step; only workers of this service have written these bytes."""
     return pickle.loads(step)  # noqa: S301

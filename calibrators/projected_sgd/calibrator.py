@@ -30,7 +30,7 @@ from epsilond.calibrators.projected_sgd.printed import readings
 from epsilond.calibrators.projected_sgd.problem import ProjectedSgdProblem, largest
 from epsilond.calibrators.projected_sgd.risk import ProjectedSgdUtility, start_of_run, utility_of
 from epsilond.calibrators.projected_sgd.risk_bounds import RISK
-from epsilond.calibrators.projected_sgd.search import demand_affordable, solve_unknown
+from epsilond.calibrators.projected_sgd.search import reject_long_searches, solve_unknown
 from epsilond.calibrators.projected_sgd.solution import ProjectedSgdSolution
 from epsilond.calibrators.solution import Outcome
 
@@ -146,7 +146,7 @@ class ProjectedSgdCalibrator(
             Infeasible: no value of the unknown meets the target.
             BeyondBudget: a search would take too long, because step sizes or noises change over too many steps.
         """
-        demand_affordable(problem)
+        reject_long_searches(problem)
         accounts = Accounts(problem)
         certified, plan, batches = solve_unknown(problem, accounts)
         return ProjectedSgdSolution(

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from epsilond.calibrators.risk.answer import LowerBound, UpperBound
 
 LEAST_NOISE_STD = 1e-90
-"""Noise that replaces smaller ones, 0 among them, in a schedule; its share of a bound is below every rounding."""
+"""Noise that replaces a smaller one, such as 0, because schedules have positive values; its effect is below rounding."""
 STANDARD_STEPS = Condition(
     "standard-steps",
     "the step sizes and the released model are those of the standard analysis, which the text does not give",
@@ -75,17 +75,16 @@ class ProjectedSgdRiskProblem(PairTarget, ProjectedSgdProblem):
 
 
 def given_run(problem: ProjectedSgdRiskProblem) -> NoisyRun | None:
-    """Return the run of the request, or None if a number of it is to be calibrated.
+    """Return the run at the noise that the request gives.
 
     Args:
-        problem: the request. It gives the run completely if it has `noise_std`, the least noise of all steps.
+        problem: the request. Its `noise_std` is the least noise of all steps.
 
     Returns:
-        The run at the requested noise, with its schedules in `details`; None without `noise_std`.
+        The run, with its batch size and schedules in `details`; None if the request leaves the noise open.
     """
     if problem.noise_std is None:
         return None
-    # A schedule of noise needs positive values, so that a tiny noise replaces 0.
     plan = problem.plan(noise_std=max(problem.noise_std, LEAST_NOISE_STD))
     return _run(problem, plan, problem.noise_std)
 
@@ -107,14 +106,14 @@ class CertifiedSchedules(Protocol):
 
 
 def certified_run(problem: ProjectedSgdRiskProblem, parameters: CertifiedSchedules) -> NoisyRun:
-    """Return the requested run with its certified batch size, schedules and noise.
+    """Return the run with the batch size, schedules and noise of a calibration.
 
     Args:
         problem: the request, with the number of clients.
-        parameters: parameters of its calibration.
+        parameters: parameters that the calibration of the request returned.
 
     Returns:
-        The run, with one step per whole batch and with its schedules in `details`.
+        The run, with its batch size and schedules in `details`.
     """
     plan = RunSchedules(
         participants=parameters.participants,
@@ -125,40 +124,37 @@ def certified_run(problem: ProjectedSgdRiskProblem, parameters: CertifiedSchedul
 
 
 def _run(problem: ProjectedSgdRiskProblem, plan: RunSchedules, noise_std: float) -> NoisyRun:
-    """Return a run in the form of the risk bounds, with its batch size and schedules in `details`.
+    """Return the run of one pass over the clients, in the form that the risk bounds take.
 
     Args:
         problem: the request, with the number of clients.
-        plan: the batch size, and the schedules of step sizes and noise.
-        noise_std: least standard deviation of one client's noise per coordinate.
-
-    Returns:
-        The run of one pass over the clients, with one step per whole batch.
+        plan: the batch size, and the schedules of step sizes and noise. They become the `details` of the run.
+        noise_std: least standard deviation of one client's noise per coordinate, over all steps.
     """
     steps = problem.clients // plan.participants
     return NoisyRun(noise_std=noise_std, rounds=steps, batch_size=plan.participants, details=plan)
 
 
 def bounds(problem: ProjectedSgdRiskProblem, run: NoisyRun) -> Bounds:
-    """Return upper bounds on the excess risk of the released model, and the order of the central lower bound.
+    """Return upper bounds on the excess risk of the released model, and the order of a lower bound.
 
-    The first upper bound holds for any schedules and for a minimiser anywhere in the domain. A smaller one, for an
-    interior minimiser, follows with this condition. Then there are the bounds of Asoodeh et al., with their known
-    errors corrected. If losses may not be convex, there is no bound. "Central" means that the server is trusted.
+    The first upper bound holds for any schedules, and for a minimiser anywhere in the domain. It may be followed by a
+    smaller one that needs an interior minimiser. Then there are the bounds of Asoodeh et al., with their known errors
+    corrected. The lower bound is for a trusted server. Without convex losses, there is no bound.
 
     Args:
         problem: the request, with the losses, the domain and the released model.
         run: the run, with its batch size and schedules in `details`.
 
     Returns:
-        The bounds, with the conditions that the caller declares and the warnings that apply.
+        The bounds, with the conditions that the caller must ensure, and with warnings.
     """
     plan: RunSchedules = run.details
     start = start_of_run(problem)
     if not problem.convex:
         return Bounds(upper=(), start=start, open_question=NOT_CONVEX)
     upper = (*_scheduled_bounds(problem, plan), *_printed_bounds(problem, plan))
-    # The upper bounds have the condition of an interior minimiser themselves where they need it.
+    # A bound that needs an interior minimiser has this condition itself.
     declared = [condition for condition in SCHEDULED_STOPS.conditions if condition is not INTERIOR]
     uses_gradient_bounds = any(map(_has_gradient_bounds, upper))
     return Bounds(
@@ -173,39 +169,37 @@ def bounds(problem: ProjectedSgdRiskProblem, run: NoisyRun) -> Bounds:
 
 
 def _has_gradient_bounds(bound: UpperBound) -> bool:
-    """Decide whether a bound depends on the optional bounds on gradients, for which values may be assumed."""
+    """Return whether a bound depends on the optional bounds on gradients, for which values may be assumed."""
     return bound.theorem in (COROLLARY_1.id, COROLLARY_2.id)
 
 
 def _stops(problem: ProjectedSgdRiskProblem, steps: int) -> int | None:
-    """Return the number of last steps after which the run may stop.
+    """Return the number of steps whose model may be released, if a random model of a suffix of the pass is released.
 
     Args:
-        problem: the request. If a random model of a suffix is released, it has the fraction α of the steps at which the
-            suffix begins.
-        steps: number of steps of the pass.
+        problem: the request. Its `suffix_fraction` α determines the suffix, the steps ⌈αT⌉ to T.
+        steps: number T of steps of the pass.
 
     Returns:
-        The number for the release of a random model of a suffix; None for other releases.
+        The number of steps of the suffix; None for other releases.
     """
     if problem.release != "suffix" or problem.suffix_fraction is None:
         return None
-    # The suffix consists of the steps ⌈αT⌉ to T, for T steps.
     return steps - math.ceil(problem.suffix_fraction * steps) + 1
 
 
 def _scheduled_bounds(problem: ProjectedSgdRiskProblem, plan: RunSchedules) -> Iterator[UpperBound]:
-    """Yield finite bounds on the excess risk for any schedules, each split into its noise term and the rest.
+    """Yield finite bounds on the excess risk that hold for any schedules.
 
-    For the last model, the bound by smoothness needs a gradient of 0 at the minimiser over the ball. It is yielded
-    after the other one, and only if it is smaller.
+    For the last model there are two. The second one needs an interior minimiser, at which the gradient is 0. It is
+    yielded only if it is smaller.
 
     Args:
         problem: the request, with the clients, the losses and the released model.
         plan: the batch size and the schedules.
 
     Yields:
-        At most two bounds, each with the conditions that it needs.
+        Each bound with the conditions that it needs, as the sum of a term without noise and a term of the noise.
     """
     steps = problem.clients // plan.participants
     evaluation = TheoremAtInputs.of(
@@ -219,12 +213,11 @@ def _scheduled_bounds(problem: ProjectedSgdRiskProblem, plan: RunSchedules) -> I
     )
     evaluation_without_noise = TheoremAtInputs(SCHEDULED_STOPS, replace(evaluation.inputs, noise_schedule=None))
 
-    # Each bound, with the further conditions that it needs.
+    # Additional conditions of each bound, by the name of the theorem's output.
     conditions_of_bound: dict[str, tuple[Condition, ...]] = {"excess_risk_at_random_stop": ()}
     if problem.release == "last":
         conditions_of_bound = {"excess_risk_of_last": (), "excess_risk_of_last_if_interior": (INTERIOR,)}
 
-    # A bound with more conditions is yielded only if it is smaller.
     least = math.inf
     for name, conditions in conditions_of_bound.items():
         value = float(evaluation.outputs.get(name, math.inf))
@@ -239,7 +232,8 @@ def _scheduled_bounds(problem: ProjectedSgdRiskProblem, plan: RunSchedules) -> I
 def _printed_bounds(problem: ProjectedSgdRiskProblem, plan: RunSchedules) -> Iterator[UpperBound]:
     """Yield the risk bound of Asoodeh et al. that applies to the request, if there is one.
 
-    It is that of Corollary 1 or 2 or, without strong convexity, an order of growth.
+    It is that of Corollary 1 or 2. If neither applies, and the losses are not strongly convex, it is an order of
+    growth.
 
     Args:
         problem: the request, with the losses and the released model.
@@ -248,7 +242,6 @@ def _printed_bounds(problem: ProjectedSgdRiskProblem, plan: RunSchedules) -> Ite
     Yields:
         At most one bound, with explicit constants or as an order of growth.
     """
-    # Corollary 1 or 2, with an explicit or a hidden constant.
     utility = utility_of(problem, plan)
     if utility.risk is not None and utility.risk.upper is not None:
         bound = utility.risk.upper
@@ -266,9 +259,7 @@ def _printed_bounds(problem: ProjectedSgdRiskProblem, plan: RunSchedules) -> Ite
 
 
 def _lower_bound_for_clients(problem: ProjectedSgdRiskProblem) -> LowerBound:
-    """Return the order of the central lower bound on the population risk, for clients with one record each.
-
-    "Central" means that the server is trusted.
+    """Return the order of the lower bound on the population risk for a trusted server and clients with one record each.
 
     Args:
         problem: the request, with its target (ε, δ) and the constants of the loss.
@@ -276,7 +267,6 @@ def _lower_bound_for_clients(problem: ProjectedSgdRiskProblem) -> LowerBound:
     Returns:
         The lower bound up to a hidden constant.
     """
-    # The diameter of the domain is twice its radius.
     target = problem.target
     setting = LowerBoundSetting(
         epsilon=target.epsilon,

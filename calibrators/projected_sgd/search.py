@@ -1,7 +1,7 @@
 """Search for the smallest noise or step size that meets a target; batch sizes are in `batch_search`.
 
-δ falls with the step size while the contraction of the domain, a ball, dominates. It rises again where steps leave the
-ball. The whole range is therefore searched, not only a bracket.
+δ is not monotone in the step size: it decreases while the contraction of the domain, a ball, dominates, and increases
+where steps leave the ball. The whole range is therefore searched, not only a bracket.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ if TYPE_CHECKING:
     from epsilond.calibrators.projected_sgd.problem import ProjectedSgdProblem, RunSchedules
 
 STEP_RANGE, STEPS_PER_DECADE = 1e9, 2
-"""Largest factor of the grid of step sizes around the step that crosses the ball, and its points per decade."""
+"""Range of the grid of step sizes, as a factor up and down from its centre, and its number of points per decade."""
 LEAST_MU = 1e-9
-"""Smallest Gaussian parameter in the initial estimate of the noise; it only avoids a division by 0."""
+"""Smallest Gaussian parameter in the initial estimate of the noise, to avoid a division by 0."""
 STEP_WIDTH = 1e-9
-"""Relative width of the last bracket of a step size."""
+"""Relative width of the bracket at which the bisection of a step size ends."""
 TURN_MARGIN = 1e-12
-"""Relative distance of a step size below a turning point, for rounding: η ≤ 2/β is checked in doubles."""
+"""Relative distance of a step size below a limit such as 2/β, so that the step meets the limit in spite of rounding."""
 MOST_SCHEDULED, MOST_SCHEDULED_NOISES = 10**6, 2 * 10**5
 """Largest numbers of steps of changing size in a search; the second applies if the noise changes or the stop is random.
-An account takes more steps."""
+"""
 
 
-def demand_affordable(problem: ProjectedSgdProblem) -> None:
+def reject_long_searches(problem: ProjectedSgdProblem) -> None:
     """Reject a search that would evaluate runs with too many steps of changing size or noise.
 
-    Runs with constant schedules are quick to evaluate and are never rejected.
+    Runs with constant schedules are quick to evaluate, so that searches among them are never rejected.
 
     Args:
         problem: the request, with the clients, the schedules and the name of the unknown.
@@ -71,13 +71,13 @@ def solve_unknown(
         accounts: cache of the privacy guarantees of the request's runs.
 
     Returns:
-        Three values. The first is the certificate, with the solved number in its field `noise`. The second is the run
-        with that number. The third has the batch sizes that meet the target; None unless the batch size is the unknown.
+        The certificate, with the computed number in its field `noise`; the run with that number; and the batch sizes
+        that meet the target, which are None unless the batch size is the unknown.
 
     Raises:
         Infeasible: no value of the unknown meets the target.
     """
-    # The noise in units of the Lipschitz constant is searched.
+    # The search for the noise is in units of the Lipschitz constant.
     if problem.solve_for == "noise_std":
         certified = _smallest_noise(problem, accounts)
         noise_std = certified.noise * problem.lipschitz
@@ -93,9 +93,9 @@ def solve_unknown(
 def _smallest_noise(problem: ProjectedSgdProblem, accounts: Accounts) -> Certified:
     """Find the smallest certified noise, in units of the Lipschitz constant.
 
-    Several theorems bound δ, and the guarantee for all ε evaluates each of them. The search uses only the bound that is
-    least at the target ε, which takes less time. The guarantee of the result is the one for all ε. If that misses the
-    target, the search is repeated with it.
+    Several theorems bound δ, and the guarantee for all ε evaluates each of them. To save time, the search uses only the
+    bound that is least at the target ε. The guarantee for all ε may be slightly worse there. If it misses the target,
+    the search is repeated with it.
 
     Args:
         problem: the request, with the Lipschitz constant and the privacy target.
@@ -105,7 +105,7 @@ def _smallest_noise(problem: ProjectedSgdProblem, accounts: Accounts) -> Certifi
         The noise, with its guarantee for all ε.
 
     Raises:
-        Infeasible: even the largest noise offered misses the target.
+        Infeasible: even the largest noise of the search misses the target.
     """
     target = problem.target
 
@@ -115,29 +115,28 @@ def _smallest_noise(problem: ProjectedSgdProblem, accounts: Accounts) -> Certifi
 
     @functools.cache
     def guarantee_at_target(noise: float, effort: Effort) -> Guarantee:
-        """Return the guarantee by the bound that is least at the target ε."""
+        """Return the guarantee of the run at a noise by the single bound that is least at the target ε."""
         plan = problem.plan(noise_std=noise * problem.lipschitz)
         return accounts.of(plan, effort, only_at=target.epsilon).guarantee
 
-    # The bound for all ε may be slightly larger at the target ε than the one that was searched.
-    smallest = smallest_noise(guarantee_at_target, target, guess=_likely_noise(problem))
+    smallest = smallest_noise(guarantee_at_target, target, guess=_estimate_noise(problem))
     guarantee = guarantee_at_noise(smallest.noise)
     if guarantee.curve.upper_log_delta(target.epsilon) <= target.log_delta:
         return replace(smallest, guarantee=guarantee)
     return smallest_noise(guarantee_at_noise, target, guess=smallest.noise)
 
 
-def _likely_noise(problem: ProjectedSgdProblem) -> float:
-    """Return an initial estimate of the noise, in units of the Lipschitz constant.
+def _estimate_noise(problem: ProjectedSgdProblem) -> float:
+    """Estimate the noise, in units of the Lipschitz constant, as the start of the search.
 
-    It is the noise Δ/(μ√m) of one use of a record in a mean of m, without contraction. Δ is the sensitivity factor of
-    the relation, and μ the Gaussian parameter of the target.
+    The estimate is Δ/(μ√m), which suffices for one use of a record in a mean over a batch of m clients. Δ is the
+    sensitivity factor of the relation, and μ the parameter of a Gaussian mechanism with the target (ε, δ).
 
     Args:
         problem: the request, with the target, the relation and the batch size m.
 
     Returns:
-        The estimate, at least the smallest noise that is offered.
+        The estimate, at least `LEAST`.
     """
     mu = max(central_mu(problem.target), LEAST_MU)
     batch_size = problem.participants or 1
@@ -147,11 +146,11 @@ def _likely_noise(problem: ProjectedSgdProblem) -> float:
 
 # The step size ------------------------------------------------------------------------------------------------------
 class StepSearch:
-    """A search for the smallest step size that meets the target, on a grid and then by bisection inside the grid.
+    """Search for the smallest step size that meets the target at a given noise.
 
-    The noise is given here. In projected SGD the steps contract distances between models, so that a step size affects
-    δ. If the step size changes during a run, the unknown is its largest value. δ is not monotone in it, so the whole
-    grid is searched from below.
+    δ depends on the step size, because steps of projected SGD contract distances between models, but it is not monotone
+    in it. So the search tries a grid of step sizes from below, and then bisects below the first that meets the target.
+    If the step size changes during a run, the unknown is its largest value.
     """
 
     def __init__(self, problem: ProjectedSgdProblem, accounts: Accounts) -> None:
@@ -162,16 +161,15 @@ class StepSearch:
     def smallest(self) -> Certified:
         """Return the smallest step size that meets the target.
 
-        The first grid value that meets the target is found. Bisection between this value and the one before it then
-        gives a smaller step size, just above one that misses the target.
-
-        Guarantees: the answer meets the target by evaluation. If a slack is given, slightly smaller steps miss it.
-
         Returns:
-            The step size, in the field `noise`, with its guarantee. Its slack is None if minimality is not proved.
+            The step size, in the field `noise`, with its guarantee. If its `slack` is not None, the step size reduced
+            by this relative amount is proved to miss the target.
 
         Raises:
             Infeasible: no step size on the grid meets the target.
+
+        Guarantees:
+            The guarantee of the returned step size was evaluated and meets the target.
         """
         steps = _offered_steps(self._problem)
         first_passing = next((index for index, step in enumerate(steps) if self._meets(step)), None)
@@ -181,7 +179,6 @@ class StepSearch:
             least_step = steps[0]
             return Certified(least_step, self._guarantee(least_step), None)
 
-        # A smaller step size than the grid value may suffice.
         step = self._bisect(failing=steps[first_passing - 1], passing=steps[first_passing])
         proved_slacks = (slack for slack in SLACKS if self._provably_misses(step * (1.0 - slack)))
         return Certified(step, self._guarantee(step), next(proved_slacks, None))
@@ -191,25 +188,24 @@ class StepSearch:
         return self._guarantee(step).curve.upper_log_delta(self._target.epsilon)
 
     def _meets(self, step: float) -> bool:
-        """Decide whether the upper bound on δ of a run with this step size is at most the target's δ."""
+        """Return whether the upper bound on δ of a run with this step size is at most the target's δ."""
         return self._log_delta(step) <= self._target.log_delta
 
     def _provably_misses(self, step: float) -> bool:
-        """Decide whether the lower numerical bound on δ at a step size exceeds the target."""
+        """Return whether even the lower numerical bound on the certified δ at this step size exceeds the target."""
         return self._guarantee(step).curve.bound_log_delta(self._target.epsilon).lower > self._target.log_delta
 
     def _bisect(self, failing: float, passing: float) -> float:
         """Return a step size that meets the target, just above one that misses it.
 
-        Bisection halves the ratio of both on a logarithmic scale, until they differ by at most `STEP_WIDTH`,
-        relatively.
+        Bisection on a logarithmic scale ends when the two differ by at most a relative `STEP_WIDTH`.
 
         Args:
             failing: step size that misses the target, above 0.
             passing: larger step size that meets the target.
 
         Returns:
-            The step size; it met the target when it was evaluated.
+            The smallest evaluated step size that meets the target.
         """
         while passing / failing - 1.0 > STEP_WIDTH:
             middle = math.sqrt(failing * passing)
@@ -220,13 +216,13 @@ class StepSearch:
         return passing
 
     def _infeasible(self, steps: list[float]) -> Infeasible:
-        """Return the error that no step size on the grid meets the target, with the figures of the best one.
+        """Return the error that no step size on the grid meets the target, with the smallest δ on the grid.
 
         Args:
             steps: the step sizes of the grid, all of which miss the target.
 
         Returns:
-            The error, with the smallest log₁₀ δ on the grid and the nearest guarantee.
+            The error, with the smallest log₁₀ δ and the guarantee at the same step size.
         """
         best = min(steps, key=self._log_delta)
         log10_delta = self._log_delta(best) / LOG_10
@@ -237,11 +233,10 @@ class StepSearch:
 
 
 def _offered_steps(problem: ProjectedSgdProblem) -> list[float]:
-    """Return the step sizes to try: a logarithmic grid, and steps at which δ may turn from falling to rising.
+    """Return the step sizes to try: a logarithmic grid, and step sizes at which δ may begin to increase.
 
-    The grid is centred at ρ/L, with which a step of the largest gradient L moves by the radius ρ. Let β be the
-    smoothness and λ the strong convexity. At the step sizes 2/β and 2/(β + λ) the Lipschitz constant of a gradient step
-    changes its form.
+    The grid is centred at ρ/L, at which a step along the largest gradient moves by the radius. δ may begin to increase
+    at 2/β and 2/(β + λ), where the formula of a gradient step's Lipschitz constant changes.
 
     Args:
         problem: the request, with the constants L, β, λ of the loss and the radius ρ of the domain.
@@ -252,7 +247,6 @@ def _offered_steps(problem: ProjectedSgdProblem) -> list[float]:
     unit = problem.radius / problem.lipschitz
     steps = set(_log_grid(unit / STEP_RANGE, unit * STEP_RANGE, STEPS_PER_DECADE))
     if problem.smoothness is not None:
-        # Just below a turning point, so that conditions such as η ≤ 2/β hold in spite of rounding.
         turns = (2.0 / problem.smoothness, 2.0 / (problem.smoothness + problem.strong_convexity))
         steps |= {turn * (1.0 - TURN_MARGIN) for turn in turns}
     return sorted(steps)
@@ -264,10 +258,10 @@ def _log_grid(low: float, high: float, per_decade: int) -> tuple[float, ...]:
     Args:
         low: the first number, above 0.
         high: the last number.
-        per_decade: how many steps are made for a factor of 10; the total is rounded to the nearest integer.
+        per_decade: number of intervals for a factor of 10; the total number is rounded to the nearest integer.
 
     Returns:
-        The numbers in ascending order, both ends included.
+        The numbers in ascending order, with `low` and `high`.
     """
     ratio = high / low
     count = max(1, round(per_decade * math.log10(ratio)))

@@ -12,12 +12,12 @@ from epsilond.calibrators.solution import Solution
 
 @dataclass(frozen=True, kw_only=True)
 class ProjectedSgdSolution(Solution[ProjectedSgdProblem]):
-    """The certified run of a request.
+    """Certified run that answers a request of projected-sgd.
 
     Attributes:
-        plan: the batch size and the schedules, with the solved number in its place.
-        batches: the batch sizes that meet the target; None unless the batch size was solved for.
-        accounts: a cache of the privacy guarantees of runs that were computed for the request.
+        plan: batch size and schedules of the run, with the computed number.
+        batches: batch sizes that meet the target; None unless the batch size was computed.
+        accounts: cache of the privacy guarantees of the runs that were evaluated for the request.
     """
 
     plan: RunSchedules

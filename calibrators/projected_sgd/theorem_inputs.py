@@ -1,4 +1,4 @@
-"""The theorems of Asoodeh et al. at the inputs of a run, with its schedules listed."""
+"""The theorems of Asoodeh et al. at the inputs of a run, which include the step size and the noise of each step."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ MOST_LISTED_STEPS = 100
 
 
 def _schedule_values(schedule: AnySchedule, steps: int) -> tuple[float, ...]:
-    """List the values of a schedule.
+    """List the values of a schedule, up to one more than may be listed.
 
     Args:
         schedule: step sizes or noises.
         steps: number of steps of the run.
 
     Returns:
-        The constant value, or one value per step, cut off after `MOST_LISTED_STEPS` + 1 values.
+        A single value if the schedule is constant; otherwise the values of at most `MOST_LISTED_STEPS` + 1 steps.
     """
     if schedule.constant is not None:
         return (schedule.constant,)
@@ -32,16 +32,16 @@ def _schedule_values(schedule: AnySchedule, steps: int) -> tuple[float, ...]:
 def _at_listed_schedules(
     theorem: Theorem, problem: ProjectedSgdProblem, plan: RunSchedules, **inputs: object
 ) -> TheoremAtInputs | None:
-    """Return a theorem at the inputs of a run, with the step size and the noise of each step listed.
+    """Return a theorem at the inputs of a run, with lists of step sizes and noises.
 
     Args:
         theorem: the theorem.
-        problem: the request, which has the other inputs.
+        problem: the request, from which the other inputs are taken.
         plan: the batch size and the schedules of the run.
-        inputs: inputs that replace the request's.
+        inputs: inputs that replace those of the request.
 
     Returns:
-        The theorem at its inputs; None if a schedule has more than `MOST_LISTED_STEPS` values.
+        The theorem at its inputs; None if a schedule changes and has more than `MOST_LISTED_STEPS` steps.
     """
     steps = problem.spec(plan).steps
     lists: Fields = {
@@ -54,16 +54,16 @@ def _at_listed_schedules(
 
 
 def stated_pass(problem: ProjectedSgdProblem, plan: RunSchedules) -> TheoremAtInputs | None:
-    """Return Theorem 2 or Corollary 3 of Asoodeh et al. at the inputs of a run.
+    """Return the privacy theorem of Asoodeh et al. for the released model, at the inputs of a run.
 
-    Theorem 2 is for the last model, and Corollary 3 for a random one.
+    It is Theorem 2 for the last model, and Corollary 3 for a random one.
 
     Args:
         problem: the request, with the released model.
         plan: the batch size and the schedules.
 
     Returns:
-        The theorem at its inputs; None if the losses are not smooth, or if the schedules are too long to be listed.
+        The theorem at its inputs; None if the losses are not smooth, or if a changing schedule is too long to list.
     """
     if problem.smoothness is None:
         return None
@@ -80,18 +80,18 @@ def pass_with_losses(problem: ProjectedSgdProblem, losses: Fields, plan: RunSche
 
     Args:
         problem: the request, with the clients, the domain and the released model.
-        losses: fields of the theorem that describe the losses.
+        losses: inputs of the theorem that describe the losses.
         plan: the batch size and the schedules.
 
     Returns:
-        The theorem at its inputs; None if the schedules are too long to be listed.
+        The theorem at its inputs; None if a changing schedule is too long to list.
     """
     stop = None if problem.release == "last" else problem.spec(plan).first_stop
     return _at_listed_schedules(ANY_LOSSES, problem, plan, first_stop=stop, **losses)
 
 
 def closed_form_pass(problem: ProjectedSgdProblem, plan: RunSchedules) -> TheoremAtInputs:
-    """Return Corollary 3 of Asoodeh et al. by its closed form (12), in which all steps are of least size and noise."""
+    """Return the closed form (12) of Corollary 3 of Asoodeh et al., with the least step size and the least noise."""
     steps = problem.spec(plan).steps
     least: Fields = {
         "step_sizes": (plan.step_schedule.least(steps),),

@@ -48,18 +48,16 @@ _CHANGES = {
 
 
 def conditions(state: LedgerState, *, of_block: bool) -> tuple[Condition, ...]:
-    """Return the conditions of the ledger's guarantee that no computation can check, in the order of display.
-
-    Some conditions hold for every ledger. Others depend on the owner's declarations, and on the mechanisms of the plan.
+    """Return the conditions of a ledger's guarantee that no computation can check, in the order of display.
 
     Args:
         state: the ledger.
         of_block: whether the ledger covers only a block of a data set, so that the blocks must be disjoint.
 
     Returns:
-        The conditions, each with its id and its statement.
+        The conditions of every ledger, then those that follow from the ledger's settings and from its mechanisms.
     """
-    result = [BEFORE, DECISIONS, ONCE, RUNNER, SEALED]  # of every ledger
+    result = [BEFORE, DECISIONS, ONCE, RUNNER, SEALED]
     if of_block:
         result.append(BLOCK)
     if isinstance(state.setting.protected_unit, WindowedUnit):
@@ -72,16 +70,9 @@ def conditions(state: LedgerState, *, of_block: bool) -> tuple[Condition, ...]:
 
 
 def _conditions_of_mechanisms(state: LedgerState) -> Iterator[Condition]:
-    """Yield the conditions under which the guarantees of a ledger's mechanisms hold, each condition once.
+    """Yield the conditions of the guarantees of all planned and reserved mechanisms, each condition once.
 
-    These conditions are declared and cannot be checked by a computation. The mechanisms are those of the plan and of
-    all reservations.
-
-    Args:
-        state: the ledger.
-
-    Yields:
-        The conditions.
+    They are only those that no computation can check.
     """
     specs = [item.spec for item in state.plan] + [reservation.spec for reservation in state.reservations.values()]
     seen: dict[Condition, None] = {}
@@ -95,7 +86,7 @@ def _conditions_of_mechanisms(state: LedgerState) -> Iterator[Condition]:
 class PlanCurve:
     """Point (δ, ε) of the privacy curve of all planned runs of a ledger.
 
-    It holds if exactly the plan is run, or stopped independently of outputs.
+    The ε is valid if exactly the plan is run, or if the runs are stopped independently of their outputs.
 
     Attributes:
         log10_delta: log10 of δ.
@@ -124,7 +115,6 @@ def plan_curve(state: LedgerState) -> tuple[PlanCurve, ...]:
     points = []
     for power in range(-4, 3):
         log_delta = state.target.log_delta + power * math.log(10.0)
-        # A δ of 1 or more, or without a finite ε, gives no point.
         epsilon = pair.epsilon(log_delta).upper if log_delta < 0.0 else math.inf
         if epsilon < math.inf:
             points.append(PlanCurve(log_delta / math.log(10.0), epsilon))
@@ -133,14 +123,16 @@ def plan_curve(state: LedgerState) -> tuple[PlanCurve, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class ScarceResource:
-    """How full one resource of a ledger is: an item of the plan, or an amount of a slot (a budget).
+    """State of one resource of a ledger: of the planned runs of a mechanism, or of an amount of a slot.
+
+    A slot is a budget for runs that are not planned yet.
 
     Attributes:
-        item: name of the item; None for a part of a slot.
+        item: name of the item of the plan; None for an amount of a slot.
         slot: kind of the slot; None for an item.
         part: name of the slot's amount, such as `mu_squared`; None for an item.
-        share: used and reserved amount, as a fraction of the capacity; of an item, of the planned runs.
-        left: amount, or number of runs, that is neither used nor reserved.
+        share: fraction of the planned runs, or of the slot's capacity, that is used or reserved.
+        left: number of runs, or amount, that is neither used nor reserved; at least 0.
     """
 
     item: str | None = None
@@ -151,20 +143,18 @@ class ScarceResource:
 
 
 def find_scarcest(state: LedgerState) -> ScarceResource | None:
-    """Return the resource of a ledger of which the largest fraction is used or reserved; the first of equals.
+    """Find the resource of a ledger of which the largest fraction is used or reserved.
 
-    Resources are the items of its plan (planned runs) and the amounts of its slots (budgets). Amounts with capacity 0
-    do not count. Items for whole jobs that a slot paid for do not count either, because all their runs are reserved
-    from the beginning. A Rényi slot with several orders counts with the order of the smallest share, because the other
-    orders may be overdrawn.
+    Resources are the planned runs of each mechanism and the amounts of each slot, a budget for runs that are not
+    planned yet. Amounts with capacity 0 are not counted.
 
     Args:
         state: the ledger.
 
     Returns:
-        The resource. None if the ledger has none.
+        The resource, the first one of equals; None if the ledger has none.
     """
-    # Items that were made for a job do not count, because a slot has paid for them.
+    # An item that was added for a job has no free runs from the beginning, and a slot has paid for it.
     resources = [
         ScarceResource(item=item.name, share=1 - Fraction(item.free, item.planned), left=Amount(item.free))
         for item in state.plan
@@ -176,14 +166,14 @@ def find_scarcest(state: LedgerState) -> ScarceResource | None:
 
 
 def _scarce_parts(slot: Slot) -> list[ScarceResource]:
-    """Return for each amount of a slot with a capacity above 0 the fraction that is used or reserved.
+    """Return the resources of a slot: its amounts with a capacity above 0.
 
     Args:
-        slot: a part of the privacy budget, with amounts by the names of its parts.
+        slot: a budget for runs that are not planned yet, with one amount or several, by name.
 
     Returns:
-        One entry for each amount. For a Rényi slot, only the order with the smallest fraction, because the other orders
-        may be overdrawn.
+        One resource for each amount. A Rényi slot has an amount for each order, of which one must suffice: only the
+        order with the smallest used fraction is returned.
     """
     parts = []
     for name, capacity in slot.capacity.items():
@@ -191,21 +181,19 @@ def _scarce_parts(slot: Slot) -> list[ScarceResource]:
             free = slot.free(name)
             share = 1 - Fraction(free) / Fraction(capacity)
             parts.append(ScarceResource(slot=slot.kind, part=name, share=share, left=max(free, ZERO)))
-    if slot.kind == "rdp":  # the order with the most left decides, because the others may be overdrawn
+    if slot.kind == "rdp":
         return sorted(parts, key=attrgetter("share"))[:1]
     return parts
 
 
 def _risk_sentence(risk: RiskTarget | None) -> str:
-    """Return a sentence about the risk that a ledger has as its target, such as an attacker's advantage.
-
-    The sentence is a part of the paragraph that states the ledger's guarantee in words.
+    """State the limit on a risk that a ledger has as its target, such as an attacker's advantage, in a sentence.
 
     Args:
-        risk: the risk; None if the target is a pair (ε, δ).
+        risk: the limit; None if the target is a pair (ε, δ).
 
     Returns:
-        The sentence, which begins with a space to follow another sentence. Empty if there is no risk.
+        The sentence, with a leading space, because it follows another sentence. Empty if `risk` is None.
     """
     if risk is None:
         return ""
@@ -225,27 +213,24 @@ def _risk_sentence(risk: RiskTarget | None) -> str:
 
 
 def in_words(state: LedgerState, name: str) -> str:
-    """State the guarantee of a ledger, for everything that is released through it, in one paragraph.
-
-    The guarantee is written as a bound on probabilities: a change of one protected unit multiplies them by at most e^ε,
-    apart from an added δ.
+    """State the guarantee of a ledger in one paragraph: (ε, δ)-privacy of all its releases together.
 
     Args:
         state: the ledger.
         name: name of the ledger in the text.
 
     Returns:
-        One paragraph in English: the bound, the risk if it is the target, the adversary and the condition on the noise.
+        The paragraph in English, with the limit on a risk if that is the target, the adversary, and the condition on
+        the noise.
     """
     setting = state.setting
     target = state.target
-    # What changes between two neighbouring data sets, for example "replacing one person".
+    # The difference of two neighbouring data sets, such as "replacing one person".
     unit = UNITS[setting.unit]
     if isinstance(setting.protected_unit, WindowedUnit):
         unit = describe_window(setting.protected_unit)
     change = _CHANGES[setting.relation]
 
-    # The bounds: the factor e^ε on probabilities, and the added δ as a power of ten.
     largest_exponent = 700.0  # e^700 is close to the largest double
     factor = f"{math.exp(min(target.epsilon, largest_exponent)):.4g}"
     log10_delta = target.log_delta / math.log(10.0)

@@ -23,16 +23,19 @@ _TRIAL = "what-if"
 class WhatIf:
     """Answer to the question whether a ledger's budget can pay for some runs of a mechanism (a job).
 
+    A slot is a budget for runs that are not planned yet.
+
     Attributes:
         fits: whether the job could be reserved now.
         count: number of runs of the job.
         item: name of the item of the plan that would pay; None if a slot would.
-        slot: kind of the slot, a part of the budget for unplanned runs, that would pay; None if the plan would.
+        slot: kind of the slot that would pay; None if the plan would.
         charge: cost in the slot; None if the plan would pay, or if the job does not fit.
-        reason: why the job does not fit, as a sentence; None if it fits.
-        nearest: figures of the nearest jobs that fit, such as `largest_count`; empty if the job fits.
-        scarcest: the resource that runs out first: after the job if the job fits, otherwise now.
-        held_by_others: amounts that present reservations hold, by the kind of the slot and the name of the part.
+        reason: sentence that says why the job does not fit; None if it fits.
+        nearest: parameters with which a job would fit, such as `largest_count`; empty if the job fits or none is known.
+        scarcest: resource with the largest used fraction, after the job if it fits, otherwise now; None if there is
+            none.
+        held_by_others: amounts that present reservations hold, by the kind of the slot and the name of the amount.
     """
 
     fits: bool
@@ -59,24 +62,23 @@ def what_if(
 ) -> WhatIf:
     """Return whether a ledger could pay for some runs of a mechanism (a job) now, and at which cost.
 
-    The answer is that of `moves.reserve` with the same arguments. If the job does not fit, it has the reason and the
-    nearest jobs that fit.
+    The answer is that of `moves.reserve` with the same arguments, but nothing is reserved.
 
     Args:
         state: the ledger, which does not change.
-        spec: mechanism of the job. None takes the item's mechanism.
+        spec: mechanism of the job; None for the mechanism of the item.
         item: name of an item of the plan.
         slot: kind of the slot, a budget for unplanned runs, that is charged.
-        count: number of runs. None means all steps of the spec or, without a spec, all free runs of the item.
-        eta: η that the job may take from a Gaussian slot.
+        count: number of runs; None for all steps of the spec or, without a spec, all free runs of the item.
+        eta: δ that the job may take from a Gaussian slot in addition to its μ².
         delta: δ that each run may take.
-        rough: whether to compute only a quick price, which may be a little too high, and no nearest jobs.
+        rough: True for a quick price, which may be a little too high, without the nearest jobs that fit.
 
     Returns:
-        The charge if the job fits, and otherwise the reason with the nearest jobs that fit.
+        The charge if the job fits; otherwise the reason, with the nearest jobs that fit.
 
     Raises:
-        InvalidInput: the request contradicts itself.
+        InvalidInput: the arguments contradict each other.
     """
     steps = 1
     if spec is not None:
@@ -90,7 +92,7 @@ def what_if(
         scarcest=find_scarcest(state),
         held_by_others=held_amounts,
     )
-    # Try the reservation on a copy of the state, which is dropped afterwards.
+    # `moves.reserve` returns a new state and does not change the given one.
     try:
         after = moves.reserve(
             state, _TRIAL, spec=spec, item=item, slot=slot, count=count, eta=eta, delta=delta, rough=rough
@@ -117,14 +119,7 @@ def what_if(
 
 
 def _reserved_amounts(slot: Slot) -> Amounts:
-    """Return the reserved amount of every part of a slot; an amount that is not reserved is 0.
-
-    Args:
-        slot: part of a privacy budget, with amounts by name, such as `rho` and `delta`.
-
-    Returns:
-        The amounts, by the names of the parts.
-    """
+    """Return the reserved part of every amount of a slot, by the name of the amount, such as `rho` or `delta`."""
     return {part: slot.reserved.get(part, ZERO) for part in slot.capacity}
 
 
@@ -138,25 +133,24 @@ def add_nearest(
     eta: Amount | None = None,
     delta: Amount | None = None,
 ) -> LedgerExhausted:
-    """Add to a rejection the nearest requests that would fit: the most runs, and the least noise.
+    """Add to an error the nearest jobs that would fit into the slot: those with fewer runs, or with more noise.
 
     Args:
         error: the error that `moves.reserve` raised, because the slot (a budget) has too little left.
         state: the ledger.
-        spec: mechanism of the job.
-        slot: kind of the slot.
-        count: number of runs. None means all steps of the spec.
-        eta: η, the δ that the job may add to the profile of a Gaussian slot (a budget in μ²).
+        spec: mechanism of the job; None if it was not given.
+        slot: kind of the slot; None if no slot was charged.
+        count: number of runs; None for all steps of the spec.
+        eta: δ that the job may take from a Gaussian slot in addition to its μ².
         delta: δ that each run may take from a slot in ρ or in ε.
 
     Returns:
-        A new error with the nearest jobs. The same error if it has them already, or if there is no slot or no spec.
+        A new error with the nearest jobs. The same error if it has them already, or without a slot or a spec.
     """
-    # Only a slot that prices a given mechanism leads to other jobs.
     chosen = state.slot(slot) if slot is not None else None
     if chosen is None or spec is None or error.nearest:
         return error
-    # Search with the mechanism of one step, as the reservation did.
+    # A slot is charged for steps, so a spec of several steps becomes that many runs of one step.
     step, runs = steps_of(spec)
     request = ChargeRequest(setting=state.setting, spec=step, count=count or runs, eta=eta, delta=delta)
     return LedgerExhausted(error.message, error.condition, nearest_fits(request, chosen), error.considered)

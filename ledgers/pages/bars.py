@@ -1,4 +1,4 @@
-"""Bars of compartments: the used, held and remaining amounts, in words and as places of a drawing."""
+"""Bars that show the used, reserved and remaining amounts of a ledger, as texts and as positions in a drawing."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ WIDTH = 600.0
 
 @dataclass(frozen=True)
 class Bar:
-    """Bar of a drawing that shows how much of a ledger's planned item or of an amount of its budget is used.
+    """Bar of a drawing that shows how much of a planned item, or of an amount of a ledger's budget, is used.
 
     Attributes:
         name: label of the bar.
         used: end of the used part, from 0 to `WIDTH`.
-        held: end of the reserved part, which follows the used part.
+        held: end of the reserved part, which follows the used part; from `used` to `WIDTH`.
         words: amounts as a text.
     """
 
@@ -31,7 +31,7 @@ class Bar:
 
 
 def bars(ledger: JsonObject) -> list[Bar]:
-    """Return a bar for each item of a ledger's plan and for each amount of its slots (budgets).
+    """Return a bar for each item of a ledger's plan, and for each amount of its slots (budgets for unplanned runs).
 
     Args:
         ledger: answer about a ledger, as a JSON object.
@@ -43,20 +43,17 @@ def bars(ledger: JsonObject) -> list[Bar]:
 
 
 def _plan(items: list[JsonObject]) -> Iterator[Bar]:
-    """Yield the bars of the items of a ledger's plan, which show committed and reserved runs.
+    """Yield a bar for each item of a ledger's plan, which shows its committed and reserved runs.
 
     Args:
-        items: JSON objects of the items, mechanisms with numbers of runs.
-
-    Yields:
-        One bar for each item.
+        items: JSON objects of the items, that is, of mechanisms with numbers of runs.
     """
     for item in items:
         committed = item["committed"]
         reserved = item["reserved"]
         planned = item["planned"]
         free = planned - committed - reserved
-        # Free runs of jobs that were stopped early are named, because the ledger has paid for them already.
+        # Free runs of jobs that were stopped early are paid for already, so the text counts them.
         credit = ""
         if item["credit"]:
             credit = f", {item['credit']} of them credit of jobs that were stopped early"
@@ -65,13 +62,10 @@ def _plan(items: list[JsonObject]) -> Iterator[Bar]:
 
 
 def _slots(slots: list[JsonObject]) -> Iterator[Bar]:
-    """Yield the bars of the amounts of a ledger's slots, which show used and reserved amounts.
+    """Yield a bar for each amount of a ledger's slots, which shows its used and reserved parts.
 
     Args:
-        slots: JSON objects of the slots, budgets for runs outside the plan.
-
-    Yields:
-        One bar for each amount.
+        slots: JSON objects of the slots, that is, of budgets for runs outside the plan.
     """
     for slot in slots:
         for part, capacity in slot["capacity"].items():
@@ -83,19 +77,16 @@ def _slots(slots: list[JsonObject]) -> Iterator[Bar]:
 
 
 def _bar(name: str, used: Any, reserved: Any, capacity: Any, words: str) -> Bar:
-    """Return a bar with its amounts in proportion to the capacity. A bar without capacity is drawn as full.
+    """Return a bar that shows a used and a reserved amount in proportion to a capacity.
 
-    The bar has the committed amount first, and then the reserved amount.
+    Amounts are numbers or decimal strings. A bar with capacity 0 is drawn as used completely.
 
     Args:
         name: label of the bar.
-        used: committed amount, a number or a decimal string, like the other amounts.
+        used: used amount.
         reserved: reserved amount.
-        capacity: amount of the whole bar.
+        capacity: amount of the complete bar.
         words: amounts as a text.
-
-    Returns:
-        The bar, with positions from 0 to `WIDTH`.
     """
     total = Fraction(capacity)
     if total == 0:
@@ -106,13 +97,10 @@ def _bar(name: str, used: Any, reserved: Any, capacity: Any, words: str) -> Bar:
 
 
 def _position(share: Fraction) -> float:
-    """Return the position in the drawing of a share of the capacity.
+    """Return the position of a share of the capacity in the drawing, rounded to two decimal places.
 
     Args:
-        share: share, at least 0. Shares above 1 are drawn as 1.
-
-    Returns:
-        A number from 0 to `WIDTH`, rounded to two decimal places.
+        share: number of at least 0; above 1 it counts as 1.
     """
     visible_share = float(min(share, Fraction(1)))
     return round(WIDTH * visible_share, 2)

@@ -42,11 +42,11 @@ _ESCAPES: Final = {ord(character): f"\\u{ord(character):04x}" for character in "
 def page(report: Record, key: SigningKey) -> str:
     """Return a ledger's report as a signed page of HTML. Equal reports and keys give equal pages.
 
-    The signature covers the report and the digest of the whole page with a placeholder in place of the signature.
+    The signature covers the report and the digest of the page, in which a placeholder replaces the signature.
 
     Args:
         report: the report, as `book.reports.report` returns it.
-        key: key of the log, which signs the page.
+        key: key of the ledger's log, which signs the page.
 
     Returns:
         The HTML text, with the report and the signature in it.
@@ -59,19 +59,19 @@ def page(report: Record, key: SigningKey) -> str:
 def open_page(text: str, keys: Iterable[PublicKey]) -> tuple[JsonRecord, PublicKey]:
     """Verify a signed page of a ledger, and return its report and the key that signed it.
 
-    The signature covers every byte of the page. The log's signed head (size and Merkle root) in the report is verified,
-    too.
+    The signature covers every byte of the page. The checkpoint in the report, that is, the signed size and Merkle root
+    of the log, is verified too.
 
     Args:
         text: HTML of the page.
         keys: trusted keys of the log.
 
     Returns:
-        The report, and the key.
+        The report, and the key that signed the page.
 
     Raises:
         Malformed: the text is not a page of a ledger.
-        NotVerified: no trusted key signed the page, or it was changed afterwards.
+        NotVerified: no trusted key signed the page and its checkpoint, or one of them was changed afterwards.
     """
     trusted = tuple(keys)
     report, signature = _read_data(text)
@@ -87,25 +87,18 @@ def open_page(text: str, keys: Iterable[PublicKey]) -> tuple[JsonRecord, PublicK
 
 
 def is_page(text: str) -> bool:
-    """Return whether a text is meant to be the page of a ledger's report.
-
-    Args:
-        text: content of a file.
-
-    Returns:
-        True if the text begins like HTML and has the place of the data.
-    """
+    """Return whether a text looks like the page of a ledger's report: HTML with the element for the report's data."""
     return text.lstrip().startswith("<!DOCTYPE html>") and OPENING in text
 
 
 def checkpoint_of(text: str) -> str:
-    """Return the signed head of the log (size and Merkle root) in a page, without verifying it.
+    """Return the checkpoint (signed size and Merkle root of the log) in a page, without verifying it.
 
     Args:
         text: HTML of the page.
 
     Returns:
-        The text of the signed note.
+        The text of the checkpoint, a signed note.
 
     Raises:
         Malformed: the text is not a page of a ledger.
@@ -117,16 +110,14 @@ def checkpoint_of(text: str) -> str:
 def _read_data(text: str) -> tuple[JsonRecord, str]:
     """Extract the report and the signature from the text of a page, without verifying them.
 
-    The page contains the report as canonical JSON, between two markers, and the signature between two others.
-
     Args:
         text: HTML of the page.
 
     Returns:
-        The record of the report, and the text of the signature.
+        The report, and the text of the signature.
 
     Raises:
-        Malformed: the page is too long, lacks a part, or its data are not in canonical form.
+        Malformed: the page is longer than `LONGEST`, lacks a part, or its data are not in canonical form.
     """
     if len(text) > LONGEST or text.count(OPENING) != 1 or text.count(BEFORE) != 1:
         raise Malformed("is not a page of a ledger, or a part of it is missing")
@@ -137,7 +128,7 @@ def _read_data(text: str) -> tuple[JsonRecord, str]:
     if not closing or not after or not signature:
         raise Malformed("the page ends within its data")
     record = read_json(data.encode("utf-8", "surrogatepass"))
-    # Another form of the same data is rejected, so that the signed page has one form only.
+    # Any other form of the same data is rejected, so that a signed report has only one form.
     if canonical(record).decode().translate(_ESCAPES) != data:
         raise Malformed("the data of the page are not in their canonical form")
     return record, signature
@@ -146,15 +137,11 @@ def _read_data(text: str) -> tuple[JsonRecord, str]:
 def _render(report: Record, key: PublicKey) -> str:
     """Return the HTML of a report, with a placeholder for the signature.
 
-    The signature covers this text, and replaces the placeholder afterwards. The report is in the page twice: as tables
-    and drawings for people, and as JSON for programs.
+    The report is in the page twice: as tables and drawings for people, and as JSON for programs.
 
     Args:
         report: report of a ledger.
-        key: public key that will sign the page, for display.
-
-    Returns:
-        The whole page as HTML text.
+        key: public part of the key that will sign the page, for display.
     """
     ledger: JsonObject = report["ledger"]
     target = ledger["target"]
@@ -173,7 +160,7 @@ def _render(report: Record, key: PublicKey) -> str:
         unsigned=UNSIGNED,
     )
 
-    # Escaped characters cannot end the element of the page that contains the data.
+    # The escapes replace "<", ">" and "&", so that no text in the data can end its HTML element.
     data = canonical(report).decode().translate(_ESCAPES)
     return visible.replace(OPENING + CLOSING, OPENING + data + CLOSING, 1)
 
@@ -190,7 +177,7 @@ def _draw_curve(ledger: JsonObject) -> Drawing | None:
     points: list[JsonObject] = []
     for point in ledger["curve"]:
         log10_delta = float(point["log10_delta"])
-        bounds = {"lower": log10_delta, "upper": log10_delta}  # the drawing can show a band, and here it is a line
+        bounds = {"lower": log10_delta, "upper": log10_delta}  # equal bounds, because only upper bounds are known
         points.append({"epsilon": float(point["epsilon"]), "log10_delta": bounds})
     points.sort(key=lambda point: point["epsilon"])
     target = float(ledger["target"]["epsilon"]), float(ledger["target"]["log10_delta"])
@@ -199,12 +186,9 @@ def _draw_curve(ledger: JsonObject) -> Drawing | None:
 
 @cache
 def _template() -> Template:
-    """Load the template of a page. It is loaded once in a process.
+    """Load the template of a page, once in a process.
 
-    Values are escaped, so that a name of a ledger cannot add elements to the page.
-
-    Returns:
-        The template, ready to be rendered with the values of a ledger.
+    It escapes values, so that a text such as the name of a ledger cannot add elements to the page.
 
     Raises:
         MissingExtra: the packages of the extra `reports` are not installed.

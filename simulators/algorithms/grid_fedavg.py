@@ -66,8 +66,9 @@ class GridFedavgRun:
         """Check that the fields for clipping and for noise fit together.
 
         Raises:
-            InvalidInput: a clipping norm is missing or superfluous, or both kinds of noise are given. Or noise levels
-                come without decay rate, or the reverse. Or the number of trials is odd.
+            InvalidInput: one of these requirements is violated. A clipping norm is given if and only if updates are
+                clipped. A decay rate is given if and only if `noise_levels` is positive. `trials` is even, and is not
+                given with `noise_levels`.
         """
         if (self.scaling == "clipped") != (self.clipping_norm is not None):
             raise InvalidInput.at("/clipping_norm", "goes with scaling clipped, and it with a clipping_norm")
@@ -82,10 +83,10 @@ class GridFedavgRun:
 def scale_updates(run: GridFedavgRun, updates: Floats) -> Floats:
     """Scale updates to norm at most 1, up to rounding.
 
-    Without a clipping norm each update u becomes u/‖u‖. With the clipping norm C it becomes u · min(1/C, 1/‖u‖).
+    An update u becomes u/‖u‖ without a clipping norm, and u/max(C, ‖u‖) with the clipping norm C.
 
     Args:
-        run: parameters with the clipping norm; None normalises every update.
+        run: parameters with the clipping norm, which may be None.
         updates: client updates, (…, d), for d coordinates. An update with NaN or infinite entries becomes zeros.
 
     Returns:
@@ -101,18 +102,16 @@ def scale_updates(run: GridFedavgRun, updates: Floats) -> Floats:
 def draw_noise(
     run: GridFedavgRun, shape: tuple[int, ...], source: RandomSource, generators: Sequence[np.random.Generator]
 ) -> Floats:
-    """Draw integer noise in grid steps.
-
-    Binomial noise is drawn by numpy, in a time that does not depend on the number of trials.
+    """Draw integer noise in grid steps: Binomial noise with mean 0, or truncated discrete Laplace noise.
 
     Args:
-        run: parameters of the noise.
+        run: parameters of the noise: the number of trials, or the noise levels and the decay rate.
         shape: shape of the noise; the first axis counts repetitions.
         source: exact sampler of the discrete Laplace noise.
-        generators: one per repetition, for binomial noise.
+        generators: one per repetition, for Binomial noise.
 
     Returns:
-        Integers, as floats, of the given shape.
+        Integers, as floats, of the given shape. They are 0 if the run has 0 noise levels.
     """
     if run.trials is not None:
         draws = np.stack([generator.binomial(run.trials, 0.5, size=shape[1:]) for generator in generators])
@@ -133,8 +132,8 @@ def simulate(
         rounds: rounds after which the excess risk is measured.
 
     Returns:
-        The measured curves. The diagnostic `clipped_share` is the share of updates longer than the clipping norm; it is
-        1 for normalised updates.
+        The excess risks after the given rounds. The diagnostic `clipped_share` of a repetition is the share of updates
+        longer than the clipping norm or, for normalised updates, the share of updates that are not 0.
 
     Raises:
         InvalidInput: neither `noise_levels` nor `trials` (of Binomial noise) is given, or the run does not fit the
@@ -149,7 +148,7 @@ def simulate(
     excess = ExcessCurve(problem, rounds)
     clipped_share = np.zeros(len(generators))
 
-    # Messages are in grid steps, and the updates were divided by the clipping norm.
+    # Messages count grid steps of 1/s, and clipped updates were divided by the clipping norm.
     step_size = run.server_step_size * (run.clipping_norm or 1.0) / run.quantization_levels
     # A diverging repetition overflows, which is no error.
     with np.errstate(over="ignore", invalid="ignore"):
@@ -176,8 +175,8 @@ def _noisy_messages(
         generators: one per repetition, for Binomial noise.
 
     Returns:
-        Messages in grid steps, of the shape of the updates. The server averages them. Its own noise is therefore
-        divided by m and added to each message.
+        Messages in grid steps, of the shape of the updates. Noise of the server belongs to the sum of the messages: a
+        share of 1/m is added to each message.
     """
     messages = stochastic_rounding(scale_updates(run, updates), run.quantization_levels, source).astype(np.float64)
     if run.noise_at == "clients":
@@ -187,14 +186,11 @@ def _noisy_messages(
 
 
 def rounds_of(problem: SimulatedProblem, run: GridFedavgRun) -> int:
-    """Return the number of rounds K of a run, after a check of the number of participants.
+    """Return the number of rounds of a run, after a check of the number of participants.
 
     Args:
         problem: learning problem with its clients.
-        run: parameters of the run, with its rounds and its participants per round.
-
-    Returns:
-        The number of rounds K. In each round, participants send an update of the model to the server.
+        run: parameters of the run.
 
     Raises:
         InvalidInput: there are more participants than clients.
@@ -205,9 +201,9 @@ def rounds_of(problem: SimulatedProblem, run: GridFedavgRun) -> int:
 
 
 def work_of(problem: SimulatedProblem, run: GridFedavgRun) -> Work:
-    """Estimate the work of one repetition: gradients, and about 40 operations per rounded coordinate.
+    """Estimate the work of one repetition: gradients, and the rounding and the noise of messages.
 
-    The factors are rough. `operations` counts array entries and `calls` numpy calls; `bytes` counts doubles of 8 bytes.
+    The factors are rough estimates. `operations` counts array entries, and `calls` counts numpy calls.
 
     Args:
         problem: learning problem.
@@ -217,7 +213,8 @@ def work_of(problem: SimulatedProblem, run: GridFedavgRun) -> Work:
         Estimated operations, numpy calls and bytes of memory.
     """
     gradients = local_work(problem, participants=run.participants, rounds=run.rounds, local_steps=run.local_steps)
-    # Coordinates of all messages of one round. Each is rounded and gets noise.
+    # Coordinates of all messages of one round. Rounding and noise take about 40 array entries for each, and need about
+    # 15 doubles of 8 bytes.
     coordinates = float(run.participants * problem.dimension)
     return Work(
         operations=gradients.operations + run.rounds * (40.0 * coordinates + 300.0),

@@ -70,15 +70,10 @@ Run = TypeAliasType(
 
 
 def algorithm_of(run: AnyRun) -> SimulatedAlgorithm:
-    """Return the algorithm to which a run belongs, by the class of the run.
-
-    Every simulated algorithm has its own class of run parameters.
+    """Return the algorithm of a simulated run, which is determined by the class of the run's parameters.
 
     Args:
         run: parameters of a simulated run.
-
-    Returns:
-        The first algorithm in `ALGORITHMS` with a class of runs that has `run` as an instance.
 
     Raises:
         InvalidInput: no algorithm has runs of this class.

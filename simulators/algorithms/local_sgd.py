@@ -66,8 +66,8 @@ def simulate(
         rounds: rounds after which the excess risk is measured.
 
     Returns:
-        The measured curves. The diagnostic `largest_gradient_norm` is the largest norm of the mean gradient of a
-        client's batch.
+        The excess risks after the given rounds. The diagnostic `largest_gradient_norm` of a repetition is the largest
+        norm of the mean gradient of a client's batch.
 
     Raises:
         InvalidInput: the noise is missing, or the run does not fit the problem.
@@ -76,7 +76,7 @@ def simulate(
         raise InvalidInput.at("/noise_std", "is calibrated before a run")
     rounds_of(problem, run)  # checks the run against the problem
 
-    # A server step of size 1 along start − local moves to the mean of the clients' models.
+    # A step of size 1 along the mean of start − local moves the server to the mean of the clients' models.
     zeros = np.zeros((len(generators), problem.dimension))
     server = AveragedDescent(zeros, step_size=1.0, fading=1.0, project=problem.project)
     largest = np.zeros(len(generators))
@@ -102,17 +102,14 @@ def _participants(problem: SimulatedProblem, run: LocalSgdRun) -> int:
 
 
 def _reporting(problem: SimulatedProblem, run: LocalSgdRun) -> Reporting:
-    """Return which clients and records take part in a run, with every local step as a round of one batch.
+    """Return the participation and the batches of a run, where every local step counts as a round.
 
     Args:
         problem: learning problem.
         run: parameters of the run.
 
-    Returns:
-        The numbers of participants, batch records and local steps, which are counted as rounds.
-
     Raises:
-        InvalidInput: the run does not fit the problem.
+        InvalidInput: there are more participants than clients, or a batch exceeds a client's records.
     """
     return reporting_for(
         problem,
@@ -126,9 +123,9 @@ def _reporting(problem: SimulatedProblem, run: LocalSgdRun) -> Reporting:
 def _steps(
     problem: SimulatedProblem, run: LocalSgdRun, generators: Sequence[np.random.Generator], data: Sequence[Indices]
 ) -> Iterator[RoundDraws]:
-    """Yield the random draws of the local steps of one round, for all repetitions together.
+    """Yield the random variables of each local step of one round, for all repetitions together.
 
-    The participants are the same in every step, and each step has fresh batches and noise.
+    The participants are the same in every step. Each step has fresh batches and noise.
 
     Args:
         problem: learning problem.
@@ -138,7 +135,7 @@ def _steps(
             records of a client.
 
     Yields:
-        One entry per local step, with the participants, their records and the normal draws.
+        The participants, their records, and standard normal variables for the noise of one local step.
     """
     draws = [_draw_round(problem, run, generator, rows) for generator, rows in zip(generators, data, strict=True)]
     participants = np.stack([draw.participants for draw in draws])
@@ -150,10 +147,10 @@ def _steps(
 
 
 class _LocalDraws(NamedTuple):
-    """Draws of one round of one repetition, with m participants and E local steps.
+    """Random variables of one round of one repetition, with m participants and E local steps.
 
     Attributes:
-        participants: indices of the participants, (m).
+        participants: indices of the participants, (m,).
         batches: indices of the records of each batch in the participant's population, (E, m, batch size).
         normal: standard normal variables for the noise, (E, m, d), for d coordinates.
     """
@@ -173,9 +170,6 @@ def _draw_round(
         run: parameters of the run.
         generator: generator of the repetition.
         data: indices of the clients' records in their populations, (N, n), for N clients and n records of a client.
-
-    Returns:
-        The draws of one repetition for all local steps of the round.
     """
     count = _participants(problem, run)
     participants = subsets(generator, (), problem.clients, count)
@@ -186,28 +180,23 @@ def _draw_round(
 
 
 def rounds_of(problem: SimulatedProblem, run: LocalSgdRun) -> int:
-    """Return the number of rounds R of a run, and check that the run fits the problem.
-
-    A run fits if its participants and batches are possible with the problem's clients and records.
+    """Return the number of rounds of a run, after a check that the run fits the problem.
 
     Args:
         problem: learning problem, with its clients and their records.
-        run: parameters of the run, with the number of rounds.
-
-    Returns:
-        The number of rounds R. In each round, participants take several local gradient steps.
+        run: parameters of the run.
 
     Raises:
-        InvalidInput: the run does not fit the problem.
+        InvalidInput: there are more participants than clients, or a batch exceeds a client's records.
     """
     _reporting(problem, run)
     return run.rounds
 
 
 def work_of(problem: SimulatedProblem, run: LocalSgdRun) -> Work:
-    """Estimate the computing work of one repetition of noisy local SGD: random draws, reading records, and gradients.
+    """Estimate the work of one repetition of noisy local SGD: random numbers, reading records, and gradients.
 
-    The factors are rough. `operations` counts array entries and `calls` numpy calls; `bytes` counts doubles of 8 bytes.
+    The factors are rough estimates. `operations` counts array entries, and `calls` counts numpy calls.
 
     Args:
         problem: learning problem.
@@ -225,11 +214,11 @@ def work_of(problem: SimulatedProblem, run: LocalSgdRun) -> Work:
     # ten vectors of the size of a model.
     steps = float(run.rounds * run.local_steps)
     step_operations = batch_entries + participants * (2.0 * records + 10.0 * dimension)
-    draws_in_memory = run.local_steps * participants * (2.0 * records + 2.0 * dimension)
+    random_numbers = run.local_steps * participants * (2.0 * records + 2.0 * dimension)
     return Work(
         operations=problem.clients * records + steps * step_operations,
         calls=NUMPY_CALLS * steps,
-        bytes=8.0 * (problem.clients * records + 2.0 * batch_entries + draws_in_memory),
+        bytes=8.0 * (problem.clients * records + 2.0 * batch_entries + random_numbers),  # doubles have 8 bytes
     )
 
 

@@ -84,7 +84,7 @@ class MbSgdShape:
     noise_std: Annotated[float | None, NOISE] = None
 
     def check(self) -> None:
-        """Check that a run with noise has a step size."""
+        """Require a step size if `noise_std` is given, because only a calibration chooses one."""
         if self.noise_std is not None and self.step_size is None:
             raise InvalidInput.at("/step_size", "is needed with noise_std", allowed=STEP.allowed)
 
@@ -156,14 +156,14 @@ class MbSgdRun(MbSgdShape):
 
 
 def reporting_of(problem: SimulatedProblem, run: MbSgdShape) -> Reporting:
-    """Return the participants and batches of a run on a problem, after checking that they fit.
+    """Return the participation and the batches of a run on a problem, after a check that they fit.
 
     Args:
         problem: learning problem.
         run: parameters of the run.
 
     Returns:
-        The numbers of participants and of records per batch, with the kind of sampling.
+        The (largest) number of participants, the records in a batch, the kind of sampling, and the clients' groups.
 
     Raises:
         InvalidInput: there are more participants than clients, or a batch exceeds the client's records.
@@ -179,17 +179,17 @@ def reporting_of(problem: SimulatedProblem, run: MbSgdShape) -> Reporting:
 
 
 def fading(problem: SimulatedProblem, run: MbSgdShape) -> float:
-    """Return the factor by which each round shrinks the weights of earlier iterates in the average.
+    """Return the weight of an iterate in the averaged output, divided by the weight of the next iterate.
 
-    It is 1/`averaging_ratio`, by default 1 − ημ, for the step size η and the strong convexity μ of the objective. If
-    clients have weights, μ is the strong convexity of the loss with the smallest weight.
+    It is 1/`averaging_ratio`. By default it is max(1 − ημ, 0), for the step size η and the strong convexity μ of the
+    objective. If clients have weights, μ is the strong convexity of the loss with the smallest weight.
 
     Args:
         problem: learning problem.
         run: parameters of the run.
 
     Returns:
-        The factor; 1 gives all rounds equal weight.
+        The quotient, in [0, 1]. With 1 all iterates have equal weight; with 0 only the last one has weight.
     """
     if run.averaging_ratio is not None:
         return 1.0 / run.averaging_ratio
@@ -201,9 +201,10 @@ def fading(problem: SimulatedProblem, run: MbSgdShape) -> float:
 def simulate(
     problem: SimulatedProblem, run: MbSgdShape, generators: Sequence[np.random.Generator], rounds: tuple[int, ...]
 ) -> Curves:
-    """Run Algorithm 1 of Lowy and Razaviyayn once per generator, and measure the excess risk of the averaged iterates.
+    """Run noisy mini-batch SGD once per generator, and measure the excess risk of the averaged iterates.
 
-    In every round, participants send the noisy mean gradient of a batch, and the server takes a projected step.
+    In every round of this Algorithm 1 of Lowy and Razaviyayn, participants send the noisy mean gradient of a batch, and
+    the server takes a projected step.
 
     Args:
         problem: learning problem.
@@ -228,7 +229,6 @@ def simulate(
     projected_rounds = np.zeros(len(generators))
     excess = ExcessCurve(problem, rounds)
 
-    # Messages may be rounded, and weighted if the number of participants is random.
     compression = None if run.levels is None else Compression(run.levels, generators)
     message_weights = None
     if run.count_distribution is not None:
@@ -242,7 +242,7 @@ def simulate(
             messages = next(message_weights)[..., None] * messages
         server.receive(messages)
 
-        # The model differs before and after projection if the step left the domain.
+        # Projection changes the model if and only if the step left the domain.
         left_domain = np.any(server.moved != server.model, axis=1)
         projected_rounds += left_domain
         largest = np.maximum(largest, largest_norm(gradients, draws, reporting))
@@ -252,28 +252,24 @@ def simulate(
 
 
 def rounds_of(problem: SimulatedProblem, run: MbSgdShape) -> int:
-    """Return the number of rounds R of a run, and check that the run fits the problem.
-
-    A run fits if its participants, batches and client groups are possible with the problem's clients and records.
+    """Return the number of rounds of a run, after a check that the run fits the problem.
 
     Args:
         problem: learning problem, with its clients and their records.
-        run: parameters of the run, with the number of rounds.
-
-    Returns:
-        The number of rounds R, in which participants send a mean gradient to the server.
+        run: parameters of the run.
 
     Raises:
-        InvalidInput: the run does not fit the problem.
+        InvalidInput: the participants, batches or client groups are not possible with the problem's clients and
+            records.
     """
     reporting_of(problem, run)
     return run.rounds
 
 
 def work_of(problem: SimulatedProblem, run: MbSgdShape) -> Work:
-    """Estimate the cost of one repetition of a run.
+    """Estimate the work of one repetition of a run.
 
-    Rounding of messages costs about 8 array entries for each coordinate, and 15 calls of numpy for each round.
+    The factors are rough estimates. `operations` counts array entries, and `calls` counts numpy calls.
 
     Args:
         problem: learning problem.
@@ -285,7 +281,7 @@ def work_of(problem: SimulatedProblem, run: MbSgdShape) -> Work:
     work = work_of_reports(problem, reporting_of(problem, run))
     if run.levels is None:
         return work
-    # The cost of rounding is added to that of the gradients.
+    # Rounding takes about 8 array entries for each coordinate of a message, and 15 numpy calls for each round.
     participants = float(run.most_participants or problem.clients)
     coordinates = participants * problem.dimension
     rounding_operations = 8.0 * run.rounds * coordinates
@@ -294,13 +290,13 @@ def work_of(problem: SimulatedProblem, run: MbSgdShape) -> Work:
 
 
 def work_of_reports(problem: SimulatedProblem, reporting: Reporting) -> Work:
-    """Estimate the computing work of one repetition of noisy mini-batch SGD: random draws, records and gradients.
+    """Estimate the work of one repetition of noisy mini-batch SGD: random numbers, reading records, and gradients.
 
-    The factors are rough. `operations` counts array entries and `calls` numpy calls; `bytes` counts doubles of 8 bytes.
+    The factors are rough estimates. `operations` counts array entries, and `calls` counts numpy calls.
 
     Args:
         problem: learning problem.
-        reporting: participation in the run, with the records of a client and the participants in a round.
+        reporting: participation and batches of the run.
 
     Returns:
         Estimated operations, numpy calls and bytes of memory.
@@ -308,9 +304,9 @@ def work_of_reports(problem: SimulatedProblem, reporting: Reporting) -> Work:
     records, participants, dimension = reporting.samples_per_client, reporting.participants, problem.dimension
     all_records = problem.clients * records
     batch_records = records_read(reporting)
-    # Numbers that are needed to choose one batch: one for each record read, or one for each of the client's records.
-    draws_per_record_read = reporting.sampling in ("full", "with-replacement")
-    keys = batch_records if draws_per_record_read else records
+    # Random numbers for one batch: one for each record read, or one for each of the client's records.
+    needs_few_numbers = reporting.sampling in ("full", "with-replacement")
+    random_numbers = batch_records if needs_few_numbers else records
 
     # Gradients of single records cost 1.5 times as much as their mean, and are stored.
     gradient_factor, copies = 1.0, 1.0
@@ -318,8 +314,8 @@ def work_of_reports(problem: SimulatedProblem, reporting: Reporting) -> Work:
         gradient_factor, copies = 1.5, 3.0
 
     entries = float(participants) * batch_records * (dimension + 4.0)
-    draw_operations = participants * (2.0 * keys + 6.0 * dimension)
-    doubles_per_round = participants * (2.0 * keys + batch_records + 2.0 * dimension)
+    draw_operations = participants * (2.0 * random_numbers + 6.0 * dimension)
+    doubles_per_round = participants * (2.0 * random_numbers + batch_records + 2.0 * dimension)
     doubles = all_records + (copies + 1.0) * entries + chunk_rounds(problem, reporting) * doubles_per_round
     return Work(
         operations=all_records + reporting.rounds * (gradient_factor * entries + draw_operations),

@@ -17,11 +17,11 @@ from epsilond.accountants.errors import InvalidInput
 
 @dataclass(frozen=True)
 class KnownFile:
-    """A file that a published data set consists of, with its name and checksum.
+    """File of a published data set, by its names and the checksum of its content.
 
     Attributes:
-        names: names under which it is published; the first one is the author's.
-        md5: MD5 of its content; None if no checksum of the original is known.
+        names: file names under which it is published, without `.gz`; the first one is the author's.
+        md5: MD5 of its unpacked content, in hexadecimal digits; None if no checksum of the original is known.
     """
 
     names: tuple[str, ...]
@@ -30,13 +30,13 @@ class KnownFile:
 
 @dataclass(frozen=True, kw_only=True)
 class DataFile:
-    """A file of a data set that was read.
+    """Record of which file of a data set was read.
 
     Attributes:
         data: name of the data set.
         name: name of the file in its folder.
-        md5: MD5 of its content, unpacked if it is a .gz file.
-        original: whether this is the MD5 of the original; None if no checksum of the original is known.
+        md5: MD5 of the bytes that were read, after unpacking if they were unpacked.
+        original: True if this is the MD5 of the original; None if no checksum of the original is known.
     """
 
     data: str
@@ -47,7 +47,7 @@ class DataFile:
 
 @dataclass(frozen=True)
 class FileContent:
-    """The content of a file of a data set.
+    """Bytes of a file of a data set, with the record of which file they are from.
 
     Attributes:
         content: bytes of the file, unpacked if it is a .gz file.
@@ -59,18 +59,18 @@ class FileContent:
 
 
 def read_known(folder: Path, file: KnownFile, *, data: str) -> FileContent:
-    """Return the content of a file, unpacked if it is a .gz file, with its checksum.
+    """Read a file of a data set, unpack it if it is a .gz file, and compare its checksum with that of the original.
 
     Args:
         folder: folder of the data set.
-        file: the file.
-        data: name of the data set, for the pointer of an error.
+        file: names of the file, and the MD5 of the original if that is known.
+        data: name of the data set, for error messages.
 
     Returns:
         The unpacked bytes, with the name and the MD5 checksum of the file.
 
     Raises:
-        InvalidInput: the file is missing, cannot be read or unpacked, or is not the original.
+        InvalidInput: the file is missing, cannot be read, or differs from the original.
     """
     path = find_file(folder, file, data=data)
     try:
@@ -83,21 +83,23 @@ def read_known(folder: Path, file: KnownFile, *, data: str) -> FileContent:
     if file.md5 is not None and checksum != file.md5:
         message = f"{path.name} is not the original file: its MD5 is {checksum}, with {len(content)} bytes"
         raise InvalidInput.at(f"/data/{data}", message, allowed=file.md5)
-    # Without a known checksum, it cannot be decided whether the file is the original.
+    # A file that differs from a known checksum was rejected above, so that `original` is never False.
     original = None if file.md5 is None else True
     return FileContent(content, DataFile(data=data, name=path.name, md5=checksum, original=original))
 
 
 def identify(folder: Path, file: KnownFile, *, data: str) -> DataFile:
-    """Return the name and the checksum of a file that may be too large to be held in memory.
+    """Compute the checksum of a file that may be too large for the memory.
+
+    Unlike `read_known`, this function neither unpacks a .gz file nor compares its checksum with the original's.
 
     Args:
         folder: folder of the data set.
-        file: the file. No checksum of its original is known.
-        data: name of the data set, for the pointer of an error.
+        file: names of the file.
+        data: name of the data set, for error messages.
 
     Returns:
-        The name of the file and its MD5 checksum.
+        The name of the file and the MD5 of its bytes; `original` is None.
 
     Raises:
         InvalidInput: the file is missing or cannot be read.
@@ -112,18 +114,18 @@ def identify(folder: Path, file: KnownFile, *, data: str) -> DataFile:
 
 
 def find_file(folder: Path, file: KnownFile, *, data: str) -> Path:
-    """Return the path of a file of a data set, which may be under another known name or packed (.gz).
+    """Find a file of a data set in a folder, under any of its known names, plain or packed (.gz).
 
     Args:
         folder: folder of the data set.
-        file: the file.
-        data: name of the data set, for the pointer of an error.
+        file: names of the file, which are tried in order. Each plain file is tried before the packed one.
+        data: name of the data set, for error messages.
 
     Returns:
-        The path of an existing file.
+        The path of the first file that exists.
 
     Raises:
-        InvalidInput: no such file is in the folder.
+        InvalidInput: the folder has no file under these names.
     """
     for name in file.names:
         for path in (folder / name, folder / f"{name}.gz"):

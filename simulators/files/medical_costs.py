@@ -23,19 +23,20 @@ CODES: Mapping[str, tuple[str, ...]] = {
     "smoker": ("no", "yes"),
     "region": ("northeast", "northwest", "southeast", "southwest"),
 }
-"""Words of the categorical columns, in the order of their codes 0, 1, …: the alphabetical order."""
+"""Values of the categorical columns, in alphabetical order; a value is encoded as its position 0, 1, … here."""
 FEATURES = ("age", "sex", "bmi", "children", "smoker", "region")
 TARGET = "charges"
 
 
 @dataclass(frozen=True)
 class MedicalCosts:
-    """Features of insured persons, and their charges in dollars.
+    """Features of insured persons, and their medical charges.
 
     Attributes:
-        features: age, sex, body mass index, children, smoker and region, with categories as codes, (records, 6).
-        charges: charges of each person in dollars, (records).
-        files: the file that they were read from.
+        features: age, sex, body mass index, number of children, smoker and region, one row for each person, (n, 6).
+            Sex, smoker and region are encoded as integers 0, 1, ….
+        charges: charges of each person in dollars, (n,).
+        files: name and checksum of the file with the data.
     """
 
     features: Floats
@@ -45,17 +46,18 @@ class MedicalCosts:
 
 @functools.cache
 def read_medical_costs(folder: Path) -> MedicalCosts:
-    """Return the features and the charges of all insured persons in the data set.
+    """Read the features and the charges of all insured persons in the data set.
+
+    Results are kept in memory, so that a folder is read once.
 
     Args:
-        folder: folder with the original `insurance.csv`.
+        folder: folder with the original `insurance.csv`, plain or packed (.gz).
 
     Returns:
-        Features, (persons, features), and charges in dollars, (persons,), with their file. Results are
-        kept in memory.
+        The features and the charges in dollars, one row for each person.
 
     Raises:
-        InvalidInput: the file is missing, not the original, or of another format.
+        InvalidInput: the file is missing, cannot be read, or differs from the original.
     """
     source = read_known(folder, FILE, data="medical-costs")
     text = source.content.decode("utf-8", errors="replace")
@@ -65,7 +67,7 @@ def read_medical_costs(folder: Path) -> MedicalCosts:
     if missing:
         raise InvalidInput.at("/data/medical-costs", f"{FILE.names[0]} has no column {', '.join(missing)}")
 
-    # Line 1 of the file has the names of the columns.
+    # Line 1 of the file is the header.
     numbered_rows = list(enumerate(reader, start=2))
     features = [[_number(row, name, line) for name in FEATURES] for line, row in numbered_rows]
     charges = [_number(row, TARGET, line) for line, row in numbered_rows]
@@ -81,14 +83,16 @@ def _number(row: Mapping[str, str | None], name: str, line: int) -> float:
         line: number of the row's line in the file, for errors.
 
     Returns:
-        The number; for a categorical column, the position of the value in the list of known words, from 0.
+        The number; for a categorical column, the position of the value in `CODES`, from 0.
 
     Raises:
-        InvalidInput: the value is not a number, or none of the known words.
+        InvalidInput: the value is not a number or, in a categorical column, is not in `CODES`.
     """
-    value = row[name] or ""
+    value = row[name] or ""  # a row that is too short has None
     try:
-        return float(CODES[name].index(value)) if name in CODES else float(value)
+        if name in CODES:
+            return float(CODES[name].index(value))
+        return float(value)
     except ValueError:
         message = f"line {line} of {FILE.names[0]} has {name} {value!r}"
         raise InvalidInput.at("/data/medical-costs", message) from None

@@ -74,24 +74,26 @@ class Author:
 
 @functools.lru_cache(maxsize=1)
 def read_authors(folder: Path, most: int, most_documents: int) -> tuple[Author, ...]:
-    """Return the first users of Stack Overflow with training and test documents, in the order of their identifiers.
+    """Read the first users of Stack Overflow, by identifier, who have both training and test documents.
 
     Args:
         folder: folder with `stackoverflow.sqlite`.
         most: largest number of users.
-        most_documents: largest number of training documents of a user; the first ones are kept.
+        most_documents: largest number of training documents of a user; the first ones are kept. All test documents
+            are kept.
 
     Returns:
-        At most `most` users, each with training and test documents.
+        At most `most` users in the order of their identifiers, each with training and test documents.
 
     Raises:
-        InvalidInput: the file is missing, is not a SQLite database of this structure, or has a malformed document.
+        InvalidInput: the file is missing, is not a SQLite database of this structure, has no such user, or has a
+            malformed document.
         MissingExtra: protobuf is not installed.
     """
     with _open_database(folder) as database:
         names = [str(name) for (name,) in database.execute(IDENTIFIERS, (most,))]
         if not names:
-            raise _fault(f"{DATABASE.names[0]} has no user with both splits in the table client_metadata")
+            raise _structure_error(f"{DATABASE.names[0]} has no user with both splits in the table client_metadata")
         training = _read_split(database, "train", names, most_documents)
         test = _read_split(database, "test", names, None)
     return tuple(Author(name, tuple(training[name]), tuple(test[name])) for name in names)
@@ -99,18 +101,17 @@ def read_authors(folder: Path, most: int, most_documents: int) -> tuple[Author, 
 
 @contextmanager
 def _open_database(folder: Path) -> Iterator[sqlite3.Connection]:
-    """Open the database of the data set within a context, and check its tables.
-
-    The database is opened for reading only, and closed at the end of the context.
+    """Open the database of the data set for reading, check its tables, and close it at the end of the context.
 
     Args:
         folder: folder with `stackoverflow.sqlite`.
 
     Yields:
-        The connection. An SQLite error within the context becomes `InvalidInput`.
+        The connection.
 
     Raises:
-        InvalidInput: the file is missing, cannot be read, or lacks a table or a column.
+        InvalidInput: the file is missing, cannot be read, or lacks a table or a column; or an SQLite error occurs
+            within the context.
     """
     path = find_file(folder, DATABASE, data=DATA)
     try:
@@ -119,16 +120,16 @@ def _open_database(folder: Path) -> Iterator[sqlite3.Connection]:
                 _check_table(database, path.name, table, columns)
             yield database
     except sqlite3.Error as error:
-        raise _fault(f"{path.name} is not a complete SQLite database: {error}") from None
+        raise _structure_error(f"{path.name} is not a complete SQLite database: {error}") from None
 
 
 def _check_table(database: sqlite3.Connection, file: str, table: str, columns: Iterable[str]) -> None:
-    """Check that a table exists and has some columns.
+    """Check that a table exists and has the required columns.
 
     Args:
         database: the open database.
         file: name of its file, for the message.
-        table: name of the table.
+        table: name of the table; it becomes part of the SQL text.
         columns: names of the required columns.
 
     Raises:
@@ -136,16 +137,16 @@ def _check_table(database: sqlite3.Connection, file: str, table: str, columns: I
     """
     present = [row[1] for row in database.execute(f"PRAGMA table_info({table})")]
     if not present:
-        raise _fault(f"{file} has no table {table}")
+        raise _structure_error(f"{file} has no table {table}")
     missing = [column for column in columns if column not in present]
     if missing:
-        raise _fault(f"{file} has no column {', '.join(missing)} in the table {table}")
+        raise _structure_error(f"{file} has no column {', '.join(missing)} in the table {table}")
 
 
 def _read_split(
     database: sqlite3.Connection, split: str, names: Sequence[str], most: int | None
 ) -> Mapping[str, list[TaggedText]]:
-    """Return the documents of users in one split, by user.
+    """Read the documents of the given users in one split.
 
     Args:
         database: the open database.
@@ -154,14 +155,14 @@ def _read_split(
         most: largest number of documents of a user; None for all.
 
     Returns:
-        The documents of each user, in the order of the database.
+        The documents by user, in the order in which the database returns them.
 
     Raises:
-        InvalidInput: a user has no documents, or one is malformed.
+        InvalidInput: a user has no documents in the split, or a document is malformed.
+        MissingExtra: protobuf is not installed.
     """
     with extra("data", "Stack Overflow"):
         from epsilond.simulators.files.tf_example import MalformedExample, parse_texts  # noqa: PLC0415
-    # Each row of the query has the identifier of a user, and one document as a serialized example.
     documents: dict[str, list[TaggedText]] = defaultdict(list)
     for name, content in database.execute(DOCUMENTS, (split, json.dumps(names))):
         documents_of_user = documents[name]
@@ -171,21 +172,20 @@ def _read_split(
             tokens, title, tags = parse_texts(content, FIELDS)
         except MalformedExample as error:
             document = f"document {len(documents_of_user) + 1} of user {name} in the split {split}"
-            raise _fault(f"{DATABASE.names[0]}: {document} {error}") from None
+            raise _structure_error(f"{DATABASE.names[0]}: {document} {error}") from None
         words = (*tokens.split(), *title.split())
         documents_of_user.append(TaggedText(words, tuple(tags.split("|"))))
-    # Every requested user must have documents in this split.
     for name in names:
         if name not in documents:
-            raise _fault(f"{DATABASE.names[0]} has no documents of user {name} in the split {split}")
+            raise _structure_error(f"{DATABASE.names[0]} has no documents of user {name} in the split {split}")
     return documents
 
 
 def read_frequent_words(folder: Path, count: int) -> tuple[str, ...]:
-    """Return the most frequent words of the data set, from the first lines of its file of word counts.
+    """Read the most frequent words of the data set from the first lines of its file of word counts.
 
-    Each line of the file has a word, a space, and how often the word occurs. The most frequent word is in the first
-    line.
+    Each line of the file has a word, a space, and the number of its occurrences. The file has the most frequent word
+    in its first line; this function does not check the order.
 
     Args:
         folder: folder with `stackoverflow.word_count`.
@@ -205,24 +205,24 @@ def read_frequent_words(folder: Path, count: int) -> tuple[str, ...]:
         # The count follows the last space of the line.
         word, _, times = line.rpartition(" ")
         if not word or not times.isdecimal():
-            raise _fault(f"line {number} of {name} has no word and count: {line[:80]!r}")
+            raise _structure_error(f"line {number} of {name} has no word and count: {line[:80]!r}")
         words.append(word.strip())
     if len(words) < count:
-        raise _fault(f"{name} has {len(words)} words, and {count} are needed: it is truncated")
+        raise _structure_error(f"{name} has {len(words)} words, and {count} are needed: it is truncated")
     return tuple(words)
 
 
 def read_frequent_tags(folder: Path, count: int) -> tuple[str, ...]:
-    """Return the most frequent tags of the file of tag counts; of equally frequent ones, the first in the file.
+    """Read the most frequent tags of the data set from its file of tag counts.
 
-    The file is a JSON object from tags to the numbers of their occurrences.
+    The file is a JSON object that maps each tag to the number of its occurrences.
 
     Args:
         folder: folder with `stackoverflow.tag_count`.
-        count: number of tags.
+        count: number of tags to return, at least 0.
 
     Returns:
-        The tags, the most frequent one first.
+        The tags, the most frequent one first. Equally frequent tags are in the order of the file.
 
     Raises:
         InvalidInput: the file is missing, is not a JSON object of counts, or has too few tags.
@@ -232,16 +232,16 @@ def read_frequent_tags(folder: Path, count: int) -> tuple[str, ...]:
     try:
         counts = json.loads(source.content)
     except ValueError:
-        raise _fault(f"{name} is not a complete JSON file") from None
+        raise _structure_error(f"{name} is not a complete JSON file") from None
     if not isinstance(counts, dict) or not all(isinstance(times, int) for times in counts.values()):
-        raise _fault(f"{name} is not a JSON object with a count for each tag")
+        raise _structure_error(f"{name} is not a JSON object with a count for each tag")
     if len(counts) < count:
-        raise _fault(f"{name} has {len(counts)} tags, and {count} are needed: it is truncated")
-    # The sort is stable, so that equally frequent tags stay in the order of the file.
+        raise _structure_error(f"{name} has {len(counts)} tags, and {count} are needed: it is truncated")
+    # The sort is stable, also in reverse: equally frequent tags stay in the order of the file.
     by_frequency = sorted(counts, key=counts.__getitem__, reverse=True)
     return tuple(by_frequency[:count])
 
 
-def _fault(message: str) -> InvalidInput:
-    """Return the error that a file has another structure, with a message that names the file."""
+def _structure_error(message: str) -> InvalidInput:
+    """Return the error that a file of the data set does not have the expected structure."""
     return InvalidInput.at(f"/data/{DATA}", message)

@@ -24,7 +24,7 @@ LISTS: Final = {
 
 
 class MalformedExample(ValueError):
-    """Bytes that are no `tf.train.Example`, or one without a needed field."""
+    """Error that bytes are not a `tf.train.Example`, or that a required field is missing or is not a single text."""
 
 
 @functools.cache
@@ -47,7 +47,8 @@ def example_type() -> type[Message]:
         list_field = _add_field(feature, field_name, number, FieldProto.TYPE_MESSAGE, type_name=list_name)
         list_field.oneof_index = 0
 
-    # The message Features has a map from names to values of the type Feature, encoded as repeated entries.
+    # The message Features has a map from names to values of the type Feature. Protocol buffers encode a map as a
+    # repeated field of entries with a key and a value.
     features = file.message_type.add(name="Features")
     entry = features.nested_type.add(name="FeatureEntry")
     entry.options.map_entry = True
@@ -79,8 +80,8 @@ def _add_field(
         name: name of the field.
         number: number of the field in the encoding.
         kind: type of its values.
-        type_name: message type of its values, without the package; None for numbers and bytes.
-        repeated: whether it has any number of values.
+        type_name: message type of its values, without the package; None for numbers, strings and bytes.
+        repeated: True if the field is a list of values; False if it has at most one value.
 
     Returns:
         The new field, a part of `message`.
@@ -93,7 +94,7 @@ def _add_field(
 
 
 def parse_texts(content: bytes, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the texts of some fields of a serialized `tf.train.Example`.
+    """Parse a serialized `tf.train.Example`, and return the texts of the given fields.
 
     Args:
         content: the serialized message.
@@ -105,7 +106,7 @@ def parse_texts(content: bytes, names: tuple[str, ...]) -> tuple[str, ...]:
     Raises:
         MalformedExample: the bytes are not such a message, or a field is missing or is not a single text.
     """
-    example: Any = example_type()()  # its fields are known at run time only
+    example: Any = example_type()()  # Any, because type checkers do not know the fields of a class built at run time
     try:
         example.ParseFromString(content)
     except (DecodeError, TypeError):
@@ -114,7 +115,7 @@ def parse_texts(content: bytes, names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _parse_text(features: Mapping[str, Any], name: str) -> str:
-    """Return the text of one field of an example (a record in TensorFlow's format).
+    """Return the only text in one field of a `tf.train.Example`.
 
     Args:
         features: fields of the example by name.

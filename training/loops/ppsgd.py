@@ -22,9 +22,9 @@ from epsilond.training.steps.shared_and_own import OwnParts, SharedPart
 
 @dataclass(frozen=True)
 class ModelParts:
-    """How a client's model is composed of the shared part w, (d,), and the client's own part θ_i, (p,).
+    """Composition of a client's model from a shared part w, (d,), and the client's own part θ_i, (p,).
 
-    The model is the sum w + θ_i, with p = d, or the concatenation (w, θ_i) if there is an `own_start`.
+    The model is either the sum w + θ_i, with p = d, or the concatenation (w, θ_i).
 
     Attributes:
         shared_size: dimension d of w.
@@ -36,7 +36,7 @@ class ModelParts:
 
     @classmethod
     def of(cls, session: Session) -> ModelParts:
-        """Return how the models of a session are divided into a shared part and own parts."""
+        """Return the composition of a session's models: a concatenation if `own_start` is given, a sum otherwise."""
         return cls(len(session.start), session.own_start)
 
     def start(self, clients: int) -> Floats:
@@ -45,14 +45,14 @@ class ModelParts:
         return np.tile(own, (clients, 1))
 
     def models(self, shared: Floats, own: Floats) -> Floats:
-        """Return the whole models of M clients, one row each.
+        """Return the complete models of M clients from the shared part and their own parts.
 
         Args:
-            shared: shared part w, (d,), for d coordinates.
-            own: own parts θ_i of the clients, (M, p), for p own coordinates.
+            shared: shared part w, (d,).
+            own: own parts θ_i of the clients, (M, p).
 
         Returns:
-            The models: the sums w + θ_i, or w and θ_i one after another.
+            The models, one row for each client: the sums w + θ_i, (M, d), or the concatenations (w, θ_i), (M, d + p).
         """
         if self.own_start is None:
             return shared + own
@@ -60,13 +60,13 @@ class ModelParts:
         return np.concatenate([shared_rows, own], axis=1)
 
     def shared_gradient(self, gradients: Floats) -> Floats:
-        """Return the gradients by the shared part w, from the gradients by the whole models, one row per client."""
+        """Return the gradients with respect to the shared part w from those of complete models, one row per client."""
         if self.own_start is None:
             return gradients
         return gradients[:, : self.shared_size]
 
     def own_gradient(self, gradients: Floats) -> Floats:
-        """Return the gradients by the clients' own parts θ_i, from the gradients by the whole models."""
+        """Return the gradients with respect to the own parts θ_i from those of complete models, one row per client."""
         if self.own_start is None:
             return gradients
         return gradients[:, self.shared_size :]
@@ -74,18 +74,18 @@ class ModelParts:
 
 @dataclass(frozen=True, kw_only=True)
 class PpsgdRun:
-    """A run of PPSGD, in which clients share a part of their models and each keeps a part of its own.
+    """Run of PPSGD (personalised private SGD), where a model has a shared part and a part of the client's own.
 
     Attributes:
-        rounds: number of rounds.
+        rounds: largest number of rounds.
         rate: participation rate q, the probability that a client participates in a round.
         participants: number of participants in each round; None if each client participates independently.
         batch_sizes: number of records in the batch of each client, (N,).
         added_up: True if messages are sums of gradients, False if they are means.
         weight: total weight W.
         clipping_norm: norm C to which messages are clipped.
-        noise_std: standard deviation σ_ζ of the noise in each coordinate of the mean.
-        shared_step_size: step size αη of the shared part.
+        noise_std: standard deviation σ_ζ of the noise in each coordinate of the sum of messages over qW.
+        shared_step_size: step size αη of the shared part, for personalisation α and base step size η.
         own_step_size: step size η/(qW) of the own parts.
     """
 
@@ -127,11 +127,10 @@ class PpsgdRun:
             The run, which trains a shared part of the model with noise, and each client's own part.
 
         Raises:
-            InvalidInput: a step is not given and the calibration has none.
+            InvalidInput: a step size is neither given nor calibrated, or one of `caller_steps` is given.
         """
         del session
         reject_steps("ppsgd", caller_steps)
-        # Step sizes that the caller gives replace the calibrated ones.
         shared_step = parameters.shared_step_size if step_size is None else step_size
         own_step = parameters.local_step_size if local_step_size is None else local_step_size
         for name, value in (("step_size", shared_step), ("local_step_size", own_step)):
@@ -155,7 +154,7 @@ class PpsgdRun:
         )
 
     def check(self, session: Session) -> None:
-        """Reject clients with fewer records than a batch.
+        """Reject clients with fewer records than their batches.
 
         Args:
             session: clients of the run.
@@ -168,13 +167,15 @@ class PpsgdRun:
     def __call__(self, session: Session) -> TrainingOutcome:
         """Run all rounds, unless the caller's callback ends the run earlier.
 
-        The server steps by the clipped messages with noise. Each client steps by its own message without clipping.
+        In each round the server moves the shared part by the clipped messages with noise. Each participant moves its
+        own part by its message, without clipping and noise.
 
         Args:
             session: clients, start, randomness and log of the run.
 
         Returns:
-            The mean of the shared parts, each client's personal model, and the number of rounds.
+            `model` is the mean of the shared part before each round. A personal model is composed of this mean and the
+            mean of the client's own part.
         """
         parts = ModelParts.of(session)
         shared = SharedPart(session.start, step_size=self.shared_step_size, noise_std=self.noise_std)
@@ -186,12 +187,12 @@ class PpsgdRun:
             models = parts.models(shared.model, own.models[clients])
             messages, not_finite = self._messages(session, models, clients)
 
-            # The server gets the gradients by the shared part, clipped and with noise.
+            # The server receives only clipped gradients of the shared part, and adds noise to their sum.
             clipped, clipping_statistics = clip_rows(parts.shared_gradient(messages), self.clipping_norm)
             normal = session.source.normal(session.start.shape)
             shared.receive(scale * np.sum(clipped, axis=0), normal, number)
 
-            # Each client moves its own part by itself.
+            # An own part never leaves its client, so its gradients get no noise.
             own.move(clients, parts.own_gradient(messages), number)
 
             output = shared.mean(number)
@@ -227,7 +228,8 @@ class PpsgdRun:
             clients: indices of the participating clients, shape (M,), for M clients.
 
         Returns:
-            The messages, shape (M, d), for d coordinates, and the number of gradients with NaN or infinite entries.
+            The messages, (M, D), where D is the dimension of the complete models, and the number of gradients with
+            NaN or infinite entries.
         """
         batch_sizes = self.batch_sizes[clients]
         sizes = session.clients.sizes[clients]

@@ -30,8 +30,8 @@ class ProjectedSgdRun:
         step_sizes: step size η_t of every step, of shape (T,).
         noise_stds: standard deviation σ_t of the noise in each coordinate of a message, of shape (T,).
         radius: radius of the domain, a ball around the first model.
-        lipschitz: Lipschitz constant L, which no gradient may exceed.
-        first_stop: number of the first step with a model that may be released, from 1 on.
+        lipschitz: Lipschitz constant L of the losses: no gradient may have a larger norm.
+        first_stop: first step whose model may be released, counted from 1. The released step is uniform from there on.
     """
 
     participants: int
@@ -54,17 +54,17 @@ class ProjectedSgdRun:
             caller_steps: step sizes of the caller, which must be None.
 
         Returns:
-            The run. It releases one model: the last one, or one of a random step among the last ones.
+            The run. It releases the model of the last step, or that of a random step from `first_stop` on.
 
         Raises:
-            InvalidInput: the caller gives a step size; the guarantee holds only for the calibrated one.
+            InvalidInput: the caller gives a step size; the guarantee holds only for the calibrated step sizes.
         """
         del session
         reject_steps("projected-sgd", caller_steps)
         last_step = parameters.rounds
-        # The model after one step is released. The step is chosen uniformly from `first_stop` to the last.
-        first_stop = last_step
-        if problem.release != "last":
+        if problem.release == "last":
+            first_stop = last_step
+        else:
             first_stop = first_step_of_suffix(problem.suffix_fraction, last_step)
         return cls(
             participants=parameters.participants,
@@ -76,15 +76,15 @@ class ProjectedSgdRun:
         )
 
     def check(self, session: Session) -> None:
-        """Check that each client has one record, and returns the gradient of that record rather than a mean.
+        """Reject clients without exactly one record, and clients that return only mean gradients.
 
-        A mean hides the norms of the records' gradients, which have to be checked.
+        The run checks the norm of each record's gradient, which a mean does not show.
 
         Args:
             session: clients of the run.
 
         Raises:
-            InvalidInput: a client has more than one record, or returns means.
+            InvalidInput: a client does not have exactly one record, or some client returns only means.
         """
         sizes = session.clients.sizes
         require_records(sizes, np.ones_like(sizes), exactly=True)
@@ -92,21 +92,21 @@ class ProjectedSgdRun:
             raise InvalidInput.at("/clients", "return means: here every record's gradient has to be seen")
 
     def __call__(self, session: Session) -> TrainingOutcome:
-        """Run all steps of one pass, and release the model of a random step.
+        """Run all steps of one pass over the clients, and release the model of one step.
 
-        The pass is not ended at that step, because the step must stay secret.
+        The pass goes on after that step, because the step must stay secret.
 
         Args:
             session: clients, start, randomness and log of the run.
 
         Returns:
-            The released model, and the number of all steps.
+            The released model, and the number of all steps of the pass.
 
         Raises:
-            RunDiffers: a gradient had NaN or infinite entries, or was longer than the Lipschitz constant `lipschitz`.
-                It is raised after the last step.
+            RunDiffers: a gradient had NaN or infinite entries, or a norm above `lipschitz`. The error is raised after
+                the last step.
         """
-        # Draw the partition of the clients into batches, and the step with the released model.
+        # The partition of the clients into batches and the released step are secret draws of the run.
         source = session.source
         steps = len(self.step_sizes)
         batches = whole_batches(source.permutations((), session.count), self.participants)
@@ -128,19 +128,16 @@ class ProjectedSgdRun:
             session.record_round(model, batch.clients, statistics)
             total = total.merge(statistics)
 
-        # A longer gradient voids the guarantee, so that nothing is released.
+        # The guarantee does not hold for a gradient longer than `lipschitz`, so nothing is released.
         if total.clipped or total.not_finite:
             raise RunDiffers.of((_unbounded_gradient(),))
         return TrainingOutcome(model=released, rounds=steps)
 
 
 def _unbounded_gradient() -> Observation:
-    """Return the observation that a gradient is longer than the Lipschitz constant of the calibration.
+    """Return the observation, for an error report, that a gradient is longer than the Lipschitz constant.
 
-    It has no count of such gradients, because a count would depend on the data.
-
-    Returns:
-        The observation, with the condition of the guarantee that does not hold and a remedy for the caller.
+    Its count is always 0, because the number of such gradients depends on the data.
     """
     return Observation(
         "lipschitz-losses",

@@ -22,14 +22,14 @@ Parameters: TypeAlias = Any
 
 @dataclass(frozen=True, kw_only=True)
 class Unprotected:
-    """Facts about a round that depend on the data or on secret draws; no guarantee covers them.
+    """Facts about a round that the privacy guarantee does not cover: they depend on the data or on secret draws.
 
-    They help to find faults in a program, and must not be shown to the observer of the guarantee.
+    They help to debug a program. They must not be shown to the observer against whom the guarantee protects.
 
     Attributes:
         participants: indices of the clients that took part in the round.
-        largest_norm: largest norm before clipping, of a record's gradient or of a client's message.
-        clipped: number of vectors longer than their bound.
+        largest_norm: largest ℓ2 norm before clipping; of a record's gradient, or of a message if messages are clipped.
+        clipped: number of gradients or messages longer than their clipping norm.
         not_finite: number of records' gradients with NaN or infinite entries, which counted as zeros.
     """
 
@@ -41,14 +41,16 @@ class Unprotected:
 
 @dataclass(frozen=True, kw_only=True)
 class Round:
-    """Log of one round. It has no time, and only `unprotected` has facts that the guarantee does not cover.
+    """Log entry of one round; the privacy guarantee covers all of it except `unprotected`.
+
+    It has no time stamp.
 
     Attributes:
         number: number of the round, from 1 on.
         participants: indices of the participants among the clients; None if they must stay secret.
         bits_per_client: bits of one client's message, as the calibration counts them.
-        bits: bits of all messages; None if the number of messages must stay secret.
-        unprotected: facts that no guarantee covers; None unless they were requested.
+        bits: bits of all messages; None if the participants must stay secret.
+        unprotected: facts that the guarantee does not cover; None unless `Session.log_unprotected` is set.
     """
 
     number: int
@@ -90,7 +92,7 @@ class Session:
         models_seen: True if the guarantee assumes an observer who sees the model after every round.
         own_start: start of the clients' own parts in ppsgd, of shape (p,), if they are coordinates of their own after
             the shared ones; None otherwise.
-        log_unprotected: True if the log includes facts that no guarantee covers.
+        log_unprotected: True if the log includes facts that the guarantee does not cover.
         on_round: callback after each round; None for no callback.
         log: log of the rounds so far.
     """
@@ -150,17 +152,14 @@ class Session:
         return self.models_seen and answer is True
 
     def _describe_round(self, participants: tuple[int, ...], statistics: GradientStatistics) -> Round:
-        """Return the log entry of the next round, with the facts that the observer of the guarantee may see.
-
-        The entry is a part of the result of the run. Therefore it must not reveal facts that the guarantee does not
-        cover.
+        """Build the log entry of the next round, without the facts that must stay secret.
 
         Args:
             participants: indices of the clients of the round.
-            statistics: statistics of their gradients, which the entry has only with `log_unprotected`.
+            statistics: statistics of their gradients, which are included only with `log_unprotected`.
 
         Returns:
-            The entry. Facts that the observer may not see are None in it.
+            The entry. The participants and the bits of all messages are None unless `participants_seen` is set.
         """
         unprotected = None
         if self.log_unprotected:
@@ -171,7 +170,7 @@ class Session:
                 not_finite=statistics.not_finite,
             )
 
-        # The number of messages reveals the number of participants.
+        # The bits of all messages reveal the number of participants, so both are secret or neither is.
         visible_participants = None
         all_bits = None
         if self.participants_seen:
@@ -187,36 +186,36 @@ class Session:
 
 
 def require_records(sizes: Indices, wanted: Indices, *, exactly: bool) -> None:
-    """Check that every client has exactly, or at least, the number of records that the noise was calibrated for.
+    """Require that every client has the number of records that the noise was calibrated for.
 
-    The sampling and the influence of one record, for which the noise was calibrated, depend on this number.
+    The sampling of records, and thus the noise, depends on this number.
 
     Args:
         sizes: number of records of each client, (N,), for N clients.
         wanted: number that the noise was calibrated for, (N,).
-        exactly: whether a client with more records is an error, too.
+        exactly: True if the numbers must be equal; False if a client may have more records.
 
     Raises:
-        InvalidInput: a client has too few records, or another number if `exactly`. The error points to the first such
+        InvalidInput: a client has too few records, or too many if `exactly`. The error points to the first such
             client.
     """
-    # More records than needed may be allowed, fewer are not.
-    is_wrong = sizes < wanted
-    sign = "≥"
     if exactly:
         is_wrong = sizes != wanted
         sign = "="
+    else:
+        is_wrong = sizes < wanted
+        sign = "≥"
     if np.any(is_wrong):
-        first = int(np.argmax(is_wrong))
+        index = int(np.argmax(is_wrong))  # the first client with a wrong number
         raise InvalidInput.at(
-            f"/clients/{first}",
+            f"/clients/{index}",
             "holds another number of records than was calibrated for",
-            allowed=f"{sign} {wanted[first]}",
+            allowed=f"{sign} {wanted[index]}",
         )
 
 
 def reject_steps(algorithm: str, caller_steps: Mapping[str, float | None]) -> None:
-    """Check that the caller gives no step size that the algorithm does not have.
+    """Reject step sizes of the caller that the algorithm does not have.
 
     Args:
         algorithm: name of the algorithm, for the message.

@@ -20,9 +20,9 @@ from epsilond.training.arrays import Floats
 
 
 class AccelerationStage(Protocol):
-    """Protocol of a stage of accelerated SGD: consecutive rounds with one weight of the proximal term.
+    """Protocol of a stage of accelerated SGD: consecutive rounds with the same prox weight.
 
-    The proximal term keeps the iterate near its last value. A calibration gives the stages of a run.
+    The prox weight multiplies the term of the objective that keeps the iterate near its last value.
     """
 
     @property
@@ -31,17 +31,17 @@ class AccelerationStage(Protocol):
 
     @property
     def prox_weight(self) -> float:
-        """Prox weight v, in loss/length²; larger weights give shorter steps."""
+        """Prox weight v ≥ 0, in units of the loss over squared length; larger weights give shorter steps."""
 
 
 @dataclass(frozen=True)
 class AcceleratedStep:
-    """The coefficients of round t ≥ 1 of a stage in Algorithm 2 of Lowy and Razaviyayn.
+    """Coefficients of round t of a stage, t = 1, 2, …, in Algorithm 2 of Lowy and Razaviyayn.
 
     Attributes:
-        share: α = 2/(t + 1), the weight of the iterate w in the new output w^ag.
-        pull: η = 4v/(t(t + 1)) for prox weight v, which keeps w near its last value.
-        first: whether it is the first round of its stage.
+        share: α = 2/(t + 1), the weight of the new iterate in the new output.
+        pull: η = 4v/(t(t + 1)) for prox weight v. A larger η keeps the iterate closer to its last value.
+        first: True in the first round of the stage, t = 1.
     """
 
     share: float
@@ -56,8 +56,8 @@ def steps(stages: Iterable[AccelerationStage]) -> Iterator[AcceleratedStep]:
         stages: the stages, each with its number of rounds and its prox weight v.
 
     Yields:
-        The weight α = 2/(t + 1) of the iterate in the output, and the proximal coefficient η = 4v/(t(t + 1)). The
-        number t of the round counts from 1 in each stage.
+        The weight α = 2/(t + 1) of the iterate in the output, and the proximal coefficient η = 4v/(t(t + 1)), for
+        round t, which counts from 1 in each stage.
     """
     for stage in stages:
         for number in range(1, stage.rounds + 1):
@@ -67,18 +67,17 @@ def steps(stages: Iterable[AccelerationStage]) -> Iterator[AcceleratedStep]:
 
 
 class Sequences:
-    """The two sequences of models in Algorithm 2 of Lowy and Razaviyayn, an accelerated stochastic gradient descent.
+    """State of accelerated stochastic gradient descent: the sequences of models in Lowy and Razaviyayn's Algorithm 2.
 
-    The iterate w takes the gradient steps. The output w^ag is a weighted average of the iterates. Gradients are taken
-    at a third point w^md between them (`middle`). Each round has a weight α and a coefficient η, which
-    `AcceleratedStep` holds.
+    The iterate w takes the gradient steps. The output w^ag is a weighted average of the iterates. A round calls
+    `middle` for the point at which the gradient is taken, and then `move` with that gradient.
 
     Attributes:
         iterate: the iterate w, (…, d), for d coordinates.
-        output: the output w^ag, (…, d), which starts at the same model as w.
+        output: the output w^ag, (…, d).
 
     Args:
-        start: first models.
+        start: first value of both sequences, (…, d).
         strong_convexity: strong convexity μ, in units of the loss over squared length; 0 for losses that are only
             convex.
         project: projection onto the domain.
@@ -93,14 +92,17 @@ class Sequences:
     def middle(self, step: AcceleratedStep) -> Floats:
         """Return the point w^md at which the gradients of a round are taken (line 4 of Algorithm 2).
 
-        w^md = [(1 − α)(μ + η) w^ag + α((1 − α)μ + η) w]/(η + (1 − α²)μ). Here w is the iterate, w^ag the output, and μ
-        the strong convexity. α and η are the coefficients of the round. At the start of a stage, w is set to w^ag.
+        The point is a weighted mean of the iterate w and the output w^ag. With the strong convexity μ, it is
+
+            w^md = [(1 − α)(μ + η) w^ag + α((1 − α)μ + η) w]/(η + (1 − α²)μ).
+
+        In the first round of a stage, the method first sets w to w^ag.
 
         Args:
-            step: the coefficients α (`share`) and η (`pull`), and whether a new stage begins with this round.
+            step: coefficients α (`share`) and η (`pull`) of the round.
 
         Returns:
-            The point w^md, in the shape of the model.
+            The point w^md, (…, d).
         """
         if step.first:
             self.iterate = self.output
@@ -111,19 +113,17 @@ class Sequences:
         return output_weight * self.output + iterate_weight * self.iterate
 
     def move(self, step: AcceleratedStep, middle: Floats, gradient: Floats) -> None:
-        """Take the gradient step of one round, by which the iterate w and the output w^ag move.
+        """Update the iterate w and the output w^ag by a gradient (lines 10 and 11 of Algorithm 2).
 
-        These are lines 10 and 11 of Algorithm 2. The new w is the projection of
+        With the strong convexity μ and the projection Π onto the domain, the updates are
 
-            [αμ w^md + ((1 − α)μ + η) w − αg]/(μ + η)
-
-        onto the domain. Here w^md is the point of the gradient, g the gradient, and μ the strong convexity. Then w^ag
-        becomes αw + (1 − α) w^ag.
+            w    ← Π([αμ w^md + ((1 − α)μ + η) w − αg]/(μ + η)),
+            w^ag ← αw + (1 − α) w^ag.
 
         Args:
-            step: the weight α and the coefficient η of the round.
-            middle: the point w^md.
-            gradient: mean of the messages, an estimate of the gradient at w^md.
+            step: coefficients α (`share`) and η (`pull`) of the round.
+            middle: point w^md at which the gradient was taken, (…, d).
+            gradient: estimate g of the gradient at w^md, (…, d).
         """
         alpha, eta, mu = step.share, step.pull, self._mu
         centre = alpha * mu * middle + ((1.0 - alpha) * mu + eta) * self.iterate - alpha * gradient

@@ -12,14 +12,16 @@ from epsilond.training.arrays import Floats
 class AveragedDescent:
     """State of projected gradient descent, with a weighted average of the models.
 
-    A step moves the model w to Π(w − η g). Here g is the mean of the messages, η the step size, and Π the projection
-    onto the domain.
+    A step moves the model w to
+
+        Π(w − η g).
+
+    Here g is the mean of the messages, η the step size, and Π the projection onto the domain.
 
     Attributes:
         model: the present model w, (…, d), for d coordinates.
-        average: weighted average of the models so far; each weight is 1/`fading` times the previous one. At first the
-            start.
-        moved: the model after the last step and before its projection.
+        average: weighted average of the models after each step; the start before the first step.
+        moved: the model after the last step and before its projection; the start before the first step.
     """
 
     def __init__(self, start: Floats, *, step_size: float, fading: float, project: Callable[[Floats], Floats]) -> None:
@@ -28,14 +30,15 @@ class AveragedDescent:
         Args:
             start: the model, (…, d), for d coordinates.
             step_size: step size η.
-            fading: each weight in the average is 1/`fading` times the previous one; 1 gives the uniform average.
+            fading: weight of a model in the average divided by the weight of the next model; 1 gives the uniform
+                average.
             project: projection onto the domain.
         """
         self.model = self.average = self.moved = start
         self._step_size = step_size
         self._fading = fading
         self._project = project
-        self._weight = 0.0
+        self._total_weight = 0.0
 
     def receive(self, messages: Floats) -> None:
         """Take a step along the mean of the messages of one round, and update the average model.
@@ -45,6 +48,6 @@ class AveragedDescent:
         """
         self.moved = self.model - self._step_size * np.mean(messages, axis=-2)
         self.model = self._project(self.moved)
-        # The weight is the sum of all weights so far, relative to the newest, which is 1.
-        self._weight = self._fading * self._weight + 1.0
-        self.average = self.average + (self.model - self.average) / self._weight
+        # The newest model has weight 1, and each step multiplies the earlier weights by `fading`.
+        self._total_weight = self._fading * self._total_weight + 1.0
+        self.average = self.average + (self.model - self.average) / self._total_weight

@@ -13,7 +13,7 @@ MOST_EXPONENT = 700.0
 
 
 def noisy_mean(updates: Floats, participants: int, noise_std: float, normal: Floats) -> Floats:
-    """Return the mean of clipped updates with Gaussian noise: (sum of the updates + noise)/M.
+    """Return the noisy mean of clipped updates: (sum of the updates + σ · normal)/M.
 
     Args:
         updates: clipped updates, (…, m, d), for d coordinates.

@@ -20,6 +20,7 @@ def on_ball(models: Floats, radius: float) -> Floats:
         The nearest models in the ball, (…, d).
     """
     norms = np.sqrt(np.sum(np.square(models), axis=-1, keepdims=True))
-    factors = np.minimum(1.0, radius / np.maximum(norms, 1e-300))  # the floor only avoids a division by 0
+    # The lower limit of the norms avoids a division by 0. A model of norm 0 is unchanged.
+    factors = np.minimum(1.0, radius / np.maximum(norms, 1e-300))
     nearest: Floats = models * factors
     return nearest

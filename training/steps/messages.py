@@ -23,18 +23,18 @@ def clipping_factors(norms: Floats, bound: float | Floats) -> Floats:
         bound: largest norm, one for all vectors or one for each.
 
     Returns:
-        The factors, in [0, 1], one for each norm.
+        The factors, in [0, 1], one for each norm. The factor of a zero vector is 1 if the bound is positive.
     """
-    # The floor avoids a division by 0.
+    # A lower limit of the norms avoids a division by 0.
     ratios = bound / np.maximum(norms, SMALLEST)
     return np.asarray(np.minimum(1.0, ratios))
 
 
 def batch_mean(gradients: Floats, counted: Bools, batch_size: int) -> Floats:
-    """Return the sum of a batch's gradients, divided by the planned batch size K.
+    """Return the sum of the gradients in a batch, divided by the planned batch size K.
 
-    A random batch may have another size. The divisor must not depend on the draw: otherwise the noise would not hide
-    the number of records drawn.
+    A random batch may have a different size. The divisor must not depend on that size, because one record changes the
+    size, and the noise is calibrated for a fixed divisor.
 
     Args:
         gradients: gradients of all n records of a client, (…, n, d), for d coordinates.

@@ -16,32 +16,32 @@ from epsilond.witness.memberships.request import MembershipSimulation
 from epsilond.witness.memberships.verdict import concatenate_runs, draw_inclusions, make_answer
 
 NUMBERS_A_SECOND = 4e7
-"""Numbers that the rounds of a training read in one second on one core."""
+"""Array entries that the rounds of a training read in one second on one core."""
 SECONDS_A_ROUND = 3e-4
-"""Time of a round of a block without its numbers, in seconds."""
+"""Additional time of a round of a block, in seconds."""
 SECONDS_A_RUN_AND_ROUND = 2e-5
-"""Time of each run in a round of its block without its numbers, in seconds."""
+"""Additional time of each run in a round of its block, in seconds."""
 BYTES_PER_ENTRY = 48
-"""Memory of a number of one round while a block is computed, in bytes: the number and copies of it."""
+"""Memory of an array entry of one round with its copies, in bytes."""
 BYTES_PER_NUMBER = 24
-"""Memory of a weight of the model, or of a canary, that is stored for each run until the end, in bytes."""
+"""Memory that a run keeps until the end for each weight of its model and for each canary, in bytes."""
 BLOCK_NUMBERS = 1e8
-"""Most numbers that one block reads; they take seconds."""
+"""Largest number of array entries that one block reads; they take seconds."""
 BLOCK_ENTRIES = 3e6
-"""Most numbers of one round in memory at once, unless one run has more."""
+"""Largest number of array entries of one round in memory at once, unless a single run has more."""
 LEAST_SECONDS = 0.2
 """Time for the certificate and the attacks, in seconds."""
 
 
 @dataclass(frozen=True)
 class PreparedMembership:
-    """A membership inference that is ready to run.
+    """Membership inference that is ready to run.
 
     Attributes:
         request: the request.
-        certified: certified enclosure of ε at the requested δ.
+        certified: certified bounds on ε at the requested δ.
         block: number of trainings in each block; the last block may have fewer.
-        members: number of members of the data that are not canaries.
+        members: number of ordinary records or clients in the data, which are not canaries (inserted to be detected).
     """
 
     request: MembershipSimulation
@@ -51,15 +51,13 @@ class PreparedMembership:
 
 
 def block_runs(request: MembershipSimulation) -> int:
-    """Return the number of trainings in a block, limited by the memory of a round and the time of a block.
-
-    The number depends only on the request, so that the same request always gives the same answer.
+    """Return the number of trainings in a block, which limits the memory of a round and the time of a block.
 
     Args:
-        request: the membership inference, with the numbers that a round of a training reads.
+        request: the membership inference.
 
     Returns:
-        A whole number from 1 to the number of all trainings.
+        An integer from 1 to the number of all trainings. It depends only on the request, not on the machine.
     """
     entries = request.training.entries
     most_in_memory = BLOCK_ENTRIES / entries
@@ -71,20 +69,16 @@ def block_runs(request: MembershipSimulation) -> int:
 def plan(request: MembershipSimulation) -> SimulationPlan:
     """Estimate the number of blocks, the time and the memory of all trainings of a membership inference.
 
-    A membership inference attacks models, to guess which inserted records were in their training data. The trainings
-    are the attacked runs and the reference runs. A block is a number of trainings that run together.
+    The trainings are the attacked runs and the reference runs. A block is a number of trainings that run together.
 
     Args:
         request: the membership inference.
-
-    Returns:
-        The number of blocks, the time in seconds on one core, and the memory in bytes.
     """
     training = request.training
     runs = request.runs + request.references
     block_size = block_runs(request)
     blocks = math.ceil(runs / block_size)
-    # The random numbers take most of the time. Each round of a block and of a run adds a fixed time.
+    # Most of the time is proportional to the array entries. Each round of a block and of a run adds a fixed time.
     seconds = (
         LEAST_SECONDS
         + request.work / NUMBERS_A_SECOND
@@ -92,7 +86,7 @@ def plan(request: MembershipSimulation) -> SimulationPlan:
         + runs * training.rounds * SECONDS_A_RUN_AND_ROUND
     )
 
-    # One round of a block in memory, and the results of all runs until the end.
+    # The memory holds one round of a block, and the results of all runs until the end.
     stored_numbers_of_run = training.canaries + training.problem.build().dimension
     round_bytes = BYTES_PER_ENTRY * block_size * training.entries
     result_bytes = BYTES_PER_NUMBER * runs * stored_numbers_of_run
@@ -106,11 +100,10 @@ def prepare(request: MembershipSimulation) -> PreparedMembership:
         request: the membership inference.
 
     Returns:
-        The request with the certified bounds on ε, and the number of records or clients that are not canaries (inserted
-        to be detected).
+        The request, with the certified bounds on ε.
 
     Raises:
-        NoCertificate: no theorem covers the training; nothing is drawn then.
+        NoCertificate: no theorem covers the training.
     """
     training = request.training
     certificate = account(training.spec, relation="add-or-remove-one", unit=training.unit, observer="released-models")
@@ -120,19 +113,19 @@ def prepare(request: MembershipSimulation) -> PreparedMembership:
 
 
 def run_block(prepared: PreparedMembership, index: int) -> TrainedRuns:
-    """Run the trainings of one block of a membership inference, each from its own random generator.
+    """Run the trainings of one block of a membership inference, each with its own random generator.
 
     Args:
         prepared: the request with its certificate.
         index: index of the block, from 0.
 
     Returns:
-        The included canaries, the models and the attackers' statistics of these trainings.
+        For each training, which canaries it included, its final model, and the attackers' statistics.
     """
     request = prepared.request
     first = index * prepared.block
     last = min(first + prepared.block, request.runs + request.references)
-    # Runs are numbered through all blocks, so that a run does not depend on the size of the blocks.
+    # The number of a run, which seeds its generator, counts through all blocks.
     numbers = range(first, last)
     streams = generators(request.seed, numbers)
     inclusions = draw_inclusions(request, numbers, streams)

@@ -63,23 +63,23 @@ class MembershipSimulation:
     def check(self) -> None:
         """Check that the fields of the request are consistent and that the simulation is not too long.
 
-        A canary is a record or client that is inserted to be detected. References are further trainings from which
-        likelihood-ratio attacks learn.
+        A canary is a record or client that is inserted to be detected. References are further trainings, with which
+        attacks by likelihood ratios are calibrated.
 
         Raises:
             InvalidInput: not exactly one of `delta` and `log10_delta` is given; an attack is unknown, repeated, or
-                lacks references; one canary has too few runs; or the simulation would take too long.
+                lacks references; there are a few references, but too few; the runs of a single canary are too few or
+                odd in number; or the simulation would take too long.
         """
         natural_log_delta(self.delta, self.log10_delta)
         self._check_attacks()
         if 0 < self.references < LEAST_REFERENCES:
             raise InvalidInput.at("/references", "are too few", allowed=f"0, or ≥ {LEAST_REFERENCES}")
         has_single_canary = self.training.canaries == 1
-        # Half of the runs of a single canary contain it, so that their number must be even.
+        # Half of the runs of a single canary contain it.
         if has_single_canary and (self.runs < LEAST_PAIRED or self.runs % 2):
             message = "of one canary are counted one by one, half of them with it"
             raise InvalidInput.at("/runs", message, allowed=f"an even number ≥ {LEAST_PAIRED}")
-        # The error names the largest number of runs that is short enough.
         if self.work > MOST_WORK:
             work_of_run = self.work / (self.runs + self.references)
             largest = int(MOST_WORK / work_of_run)

@@ -27,15 +27,10 @@ FALSE_POSITIVE_RATE = 0.01
 
 
 def concatenate_runs(blocks: Sequence[TrainedRuns]) -> TrainedRuns:
-    """Join the training runs of all blocks of a simulation, in order of the blocks.
-
-    A block is a number of trainings that ran together.
+    """Concatenate the results of all blocks of trainings, in the order of the blocks.
 
     Args:
-        blocks: for each block its runs: the included canaries, the models, and the attackers' statistics.
-
-    Returns:
-        The canaries, models and statistics of all runs, in the same order.
+        blocks: results of each block: the included canaries, the models, and the attackers' statistics of its runs.
     """
     members = np.concatenate([block.members for block in blocks])
     models = np.concatenate([block.models for block in blocks])
@@ -50,12 +45,10 @@ def make_answer(request: MembershipSimulation, certified: Ends, members: int, tr
     The first `request.runs` runs are attacked. The remaining ones are reference runs, which calibrate the attacks by
     likelihood ratios.
 
-    A canary is a record or client that is inserted into the training data to be detected.
-
     Args:
         request: the attacks to make, with their δ and confidence level.
-        certified: certified enclosure of ε at that δ.
-        members: number of members of the data that are not canaries.
+        certified: certified bounds on ε at that δ.
+        members: number of ordinary records or clients in the data, which are not canaries (inserted to be detected).
         trained: all runs, in order.
 
     Returns:
@@ -93,7 +86,7 @@ def scores(name: MembershipAttack, trained: TrainedRuns, runs: int) -> Floats:
 
     Args:
         name: the attack.
-        trained: all runs. Those after the attacked ones are references. The attacker knows their canaries.
+        trained: all runs. Those after the attacked ones are references, of which the attacker knows the canaries.
         runs: number of attacked runs.
 
     Returns:
@@ -105,7 +98,6 @@ def scores(name: MembershipAttack, trained: TrainedRuns, runs: int) -> Floats:
     if name == "final-model":
         return confidence
 
-    # The other attacks compare the scores with those of the reference runs, by likelihood ratios.
     reference_confidence, reference_members = trained.confidence[runs:], trained.members[runs:]
     if name == "likelihood-ratio":
         return likelihood.score_online(confidence, reference_confidence, reference_members)
@@ -117,21 +109,19 @@ def _attack(
 ) -> MembershipAttackAnswer:
     """Evaluate one attack: its error rates, and the lower bound on ε that it proves.
 
-    With a single canary, the bound comes from independent runs with and without it. With several canaries, it comes
-    from guesses about all of them (Steinke, Nasr and Jagielski 2023).
-
-    A canary is a record or client that is inserted into the training data to be detected.
+    A canary is a record or client that is inserted into the training data to be detected. With a single canary, the
+    bound comes from independent runs with and without it. With several canaries, it comes from guesses about all of
+    them (Steinke, Nasr and Jagielski 2023).
 
     Args:
         request: δ, the confidence level, and the numbers of canaries and of attacked runs.
-        certified: certified enclosure of ε at that δ.
+        certified: certified bounds on ε at that δ.
         name: the attack.
         trained: all runs; those after the attacked ones are references.
 
     Returns:
         The lower bound with its evidence, the error rates, and whether the bound contradicts the certified ε.
     """
-    # Scores of the canaries that were in the data, and of those that were not.
     members = trained.members[: request.runs]
     run_scores = scores(name, trained, request.runs)
     inside, outside = run_scores[members], run_scores[~members]
@@ -140,7 +130,7 @@ def _attack(
     else:
         lower, evidence = _bound_by_guesses(request, run_scores, members)
 
-    # Without any canary inside, or without any outside, the curve is the diagonal of guessing.
+    # If all canaries were inside, or none was, no test can be evaluated. The curve is then that of random guessing.
     rates = [(0.0, 0.0), (1.0, 1.0)]
     if inside.size and outside.size:
         rates = roc(inside, outside)
@@ -162,9 +152,7 @@ def _attack(
 
 
 def _bound_by_runs(request: MembershipSimulation, inside: Floats, outside: Floats) -> tuple[float, Fields]:
-    """Return the lower bound on ε that independent runs with and without one canary prove.
-
-    A threshold test on the score guesses whether the canary was in the data. Its error rates bound ε from below.
+    """Bound ε from below by the error rates of a threshold test, in independent runs with and without one canary.
 
     Args:
         request: δ and the confidence level.
@@ -172,9 +160,11 @@ def _bound_by_runs(request: MembershipSimulation, inside: Floats, outside: Float
         outside: scores of the runs without it.
 
     Returns:
-        The bound in nats. Then the numbers of true positives, false positives and runs that prove it, by field name.
+        The bound in nats; and the numbers of true positives, false positives and runs from which it follows, as fields
+        of the answer.
     """
     delta, error = math.exp(request.log_delta), 1.0 - request.confidence
+    # One half of the runs chooses the threshold, and the other half is counted.
     halves = SplitStatistics.of(inside, outside)
     bound = best(halves, epsilon_score(delta), error)
     evidence: Fields = {
@@ -187,10 +177,10 @@ def _bound_by_runs(request: MembershipSimulation, inside: Floats, outside: Float
 
 
 def _bound_by_guesses(request: MembershipSimulation, run_scores: Floats, members: Bools) -> tuple[float, Fields]:
-    """Return the lower bound on ε that guesses about many canaries prove.
+    """Bound ε from below by guesses about many canaries (Steinke, Nasr and Jagielski 2023, Theorem 5.2).
 
     A canary is a record or client that is inserted to be detected. The attacker guesses from its score whether it was
-    in the data. The bound is Theorem 5.2 of Steinke, Nasr and Jagielski (2023).
+    in the data.
 
     Args:
         request: δ and the confidence level.
@@ -198,7 +188,7 @@ def _bound_by_guesses(request: MembershipSimulation, run_scores: Floats, members
         members: whether each canary is in each run, of the same shape.
 
     Returns:
-        The bound in nats. Then the number of guesses and the number of right ones, by field name.
+        The bound in nats; and the number of guesses and of right guesses, as fields of the answer.
     """
     delta, error = math.exp(request.log_delta), 1.0 - request.confidence
     guesses = guess(run_scores.ravel(), members.ravel(), delta=delta, error=error)
@@ -207,9 +197,10 @@ def _bound_by_guesses(request: MembershipSimulation, run_scores: Floats, members
 
 
 def _auc(inside: Floats, outside: Floats) -> float:
-    """Return the area under the ROC curve: the probability that a canary in the data scores above another one.
+    """Return the area under the ROC curve.
 
-    A tie counts one half.
+    It is the probability that a random canary in the data has a larger score than a random one outside; a tie counts
+    one half.
 
     Args:
         inside: scores of the canaries (inserted records or clients) in the data.
@@ -220,7 +211,7 @@ def _auc(inside: Floats, outside: Floats) -> float:
     """
     if not inside.size or not outside.size:
         return 0.5
-    # Ranks of the scores inside among those outside. The mean of both ranks counts a tie as one half.
+    # The mean of the numbers of smaller, and of smaller or equal, scores counts a tie as one half.
     sorted_outside = np.sort(outside)
     below = np.searchsorted(sorted_outside, inside, side="left")
     below_or_equal = np.searchsorted(sorted_outside, inside, side="right")
@@ -239,7 +230,7 @@ def _rare_true_positive_rate(inside: Floats, outside: Floats) -> float:
     """
     if not inside.size or not outside.size:
         return 0.0
-    # Scores strictly above the threshold count as positive: at most `false_positives` of the scores outside are above.
+    # A score above the threshold is positive. At most `false_positives` of the scores outside are.
     false_positives = int(FALSE_POSITIVE_RATE * outside.size)
     threshold = np.sort(outside)[outside.size - 1 - false_positives]
     return float(np.mean(inside > threshold))
@@ -248,11 +239,12 @@ def _rare_true_positive_rate(inside: Floats, outside: Floats) -> float:
 def draw_inclusions(request: MembershipSimulation, runs: range, generators: Sequence[np.random.Generator]) -> Bools:
     """Draw which canaries are included in which runs.
 
-    Each of several canaries is included with probability ½. A single canary is included in the runs of even number.
+    Each of several canaries is included with probability ½, independently. A single canary is included in every second
+    run, those with an even number.
 
     Args:
         request: the request, with the number of canaries.
-        runs: numbers of the runs.
+        runs: numbers of the runs, from 0.
         generators: one generator for each run; a single canary uses none.
 
     Returns:
@@ -265,9 +257,7 @@ def draw_inclusions(request: MembershipSimulation, runs: range, generators: Sequ
 
 
 def _meaning(request: MembershipSimulation, certified: Ends, attacks: Sequence[MembershipAttackAnswer]) -> str:
-    """Explain in sentences the largest lower bound on ε of all attacks, and its agreement with the certified ε.
-
-    An attack that succeeds more often than ε allows proves that no smaller ε holds, with the confidence of the request.
+    """State in words the largest lower bound on ε of all attacks, and whether it agrees with the certified ε.
 
     Args:
         request: the membership inference, with its δ and confidence level.
@@ -277,13 +267,11 @@ def _meaning(request: MembershipSimulation, certified: Ends, attacks: Sequence[M
     Returns:
         One or two sentences for the answer.
     """
-    # The attack with the largest lower bound; a bound of 0 proves nothing.
     strongest = max(attacks, key=lambda attack: attack.epsilon_lower)
     delta = f"10^{request.log_delta / math.log(10.0):.6g}"
     if not strongest.epsilon_lower:
         return f"None of the attacks proves anything at δ = {delta}; another attack may prove more."
 
-    # State the largest lower bound, and compare it with the certified upper one.
     lower, upper = f"{strongest.epsilon_lower:.4g}", f"{certified.upper:.4g}"
     unit = "one record" if request.training.unit == "record" else "one client"
     proof = (

@@ -38,15 +38,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LatticeDistribution:
-    """A distribution of privacy losses on a lattice, offset + multiples of a unit, and on an infinite loss.
-
-    The finite masses and the mass of the infinite loss sum to 1 + `excess`.
+    """Distribution of a privacy loss on the lattice points `offset` + k · unit for integers k, and on infinity.
 
     Attributes:
-        index: lattice points with positive mass, as increasing multiples of the unit.
-        log_mass: log mass of each lattice point.
-        log_atom: log of the mass of the infinite loss.
-        excess: total mass minus 1; positive only by rounding.
+        index: integers k of the lattice points with positive mass, increasing.
+        log_mass: log mass of each of these points.
+        log_atom: log of the mass of the infinite loss; −∞ if it has none.
+        excess: total mass, with the infinite loss, minus 1; positive only by rounding.
         offset: offset of the lattice, in nats.
     """
 
@@ -61,7 +59,7 @@ class LatticeDistribution:
 
         Args:
             unit: lattice unit, in nats.
-            tilt: exponent λ of the weights e^{λL} of losses L.
+            tilt: exponent λ, of any sign.
 
         Returns:
             The log moment, without the infinite loss.
@@ -71,28 +69,27 @@ class LatticeDistribution:
 
 
 def upper_distribution(right: SideTails, left: SideTails, log_atom: float) -> LatticeDistribution:
-    """Return a lattice distribution that dominates that of the loss, with finite losses at the bounds of the cells.
+    """Return a lattice distribution that dominates that of the loss: its δ is at least as large at every ε.
 
-    A distribution dominates another one if its δ is at least as large at every ε. The mass of each cell (interval)
-    moves to its two bounds, with its masses under P and Q unchanged (connect-the-dots, Doroshenko et al. 2022). If the
-    errors of the tails are too large for this, all mass of a cell moves to its upper bound.
+    A cell is an interval of losses. Its mass moves to its two bounds, so that its masses under P and Q stay the same
+    (connect-the-dots, Doroshenko et al. 2022; docs/engine-certificate.md, B1). If the errors of the tails are too large
+    for this, all mass of a cell moves to its upper bound.
 
     Args:
         right: tails of the positive losses at the bounds of the cells.
         left: tails of the negative losses at the bounds of the cells.
-        log_atom: upper bound of log δ(ε) of one round, at ε = the last point on the right. As the mass beyond that
-            point moves to it and to infinity, infinity gets δ(ε).
+        log_atom: upper bound on log δ(ε) of one round, where ε is the last point on the right. The mass beyond this
+            point moves to it and to infinity, which receives δ(ε).
 
     Returns:
         The dominating distribution, on the bounds of the cells and on the infinite loss.
-
-    Source: docs/engine-certificate.md, B1.
     """
     p, q = right.bounds(p_up=True)
     below_p, below_q = left.bounds(p_up=False)
-    # The shares of a narrow cell are differences of tails over its width, so they magnify relative errors.
-    errors_exceed_shares = 1e3 * float(right.error_p[0]) > float(right.points[1])
-    if errors_exceed_shares:
+    # The shares of a cell's two bounds are differences of tails over its width, so narrow cells magnify the relative
+    # errors of the tails. An error above a thousandth of the width makes the shares useless.
+    has_large_errors = 1e3 * float(right.error_p[0]) > float(right.points[1])
+    if has_large_errors:
         survival, distribution = np.maximum(p[:-1], log_atom), below_p[1:]
     else:
         # Both sides give a value of δ(0). The larger value on the right keeps the mass of Q at most one.
@@ -102,7 +99,8 @@ def upper_distribution(right: SideTails, left: SideTails, log_atom: float) -> La
         survival = np.maximum(_upper_survival(right, p, q, raise_of_one), log_atom)
         distribution = _lower_distribution(left, below_p, below_q)
 
-    # Make both tails monotone, in the direction that increases losses, and their sum at most one.
+    # Rounding must not leave a tail that is not monotone, or a sum of both tails above one. All corrections increase
+    # losses: they raise the survival function and lower the distribution function.
     survival = np.maximum.accumulate(survival[::-1])[::-1]
     distribution = np.minimum.accumulate(distribution)
     distribution = np.minimum(distribution, log1m_exp(min(float(survival[0]), 0.0)))
@@ -113,15 +111,7 @@ def upper_distribution(right: SideTails, left: SideTails, log_atom: float) -> La
 
 
 def _exp_difference(log_larger: float, log_smaller: float) -> float:
-    """Return e^a − e^b for two logarithms a and b.
-
-    Args:
-        log_larger: logarithm a of the first number.
-        log_smaller: logarithm b of the second number.
-
-    Returns:
-        The difference, of any sign.
-    """
+    """Return the difference of two numbers that are given by their logarithms."""
     return math.exp(log_larger) - math.exp(log_smaller)
 
 
@@ -132,9 +122,8 @@ def _upper_survival(side: SideTails, p: FloatArray, q: FloatArray, raise_of_one:
 
         w = (p − e^a q)/(1 − e^{a−b}),
 
-    and the rest of p moves to a. The cell then keeps both masses. Between a and b, the survival function is therefore
-    P(L > b) + w. It is computed relative to P(L > a), which it cannot exceed. A larger result is a rounding error, and
-    is reduced to P(L > a).
+    and the rest of p moves to a. This keeps both masses, because w e^{−b} + (p − w) e^{−a} = q. Between a and b, the
+    survival function is P(L > b) + w. It is computed relative to P(L > a), which it exceeds only by rounding.
 
     Args:
         side: tails of the positive losses.
@@ -147,7 +136,7 @@ def _upper_survival(side: SideTails, p: FloatArray, q: FloatArray, raise_of_one:
     """
     a, b = side.points[:-1], side.points[1:]
 
-    # Masses of each cell under P and, times e^a, under Q; both relative to the tail P(L > a).
+    # p and e^a q of each cell, both relative to the tail P(L > a).
     gap_p, gap_q = gap(p[:-1], p[1:]), gap(q[:-1], q[1:])
     scaled_q = ratio(a + q[:-1], p[:-1])  # e^a Q(L > a)/P(L > a), about 1 at most
     mass_p = -np.expm1(gap_p)
@@ -166,11 +155,12 @@ def _upper_survival(side: SideTails, p: FloatArray, q: FloatArray, raise_of_one:
 def _lower_distribution(side: SideTails, p: FloatArray, q: FloatArray) -> FloatArray:
     """Return the log distribution function of a dominating lattice distribution on each cell of negative losses.
 
-    A cell is an interval [−b, −a) of losses, with the masses p under P and q under Q. The mass that moves to −b is
+    A cell is an interval [−b, −a) of losses. Let it have mass p under P and q under Q. The mass that moves to −b is
 
-        (e^{−b} q − e^{−(b−a)} p)/(1 − e^{a−b}).
+        w = (e^{−b} q − e^{a−b} p)/(1 − e^{a−b}),
 
-    Inside the cell, the distribution function is P(L < −b) plus this mass. It is computed relative to P(L < −a).
+    and the rest of p moves to −a. This keeps both masses, because w e^b + (p − w) e^a = q. Inside the cell, the
+    distribution function is P(L < −b) + w. It is computed relative to P(L < −a).
 
     Args:
         side: tails of the negative losses.
@@ -182,7 +172,7 @@ def _lower_distribution(side: SideTails, p: FloatArray, q: FloatArray) -> FloatA
     """
     a, b = side.points[:-1], side.points[1:]
 
-    # Masses of each cell under P and, times e^{−a}, under Q; both relative to the tail P(L < −a).
+    # p and e^{−a} q of each cell, both relative to the tail P(L < −a).
     gap_p, gap_q = gap(p[:-1], p[1:]), gap(q[:-1], q[1:])
     scaled_q = ratio(q[:-1] - a, p[:-1])  # e^{−a} Q(L < −a)/P(L < −a), about 1 at least
     mass_p = -np.expm1(gap_p)
@@ -194,7 +184,7 @@ def _lower_distribution(side: SideTails, p: FloatArray, q: FloatArray) -> FloatA
 
 
 def _scale_tail(log_tail: FloatArray, factor: FloatArray, direction: int) -> FloatArray:
-    """Return the logarithm of tails times factors, moved by its rounding error; a log tail of −∞ stays −∞.
+    """Return the logarithms of tails times factors, rounded up or down; a log tail of −∞ stays −∞.
 
     Args:
         log_tail: log tails.
@@ -202,7 +192,7 @@ def _scale_tail(log_tail: FloatArray, factor: FloatArray, direction: int) -> Flo
         direction: 1 to round up, −1 to round down.
 
     Returns:
-        The scaled log tails, rounded in the requested direction.
+        The scaled log tails.
     """
     scaled = log_tail + log(factor) + direction * rounding(log_tail)
     return np.where(np.isneginf(log_tail), -np.inf, scaled)
@@ -212,11 +202,13 @@ def _scale_tail(log_tail: FloatArray, factor: FloatArray, direction: int) -> Flo
 class TailSteps:
     """The two tails of the distribution of a loss L on a lattice, as step functions.
 
+    Losses are in units of the lattice.
+
     Attributes:
-        right: lattice indices r_i above the middle one, increasing.
-        survival: log P(L ≥ r_i) of each of them.
-        left: distances l_i from zero of the lattice indices below the middle one, increasing.
-        distribution: log P(L ≤ −l_i) of each of them.
+        right: lattice points r_i above the middle one, increasing.
+        survival: log P(L ≥ r_i) for each of them, with the infinite loss.
+        left: absolute values l_i of the lattice points −l_i below the middle one, increasing.
+        distribution: log P(L ≤ −l_i) for each of them.
     """
 
     right: IntArray
@@ -236,13 +228,12 @@ class TailSteps:
         Returns:
             The distribution, on the lattice points with positive mass.
         """
-        # Masses of the points on both sides, and the rest at the middle point.
         log_mass_right = difference(self.survival, np.append(self.survival[1:], log_atom))
         log_mass_left = difference(self.distribution, np.append(self.distribution[1:], -np.inf))
         log_in_tails = np.logaddexp(self.survival[:1], self.distribution[:1])
         log_mass_middle = log1m_exp(np.minimum(log_in_tails, 0.0))
 
-        # Order the points by increasing loss, and drop those without mass.
+        # The points by increasing loss; those without mass are left out.
         index = np.concatenate((-self.left[::-1], [middle], self.right))
         log_mass = np.concatenate((log_mass_left[::-1], log_mass_middle, log_mass_right))
         has_mass = np.isfinite(log_mass)
@@ -252,10 +243,13 @@ class TailSteps:
 
 
 def log_probability_of_any(log_probabilities: Sequence[float], counts: FloatArray, *, direction: int) -> float:
-    """Bound the log probability that an event occurs in any of several independent rounds, log(1 − Π (1 − a_j)^{T_j}).
+    """Bound the log probability that an event occurs in any of several independent rounds.
 
-    The probability is 1 − e^{−r}, with r = −Σ T_j log(1 − a_j). For small a_j, log(−log(1 − a_j)) is log a_j, which is
-    used because a_j itself may underflow. Likewise, the probability is r for small r.
+    The probability is
+
+        1 − Π (1 − a_j)^{T_j} = 1 − e^{−r}    with    r = −Σ T_j log(1 − a_j).
+
+    Logarithms are used throughout, because a_j itself may underflow.
 
     Args:
         log_probabilities: log a_j ≤ 0, where a_j is the probability of the event in one round of kind j.
@@ -268,9 +262,8 @@ def log_probability_of_any(log_probabilities: Sequence[float], counts: FloatArra
     if all(log_probability == -math.inf for log_probability in log_probabilities):
         return -math.inf
 
-    # log r, with each log(−log(1 − a_j)) as above.
     log_a = np.asarray(log_probabilities)
-    # Below e^−30, −log(1 − a) and a have equal logarithms within a rounding of the slack below.
+    # −log(1 − a) is a (1 + a/2 + …). Below e^−30, about 1e-13, the logarithms of both differ by less than the slack.
     is_small = log_a < -30.0
     with np.errstate(divide="ignore"):
         log_rates = np.where(is_small, log_a, np.log(-np.log1p(-np.exp(np.minimum(log_a, 0.0)))))
@@ -285,10 +278,10 @@ def log_probability_of_any(log_probabilities: Sequence[float], counts: FloatArra
 
 
 def _log_probability_at_rate(log_rate: float) -> float:
-    """Return log(1 − e^{−r}), the log probability of an event with the rate r; log r if r is tiny.
+    """Return log(1 − e^{−r}), the log probability of at least one event of a Poisson process with the expectation r.
 
     Args:
-        log_rate: log r. Values above 700 count as 700, where the result is 0.
+        log_rate: log r.
 
     Returns:
         The log probability, at most 0, without a bound on its rounding.
@@ -296,14 +289,15 @@ def _log_probability_at_rate(log_rate: float) -> float:
     # Below e^−36, 1 − e^{−r} and r differ by less than a rounding.
     if log_rate < -36.0:
         return log_rate
-    return math.log(-math.expm1(-math.exp(min(log_rate, 700.0))))  # no overflow of e^710
+    # The result is 0 long before log r = 700; the limit prevents an overflow of e^{log r}.
+    return math.log(-math.expm1(-math.exp(min(log_rate, 700.0))))
 
 
 def least_log_atom(profile: Profile) -> float:
     """Return a lower bound on log P(L = ∞), the probability of an infinite privacy loss.
 
-    The bound is the log tail at the largest ε of a pair that the mechanism attains, if there is one. It is at most the
-    infinite mass of the profile. The value is lowered by the error of the tails.
+    The bound is the infinite mass of the profile. If there is a pair that the mechanism attains, and its tail at the
+    largest ε is smaller, the bound is this tail. It is lowered by the error of the tails.
 
     Args:
         profile: profile ε ↦ δ(ε) of one direction of a pair of distributions, with the tails of its loss.
@@ -311,7 +305,6 @@ def least_log_atom(profile: Profile) -> float:
     Returns:
         The lower bound; −∞ if no infinite loss is known to have a positive probability.
     """
-    # The infinite mass of the profile, or the tail of an attained pair at a huge ε if it is smaller.
     log_mass = profile.log_infinite_mass
     attained_tails = profile.attained_log_tails(np.asarray([LARGEST_EPSILON]))
     if attained_tails is not None:

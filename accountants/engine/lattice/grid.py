@@ -30,17 +30,17 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 _LEAST_EFFORT = 1e-30
-"""Least effort, in place of 0 when no finite loss has mass."""
+"""Lower limit of the effort, which is a divisor; the effort is 0 if no finite loss has mass."""
 
 
 class CellBounds(NamedTuple):
     """Bounds of the cells of one loss distribution, as odd multiples of the lattice unit.
 
-    A cell is an interval of losses. Its mass is put on lattice points.
+    A cell is an interval of losses, whose mass is put on lattice points.
 
     Attributes:
-        right: bounds on the side of positive losses, increasing from 1.
-        left: bounds on the side of negative losses, as multiples of the negative unit, increasing from 1.
+        right: bounds of the cells of positive losses, increasing from 1.
+        left: absolute values of the bounds of the cells of negative losses, increasing from 1.
     """
 
     right: IntArray
@@ -52,7 +52,7 @@ class Grid:
     """A lattice of losses common to all distributions of a composition, and the cells of each distribution.
 
     Attributes:
-        unit: distance of neighbouring lattice points, in nats.
+        unit: distance of successive lattice points, in nats.
         cells: bounds of the cells (intervals of losses) of each distribution.
     """
 
@@ -61,13 +61,13 @@ class Grid:
 
 
 class _WeightedCells(NamedTuple):
-    """Cells of several loss distributions in one array, with weights of the errors that they cause.
+    """Cells of the coarse tables of several loss distributions, with their masses, before a lattice is chosen.
 
-    The cells, intervals of losses, are those of coarse tables of the tails (`Outline`), before a lattice is chosen.
+    A cell is an interval of losses. A side is the table of the positive, or of the negative, losses of a distribution.
 
     Attributes:
         widths: width of each cell, in nats.
-        log_weights: log of the number of rounds times the largest tilted mass of each cell.
+        log_weights: log of T m for each cell, with the number T of rounds and the largest tilted mass m of the cell.
         stops: index after the last cell of each side except the last side.
     """
 
@@ -76,22 +76,16 @@ class _WeightedCells(NamedTuple):
     stops: IntArray
 
     def split(self, values: FloatArray) -> list[FloatArray]:
-        """Split an array of one value per cell into one array per side.
-
-        Args:
-            values: one value for each cell.
-
-        Returns:
-            One array for each side, in the order of `_all_sides`.
-        """
+        """Split an array with one value for each cell into one array for each side, in the order of `_all_sides`."""
         return np.split(values, self.stops)
 
     @property
     def effort(self) -> FloatArray:
-        """Contribution of each cell to the number of cells of the best grid: ∫ (T ϱ)^{1/3} over the cell.
+        """Contribution of each cell to the number of cells of the best grid.
 
-        ϱ is the density of the tilted mass, and T the number of rounds. The best cells of a grid have widths
-        proportional to (T ϱ)^{−1/3}. Their number is then proportional to the sum of these integrals.
+        It is ∫ (T ϱ)^{1/3} over the cell, where ϱ is the density of the tilted mass, and T the number of rounds. The
+        best cells of a grid have widths proportional to (T ϱ)^{−1/3}, so their number is proportional to the sum of
+        these integrals.
         """
         cube_root_of_mass = np.exp(self.log_weights / 3.0)
         return np.asarray(cube_root_of_mass * self.widths ** (2.0 / 3.0))
@@ -110,10 +104,11 @@ def _all_sides(outlines: Sequence[Outline]) -> list[Side]:
 
 
 def _weigh_cells(outlines: Sequence[Outline], counts: FloatArray, demand: Demand) -> _WeightedCells:
-    """Return the cells of all coarse tables of loss distributions, with weights of the errors that they cause.
+    """Compute the largest tilted mass of each cell in the coarse tables of all loss distributions.
 
-    The weight of a cell, an interval of losses, is its largest tilted mass over the tilts of the requirements, times
-    the number of rounds. A tilted mass is m e^{λL} / E[e^{λL}] for the mass m at the loss L and the tilt λ.
+    A cell is an interval of losses. With the mass m at the loss L, its tilted mass at the tilt λ is
+
+        m e^{λL} / E[e^{λL}].
 
     Args:
         outlines: coarse table of the tail probabilities of each loss distribution.
@@ -121,15 +116,16 @@ def _weigh_cells(outlines: Sequence[Outline], counts: FloatArray, demand: Demand
         demand: the requirements, with the tilts λ.
 
     Returns:
-        The widths and the log weights of all cells, side after side in the order of `_all_sides`.
+        The widths of all cells, and the logs of their tilted masses times the numbers of rounds. The sides, that is
+        the positive and the negative losses of each distribution, are in the order of `_all_sides`.
     """
     laws = join_outlines(outlines, counts)
     sides = _all_sides(outlines)
     sizes = np.asarray([side.widths.size for side in sides])
-    # Two successive sides belong to one distribution.
+    # Index of the distribution of each cell: two successive sides belong to one distribution.
     owners = np.repeat(np.arange(sizes.size) // 2, sizes)
 
-    # The log mass of every cell at each tilt, normalised for its distribution. The largest counts.
+    # One array for each tilt λ: log(m e^{λL} / E[e^{λL}]) of every cell.
     log_masses = np.concatenate([side.log_masses for side in sides])
     locations = np.concatenate([side.locations for side in sides])
     tilts = [coordinate.tilt for coordinate in demand.coordinates]
@@ -143,38 +139,37 @@ def _weigh_cells(outlines: Sequence[Outline], counts: FloatArray, demand: Demand
 
 
 def choose_grid(outlines: Sequence[Outline], counts: FloatArray, demand: Demand) -> Grid:
-    """Choose the cells of losses of each distribution, with a common lattice unit, for the least error of δ.
+    """Choose the cells of each loss distribution and a common lattice unit, so that the error of δ is small.
 
-    A cell is an interval of losses. Cells are narrow where the tilted mass, weighted by e^{λL} for a loss L, is: the
-    best width is proportional to the density to the power −1/3 (module docstring). There are at most about
-    `demand.cells` cells in all.
+    A cell is an interval of losses. Its best width is proportional to ϱ^{−1/3}, where ϱ is the density of the mass
+    weighted by e^{λL} for a loss L and a tilt λ. There are at most about 2 `demand.cells` cells in all.
 
     Args:
         outlines: coarse table of the tail probabilities of each loss distribution.
         counts: number of rounds of each distribution.
-        demand: the requirements on the cells, such as their number and the tilts that they serve.
+        demand: the requirements on the cells: their number, the required error, and the tilts λ that they serve.
 
     Returns:
         The lattice unit, and the bounds of the cells of each distribution.
     """
-    # The widths of the cells, without the lattice.
     cells = _weigh_cells(outlines, counts, demand)
     effort = max(math.fsum(cells.effort.tolist()), _LEAST_EFFORT)
     width = _base_width(effort, demand)
     rounds = math.fsum(counts)
     distances = _outer_bounds(outlines, counts, rounds, demand)
 
-    # The lattice unit: the indices of all bounds have to stay exact in floating point.
+    # The unit has a lower limit, so that the indices of all bounds are exact in floating point.
     least_width = _least_width(width, effort, rounds, demand)
     least_exact_unit = max(distances) / LARGEST_INDEX
     unit = max(choose_unit(outlines, counts, demand, least_width), least_exact_unit)
 
-    # If there are more than twice as many cells as required, and 64 more for each side, all are widened.
+    # The limits of the widths may cause too many cells: more than twice the requested number, and 64 more for each of
+    # the two sides of a distribution. Then all cells are widened by the same factor.
     widths = _cell_widths(cells, demand, width, 2.0 * unit)
     number = math.fsum((cells.widths / widths).tolist())
-    excess = max(number / (2.0 * demand.cells + 64.0 * 2.0 * len(outlines)), 1.0)
+    factor = max(number / (2.0 * demand.cells + 64.0 * 2.0 * len(outlines)), 1.0)
 
-    sides = zip(_all_sides(outlines), cells.split(excess * widths), distances, strict=True)
+    sides = zip(_all_sides(outlines), cells.split(factor * widths), distances, strict=True)
     bounds = [cell_bounds(side, side_widths, distance, unit) for side, side_widths, distance in sides]
     # The right and the left side of each distribution follow each other.
     right_bounds, left_bounds = bounds[::2], bounds[1::2]
@@ -184,17 +179,21 @@ def choose_grid(outlines: Sequence[Outline], counts: FloatArray, demand: Demand)
 def _base_width(effort: float, demand: Demand) -> float:
     """Return the width w of cells where the tilted mass of all rounds has the density 1 per nat.
 
-    The tilted mass is weighted by e^{λL} for a loss L. Where its density is ϱ, cells have the width w ϱ^{−1/3}, which
-    is best for a given number of cells. They widen the bounds on log δ by curvature · w² · effort / 16, and their
-    number is about effort / w. The result is the larger of the two widths with the required error and with the largest
-    number of cells.
+    The tilted mass is weighted by e^{λL} for a loss L and a tilt λ. Where it has the density ϱ, cells have the width
+    w ϱ^{−1/3}, which is best for a given number of cells. Such cells
+
+        widen the bounds on log δ by curvature · w² · effort / 16, and
+        are about effort / w in number.
+
+    The result is the width with the required error, or that with the largest number of cells if it is larger, doubled
+    `demand.coarsening` times.
 
     Args:
-        effort: ∫ ϱ^{1/3} over the losses of each distribution, added up.
+        effort: sum over all distributions of ∫ ϱ^{1/3} over the losses.
         demand: the requirements: the relative width of δ, the number of cells, and the number of doublings.
 
     Returns:
-        w for the density 1 per nat, in nats.
+        The width w, in nats.
     """
     # 1/16 is ½ · (1/24 + 1/12) of the module docstring.
     width = math.sqrt(16.0 * demand.relative_width / demand.curvature / effort)
@@ -202,48 +201,48 @@ def _base_width(effort: float, demand: Demand) -> float:
 
 
 def _least_width(width: float, effort: float, rounds: float, demand: Demand) -> float:
-    """Return the width, in nats, below which no cell needs to be, because the error of log δ is tolerable.
+    """Return the width at which cells of equal width in all rounds cause no more than the tolerated error.
 
-    A cell is an interval of losses. This width causes the tolerated error if all cells of all rounds have it.
-    The tolerated error is the larger of two: the error due to the best cells of the base width (`_base_width`), and the
-    required width of log δ.
+    A cell, that is, an interval of losses, need not be narrower. The tolerated error of log δ is the larger of two: the
+    error of the best cells with the base width, and the required width of log δ.
 
     Args:
-        width: the base width, in nats.
-        effort: ∫ ϱ^{1/3} over the losses of each distribution, added up, for the density ϱ of the tilted mass.
+        width: the base width, in nats, which `_base_width` returns.
+        effort: sum over all distributions of ∫ ϱ^{1/3} over the losses, for the density ϱ of the tilted mass.
         rounds: number of all rounds.
-        demand: the requirements on the cells, such as their number and the tilts that they serve.
+        demand: the requirements on the cells, with the required width of log δ.
 
     Returns:
         The least useful width of a cell, in nats.
     """
     error = demand.curvature * width * width * effort / 16.0
+    # Each doubling of the widths multiplies the error by 4.
     tolerated_error = max(error, 4.0**demand.coarsening * demand.relative_width)
     # Cells of equal width w in all rounds cause the error curvature · rounds · w²/8.
     return math.sqrt(8.0 * tolerated_error / (demand.curvature * rounds))
 
 
 def _cell_widths(cells: _WeightedCells, demand: Demand, width: float, least: float) -> FloatArray:
-    """Return the width that the grid's cells should have within each cell of the coarse tables of the losses.
+    """Return the width that the cells of the grid should have, for each cell of the coarse tables of the losses.
 
-    The width is w ϱ^{−1/3} for the density ϱ of the mass there, weighted by e^{λL} for a loss L, within limits. A cell
-    is an interval of losses.
+    A cell is an interval of losses. The width is w ϱ^{−1/3} within limits, where ϱ is the density of the tilted mass:
+    the mass weighted by e^{λL} for a loss L and a tilt λ.
 
     Args:
         cells: the cells of all coarse tables, with their tilted masses.
-        demand: the requirements on the cells, such as their number and the tilts that they serve.
-        width: w, in nats.
-        least: lower limit, in nats. Cells without mass have no upper limit.
+        demand: the requirements on the cells, with the tilts.
+        width: width w at the density 1 per nat, in nats.
+        least: lower limit of the widths, in nats.
 
     Returns:
         One width in nats for each cell of the coarse tables.
     """
     with np.errstate(over="ignore", divide="ignore"):
         best = width * np.exp((np.log(cells.widths) - cells.log_weights) / 3.0)
-    # In a cell wider than 1/λ, mass moves to losses L with a far larger factor e^{λL}. Only negligible mass may do
-    # that, up to a thousandth, e^−7, of the width of δ.
-    log_thousandth = 7.0
-    log_excess = demand.log_width - log_thousandth - cells.log_weights
+    # In a cell wider than 1/λ, mass moves to losses L with a far larger factor e^{λL}. Therefore a width H may exceed
+    # half of 1/(1 + |λ|) only if the mass times e^{2H(1+|λ|)} is below e^−7, about 1/1000, of the width of δ.
+    margin = 7.0
+    log_excess = demand.log_width - margin - cells.log_weights
     largest = np.maximum(0.5, 0.5 * log_excess) / demand.steepness
     return np.asarray(np.maximum(np.minimum(best, largest), least))
 
@@ -251,7 +250,8 @@ def _cell_widths(cells: _WeightedCells, demand: Demand, width: float, least: flo
 def _outer_bounds(outlines: Sequence[Outline], counts: FloatArray, rounds: float, demand: Demand) -> list[float]:
     """Return for each side of each distribution the distance from zero up to which it has cells, in nats.
 
-    On the right, cells cover every finite loss. On the left, the mass beyond the distance is negligible at every tilt.
+    On the right, for positive losses, it is the last point of the coarse table. On the left, the mass beyond the
+    distance is negligible at every tilt, or the distance is the last point of the coarse table.
 
     Args:
         outlines: coarse table of the tail probabilities of each loss distribution.
@@ -264,11 +264,10 @@ def _outer_bounds(outlines: Sequence[Outline], counts: FloatArray, rounds: float
     """
     laws = join_outlines(outlines, counts)
     log_moments = {coordinate.tilt: laws.log_moments(coordinate.tilt) for coordinate in demand.coordinates}
-    log_negligible = demand.log_width - 12.0  # e^−12 is 6e-6
-
-    # On the left, the tail beyond each edge is compared at every tilt. The first negligible edge is the end.
+    log_negligible = demand.log_width - 12.0  # a share e^−12, about 6e-6, of the width of δ
     distances = []
     for j, item in enumerate(outlines):
+        # For a left tail M beyond the edge e, the tilted mass there is at most M e^{−λe} if λ ≥ 0.
         edges = item.left.edges[1:]
         log_mass_beyond = item.left.log_p[1:] + math.log(rounds)
         log_tilted = [log_mass_beyond - tilt * edges - float(moment[j]) for tilt, moment in log_moments.items()]

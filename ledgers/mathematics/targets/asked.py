@@ -22,12 +22,10 @@ class TargetAsked(TargetFields):
     """
 
     def check(self) -> None:
-        """Check that no δ is stated next to a risk that is itself a δ or implies one.
-
-        An advantage and a true positive rate are statements at ε = 0, which determine their δ.
+        """Reject a δ next to a risk that determines its own δ: an advantage or a true positive rate.
 
         Raises:
-            InvalidInput: δ or its logarithm is stated next to such a risk.
+            InvalidInput: δ or its logarithm is given next to such a risk.
         """
         if self.risk is None or self.risk.kind in ("gaussian_dp_mu", "rho"):
             return
@@ -38,5 +36,5 @@ class TargetAsked(TargetFields):
 
     @property
     def of_ledger(self) -> LedgerTarget:
-        """The requested target as the ledger keeps it, with the (ε, δ) that a risk implies."""
+        """The requested target as a point (ε, δ), with the risk that implies it if a risk was requested."""
         return ledger_target(self.target)

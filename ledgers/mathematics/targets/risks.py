@@ -45,12 +45,12 @@ LARGEST_EXCESS = 700.0
 def ledger_target(target: Target) -> LedgerTarget:
     """Convert a requested target to a point (ε, δ), with the risk if one was requested.
 
-    The point of a risk follows from the risk. An advantage is δ at ε = 0. A true positive rate at a false positive rate
-    implies a δ at ε = 0, by `_log_delta_of_rates`. A μ of Gaussian differential privacy or a ρ of zCDP has an ε at the
-    requested δ.
+    A risk implies its point. An advantage is a δ at ε = 0. A true positive rate at a false positive rate implies a δ at
+    ε = 0, by `_log_delta_of_rates`. A μ of Gaussian differential privacy or a ρ of zero-concentrated differential
+    privacy implies an ε at the requested δ.
 
     Args:
-        target: (ε, δ), or a risk with the δ at which its ε is stated.
+        target: (ε, δ), or a risk; a μ or ρ comes with the δ at which its ε is stated.
 
     Returns:
         The point as ε and log δ, and the risk if one was requested.
@@ -58,7 +58,6 @@ def ledger_target(target: Target) -> LedgerTarget:
     risk = target.risk
     if risk is None:
         return LedgerTarget(epsilon=target.epsilon, log_delta=target.log_delta)
-    # The risks of a single test imply a δ at ε = 0. A μ or ρ implies an ε at the requested δ.
     if risk.kind == "advantage":
         return LedgerTarget(epsilon=0.0, log_delta=LogDelta.of_delta(risk.bound), risk=risk)
     if risk.kind == "true_positive_rate":
@@ -68,7 +67,7 @@ def ledger_target(target: Target) -> LedgerTarget:
 
 
 def is_implied(target: LedgerTarget) -> bool:
-    """Return whether the (ε, δ) of a ledger's target certainly follows from its risk; True if it has no risk.
+    """Return whether the (ε, δ) of a ledger's target certainly follows from its risk.
 
     A risk is a limit such as an attacker's advantage, from which the (ε, δ) was derived.
 
@@ -76,12 +75,14 @@ def is_implied(target: LedgerTarget) -> bool:
         target: ε, log δ and the risk of the ledger.
 
     Returns:
-        True if (ε, δ) certainly follows from the risk, or if there is no risk.
+        True if each mechanism within the risk is (ε, δ)-private, or if there is no risk. False if that could not be
+        shown in spite of rounding errors.
     """
     risk = target.risk
     if risk is None:
         return True
-    # The factor 1 + `_RELATIVE` lowers the logarithms, which are negative, by more than their rounding errors.
+    # The logarithms are negative, so the factor 1 + `_RELATIVE` lowers them. An earlier version of this library may
+    # have rounded them a little lower than this version does.
     if risk.kind == "advantage":
         return target.log_delta >= math.log(risk.bound) * (1.0 + _RELATIVE)
     if risk.kind == "true_positive_rate":
@@ -92,9 +93,12 @@ def is_implied(target: LedgerTarget) -> bool:
 def _log_delta_of_rates(risk: RiskTarget) -> float:
     """Bound log δ at ε = 0 if an attacker's true positive rate at the false positive rate α is at most β.
 
-    The limit holds in both directions of the neighbours. So the trade-off curve f is convex with f(0) ≤ 1, f(1) = 0,
-    f(α) ≥ 1 − β and f(1 − β) ≥ α. It follows that δ is at most (β − α)/min(1 − α, α + β) if α + β ≤ 1. Otherwise it is
-    at most (β − α)/min(β, 2 − α − β) (docs/ledger.md).
+    Let f be the trade-off curve: f(x) is the least false negative rate of a test with the false positive rate x. The
+    limit holds in both directions of the neighbours, so f is convex with f(0) ≤ 1, f(1) = 0, f(α) ≥ 1 − β and
+    f(1 − β) ≥ α. The largest δ = 1 − x − f(x) over these curves is (docs/ledger.md)
+
+        (β − α)/min(1 − α, α + β)    if α + β ≤ 1,
+        (β − α)/min(β, 2 − α − β)    otherwise.
 
     Args:
         risk: the limit β on the true positive rate (`bound`), at the false positive rate α.
@@ -102,28 +106,25 @@ def _log_delta_of_rates(risk: RiskTarget) -> float:
     Returns:
         An upper bound on the natural logarithm of δ.
     """
-    # The rates α and β as exact fractions.
     false_rate = Fraction(risk.false_positive_rate)
     true_rate = Fraction(risk.bound)
     if false_rate + true_rate <= 1:
         divisor = min(1 - false_rate, false_rate + true_rate)
     else:
         divisor = min(true_rate, 2 - false_rate - true_rate)
-    # Both roundings are upward: that of the quotient to a double, and that of the logarithm.
+    # Both roundings are upward. The logarithm may be rounded down by one unit, which the next double above undoes.
     delta = round_up((true_rate - false_rate) / divisor)
     return math.nextafter(math.log(delta), 0.0)
 
 
 def _pair_of(risk: RiskTarget) -> Pair:
-    """Return a dominating pair of every mechanism with the risk's μ (Gaussian DP) or ρ (zero-concentrated DP).
-
-    Its hockey-stick divergence bounds the privacy profile δ(ε) of each such mechanism.
+    """Return a pair of distributions that dominates every μ-Gaussian or ρ-zero-concentrated private mechanism.
 
     Args:
         risk: the risk. Its kind is `gaussian_dp_mu` or `rho`, and its bound is the μ or ρ.
 
     Returns:
-        A pair of distributions (P, Q), as an object that bounds δ at every ε.
+        The pair, which bounds the δ of each such mechanism at every ε.
     """
     if risk.kind == "gaussian_dp_mu":
         return gaussian_pair(risk.bound)
@@ -131,16 +132,17 @@ def _pair_of(risk: RiskTarget) -> Pair:
 
 
 def remaining_risk(risk: RiskTarget, added: Amount) -> RiskTarget | None:
-    """Return the limit on a risk that is left for a ledger's mechanisms after the δ that its slots add.
+    """Return the limit on a risk that remains after the δ that the slots of a ledger may add.
 
-    Slots are parts of the privacy budget, which may add a δ to the composed privacy profile.
+    A slot is a budget for runs that are not planned yet. Its runs may add a δ to the composed privacy profile.
 
     Args:
         risk: the target.
-        added: δ that all slots together may add.
+        added: δ that all slots together may add, at least 0.
 
     Returns:
-        The risk with a smaller bound, rounded down. None if the slots leave nothing of the target.
+        The risk with its bound reduced by `added` and rounded down; unchanged if `added` is 0. None if no mechanism is
+        within the reduced bound, or if `added` is positive and the risk is a μ or ρ, which allows no added δ.
     """
     if added <= 0:
         return risk
@@ -148,7 +150,8 @@ def remaining_risk(risk: RiskTarget, added: Amount) -> RiskTarget | None:
         return None
     remaining = less(down(risk.bound), added)
     remaining_bound = float_below(remaining) if remaining > 0 else 0.0
-    if remaining_bound <= risk.false_positive_rate:  # even an attacker who guesses reaches this
+    # An attacker who guesses at random attains a true positive rate equal to the false positive rate.
+    if remaining_bound <= risk.false_positive_rate:
         return None
     return replace(risk, bound=remaining_bound)
 
@@ -156,14 +159,14 @@ def remaining_risk(risk: RiskTarget, added: Amount) -> RiskTarget | None:
 def risk_figure(risk: RiskTarget, pair: Pair, planned: Sequence[tuple[Pair, int]], slots: Sequence[Slot]) -> float:
     """Bound the quantity that a ledger's target limits, such as an attacker's advantage, from above.
 
-    The bound holds for everything that the ledger allows, apart from a δ that its slots add. It is math.inf if no bound
-    is known.
+    The bound holds for all runs that the ledger allows: the planned ones, and those that its slots pay for. A slot is a
+    budget for runs that are not planned yet. The δ that slots may add is not included.
 
     Args:
         risk: which quantity is limited; its limit is not used.
-        pair: dominating pair of all planned runs and full slots.
+        pair: dominating pair of the composition of all planned runs and full slots.
         planned: dominating pairs of the planned runs, each with its number of runs.
-        slots: the slots, parts of the privacy budget. None of them may add a δ if the quantity is a μ or ρ.
+        slots: the slots. None of them may add a δ if the quantity is a ρ.
 
     Returns:
         The upper bound, in the unit of the limited quantity; math.inf if no bound is known.
@@ -176,12 +179,12 @@ def risk_figure(risk: RiskTarget, pair: Pair, planned: Sequence[tuple[Pair, int]
 def _sum_concentrations(planned: Sequence[tuple[Pair, int]], slots: Sequence[Slot]) -> float:
     """Return the sum of the ρ of all planned runs and full slots, rounded up.
 
-    ρ is the parameter of zero-concentrated differential privacy, which adds up under composition, also if mechanisms
-    are chosen adaptively.
+    ρ is the parameter of zero-concentrated differential privacy. It adds up under composition, even if mechanisms are
+    chosen adaptively.
 
     Args:
-        planned: dominating pairs of the plan, each with its number of runs.
-        slots: parts of the budget for mechanisms outside the plan.
+        planned: dominating pairs of the planned runs, each with its number of runs.
+        slots: budgets for runs that are not planned yet.
 
     Returns:
         The sum; math.inf if a run or a slot has no finite ρ.
@@ -197,46 +200,43 @@ def _sum_concentrations(planned: Sequence[tuple[Pair, int]], slots: Sequence[Slo
 
 
 def _slot_concentration(slot: Slot) -> float:
-    """Return a ρ such that everything which a full slot may pay for is ρ-zCDP; math.inf for a Rényi slot.
+    """Return a ρ such that all runs that a slot can pay for are together ρ-zero-concentrated private.
 
-    ρ-zCDP is zero-concentrated differential privacy. It holds with ρ = μ²/2 for μ-Gaussian and with ρ = ε²/2 for pure
-    ε-differential privacy.
+    μ-Gaussian differential privacy implies ρ = μ²/2, and pure ε-differential privacy implies ρ = ε²/2.
 
     Args:
-        slot: part of the privacy budget, in μ², ρ or ε. It must not add a δ.
+        slot: a budget of μ², ρ or ε for runs that are not planned yet, or of a Rényi divergence. It must not add a δ.
 
     Returns:
-        The ρ, or math.inf.
+        The ρ, rounded up; math.inf for a budget of a Rényi divergence.
     """
-    if slot.kind == "gdp":  # ρ = μ²/2
+    if slot.kind == "gdp":
         return product_up(0.5, float_above(slot.capacity["mu_squared"]))
     if slot.kind == "zcdp":
         return float_above(slot.capacity["rho"])
-    if slot.kind == "pure":  # ρ = ε²/2
+    if slot.kind == "pure":
         epsilon = float_above(slot.capacity["epsilon"])
         return product_up(0.5, epsilon, epsilon)
     return math.inf
 
 
 def risk_excess(figure: float, risk: RiskTarget | None) -> float:
-    """Compare a quantity with its limit, by a number that is at most 0 if and only if it is within the limit.
-
-    The number is the logarithm of their ratio, or ±`LARGEST_EXCESS` if that is infinite. So it is finite and nearly
-    continuous, as a search needs.
+    """Return the logarithm of the ratio of a quantity to its limit, as a finite number for a root search.
 
     Args:
         figure: upper bound on the quantity.
         risk: the limit; None if nothing is allowed.
 
     Returns:
-        The logarithm of the ratio, between ±`LARGEST_EXCESS`.
+        A number that is at most 0 if and only if the quantity is within the limit. An infinite logarithm is replaced by
+        ±`LARGEST_EXCESS`.
     """
     if risk is None or math.isinf(figure):
         return LARGEST_EXCESS
     if figure <= 0.0:
         return -LARGEST_EXCESS
     log_ratio = math.log(figure) - math.log(risk.bound)
-    # Rounding must not give the logarithm a wrong sign.
+    # The sign follows from an exact comparison, because rounding errors may change the sign of the logarithm.
     if figure <= risk.bound:
         return min(log_ratio, 0.0)
     return max(log_ratio, math.ulp(1.0))

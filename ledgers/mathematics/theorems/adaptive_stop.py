@@ -24,10 +24,13 @@ MOST_ROUNDS = Quantity(symbol="T", ge=1, le=1000, description="rounds that may b
 def spent_epsilon(*, rounds: int, round_epsilon: float, delta: float) -> float:
     """Return the exact ε at δ of t binary randomized responses that are each ε₀-private.
 
-    This is the least ε ≥ 0 with δ(ε) ≤ δ. Each answer is truthful with probability p = 1/(1 + e^−ε₀). With K truthful
-    answers the privacy loss is ε₀ (2K − t). K is Bin(t, p) under the first data set (P), and Bin(t, 1 − p) under the
-    second (Q). If ε is between the losses of k − 1 and k truthful answers, δ(ε) = P(K ≥ k) − e^ε Q(K ≥ k). This is
-    solved for ε, for each k from t down, until ε is in that range.
+    This is the least ε ≥ 0 with δ(ε) ≤ δ. An answer is truthful with probability p = 1/(1 + e^−ε₀). K truthful answers
+    have the privacy loss ε₀ (2K − t). K is Bin(t, p) on the first data set (P), and Bin(t, 1 − p) on its neighbour (Q).
+    If ε is between the losses of k − 1 and k truthful answers,
+
+        δ(ε) = P(K ≥ k) − e^ε Q(K ≥ k).
+
+    The function solves δ(ε) = δ for each k from t down, until the root is in this range.
 
     Args:
         rounds: number t of responses.
@@ -38,14 +41,14 @@ def spent_epsilon(*, rounds: int, round_epsilon: float, delta: float) -> float:
         The least ε, in nats.
     """
     truth_probability = 1.0 / (1.0 + math.exp(-round_epsilon))
-    first_tails = _tails(rounds, truth_probability)  # P(K ≥ k)
-    second_tails = _tails(rounds, 1.0 - truth_probability)  # Q(K ≥ k)
-    for truthful in range(rounds, -1, -1):
-        if first_tails[truthful] <= delta:
+    p_tails = _tails(rounds, truth_probability)  # P(K ≥ k)
+    q_tails = _tails(rounds, 1.0 - truth_probability)  # Q(K ≥ k)
+    for count in range(rounds, -1, -1):
+        if p_tails[count] <= delta:
             continue
-        epsilon = math.log((first_tails[truthful] - delta) / second_tails[truthful])
-        loss_of_fewer = round_epsilon * (2 * (truthful - 1) - rounds)
-        if epsilon >= loss_of_fewer:
+        epsilon = math.log((p_tails[count] - delta) / q_tails[count])
+        next_lower_loss = round_epsilon * (2 * (count - 1) - rounds)
+        if epsilon >= next_lower_loss:
             return max(epsilon, 0.0)
     return 0.0
 
@@ -53,12 +56,9 @@ def spent_epsilon(*, rounds: int, round_epsilon: float, delta: float) -> float:
 def _tails(rounds: int, truth_probability: float) -> list[float]:
     """Return the upper tails of a binomial distribution: P(K ≥ k) for k = 0, …, t.
 
-    K has t trials with probability p. The probability of K = k is t!/(k! (t − k)!) p^k (1 − p)^{t−k}, which is computed
-    by its logarithm.
-
     Args:
         rounds: number t of trials.
-        truth_probability: probability p of a truthful answer, in (0, 1).
+        truth_probability: probability of success in a trial, in (0, 1).
 
     Returns:
         The t + 1 probabilities.
@@ -66,24 +66,28 @@ def _tails(rounds: int, truth_probability: float) -> list[float]:
     log_probabilities = []
     for count in range(rounds + 1):
         log_binomial = math.lgamma(rounds + 1.0) - math.lgamma(count + 1.0) - math.lgamma(rounds - count + 1.0)
-        with_truths = log_binomial + count * math.log(truth_probability)
-        log_probabilities.append(with_truths + (rounds - count) * math.log1p(-truth_probability))
-    # Sum from the largest count down, which gives the upper tails.
+        with_successes = log_binomial + count * math.log(truth_probability)
+        log_probabilities.append(with_successes + (rounds - count) * math.log1p(-truth_probability))
+    # Summation starts at the largest count, so that small tails keep their relative accuracy.
     probabilities = np.exp(log_probabilities)
     tails = np.cumsum(probabilities[::-1])[::-1]
     return [float(tail) for tail in tails]
 
 
 def stopped_delta(*, rounds: int, round_epsilon: float, delta: float) -> float:
-    """Return the true δ if a sequence of randomized responses is stopped at the worst time for the reported ε.
+    """Return the true δ of a sequence of randomized responses that is stopped at the worst time for the reported ε.
 
-    The reported ε_t is `spent_epsilon` after t responses, which is right for a fixed t. The person sees the outputs,
-    and chooses when to stop. The result is the largest E[max(1 − e^{ε_τ − L_τ}, 0)] over all stopping times τ with 1 ≤
-    τ ≤ T. L_t is the privacy loss after t responses.
+    The reported ε_t is `spent_epsilon` after t responses, which is correct for a t fixed in advance. Here the decision
+    to stop may depend on the outputs. With the privacy loss L_t after t responses, the result is the largest
 
-    It is computed by backward induction. Let V_t(k) be the largest value after k truthful answers among t. Then V_T =
-    g_T and V_t(k) = max(g_t(k), p V_{t+1}(k + 1) + (1 − p) V_{t+1}(k)). Here g_t is the value of stopping at t and p
-    the probability of a truthful answer. The result is p V_1(1) + (1 − p) V_1(0).
+        E[max(1 − e^{ε_τ − L_τ}, 0)]
+
+    over all stopping times τ with 1 ≤ τ ≤ T. It is computed by backward induction. After k truthful answers among t,
+    let V_t(k) be the largest value and g_t(k) the value of stopping. If an answer is truthful with probability p,
+
+        V_T(k) = g_T(k),    V_t(k) = max(g_t(k), p V_{t+1}(k + 1) + (1 − p) V_{t+1}(k)),
+
+    and the result is p V_1(1) + (1 − p) V_1(0).
 
     Args:
         rounds: largest number T of responses.
@@ -94,14 +98,13 @@ def stopped_delta(*, rounds: int, round_epsilon: float, delta: float) -> float:
         The true δ, in [0, 1].
     """
     truth_probability = 1.0 / (1.0 + math.exp(-round_epsilon))
-    value = np.zeros(rounds + 2)  # of continuing after the last response, which is never better than stopping
+    # Zeros after the last response make the loop start with V_T = g_T, because g_T is never negative.
+    value = np.zeros(rounds + 2)
     for time in range(rounds, 0, -1):
-        # Value of stopping now, for each number of truthful answers so far.
+        # All values are arrays over the number of truthful answers so far.
         reported_epsilon = spent_epsilon(rounds=time, round_epsilon=round_epsilon, delta=delta)
         losses = round_epsilon * (2.0 * np.arange(time + 1.0) - time)
         stop_value = np.maximum(-np.expm1(np.minimum(reported_epsilon - losses, 0.0)), 0.0)
-
-        # Value of going on: the next answer is truthful or not.
         continue_value = truth_probability * value[1:] + (1.0 - truth_probability) * value[:-1]
         value = np.maximum(stop_value, continue_value)
     after_lie, after_truth = value
@@ -115,7 +118,7 @@ def stop_at_will(
     reported_delta: Annotated[float, REPORTED_DELTA],
     rounds: Annotated[int, MOST_ROUNDS],
 ) -> Outputs:
-    """Evaluate the δ of the reported ε at the worst stopping time.
+    """Evaluate the true δ at the reported ε if the run is stopped at the worst time.
 
     Args:
         round_epsilon: ε₀ of one response, in nats.
@@ -123,12 +126,12 @@ def stop_at_will(
         rounds: largest number of responses.
 
     Returns:
-        `true_delta`, the δ; `factor`, its ratio to the reported δ; and `full_epsilon`, the ε of all responses.
+        `true_delta`; `factor`, its ratio to the reported δ; and `full_epsilon`, the ε of all `rounds` responses.
     """
-    true = stopped_delta(rounds=rounds, round_epsilon=round_epsilon, delta=reported_delta)
+    true_delta = stopped_delta(rounds=rounds, round_epsilon=round_epsilon, delta=reported_delta)
     return {
-        "true_delta": true,
-        "factor": true / reported_delta,
+        "true_delta": true_delta,
+        "factor": true_delta / reported_delta,
         "full_epsilon": spent_epsilon(rounds=rounds, round_epsilon=round_epsilon, delta=reported_delta),
     }
 

@@ -40,11 +40,10 @@ class AnyOrderInputs(BudgetFields):
     loss_gap: Annotated[float, LOSS_GAP]
 
     def check(self) -> None:
-        """Check the list of Rényi orders.
+        """Require two to sixteen increasing Rényi orders, each above 1 and at most 10⁶.
 
         Raises:
-            InvalidInput: there are fewer than two or more than sixteen orders, they do not increase, or one is not in
-                (1, 10⁶].
+            InvalidInput: the orders are not such a list.
         """
         if not 2 <= len(self.orders) <= 16 or any(high <= low for low, high in pairwise(self.orders)):
             raise InvalidInput.at("/orders", "must be 2 to 16 orders that rise")
@@ -52,7 +51,7 @@ class AnyOrderInputs(BudgetFields):
             raise InvalidInput.at("/orders", "an entry is out of range", allowed="> 1 and ≤ 1e+06")
 
 
-def log_share(order: float) -> float:
+def log_conversion_factor(order: float) -> float:
     """Return log C(α) with C(α) = (α − 1)^{α−1}/α^α, the factor in the conversion of Rényi divergence to δ.
 
     A divergence B of order α implies δ(ε) ≤ C(α) e^{(α−1)(B−ε)}.
@@ -67,10 +66,11 @@ def log_share(order: float) -> float:
 
 
 def order_budget(order: float, epsilon: float, log_delta: float) -> float:
-    """Return a Rényi divergence of order α that implies (ε, δ)-privacy: ε + log(δ/C(α))/(α − 1).
+    """Return the largest Rényi divergence B of order α from which (ε, δ)-privacy follows.
 
-    A divergence B of order α implies δ(ε) ≤ C(α) e^{(α−1)(B−ε)}. The result is the B at which this bound is δ.
-    `log_share` returns log C(α).
+    B implies δ(ε) ≤ C(α) e^{(α−1)(B−ε)}, where `log_conversion_factor` returns log C(α). This bound is δ at
+
+        B = ε + log(δ/C(α))/(α − 1).
 
     Args:
         order: α > 1.
@@ -80,27 +80,27 @@ def order_budget(order: float, epsilon: float, log_delta: float) -> float:
     Returns:
         The divergence, in nats.
     """
-    return epsilon + (log_delta - log_share(order)) / (order - 1.0)
+    return epsilon + (log_delta - log_conversion_factor(order)) / (order - 1.0)
 
 
-def first_law(orders: tuple[float, ...], gap: float) -> tuple[list[float], list[float]]:
-    """Return the output probabilities and the privacy losses of a mechanism with one output for each order.
+def first_mechanism(orders: tuple[float, ...], gap: float) -> tuple[list[float], list[float]]:
+    """Build the mechanism that runs first: one output for each order, which dominates the divergence of that order.
 
-    Output j has probability p_j and loss l_j. In the Rényi divergence of order α its term is p_j e^{(α−1) l_j}. The p_j
-    make the terms of neighbouring outputs equal where α − 1 is the geometric mean of α_j − 1 and α_{j+1} − 1. So output
-    j has the largest term at its own order α_j.
+    Output j has probability p_j and loss l_j. It contributes p_j e^{(α−1) l_j} to the Rényi divergence of order α. The
+    p_j make the terms of outputs j and j + 1 equal where α − 1 is the geometric mean of α_j − 1 and α_{j+1} − 1. So
+    output j has the largest term at its own order α_j.
 
     Args:
-        orders: increasing orders.
-        gap: difference of the losses of neighbouring outputs, in nats.
+        orders: increasing Rényi orders α_j > 1.
+        gap: difference of the losses of successive outputs, in nats.
 
     Returns:
-        The probabilities, and the privacy losses in nats.
+        The probabilities of the outputs, and their privacy losses in nats.
     """
     log_weights = [0.0]
     for low, high in pairwise(orders):
-        crossing_order = math.sqrt((high - 1.0) * (low - 1.0))  # α − 1 where the two terms are equal
-        log_weights.append(log_weights[-1] - crossing_order * gap)
+        crossing = math.sqrt((high - 1.0) * (low - 1.0))  # α − 1 where the two terms are equal
+        log_weights.append(log_weights[-1] - crossing * gap)
     total = math.fsum(map(math.exp, log_weights))
     probabilities = [math.exp(log_weight) / total for log_weight in log_weights]
 
@@ -114,12 +114,12 @@ def first_law(orders: tuple[float, ...], gap: float) -> tuple[list[float], list[
 def divergence(order: float, probabilities: list[float], losses: list[float]) -> float:
     """Return the Rényi divergence of order α of a mechanism with finitely many outcomes.
 
-    It is log E[e^{(α−1) L}]/(α − 1) for the privacy loss L of the outcome.
+    It is log E[e^{(α−1) L}]/(α − 1), where L is the privacy loss of the outcome.
 
     Args:
         order: α > 1.
         probabilities: probability of each outcome.
-        losses: loss of each outcome, in nats.
+        losses: privacy loss of each outcome, in nats.
 
     Returns:
         The divergence, in nats.
@@ -128,17 +128,19 @@ def divergence(order: float, probabilities: list[float], losses: list[float]) ->
     for probability, loss in zip(probabilities, losses, strict=True):
         if probability > 0.0:
             log_terms.append(math.log(probability) + (order - 1.0) * loss)
-    # Divide by the largest term, so that no exponential overflows.
+    # No exponential overflows, because the largest term is divided out.
     largest = max(log_terms)
     log_moment = largest + math.log(math.fsum(math.exp(term - largest) for term in log_terms))
     return log_moment / (order - 1.0)
 
 
-def worst_response(order: float, budget: float, epsilon: float) -> float:
-    """Return the largest δ at ε of a mechanism with two outcomes and a given Rényi divergence B of order α.
+def largest_delta(order: float, budget: float, epsilon: float) -> float:
+    """Return the δ at ε of a mechanism with two outcomes that uses up a Rényi divergence B of order α.
 
     The first outcome has the privacy loss l = ε + log(α/(α − 1)) and the probability p, which gives δ = p/α. The
-    probability p solves p e^{(α−1) l} + (1 − p)^α (1 − p e^−l)^{1−α} = e^{(α−1) B}.
+    divergence is B if p solves
+
+        p e^{(α−1) l} + (1 − p)^α (1 − p e^−l)^{1−α} = e^{(α−1) B}.
 
     Args:
         order: α > 1.
@@ -146,10 +148,10 @@ def worst_response(order: float, budget: float, epsilon: float) -> float:
         epsilon: ε > 0, in nats.
 
     Returns:
-        The largest δ, in [0, 1].
+        The δ, in (0, 1/α]. If the divergence is below B for each p up to 1 − 1e-12, the largest such p is used.
 
     Raises:
-        InvalidInput: the order is so large that a power of a likelihood ratio exceeds the range of doubles.
+        InvalidInput: (α − 1) l or (α − 1) B exceeds `_LARGEST_EXPONENT`.
     """
     loss = epsilon - math.log1p(-1.0 / order)
     exponent = (order - 1.0) * loss
@@ -159,12 +161,12 @@ def worst_response(order: float, budget: float, epsilon: float) -> float:
 
     def excess(log_probability: float) -> float:
         """Return the left side of the equation less its right side, divided by e^{(α−1) B} − 1."""
-        first = math.exp(log_probability)  # p
-        log_second = order * math.log1p(-first) - (order - 1.0) * math.log1p(-first * math.exp(-loss))
-        return (first * math.exp(exponent) + math.expm1(log_second)) / target - 1.0
+        probability = math.exp(log_probability)
+        log_second = order * math.log1p(-probability) - (order - 1.0) * math.log1p(-probability * math.exp(-loss))
+        return (probability * math.exp(exponent) + math.expm1(log_second)) / target - 1.0
 
-    # At `low`, the term p e^{(α−1) l} is at most e^−40 (e^{(α−1) B} − 1), so that the root is larger. `high` is log p
-    # for p just below 1.
+    # At `low`, p e^{(α−1) l} is at most e^−40 (e^{(α−1) B} − 1), so the excess is negative. Any margin above 0 would do
+    # instead of 40. `high` is log p for a p just below 1, because p = 1 has no second outcome.
     low = -exponent - 40.0 + min(math.log(target), 0.0)
     high = -1e-12
     if excess(high) <= 0.0:
@@ -184,16 +186,18 @@ def any_order(inputs: AnyOrderInputs) -> Outputs:
         The δ as `true_delta` and its logarithm, and `factor`, its ratio to the target's δ.
 
     Raises:
-        InvalidInput: the first mechanism leaves nothing of the budget at one of the orders.
+        InvalidInput: the first mechanism leaves nothing of the budget at one of the orders, or has an output with a
+            loss of ε or more; or an order is too large for double precision at this ε.
     """
-    probabilities, losses = first_law(inputs.orders, inputs.loss_gap)
+    probabilities, losses = first_mechanism(inputs.orders, inputs.loss_gap)
     terms = []
     for order, probability, loss in zip(inputs.orders, probabilities, losses, strict=True):
         budget = order_budget(order, inputs.epsilon, inputs.log_delta)
         left = budget - divergence(order, probabilities, losses)
-        if left <= 1e-12 * abs(budget) or inputs.epsilon <= loss:  # a smaller rest is a rounding error
+        # A remainder below 1e-12 of the budget may be a rounding error.
+        if left <= 1e-12 * abs(budget) or inputs.epsilon <= loss:
             raise InvalidInput.at("/loss_gap", f"leaves nothing of the budget of order {order:g}")
-        terms.append(probability * worst_response(order, left, inputs.epsilon - loss))
+        terms.append(probability * largest_delta(order, left, inputs.epsilon - loss))
     log_delta = math.log(math.fsum(terms))
     return {**delta_outputs(log_delta, "true_delta"), "factor": math.exp(log_delta - inputs.log_delta)}
 

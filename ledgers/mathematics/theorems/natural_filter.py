@@ -24,7 +24,7 @@ from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Sou
 _TESTS = "tests/ledgers/mathematics/theorems/test_natural_filter.py"
 Options = Literal["gaussian-or-pure", "leaky-responses"]
 LEAKY = np.linspace(0.05, 1.6, 60)
-"""Losses of the leaky responses, as fractions of ε. A finite grid stands in for all losses."""
+"""Privacy losses of the leaky responses, as fractions of ε. A finite grid replaces all possible losses."""
 _GRID_POINTS = 4000
 """Number of points between which sign changes of the gap of two profiles are looked for."""
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)
@@ -44,7 +44,8 @@ OPTIONS = Quantity(
 def gaussian_delta(epsilon: float, mu: float) -> float:
     """Return δ of the distribution N(μ, 1) against N(0, 1) at any real ε.
 
-    For ε < 0 the profile is reflected: δ(ε) = 1 − e^ε + e^ε δ(−ε).
+    A negative ε is reduced to a positive one by δ(ε) = 1 − e^ε + e^ε δ(−ε). This is valid because exchanging the two
+    distributions does not change δ.
 
     Args:
         epsilon: ε in nats, of any sign.
@@ -61,13 +62,15 @@ def gaussian_delta(epsilon: float, mu: float) -> float:
 def response_delta(epsilon: float, mu: float, loss: float) -> float:
     """Return δ at ε of the composition of a Gaussian mechanism and a randomized response.
 
-    The response has the privacy loss ±t. It is truthful with probability k = 1/(1 + e^−t). So δ = k δ_μ(ε − t) + (1 −
-    k) δ_μ(ε + t), where δ_μ is the profile of the Gaussian.
+    The response has the privacy loss t if it is truthful, with probability k = 1/(1 + e^−t), and −t otherwise. With the
+    profile δ_μ of the Gaussian, the result is
+
+        k δ_μ(ε − t) + (1 − k) δ_μ(ε + t).
 
     Args:
         epsilon: ε, in nats.
         mu: distance μ of the Gaussians' means, in standard deviations.
-        loss: t > 0; the probability of a truthful answer is k = 1/(1 + e^−t).
+        loss: privacy loss t ≥ 0 of a truthful response, in nats.
 
     Returns:
         The value of δ, in [0, 1].
@@ -78,17 +81,22 @@ def response_delta(epsilon: float, mu: float, loss: float) -> float:
     return truth_probability * after_truth + (1.0 - truth_probability) * after_lie
 
 
-def leaky_truth(epsilon: float, delta: float, mu: float) -> float:
+def delta_with_leaky_responses(epsilon: float, delta: float, mu: float) -> float:
     """Return the true δ at ε of a Gaussian mechanism that is followed by the worst leaky response to its output.
 
-    A leaky response m is a randomized response that answers only with some probability, and otherwise says nothing. The
-    probability is such that the Gaussian and m together have exactly the target's δ. The candidates have the losses
-    `LEAKY` times ε. The result is E[max_m δ_m(ε − L)], where L is the privacy loss of the Gaussian's output. It exceeds
-    δ, because m may depend on L.
+    A leaky response m is a randomized response that answers only with some probability, and otherwise gives no output.
+    This probability is such that the Gaussian and m together have exactly the target's δ. The candidates have the
+    losses `LEAKY` times ε. With the profile δ_m of m and the privacy loss L of the Gaussian's output, the result is
 
-    Each δ_m(ε − L) is a maximum of a few lines c − d a in a = e^{ε−L}, with height c and descent d. So is max_m δ_m.
-    Let two successive lines of the maximum cross at a = e^{ε−b}, and let their heights differ by Δc. Because E[max(1 −
-    e^{b−L}, 0)] is the Gaussian's δ at b, the result is Σ Δc δ(b).
+        E[max_m δ_m(ε − L)].
+
+    It exceeds δ, because the choice of m may depend on L. To compute it, let a = e^{ε−L}. Each δ_m(ε − L) is a maximum
+    of a few lines c − d a, and so is max_m δ_m(ε − L). Let two successive lines of the maximum cross at a = e^{ε−b},
+    and let their heights c differ by Δc. Then
+
+        E[max_m δ_m(ε − L)] = Σ Δc E[max(1 − e^{b−L}, 0)],
+
+    where the sum is over the crossings, and each expectation is the Gaussian's δ at b.
 
     Args:
         epsilon: ε of the target, in nats.
@@ -98,17 +106,17 @@ def leaky_truth(epsilon: float, delta: float, mu: float) -> float:
     Returns:
         The true δ, in [0, 1].
     """
-    # Collect the lines of all candidates. The first two are those of a response that says nothing.
+    # The first two lines, 0 and 1 − a, are those of a response without output.
     gaussian_only = gaussian_delta(epsilon, mu)
     lines = [_DescendingLine(0.0, 0.0), _DescendingLine(1.0, 1.0)]
     for loss in (LEAKY * epsilon).tolist():
         answer_probability = (delta - gaussian_only) / (response_delta(epsilon, mu, loss) - gaussian_only)
         if answer_probability <= 1.0:
+            # Probabilities of the two answers on one data set, which are exchanged on its neighbour.
             truth = answer_probability * (1.0 / (1.0 + math.exp(-loss)))
             lie = answer_probability * (1.0 / (1.0 + math.exp(loss)))
             lines += [_DescendingLine(lie, truth), _DescendingLine(1.0 - truth, 1.0 - lie)]
 
-    # Sum Δc δ(b) over the crossings of successive lines of their maximum.
     terms = []
     for line, next_line in pairwise(_upper_envelope(sorted(lines))):
         increase = next_line.height - line.height
@@ -130,22 +138,20 @@ class _DescendingLine(NamedTuple):
 
 
 def _upper_envelope(lines: list[_DescendingLine]) -> list[_DescendingLine]:
-    """Return those of the lines c − d a, with height c and descent d, that are the largest of all at some a > 0.
-
-    They are sorted by increasing descent. A line is removed if it is above the others nowhere, because the next line
-    overtakes it before it overtakes the one before.
+    """Return the lines c − d a that attain the maximum of all lines at some a > 0.
 
     Args:
-        lines: the lines, sorted by descent, then by height.
+        lines: the lines with height c and descent d ≥ 0, sorted by descent, then by height.
 
     Returns:
-        The lines of the envelope.
+        The lines of the maximum, sorted by increasing descent.
     """
     envelope: list[_DescendingLine] = []
     for line in lines:
         if envelope and envelope[-1].height >= line.height:
             continue  # this line begins no higher and descends no slower, so it is nowhere above the last
-        # Remove lines that the new one overtakes before they become the largest.
+        # As a decreases, steeper lines become the largest. A line is removed if the new line exceeds it before it
+        # exceeds the line before it.
         while len(envelope) > 1 and _crossing(envelope[-1], line) >= _crossing(envelope[-2], envelope[-1]):
             envelope.pop()
         envelope.append(line)
@@ -153,29 +159,28 @@ def _upper_envelope(lines: list[_DescendingLine]) -> list[_DescendingLine]:
 
 
 def _crossing(line: _DescendingLine, steeper: _DescendingLine) -> float:
-    """Return the coordinate at which two descending lines cross, or math.inf if they do not.
-
-    The lines are c₁ − d₁ a and c₂ − d₂ a. They are equal at a = (c₂ − c₁)/(d₂ − d₁).
+    """Return the coordinate a at which the lines c₁ − d₁ a and c₂ − d₂ a cross: (c₂ − c₁)/(d₂ − d₁).
 
     Args:
-        line: the first line.
-        steeper: the line that descends faster. If it does not, the result is math.inf.
+        line: line with height c₁ and descent d₁.
+        steeper: line with height c₂ and descent d₂.
 
     Returns:
-        The coordinate a; math.inf if the lines do not cross.
+        The coordinate a; math.inf if d₂ ≤ d₁.
     """
     if steeper.descent <= line.descent:
         return math.inf
     return (steeper.height - line.height) / (steeper.descent - line.descent)
 
 
-def two_truth(epsilon: float, delta: float, mu: float) -> float:
+def delta_with_two_options(epsilon: float, delta: float, mu: float) -> float:
     """Return the true δ at ε if a Gaussian's output decides which of two mechanisms is run second.
 
-    The second mechanism is another Gaussian or a randomized response, with the profiles δ_Gaussian(ε) and
-    δ_response(ε). Each is so large that the first Gaussian and it together have exactly the target's δ. The result is
-    E[max(δ_Gaussian, δ_response)] at ε − L, where L is the privacy loss of the first output. It is computed as δ +
-    E[max(δ_response − δ_Gaussian, 0)].
+    The second mechanism is another Gaussian or a randomized response. Each is scaled so that its composition with the
+    first Gaussian has exactly the target's δ. With their profiles δ_G and δ_R and the privacy loss L of the first
+    output, the result is
+
+        E[max(δ_G(ε − L), δ_R(ε − L))] = δ + E[max(δ_R(ε − L) − δ_G(ε − L), 0)].
 
     Args:
         epsilon: ε of the target, in nats.
@@ -187,14 +192,14 @@ def two_truth(epsilon: float, delta: float, mu: float) -> float:
     """
 
     def gaussian_excess(total_mu: float) -> float:
-        """Return δ of both Gaussians together, with the mean distance √(μ₁² + μ₂²), less the target's δ."""
+        """Return δ of both Gaussians together, less the target's δ; `total_mu` is √(μ₁² + μ₂²)."""
         return gaussian_delta(epsilon, total_mu) - delta
 
     def response_excess(loss: float) -> float:
         """Return δ of the first Gaussian and a randomized response of this loss, less the target's δ."""
         return response_delta(epsilon, mu, loss) - delta
 
-    # The brackets of both roots are wide enough for every target in the range of the inputs.
+    # At the upper bound of each bracket, δ is far above the target's for every input in the allowed ranges.
     total_mu = brent_root(gaussian_excess, mu, mu + 30.0, absolute=1e-15)
     second_mu = math.sqrt(max(total_mu * total_mu - mu * mu, 0.0))
     largest_response = epsilon + 45.0 * mu + 45.0
@@ -202,17 +207,18 @@ def two_truth(epsilon: float, delta: float, mu: float) -> float:
     truth_probability = 1.0 / (1.0 + math.exp(-response_loss))
 
     def gap(first_loss: float) -> float:
-        """Return δ_response − δ_Gaussian at ε − L, where L is the loss of the first Gaussian."""
+        """Return δ_R − δ_G at ε − L, where L is the loss of the first Gaussian's output."""
         likelihood_ratio = math.exp(min(epsilon - first_loss, 700.0))  # e^700 is close to the largest double
         truthful_answer = truth_probability - likelihood_ratio * (1.0 - truth_probability)
         response = max(truthful_answer, 1.0 - likelihood_ratio, 0.0)
         return response - gaussian_delta(epsilon - first_loss, second_mu)
 
-    # L is normal with mean μ²/2 and standard deviation μ. Beyond 12 standard deviations its mass is negligible.
+    # L is normal with mean μ²/2 and standard deviation μ. Beyond 12 standard deviations its mass is negligible, and
+    # below ε − `response_loss` the gap is not positive, because δ_R is 0 there.
     mean_loss = 0.5 * mu * mu
     lowest = max(epsilon - response_loss, mean_loss - 12.0 * mu)
     highest = max(mean_loss + 12.0 * mu, epsilon + response_loss)
-    # The gap is smooth between these points, so that quadrature is accurate there.
+    # The gap is smooth between its kinks. Quadrature is accurate between them and the sign changes.
     kinks = {kink for kink in (epsilon + response_loss, epsilon - response_loss) if lowest < kink < highest}
     sign_changes = _sign_changes(gap, lowest, highest)
     bounds = sorted({lowest, highest, *sign_changes, *kinks})
@@ -224,12 +230,12 @@ def two_truth(epsilon: float, delta: float, mu: float) -> float:
 
 
 def _sign_changes(function: Callable[[float], float], first: float, last: float) -> list[float]:
-    """Return roots of a function on an interval: one between two neighbouring points of a grid if the sign changes.
+    """Return one root of a function between each two successive points of a grid at which its signs differ.
 
-    A pair of roots between two points is not noticed. A root exactly at a point of the grid is not returned.
+    Two roots between the same points are not noticed. A root exactly at a point of the grid is not returned.
 
     Args:
-        function: the function.
+        function: continuous function of a real number.
         first: smallest point of the grid.
         last: largest point of the grid.
 
@@ -251,7 +257,7 @@ def _integral(function: Callable[[float], float], low: float, high: float, mean:
     The interval is divided into panels of at most half a standard deviation, with 20 nodes each.
 
     Args:
-        function: the function, which must be smooth between the points.
+        function: the function, which must be smooth on the interval.
         low: lower bound of the integral.
         high: upper bound of the integral.
         mean: mean of the normal distribution.
@@ -260,9 +266,9 @@ def _integral(function: Callable[[float], float], low: float, high: float, mean:
     Returns:
         The approximate value of the integral.
     """
-    panels = np.linspace(low, high, 2 + math.ceil(2.0 * (high - low) / std))
+    panel_bounds = np.linspace(low, high, 2 + math.ceil(2.0 * (high - low) / std))
     terms = []
-    for left, right in pairwise(panels.tolist()):
+    for left, right in pairwise(panel_bounds.tolist()):
         # Map the nodes of the rule from [−1, 1] to the panel.
         half_width = 0.5 * (right - left)
         middle = 0.5 * (right + left)
@@ -294,17 +300,17 @@ def natural_filter(
             "leaky-responses" (60 randomized responses that answer with some probability only).
 
     Returns:
-        `true_delta`, the δ; and `factor`, its ratio to the target's δ.
+        `true_delta`, at most 1; and `factor`, its ratio to the target's δ.
 
     Raises:
-        InvalidInput: the first run leaves nothing of the target for a second one.
+        InvalidInput: the first run has 99.9 % of the target's δ or more.
     """
-    # Numerically, the roots need a little of δ for the second run.
+    # The root searches need a δ for the second run that is well above rounding errors.
     if gaussian_delta(target_epsilon, first_mu) >= 0.999 * target_delta:
         raise InvalidInput.at("/first_mu", "leaves nothing of the target for a second mechanism")
-    true_delta = leaky_truth if options == "leaky-responses" else two_truth
-    delta = min(true_delta(target_epsilon, target_delta, first_mu), 1.0)
-    return {"true_delta": delta, "factor": delta / target_delta}
+    evaluate = delta_with_leaky_responses if options == "leaky-responses" else delta_with_two_options
+    true_delta = min(evaluate(target_epsilon, target_delta, first_mu), 1.0)
+    return {"true_delta": true_delta, "factor": true_delta / target_delta}
 
 
 NATURAL_FILTER = Theorem(

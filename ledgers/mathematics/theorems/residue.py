@@ -31,7 +31,7 @@ def residue_cost(
     mu_squared: Annotated[float, MU_SQUARED],
     eta: Annotated[float, ETA],
 ) -> Outputs:
-    """Evaluate the certified charge of rounds of a sampled Gaussian in a Gaussian slot.
+    """Evaluate the charge of rounds of a sampled Gaussian in a Gaussian slot, a budget of μ² for unplanned runs.
 
     Args:
         rate: probability that a record is in a batch, in (0, 1].
@@ -39,7 +39,7 @@ def residue_cost(
         rounds: number of rounds that are charged together.
         relation: relation of the neighbours.
         mu_squared: μ² that is left in the slot.
-        eta: η of the charge, a δ that it may add.
+        eta: δ that the charge may add.
 
     Returns:
         `mu_squared_cost`, the charge in μ², and `mu_squared_left`, the μ² that is left after it.
@@ -50,7 +50,8 @@ def residue_cost(
     spec = Subsampled(sampling="poisson", rate=rate, mechanism=Gaussian(noise_multiplier=noise_multiplier))
     pair = account(spec, relation=relation).guarantee.curve.upper
     remaining = down(mu_squared)
-    residue = least_cost([(pair, rounds)], remaining=remaining, eta=max(down(eta), up(1e-18)))  # η of at least 1e-18
+    # `least_cost` accepts no η below 1e-18.
+    residue = least_cost([(pair, rounds)], remaining=remaining, eta=max(down(eta), up(1e-18)))
     if residue is None:
         raise InvalidInput.at("/mu_squared", "the mechanism does not fit into the slot at any cost")
     left = max(remaining - residue.cost, ZERO)

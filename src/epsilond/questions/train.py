@@ -114,7 +114,6 @@ def train(
         fields = {**fields, "local_steps": local_steps}
         local_steps = None
 
-    # Convert the clients and the first models, and make the calibration if the caller gave its question.
     own_values = read_own_start(algorithm, own_start)
     own_dimension = 0 if own_values is None else len(own_values)
     sources = _read_clients(clients, loss, start, fields, calibration, own_dimension)
@@ -122,7 +121,7 @@ def train(
     answer = calibration or calibrate(algorithm, **complete_fields(algorithm, sources, fields, first_model))
     _require_fit(answer, sources, first_model)
 
-    # Pay after all checks and before the first round.
+    # The ledger is charged after all checks and before the first round.
     session = _start_session(
         answer, sources, first_model, own_values, randomness=randomness, on_round=on_round, unprotected=unprotected
     )
@@ -151,10 +150,10 @@ def _start_session(
     on_round: OnRound | None,
     unprotected: bool,
 ) -> Session:
-    """Return the state of a training run before its first round, with an empty log.
+    """Build the state of a training run before its first round.
 
-    The observer of the guarantee decides which facts the log and `on_round` may have: the participants of a round, and
-    the model after it.
+    The log and `on_round` get the participants of a round, and the model after it, only if the guarantee is for an
+    observer who sees them.
 
     Args:
         answer: the calibration of the run.
@@ -164,9 +163,6 @@ def _start_session(
         randomness: source of random bits; None for the operating system.
         on_round: callback after each round; None for no callback.
         unprotected: whether the log has facts that no guarantee covers.
-
-    Returns:
-        The clients, the first model, the randomness and an empty log.
     """
     return Session(
         clients=sources,
@@ -182,9 +178,7 @@ def _start_session(
 
 
 def _run_rounds(run: TrainingRun, session: Session, ledger: Ledger | None) -> TrainingOutcome:
-    """Run all rounds of a training run, and return the models.
-
-    If losses or gradients exceed a constant of the guarantee, the ledger that paid for the run is informed.
+    """Run all rounds of a training run, and report a run that contradicts its guarantee to the ledger.
 
     Args:
         run: function that runs all rounds.
@@ -192,10 +186,10 @@ def _run_rounds(run: TrainingRun, session: Session, ledger: Ledger | None) -> Tr
         ledger: the ledger that paid for the run; None without one.
 
     Returns:
-        The released model, the clients' own models in ppsgd, and the number of rounds.
+        The released model, the clients' personal models in ppsgd, and the number of rounds.
 
     Raises:
-        RunDiffers: the losses or gradients exceed a constant of the guarantee.
+        RunDiffers: a gradient exceeds a constant of the guarantee. The ledger is marked before the error is raised.
     """
     try:
         return run(session)
@@ -208,19 +202,15 @@ def _run_rounds(run: TrainingRun, session: Session, ledger: Ledger | None) -> Tr
 def _describe_outcome(
     answer: Calibration, session: Session, outcome: TrainingOutcome, receipt: Receipt | None, *, own_steps: bool
 ) -> Trained:
-    """Return the result of a training run, with its guarantee and the conditions that the run ensured.
+    """Build the result of a training run, with its guarantee and the conditions of the guarantee.
 
     Args:
         answer: the calibration of the run.
         session: clients, randomness and log of the run.
         outcome: the models.
-        receipt: receipt of the ledger that paid for the run, if one did.
-        own_steps: whether the caller gave step sizes or a number of steps.
-
-    Returns:
-        The models, the log, the guarantee with its conditions, the warnings and the receipt.
+        receipt: receipt of the ledger that paid for the run; None without a ledger.
+        own_steps: whether the caller gave step sizes or a number of local steps.
     """
-    # Facts about the run decide which conditions of the guarantee it has ensured, and which warnings it needs.
     means_only = session.clients.means_only
     has_tables = isinstance(session.clients, TabularClients)
     carried_out, left_to_you = conditions(answer, means_only=means_only, tables=has_tables)
@@ -271,7 +261,7 @@ def _read_clients(
     if not isinstance(clients, Sequence) or not clients:
         message = "must be a sequence of (features, targets), of epsilond.training.Client, or tabular clients"
         raise InvalidInput.at("/clients", message)
-    # Clients are all data, for which gradients are computed here, or all functions that return gradients.
+    # Either all clients are data, from which gradients are computed here, or all are functions that return gradients.
     are_functions = [isinstance(client, Client) for client in clients]
     if not any(are_functions):
         return tabular(clients, loss=loss)
@@ -287,7 +277,8 @@ def _read_clients(
 def _dimension_of_functions(start: object, fields: Mapping[str, object], calibration: Calibration | None) -> int:
     """Return the dimension of the model if the clients are functions of the caller that return gradients.
 
-    No data then shows the dimension. The calibration states it, otherwise the fields, otherwise the first model.
+    There are no data from which it follows. It is that of the calibration, of the fields, or of the first model, in
+    this order.
 
     Args:
         start: the first model; None if it is not given.
@@ -295,10 +286,10 @@ def _dimension_of_functions(start: object, fields: Mapping[str, object], calibra
         calibration: the calibration of the run; None if it is not given.
 
     Returns:
-        The number of coordinates; of the shared part for clients that also have parts of their own.
+        The number of coordinates; if clients also have parts of their own, that of the shared part.
 
     Raises:
-        InvalidInput: none of them states it.
+        InvalidInput: none of them has the dimension.
     """
     problem = None if calibration is None else calibration.problem
     for name in ("dimension", "shared_dimension"):
@@ -311,7 +302,7 @@ def _dimension_of_functions(start: object, fields: Mapping[str, object], calibra
 
 
 def _check_calibration(algorithm: str, calibration: Calibration | None, fields: Mapping[str, object]) -> None:
-    """Check that a calibration, if there is one, is for this algorithm, unchanged, and not combined with fields.
+    """Check that a calibration, if one is given, is for this algorithm, unchanged, and not combined with fields.
 
     Args:
         algorithm: name of the algorithm.
@@ -341,7 +332,7 @@ def _require_fit(answer: Calibration, sources: Gradients, first_model: Floats) -
         first_model: the first model, shape (d,), for d coordinates.
 
     Raises:
-        InvalidInput: with a fault for each number that differs.
+        InvalidInput: the number of clients, or the dimension, differs from that of the calibration.
         RunDiffers: the losses exceed a constant that the guarantee depends on.
     """
     problem = answer.problem
@@ -350,7 +341,7 @@ def _require_fit(answer: Calibration, sources: Gradients, first_model: Floats) -
     if problem.clients != clients:
         faults.append(Fault("/clients", f"are {clients}, not as many as calibrated for", f"{problem.clients}"))
 
-    # In ppsgd only the shared coordinates of the model are calibrated for.
+    # A calibration of ppsgd concerns only the shared coordinates of the models.
     dimension = len(first_model)
     calibrated_dimension = getattr(problem, "dimension", None) or problem.shared_dimension
     if calibrated_dimension != dimension:
@@ -373,7 +364,7 @@ def _check_steps(*, step_size: float | None, local_step_size: float | None, loca
         local_steps: number of local steps; None if it is not given.
 
     Raises:
-        InvalidInput: with a fault for each value that is out of range.
+        InvalidInput: a value is out of range; the error has a fault for each such value.
     """
     faults = []
     for name, size in (("step_size", step_size), ("local_step_size", local_step_size)):

@@ -69,5 +69,5 @@ class Verification:
 
     @property
     def agrees(self) -> bool:
-        """True if the page is complete, of the present engine, and confirmed by it."""
+        """True if the present engine made the report and confirms it: an outcome in `AGREES`."""
         return self.outcome in AGREES

@@ -31,13 +31,13 @@ _KINDS = {
     "request": "must be an object",
     "tagged": "must be an object",
 }
-"""The message of a value of another kind, by kind."""
+"""Message for a value of a wrong kind, by the expected kind."""
 _FAULTY: object = object()
-"""The result of reading a value at fault."""
+"""Result of reading an invalid value."""
 
 
 def read(request: type[T], given: JsonObject, *, at: str = "") -> T:
-    """Make a request from values of its fields, given by a caller of the library or on the command line.
+    """Make a request from the values of its fields, as a caller of the library or of the command line gives them.
 
     Args:
         request: the request class.
@@ -49,7 +49,8 @@ def read(request: type[T], given: JsonObject, *, at: str = "") -> T:
         An instance of the request class.
 
     Raises:
-        InvalidInput: with all faults of names, types and ranges. Combinations are checked if each field is valid.
+        InvalidInput: a name, a type or a range is wrong; the error lists all such faults. If there are none,
+            combinations of fields are checked.
     """
     reader = _Reader()
     instance: T = reader.result(reader.fields(request, given, at))
@@ -57,7 +58,7 @@ def read(request: type[T], given: JsonObject, *, at: str = "") -> T:
 
 
 def read_value(annotation: object, value: object, *, at: str) -> Any:
-    """Convert a value, given by a caller of the library or on the command line, to an annotated type.
+    """Convert a value that a caller of the library or of the command line gives to an annotated type.
 
     Args:
         annotation: the type, with its metadata, such as a range.
@@ -77,8 +78,8 @@ def read_value(annotation: object, value: object, *, at: str) -> Any:
 def read_body(annotation: object, value: object) -> Any:
     """Convert the parsed JSON body of an HTTP request to an annotated type.
 
-    It differs from `read_value` in three ways: null does not count as an absent field, errors propose no similar names,
-    and at most 16 faults are reported.
+    Other than in `read_value`, null does not count as an absent field, errors propose no similar names, and at most
+    `MOST_FAULTS` faults are reported.
 
     Args:
         annotation: the type, such as a request class.
@@ -101,13 +102,13 @@ def read_body(annotation: object, value: object) -> Any:
 
 
 def _forms_of_structures(shape: Shape) -> str:
-    """Describe the request classes of a union as further allowed values, such as `; or {"of": …, "window": …}`.
+    """Describe the request classes of a union, to be appended to its allowed values: `; or {"of": …, "window": …}`.
 
     Args:
-        shape: parts of the annotation of the union.
+        shape: shape of the union.
 
     Returns:
-        The end of a sentence; empty if the union has no request class.
+        The text; empty if the union has no request class.
     """
     forms = ""
     for member in shape.members:
@@ -118,7 +119,7 @@ def _forms_of_structures(shape: Shape) -> str:
 
 
 class _Reader:
-    """Converter of one value with everything nested in it, which collects faults instead of stopping at the first.
+    """Converter of a value with everything nested in it, which collects all faults and does not stop at the first.
 
     Args:
         is_body: whether the value is the body of an HTTP request; see `read_body` for the differences.
@@ -132,32 +133,26 @@ class _Reader:
         self.faults: list[Fault] = []
 
     def result(self, value: Any) -> Any:
-        """Return a value that was read, after checking that nothing in it is at fault.
-
-        Args:
-            value: the result of `read` or `fields`.
-
-        Returns:
-            The value itself.
+        """Return the given result of `read` or `fields`, unless a fault was found.
 
         Raises:
-            InvalidInput: with all faults, if there are any.
+            InvalidInput: there are faults; the error lists all of them.
         """
         if self.faults:
             raise InvalidInput(*self.faults)
         return value
 
     def read(self, shape: Shape, value: object, at: str, *, is_optional: bool = False) -> object:
-        """Convert a value to the annotated type. After an error, add it to `faults` and return `_FAULTY`.
+        """Convert a value to the annotated type.
 
         Args:
-            shape: parts of the annotation of the value.
+            shape: shape of the expected type.
             value: a plain value; structures may be mappings, sequences or instances.
             at: JSON pointer to the value.
-            is_optional: whether the value may be left out. The message of a null then says so.
+            is_optional: whether the value may be left out. The message for a null then says so.
 
         Returns:
-            The converted value, or `_FAULTY`.
+            The converted value; `_FAULTY` if it is invalid. The reason is then added to `faults`.
         """
         if value is None and shape.kind != "any":
             hint = "; leave it out" if is_optional else ""
@@ -184,7 +179,7 @@ class _Reader:
         return self.fields(shape.bare, value, at)
 
     def fields(self, request: Any, given: JsonObject, at: str) -> Any:
-        """Convert the fields of a request, and return the request, or `_FAULTY` if a field has an error.
+        """Make a request from the values of its fields.
 
         Args:
             request: the request class.
@@ -192,7 +187,7 @@ class _Reader:
             at: JSON pointer to the request.
 
         Returns:
-            An instance of the request class, or `_FAULTY`.
+            An instance of the request class; `_FAULTY` if it is invalid. The reasons are then added to `faults`.
         """
         declared = fields_of(request)
         faults_before = len(self.faults)
@@ -218,15 +213,12 @@ class _Reader:
             return _FAULTY
 
     def add_fault(self, at: str, message: str, shape: Shape) -> object:
-        """Report an error in a value: add it to `faults`, and return `_FAULTY` as the result of the conversion.
+        """Add the fault of a value to `faults`, and return `_FAULTY` as the result of its conversion.
 
         Args:
             at: JSON pointer to the value.
             message: description of the fault.
-            shape: parts of the annotation of the value, from which the fault states the allowed values.
-
-        Returns:
-            `_FAULTY`, the mark of a value with an error.
+            shape: shape of the expected type, which has the allowed values.
         """
         if not self._is_body:
             allowed = allowed_values(shape.annotation)
@@ -238,15 +230,12 @@ class _Reader:
     def _unknown(self, name: str, known: Mapping[str, object], at: str) -> Fault:
         """Return the fault of an unknown field name.
 
-        Except for bodies, it lists similar names or, without any, all names.
+        It proposes similar names or, if there are none, lists all names; but not for the body of an HTTP request.
 
         Args:
             name: the unknown name.
             known: the fields of the request by name.
             at: JSON pointer to the request.
-
-        Returns:
-            The fault, with a pointer to the field.
         """
         message = describe_unknown(name, known)
         if self._is_body:
@@ -255,10 +244,12 @@ class _Reader:
         return Fault(f"{at}/{name}", f"{message}{proposal}", None if proposal else ", ".join(known))
 
     def _number(self, shape: Shape, value: Any, at: str) -> Any:
-        """Convert a number to int or float, and check its range. NaN and large numbers count as ±∞ for floats.
+        """Convert a number to int or float, and check its range.
+
+        For floats, numbers beyond the largest double count as ±∞, and NaN counts as −∞.
 
         Args:
-            shape: parts of the annotation of the value.
+            shape: shape of the expected type.
             value: the value, which may be a numpy scalar.
             at: JSON pointer to the value.
 
@@ -288,12 +279,12 @@ class _Reader:
         """Check a string, a truth value, or a word of a `Literal` type, and convert it to a plain Python value.
 
         Args:
-            shape: parts of the annotation of the value.
+            shape: shape of the expected type.
             value: the value, which may be a numpy scalar.
             at: JSON pointer to the value.
 
         Returns:
-            The word as a plain Python value, or `_FAULTY`.
+            The word; `_FAULTY` if it has a fault, which is added to `faults`.
         """
         word = value.item() if is_numpy_scalar(value) else value
         if shape.kind == "literal":
@@ -301,10 +292,10 @@ class _Reader:
         return self._text(shape, word, at)
 
     def _text(self, shape: Shape, value: Any, at: str) -> Any:
-        """Check a string or a truth value, after converting it by its quantity, if it has one.
+        """Check a string or a truth value. If the type has a quantity, its conversion is applied first.
 
         Args:
-            shape: parts of the annotation of the value.
+            shape: shape of the expected type.
             value: the value.
             at: JSON pointer to the value.
 
@@ -321,16 +312,17 @@ class _Reader:
         return converted
 
     def _literal(self, shape: Shape, value: Any, at: str) -> Any:
-        """Check that a value is one of the words of a `Literal`, of the same type.
+        """Check that a value equals one of the words of a `Literal`, and has the same type.
 
         Args:
-            shape: parts of the annotation of the value.
+            shape: shape of the `Literal` type.
             value: the value.
             at: JSON pointer to the value.
 
         Returns:
             The value; `_FAULTY` if it is none of the words. The fault is then added to `faults`.
         """
+        # 1 == True and 1 == 1.0 in Python, so the types are compared too.
         if any(type(value) is type(word) and value == word for word in shape.words):
             return value
         if shape.quantity is not None and shape.quantity.choices:
@@ -343,7 +335,7 @@ class _Reader:
         """Convert a mapping to one of several request classes, which a field such as `kind` names.
 
         Args:
-            shape: parts of the annotation of the value, with the name of this field as `tag`.
+            shape: shape of the union, with the name of this field as `tag`.
             value: fields of the request by name.
             at: JSON pointer to the value.
 
@@ -351,7 +343,6 @@ class _Reader:
             The request; `_FAULTY` if it has faults, which are added to `faults`.
         """
         pointer = f"{at}/{shape.tag}"
-        # The tag, such as `kind`, decides between the request classes.
         if shape.tag not in value:
             all_names = None if self._is_body else ", ".join(shape.choices)
             self.faults.append(Fault(pointer, "is required", all_names))
@@ -368,23 +359,25 @@ class _Reader:
         return _FAULTY
 
     def _union(self, shape: Shape, value: object, at: str) -> object:
-        """Convert a value to the first type of a union that it fits, or add the errors of all types.
+        """Convert a value to the first type of a union that it fits.
 
-        A structure, such as a mapping, is compared with request classes only, and any other value with the other types.
+        A mapping or a dataclass is compared only with the request classes of the union if there are any, and another
+        value only with the other types.
 
         Args:
-            shape: parts of the annotation of the value, with the types of the union as `members`.
+            shape: shape of the union, with its types as `members`.
             value: the value.
             at: JSON pointer to the value.
 
         Returns:
-            The converted value; `_FAULTY` if it fits no type.
+            The converted value; `_FAULTY` if it fits no type. The faults of all compared types are then added to
+            `faults`.
         """
         is_structure = isinstance(value, Mapping) or is_dataclass(value)
         fitting = [member for member in shape.members if (member.kind == "request") == is_structure]
         faults: list[Fault] = []
         for member in fitting or shape.members:
-            # A reader of its own collects the faults of this type.
+            # A separate reader for each type, because its faults do not count if a later type fits.
             reader = _Reader(is_body=self._is_body)
             result = reader.read(member, value, at)
             if not reader.faults:

@@ -18,16 +18,17 @@ from epsilond.accountants.scale import Scale
 
 @dataclass(frozen=True, kw_only=True)
 class Shape:
-    """A type annotation, split into the parts by which values are checked. It is computed once for each field.
+    """Type annotation of a field, split into the parts that are needed to check its values.
 
     Attributes:
-        kind: kind of the values: "request" for a request class, "tagged" for a union of request classes with a tag.
-        annotation: the annotation itself, behind any aliases.
+        kind: kind of the values. "request" is a request class, "tagged" a union of request classes that a field such as
+            `kind` distinguishes, and "union" any other union.
+        annotation: the annotation itself, without aliases.
         bare: the type without `None` and without metadata.
-        quantity: meaning and range of the values; None if the annotation states neither.
+        quantity: meaning and range of the values; None if the annotation has none.
         scale: range of a number in a request class in which results neither vanish nor overflow; None without one.
-        tag: name of the field, such as `kind`, that distinguishes the members of a union of request classes.
-        members: the shapes of the members of a union, or of the items of a tuple.
+        tag: name of the field that distinguishes the members of a "tagged" union; empty for the other kinds.
+        members: shapes of the members of a union, or the one shape of all items of a tuple; empty for other kinds.
     """
 
     kind: Literal["float", "int", "bool", "str", "literal", "tuple", "mapping", "request", "tagged", "union", "any"]
@@ -40,20 +41,17 @@ class Shape:
 
     @functools.cached_property
     def _valid_range(self) -> tuple[float, float]:
-        """An open interval of numbers that are valid without further checks; empty without a quantity."""
+        """Bounds of an open interval of numbers that need no further check; an empty interval if none is known."""
         empty = (1.0, 0.0)
         if self.kind not in ("float", "int") or self.quantity is None:
             return empty
         return sure_range(self.bare, self.quantity, self.scale)
 
     def has_no_fault(self, value: Any) -> bool:
-        """Return, quickly for most values, whether a number or a word needs no further check.
+        """Return whether a quick test shows that a number or a word is valid; False if a full check is needed.
 
         Args:
-            value: value of a field.
-
-        Returns:
-            False means that the full check is needed.
+            value: value of a field, of any type.
         """
         if type(value) is self.bare and self.kind in ("float", "int"):
             above, below = self._valid_range
@@ -71,18 +69,18 @@ class Shape:
 
     @functools.cached_property
     def words(self) -> tuple[object, ...]:
-        """The words of a literal."""
+        """Allowed values of a `Literal` type; empty for a type without arguments."""
         return get_args(self.bare)
 
     @functools.cached_property
     def choices(self) -> dict[str, Shape]:
-        """The members of a union of request classes, by the value of the tag."""
+        """Members of a "tagged" union, by the value of the field that distinguishes them."""
         return {str(getattr(member.bare, self.tag)): member for member in self.members}
 
 
 @functools.cache
 def shape_of(annotation: Hashable) -> Shape:
-    """Return the shape of an annotation outside a request class, from a cache.
+    """Return the shape of an annotation that is not in a request class, such as that of a route's body; from a cache.
 
     Args:
         annotation: a type, with its metadata.
@@ -91,14 +89,14 @@ def shape_of(annotation: Hashable) -> Shape:
 
 
 def _shape(annotation: object, request: type | None = None) -> Shape:
-    """Return the parts of a type annotation: the kind of the type, its member types, and the range of its values.
+    """Split a type annotation into the parts that are needed to check its values.
 
     Args:
         annotation: a type, with its metadata.
-        request: the request class that has the annotated field; None outside of request classes.
+        request: the request class with the annotated field; None outside of request classes.
 
     Returns:
-        The kind of the type, its unit and range, its member types and, for a number, the factor that converts its unit.
+        The shape. Only numbers of a request class may have a `scale`.
     """
     if isinstance(annotation, TypeAliasType):
         return _shape(annotation.__value__)
@@ -107,7 +105,7 @@ def _shape(annotation: object, request: type | None = None) -> Shape:
         return _shape(bare)
     parts = {"annotation": annotation, "bare": bare, "quantity": quantity}
 
-    # Types that contain others: unions of request classes, tuples, and other unions.
+    # Types that contain others.
     metadata = getattr(annotation, "__metadata__", ())
     tagged = next((item for item in metadata if isinstance(item, Tagged)), None)
     origin = get_origin(bare)
@@ -120,7 +118,7 @@ def _shape(annotation: object, request: type | None = None) -> Shape:
         members = [replace(member, quantity=member.quantity or quantity) for member in map(_shape, get_args(bare))]
         return Shape(kind="union", members=tuple(members), **parts)
 
-    # Types without others inside.
+    # Types that do not contain others.
     if origin is Literal:
         return Shape(kind="literal", **parts)
     if is_dataclass(bare):
@@ -135,11 +133,11 @@ def _shape(annotation: object, request: type | None = None) -> Shape:
 
 @dataclass(frozen=True)
 class FieldShape:
-    """A field of a request class, in the form that the reader needs.
+    """Field of a request class, as the reader of requests needs it.
 
     Attributes:
-        shape: parts of the annotation, by which values are checked.
-        default: value of an absent field; `MISSING` if it has none.
+        shape: parts of the annotation that are needed to check values.
+        default: value of an absent field; `MISSING` if the field is required or has a factory of defaults.
         is_required: whether the field must be given.
     """
 
@@ -171,13 +169,13 @@ def fields_of(request: Hashable) -> dict[str, FieldShape]:
 
 
 def allowed_values(annotation: object) -> str | None:
-    """Return the values that a field admits, in words: its literals or its range.
+    """Describe the allowed values of a field: its range, or the words of a `Literal`.
 
     Args:
         annotation: annotation of the field, with its metadata.
 
     Returns:
-        The text; None if any value of the type is admitted.
+        The description; None if every value of the type is allowed.
     """
     bare, quantity = quantity_of(annotation)
     if quantity is not None and quantity.allowed:
