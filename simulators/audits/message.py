@@ -212,10 +212,10 @@ class Message:
         noise = IntegerNoise(self.spec.decay_rate, self.spec.noise_levels)
         below = noise.log_density(coordinates - floor)
         above = noise.log_density(coordinates - (floor + 1))
-        if share == 0.0:  # the value is on the grid
+        if probability_up == 0.0:  # the value is on the grid
             return below
-        if share == 1.0:  # the value is so close below a grid point that no double distinguishes the probability from 1
+        if probability_up == 1.0:  # the value is below a grid point by less than a double can show
             return above
-        log_share_below = math.log1p(-share)
-        log_share_above = math.log(share)
-        return np.asarray(np.logaddexp(log_share_below + below, log_share_above + above))
+        log_probability_down = math.log1p(-probability_up)
+        log_probability_up = math.log(probability_up)
+        return np.asarray(np.logaddexp(log_probability_down + below, log_probability_up + above))
