@@ -68,11 +68,9 @@ def noisy_full_batches(
     size = len(records.labels) // settings.machines
     model = np.zeros((len(step_sizes), *shape), dtype=np.float32)
     total = np.zeros_like(model)
-    mean_std = np.float32(
-        noise_std / np.sqrt(settings.participants)
-    )  # standard deviation of the mean of the reports' noise
+    std_of_mean_noise = np.float32(noise_std / np.sqrt(settings.participants))
     for members in balanced_schedule(settings.machines, settings.participants, rounds, generator):
-        noise = mean_std * generator.standard_normal(shape, dtype=np.float32)
+        noise = std_of_mean_noise * generator.standard_normal(shape, dtype=np.float32)
         gradient = np.repeat(noise[None], len(step_sizes), axis=0)
         for machine in members:
             rows = slice(machine * size, (machine + 1) * size)
