@@ -38,8 +38,8 @@ class Assumed:
 
     Attributes:
         words: the assumed value, in words.
-        value: function from a record to the assumed value.
-        when: function from a record to whether a warning states the assumption; None if it always does.
+        value: function from a request to the assumed value.
+        when: function that returns whether a warning states the assumption for a request; None if it always does.
     """
 
     words: str
@@ -64,8 +64,8 @@ class Quantity:
         lt: upper bound that is not allowed itself.
         le: largest allowed value.
         scale: narrower range, within which computed results neither vanish nor overflow.
-        absent: assumption for a field that may be absent.
-        choices: words of a quantity that is a word, each with one sentence that explains it.
+        absent: assumption for an absent field; None if nothing is assumed.
+        choices: allowed words of a quantity that is a word, each with one sentence that explains it.
         reason: one sentence that explains why there are fewer choices than elsewhere.
         longest: largest number of characters of a text.
     """
@@ -106,8 +106,8 @@ class Quantity:
 
         Args:
             words: the assumed value, in words.
-            value: returns the assumed value of a record.
-            when: returns whether the assumption is listed for a record. By default it always is.
+            value: returns the assumed value for a request.
+            when: returns whether the assumption is listed for a request. By default it always is.
 
         Returns:
             A quantity with the assumption in its description.
@@ -121,7 +121,7 @@ class Quantity:
         if self.choices:
             return " ".join(f"{word}: {sentence}" for word, sentence in self.choices)
         bounds = ((">", self.gt), ("≥", self.ge), ("<", self.lt), ("≤", self.le))
-        return " and ".join(f"{sign} {_exact(bound)}" for sign, bound in bounds if bound is not None)
+        return " and ".join(f"{sign} {_format_bound(bound)}" for sign, bound in bounds if bound is not None)
 
     def convert(self, value: Any) -> Any:
         """Return a value in the form in which the field holds it, from a form in which a request may give it."""
@@ -136,7 +136,7 @@ class Quantity:
     def contains(self, value: float) -> bool:
         """Return whether a number is finite and inside the range.
 
-        An integer above `LARGEST_COUNT` is outside, unless the quantity has a larger upper bound.
+        An integer of more than `LARGEST_COUNT` is outside, unless the quantity has a larger upper bound.
 
         Args:
             value: the number, a float or an integer.
@@ -168,7 +168,6 @@ class Quantity:
         schema = dict(handler(_without_none(source)))
         if schema["type"] not in ("float", "int"):
             return schema
-        # The bounds get the type of the field.
         number = float if schema["type"] == "float" else int
         for sign in ("gt", "ge", "lt", "le"):
             bound = getattr(self, sign)
@@ -181,7 +180,7 @@ class Quantity:
     ) -> JsonRecord:
         """Return the JSON schema of a field with description, symbol and unit.
 
-        They are its members `description`, `x-symbol` and `x-unit`. An empty symbol or unit is left out.
+        They are its members `description`, `x-of-unit`, `x-symbol` and `x-unit`. An empty member is left out.
 
         Args:
             schema: pydantic's schema of the field.
@@ -192,7 +191,6 @@ class Quantity:
         """
         json_schema = handler(schema)
         json_schema["description"] = self.description
-        # Members without a value are left out.
         if self.of_unit:
             json_schema["x-of-unit"] = self.of_unit
         if self.symbol:
@@ -203,36 +201,32 @@ class Quantity:
 
 
 def whole_number(value: object) -> object:
-    """Convert an integral float, for example 1e9 or 1000.0, to its integer. Other values are returned unchanged."""
+    """Return the integer of an integral float, for example 1e9 or 1000.0. Other values are returned unchanged."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _exact(bound: float) -> str:
-    """Return the bound in its short form, or in full if the short form is another number."""
+def _format_bound(bound: float) -> str:
+    """Return a bound with at most six digits if they state it exactly, otherwise with all digits."""
     short = f"{bound:g}"
     return short if float(short) == bound else str(bound)
 
 
 def _without_none(annotation: object) -> Any:
-    """Return the annotation `X` for `X | None`. Other annotations are returned unchanged.
-
-    `X | None` is the annotation of a field that may be absent.
+    """Return the annotation `X` for `X | None`, the annotation of a field that may be absent.
 
     Args:
         annotation: annotation of a field, without its quantity.
 
     Returns:
-        The annotation without `None` as a member of a union.
+        The annotation without `None`. An annotation that is not such a union is returned unchanged.
     """
     arguments = get_args(annotation)
     is_only_none = arguments == (NoneType,)
     if NoneType not in arguments or is_only_none:
         return annotation
-    # Join the remaining types into a union again.
-    first, *further = (argument for argument in arguments if argument is not NoneType)
-    union = first
-    for argument in further:
-        union = union | argument
+    union, *further_types = (argument for argument in arguments if argument is not NoneType)
+    for further_type in further_types:
+        union = union | further_type
     return union
 
 
@@ -243,7 +237,7 @@ def quantity_of(annotation: object) -> tuple[Any, Quantity | None]:
         annotation: annotation of a field, such as `Annotated[float | None, EPSILON]`.
 
     Returns:
-        The type without metadata and None, such as float, and the quantity; None for no quantity.
+        The type without metadata and without None, such as float; and the quantity, or None if it has none.
     """
     if get_origin(annotation) is Annotated:
         bare, *metadata = get_args(annotation)
@@ -271,7 +265,6 @@ def check_value(
     """
     if bare in (float, int):
         return _check_number(pointer, value, bare, quantity, scale)
-    # A word must be one of the listed ones.
     if get_origin(bare) is Literal and value not in get_args(bare):
         words = ", ".join(map(str, get_args(bare)))
         return Fault(pointer, quantity.not_a_choice, quantity.allowed or words)
@@ -293,14 +286,12 @@ def _check_number(pointer: str, value: object, bare: object, quantity: Quantity,
     Returns:
         The fault; None if the value is valid.
     """
-    # A Boolean, a text and a fraction are no whole numbers.
     is_float_for_int = bare is int and isinstance(value, float)
     if isinstance(value, bool) or not isinstance(value, int | float) or is_float_for_int:
         noun = "whole number" if bare is int else "number"
         return Fault(pointer, f"must be a {noun}", quantity.allowed)
     if not quantity.contains(value):
         return Fault(pointer, "is out of range", quantity.allowed)
-    # Subnormal numbers have fewer digits.
     if 0.0 < abs(value) < sys.float_info.min:
         return Fault(pointer, "is so small that a double has lost its digits", f"0, or ≥ {sys.float_info.min:g}")
     return None if scale is None else check_scale(pointer, value, scale)
@@ -309,12 +300,12 @@ def _check_number(pointer: str, value: object, bare: object, quantity: Quantity,
 def check_scale(pointer: str, value: float | None, scale: Scale) -> Fault | None:
     """Check that a number is within a scale, and return its fault.
 
-    A scale is a range in which squares are doubles. The number 0 has no fault.
+    A scale is a range in which formulas neither underflow nor overflow. The number 0 has no fault.
 
     Args:
         pointer: JSON pointer to the value.
         value: the number; None if the field is absent.
-        scale: range within which computed results neither vanish nor overflow.
+        scale: the range.
 
     Returns:
         The fault; None if the number is valid or absent.

@@ -23,18 +23,18 @@ from epsilond.accountants.scale import ANY_SCALE, SQUARES, Scale
 T = TypeVar("T")
 
 
-class _Declared(NamedTuple):
-    """A field of a request with a `Quantity`, in the form that checks of values need.
+class _QuantityField(NamedTuple):
+    """A field of a request with a `Quantity`, prepared for checks of its values.
 
     Attributes:
         name: name of the field.
         default: value of the field if it is absent.
         bare: type of the field without metadata and None.
         quantity: meaning and range of the value.
-        scale: narrower range, within which squares are doubles; None for no such range.
-        above: lower bound of an open interval, in which a number of exactly the type `bare` needs no further check.
+        scale: narrower range, within which formulas neither underflow nor overflow; None for no such range.
+        above: lower bound of an open interval, in which a number of exactly the type `bare` is valid.
         below: upper bound of this interval.
-        choices: choices of a literal; None for another type.
+        choices: allowed values of a literal type; None for another type.
         numeric: whether the type is float or int.
     """
 
@@ -49,31 +49,28 @@ class _Declared(NamedTuple):
     numeric: bool
 
     def is_surely_valid(self, value: Any) -> bool:
-        """Return whether a value is valid and in its final form, by a quick check.
-
-        Types that are not checked at all are valid. Most values pass it, so that the slower check is rarely needed.
+        """Return whether a value is valid and needs no conversion, by a quick check that most values pass.
 
         Args:
             value: value of the field.
 
         Returns:
-            False means that the full check is needed.
+            False if the full check must decide. True for every value of a type that is neither a number nor a literal.
         """
         if self.numeric:
             if type(value) is self.bare and self.above < value < self.below:
                 return True
         elif self.choices is None or value in self.choices:
             return True
-        # A default is valid, if it needs no conversion.
         is_default = value is self.default
         return is_default and (value is None or type(value) is str)
 
 
 @cache
-def _quantity_fields(cls: type) -> tuple[_Declared, ...]:
+def _quantity_fields(cls: type) -> tuple[_QuantityField, ...]:
     """Return the fields of a request class that have a quantity, in the order of their declaration.
 
-    The result is stored, because resolving annotations is slow.
+    The result is cached, because resolving annotations is slow.
 
     Args:
         cls: a dataclass with annotated fields.
@@ -86,15 +83,16 @@ def _quantity_fields(cls: type) -> tuple[_Declared, ...]:
     for field in fields(cls):
         annotation = hints[field.name]
         bare, quantity = quantity_of(annotation)
-        # A field without a quantity has no range to check.
         if quantity is not None:
             scale = scale_of(annotation, quantity, cls)
-            declared.append(_declared_field(field.name, field.default, bare, quantity, scale))
+            declared.append(_quantity_field(field.name, field.default, bare, quantity, scale))
     return tuple(declared)
 
 
-def _declared_field(name: str, default: object, bare: object, quantity: Quantity, scale: Scale | None) -> _Declared:
-    """Return a field in the form that checks of values need, with its range for the quick check.
+def _quantity_field(
+    name: str, default: object, bare: object, quantity: Quantity, scale: Scale | None
+) -> _QuantityField:
+    """Return a field, prepared for checks of its values, with the range for the quick check.
 
     Args:
         name: name of the field.
@@ -108,27 +106,26 @@ def _declared_field(name: str, default: object, bare: object, quantity: Quantity
     """
     above, below = sure_range(bare, quantity, scale)
     choices = get_args(bare) if get_origin(bare) is Literal else None
-    return _Declared(name, default, bare, quantity, scale, above, below, choices, numeric=bare in (float, int))
+    return _QuantityField(name, default, bare, quantity, scale, above, below, choices, numeric=bare in (float, int))
 
 
 def sure_range(bare: object, quantity: Quantity, scale: Scale | None) -> tuple[float, float]:
     """Return an open interval in which every number is valid, so that a quick comparison is enough.
 
-    Numbers outside it may be valid too, such as 0 or a bound itself, and need the full check.
+    Numbers outside it may be valid too, such as 0 or a bound itself, and require the full check.
 
     Args:
-        bare: type of the number.
+        bare: type of the number, float or int.
         quantity: meaning and range of the number.
         scale: narrower range of the number, if it has one.
 
     Returns:
         The lower and the upper bound of the interval.
     """
-    # The range of the normal doubles, or of counts that are exact in doubles.
     if bare is float:
-        least, most = sys.float_info.min, sys.float_info.max
+        least, most = sys.float_info.min, sys.float_info.max  # the normal doubles
     else:
-        least, most = 0.0, float(LARGEST_COUNT)
+        least, most = 0.0, float(LARGEST_COUNT)  # counts that are exact in doubles
     limits = scale or ANY_SCALE
     lower_bounds = (quantity.gt, quantity.ge, limits.least, least)
     upper_bounds = (quantity.lt, quantity.le, limits.most, most)
@@ -138,7 +135,7 @@ def sure_range(bare: object, quantity: Quantity, scale: Scale | None) -> tuple[f
 
 
 def scale_of(annotation: object, quantity: Quantity, cls: type) -> Scale | None:
-    """Return the scale of a field, a narrower range within which squares are doubles; None if it has none.
+    """Return the scale of a field, a range within which formulas neither underflow nor overflow; None if it has none.
 
     Args:
         annotation: annotation of the field. Its scale, if any, comes first.
@@ -170,7 +167,6 @@ def _checks(cls: type) -> Checks:
     checks = []
     for base in reversed(cls.__mro__):
         checks.extend(vars(base).get("checks", ()))
-    # The method `check` runs last.
     own_check = getattr(cls, "check", None)
     if own_check is not None:
         checks.append(own_check)
@@ -192,7 +188,6 @@ def value_of(record: object, name: str) -> Any:
     value = getattr(record, name)
     if value is not None:
         return value
-    # The field is absent: look up its assumed value.
     cls: Any = type(record)
     for declared in _quantity_fields(cls):
         if declared.name == name:
@@ -204,20 +199,18 @@ def value_of(record: object, name: str) -> Any:
 def assumptions(record: Any) -> Iterator[tuple[str, str]]:
     """Yield a warning for each absent field that has an assumed value.
 
-    An assumption may have a condition under which it is stated.
-
     Args:
         record: a request.
 
     Yields:
-        The code of the warning, such as assumed-rounds, and its message.
+        The code of the warning, such as assumed-rounds, and its message. There is no warning if the condition of the
+        assumption, `Assumed.when`, is false for the request.
     """
     cls: Any = type(record)
     for declared in _quantity_fields(cls):
         name, absent = declared.name, declared.quantity.absent
         if absent is None or getattr(record, name) is not None:
             continue
-        # An assumption is listed always, or under its own condition.
         if absent.when is None or absent.when(record):
             yield f"assumed-{name.replace('_', '-')}", f"You did not give {name}; it was assumed to be {absent.words}"
 
@@ -232,7 +225,7 @@ def check_quantities(record: object) -> None:
         record: the instance, which is changed in place.
 
     Raises:
-        InvalidInput: it has one fault for each field that is out of its range.
+        InvalidInput: some values have a wrong type or are out of range. The error has one fault for each.
     """
     faults = []
     cls: Any = type(record)
@@ -257,14 +250,14 @@ def check_quantities(record: object) -> None:
 
 
 def check_scales(scale: Scale = SQUARES, **values: float | None) -> None:
-    """Reject values outside a scale, for values that are not fields: derived values, and those of groups.
+    """Reject values outside a scale. This is for values that are not fields: derived values, and those of groups.
 
     Args:
-        scale: range within which computed results neither vanish nor overflow.
+        scale: range within which formulas neither underflow nor overflow.
         values: the values by name; None for an absent value.
 
     Raises:
-        InvalidInput: it has one fault for each value outside the scale.
+        InvalidInput: some values are outside the scale. The error has one fault for each.
     """
     checked = [check_scale(f"/{name}", value, scale) for name, value in values.items()]
     faults = [fault for fault in checked if fault is not None]
@@ -293,7 +286,7 @@ class AtMost:
             record: the record, which may lack either field.
 
         Raises:
-            InvalidInput: the fault is at the checked field.
+            InvalidInput: the field is larger than its bound. The fault is at the checked field.
         """
         value = getattr(record, self.name, None)
         bound = getattr(record, self.bound, None)
@@ -319,7 +312,7 @@ def request(cls: type[T]) -> type[T]:
     """
 
     def __post_init__(self: object) -> None:
-        """Check the fields by themselves, and then together."""
+        """Check each field by its quantity, and then the fields together."""
         check_quantities(self)
         own: Any = type(self)
         for check in _checks(own):

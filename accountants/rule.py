@@ -34,12 +34,13 @@ class Refusal:
 class Case:
     """The request that a rule answers, with access to the guarantees of inner mechanisms.
 
-    A rule applies one theorem to a spec, the description of a mechanism.
+    A rule applies one theorem to a spec, the description of a mechanism. A spec may contain inner specs, for example
+    those of composed mechanisms.
 
     Attributes:
         setting: neighbouring relation, unit of protection and observer.
         effort: the work that a composition may take.
-        account: function from an inner spec and a setting to its guarantee.
+        account: function from an inner spec and a setting to the guarantee of the inner mechanism.
         root: spec of the whole request, of which the rule reads a part.
     """
 
@@ -53,8 +54,8 @@ class Case:
 class Rule:
     """A theorem that gives guarantees for the specs of one kind of mechanism.
 
-    A spec is the description of a mechanism. The first rule that applies decides. If it `combines`, the later rules of
-    the kind are tried too, and the answer is the least of all bounds.
+    A spec is the description of a mechanism. The rules of a kind are tried in order, and the first that applies
+    decides. If it `combines`, the later rules are tried too, and the answer is the least of all bounds.
 
     Attributes:
         theorem: the theorem that is applied.

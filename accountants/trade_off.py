@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["GOOD_GAP", "LOSS", "TradeOff"]
 
 CERTAIN = 1e-13
-"""Value of 1 − E_1 below which no test is searched for, with E_1 the total variation distance."""
+"""Value of 1 − E_1 up to which no test is searched for, where E_1 is the total variation distance."""
 _EXPENSIVE_GAP, _BELOW_ONE = 5e-4, 0.1
 """Relative width of E_1 that is accepted on expensive nodes, and the least −log E_1 for this.
 
@@ -57,8 +57,8 @@ class TradeOff(Divergences):
             backward: profile of (Q, P).
             rates: the false positive rates at which true positive rates will be requested.
             lower: whether lower bounds are needed.
-            aims: t = log γ of the best test on an earlier pair, by false positive rate. The search adds its own. None
-                for no earlier pair.
+            aims: start values for the searches, log γ of the best test by false positive rate, for example of an
+                earlier pair. The searches add their own results to it. None for no start values.
 
         Returns:
             The search. No profile is evaluated yet.
@@ -68,7 +68,7 @@ class TradeOff(Divergences):
 
     @property
     def advantage(self) -> Interval:
-        """Bounds on E_1, the largest difference of the two rates. It is equal in both directions."""
+        """Bounds on E_1, the largest difference of a test's true and false positive rates, in either direction."""
         at_log_gamma_zero = self.evaluate([0.0])[0]
         lower = at_log_gamma_zero.lower if self.lower else 0.0
         return Interval(lower, at_log_gamma_zero.upper)
@@ -76,7 +76,7 @@ class TradeOff(Divergences):
     def advantage_within(self, floor: float) -> bool:
         """Return whether an upper bound shows that the total variation distance E_1 is at most a number.
 
-        The bound costs less than both bounds.
+        The upper bound takes less time than the bounds of `advantage`.
 
         Args:
             floor: the number, in [0, 1].
@@ -89,12 +89,12 @@ class TradeOff(Divergences):
         return self.advantage.upper <= floor
 
     def read_nearby(self) -> bool:
-        """Store bounds on E_1, the total variation distance, that follow from a test that was computed already.
+        """Store bounds on E_1, the total variation distance, that the evaluation of an earlier test also gives.
 
-        An evaluation for the test also serves γ = 1. Nothing is stored if its bounds on E_1 are not close.
+        Nothing is stored if these bounds are not close.
 
         Returns:
-            True if bounds are stored that would be expensive to improve by other nodes.
+            True if bounds are stored that would be expensive to improve with other nodes.
         """
         # The engine may have bounded E_1 together with its best tests.
         if self.best is not None:
@@ -118,8 +118,8 @@ class TradeOff(Divergences):
     def sharp_true_positives(self, rate: float) -> Interval:
         """Return the closest bounds on the most powerful test's true positive rate that the profiles allow.
 
-        The search of `true_positives` is inexact where a profile bends sharply. Its points are the start of another one
-        that divides the intervals around the best point.
+        The search of `true_positives` is inexact where a profile bends sharply. A further search divides the intervals
+        around its best point.
 
         Args:
             rate: the false positive rate α, in (0, 1).
@@ -137,9 +137,9 @@ class TradeOff(Divergences):
     def true_positives(self, rate: float, *, floor: float, attained: float = 0.0) -> Interval:
         """Return bounds on the best test's true positive rate. If no lower bound is needed, it is `rate`.
 
-        Let E_1 be the total variation distance. The test at γ = 1 has at most 1 − E_1 false positives and at least E_1
-        true positives. E_1 is therefore a lower bound at every larger rate, and is enough if it is close to 1.
-        Cheap upper bounds come first if another direction or pair may be better.
+        Let E_1 be the total variation distance. The test at γ = 1 has a false positive rate of at most 1 − E_1 and a
+        true positive rate of at least E_1. So E_1 is a lower bound at every false positive rate from 1 − E_1 on, and is
+        enough if it is close to 1. Cheap upper bounds come first if another direction or pair may be better.
 
         Guarantees: lower ≤ TPR ≤ upper if the profiles enclose both directions, and TPR ≤ upper if they bound them.
 
@@ -166,13 +166,11 @@ class TradeOff(Divergences):
                     return search.bounds()
                 return Interval(min(rate, search.upper), search.upper)
 
-        # Use the best test at this rate if it is known.
         best = self.best.by_rate.get(rate) if self.best is not None else None
         if best is not None:
             self.aims[rate] = best.epsilon
             return best.true_positive_rate
 
-        # Search for it, from a nearby test if there is one.
         near = self.near.get(rate) if self.lower else None
         if near is not None:
             search.refine_around(near)

@@ -20,14 +20,14 @@ ZEROED_CLIENT_SENDS_NOISE = Condition(
 
 
 def require_present_clients(setting: SettingFields, definition: Definition) -> None:
-    """Raise an error if a protected client may be absent although each client adds its own noise.
+    """Reject the neighbouring relation add-or-remove-one for clients that add their own noise.
 
-    An absent client sends neither messages nor noise. The number of messages in a round then distinguishes the two
-    cases, and even a sum of messages has less noise in one of them.
+    An absent client sends neither messages nor noise. The number of messages in a round then shows whether the client
+    takes part. Even a sum of messages has less noise without the client.
 
     Args:
-        setting: the unit without a window, the relation and the observer.
-        definition: the trust model of the guarantee; it says who adds the noise.
+        setting: the protected unit, the neighbouring relation and the observer.
+        definition: the trust model of the guarantee, which determines who adds the noise.
 
     Raises:
         InvalidInput: the unit is a client, the relation is add-or-remove-one, and each client adds its own noise.
@@ -42,17 +42,17 @@ def require_present_clients(setting: SettingFields, definition: Definition) -> N
 
 
 def absence_conditions(setting: SettingFields, definition: Definition) -> tuple[Condition, ...]:
-    """Return the condition that a client with zeroed data still sends its noise, if it is needed.
+    """Return the condition that a client with zeroed data still sends its noise, if the guarantee requires it.
 
-    It is needed for the relation zero-out-one of clients, where each client adds its own noise. An observer would
-    otherwise notice the missing message.
+    The relation zero-out-one of clients that add their own noise requires it, because an observer would otherwise
+    notice the missing message.
 
     Args:
         setting: the protected unit, the neighbouring relation and the observer.
-        definition: the trust model of the guarantee; it says who adds the noise.
+        definition: the trust model of the guarantee, which determines who adds the noise.
 
     Returns:
-        A tuple with the condition, or an empty tuple if it is not needed.
+        A tuple with the condition; empty if it is not required.
     """
     may_be_zeroed = setting.unit == "client" and setting.relation == "zero-out-one"
     if may_be_zeroed and definition in NOISE_OF_CLIENTS:

@@ -13,8 +13,8 @@ POPULATION = 2**32 - 1
 def generators(seed: int, repetitions: Iterable[int]) -> list[np.random.Generator]:
     """Return an independent random generator for each repetition of a simulation.
 
-    It depends only on the seed and the repetition's number, so that work may be divided into blocks in any way. The
-    generator of repetition i is child i of `numpy.random.SeedSequence(seed)`, numbered as by `spawn`.
+    A generator depends only on the seed and the repetition's number, so that repetitions may be divided into blocks in
+    any way. That of repetition i is child i of `numpy.random.SeedSequence(seed)`, numbered as by `spawn`.
 
     Args:
         seed: seed of the simulation.
@@ -28,17 +28,13 @@ def generators(seed: int, repetitions: Iterable[int]) -> list[np.random.Generato
 
 
 def own_stream(generator: np.random.Generator, part: int) -> np.random.Generator:
-    """Return a new random generator that is derived from the generator of a repetition, without advancing it.
+    """Return a new random generator that is derived from the generator of a repetition.
 
-    The new generator is independent of the given one and of those with other numbers. Draws from it do not change the
-    draws of the given generator.
+    It is independent of the given generator, which does not advance, and of new generators with other numbers.
 
     Args:
-        generator: generator of the repetition, as `generators` returns it; it is not advanced.
-        part: number of the child.
-
-    Returns:
-        A new generator; the state of the given one is unchanged.
+        generator: generator of the repetition, as `generators` returns it.
+        part: number of the new generator, at least 0.
     """
     parent = generator.bit_generator.seed_seq
     assert isinstance(parent, np.random.SeedSequence)
@@ -54,9 +50,6 @@ def population_generator(seed: int, *part: int) -> np.random.Generator:
 
     Args:
         seed: seed of the problem.
-        part: one number or more, which name the part.
-
-    Returns:
-        The generator, which depends only on the seed and the part.
+        part: one number or more, which identify the part.
     """
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(POPULATION, *part)))

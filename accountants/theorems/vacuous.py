@@ -20,7 +20,7 @@ def delta_below_one(name: str = "delta", *, condition: str = "delta-below-one") 
     logarithm = f"log10_{name}"
 
     def compare(inputs: object, outputs: Outputs) -> Sides:
-        """Compare log10 δ with 0."""
+        """Return log10 δ and its upper limit 0, which it must be below."""
         del inputs
         return Sides.below(outputs[logarithm], 0.0)
 
@@ -41,7 +41,7 @@ def probability_below_one(name: str) -> Condition:
     """
 
     def compare(inputs: object, outputs: Outputs) -> Sides:
-        """Compare the bound with 1."""
+        """Return the bound and its upper limit 1, which it must be below."""
         del inputs
         return Sides.below(outputs[name], 1.0)
 

@@ -22,7 +22,7 @@ COMPRESSIBLE = (b"application/json", b"application/problem+json", b"text/", b"im
 
 
 def compress(body: bytes) -> bytes:
-    """Return the bytes, compressed as gzip."""
+    """Return bytes in the format gzip."""
     return zlib.compress(body, LEVEL, GZIP)
 
 
@@ -70,7 +70,7 @@ class Compress:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on and its answer back, compressed if the answer comes in one piece of sufficient size."""
+        """Pass a request on, and compress the body of its answer if it comes in one piece of at least `SMALLEST`."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -78,14 +78,15 @@ class Compress:
 
 
 class _CompressingSend:
-    """Sends the messages of one answer, and compresses its body if the body comes in one piece of sufficient size.
-
-    Args:
-        scope: scope of the request. Its headers show whether the client accepts gzip.
-        send: sends a message to the client.
-    """
+    """The ASGI `send` function of one answer, which compresses a body that comes in one piece of sufficient size."""
 
     def __init__(self, scope: Scope, send: Send) -> None:
+        """Start before the first message of the answer.
+
+        Args:
+            scope: scope of the request. Its headers show whether the client accepts gzip.
+            send: sends a message to the client.
+        """
         self._scope = scope
         self._send = send
         self._start: Message | None = None
@@ -96,10 +97,10 @@ class _CompressingSend:
         Args:
             message: an ASGI message of the answer: its head, or a part of its body.
         """
-        if message["type"] == "http.response.start" and _compressible(message):
+        if message["type"] == "http.response.start" and _may_be_compressed(message):
             self._start = message
             return
-        # The first message after a start that was kept: send both, compressed if this is the whole body.
+        # This message follows a start that was kept. Send both, compressed if this is the whole body.
         if self._start is not None:
             start = self._start
             self._start = None
@@ -120,7 +121,7 @@ class _CompressingSend:
             A new message if the body was compressed, otherwise the given one.
         """
         headers = MutableHeaders(scope=start)
-        # Caches must know that the answer depends on this header, even if it is not compressed.
+        # An answer depends on this header even if it is not compressed, and caches must know that.
         if "accept-encoding" not in headers.get("vary", "").lower():
             headers.add_vary_header("Accept-Encoding")
         if not takes_gzip(Headers(scope=self._scope)):
@@ -131,7 +132,7 @@ class _CompressingSend:
         return {**message, "body": body}
 
 
-def _compressible(start: Message) -> bool:
+def _may_be_compressed(start: Message) -> bool:
     """Decide whether an answer is a text that is neither an event stream nor encoded already.
 
     Args:
@@ -148,5 +149,5 @@ def _compressible(start: Message) -> bool:
 
 
 async def _compress_off_loop(body: bytes) -> bytes:
-    """Return the compressed body; a thread compresses large ones, so that the event loop goes on."""
+    """Return the body in gzip. A thread compresses bodies above `AT_ONCE`, so that the event loop is not blocked."""
     return compress(body) if len(body) <= AT_ONCE else await to_thread.run_sync(compress, body)

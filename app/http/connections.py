@@ -66,7 +66,6 @@ class BoundedConnection(H11Protocol):
         settings = self.settings
         lingering: Any = LingeringTransport(transport, self._is_sending, loop, settings.body_seconds)
         super().connection_made(lingering)
-        # Timers for a head that does not come, for the rest of a body, and for a client that does not read.
         self._head_timer = ConditionTimer(loop, settings.head_seconds, lingering.close)
         self._rest_timer = ConditionTimer(loop, settings.body_seconds, lingering.abort)
         self._reader_timer = ConditionTimer(loop, settings.reader_seconds, self._require_progress)
@@ -83,7 +82,7 @@ class BoundedConnection(H11Protocol):
             self._update_timers()
 
     def on_response_complete(self) -> None:
-        """Go on to the next request, and limit the time for the rest of a body that the answer did not need."""
+        """Continue with the next request, and limit the time for the rest of a body that the answer did not use."""
         super().on_response_complete()
         self._update_timers()
 
@@ -110,7 +109,7 @@ class BoundedConnection(H11Protocol):
         self._reader_timer.run_while(False)
 
     def shutdown(self) -> None:
-        """Close the connection after the present answer; now, if only the client is still sending."""
+        """Close the connection after the present answer; at once if it is closing and only waits for the client."""
         if self.transport.is_closing():
             self.transport.close_now()
         else:
@@ -134,7 +133,7 @@ class BoundedConnection(H11Protocol):
         sent_body = b"" if cycle.scope["method"] == "HEAD" else body
         data = whole_answer(self.conn, start["status"], headers, sent_body)
 
-        # Bring uvicorn's state to that of a complete response.
+        # Uvicorn's state of a complete response.
         cycle.waiting_for_100_continue = False
         cycle.response_complete = True
         cycle.message_event.set()
@@ -160,7 +159,6 @@ class BoundedConnection(H11Protocol):
             lines = (f"{name}: {value}\r\n" for name, value in headers.items())
             self.transport.write(f"HTTP/1.1 400 Bad Request\r\n{''.join(lines)}\r\n".encode() + body)
         self.transport.close()
-        # Notify an application that still handles an earlier request.
         if self.cycle is not None and not self.cycle.response_complete:
             self.cycle.disconnected = True
             self.cycle.message_event.set()
@@ -170,7 +168,7 @@ class BoundedConnection(H11Protocol):
         return self._malformed or self.conn.their_state is h11.SEND_BODY
 
     def _update_timers(self) -> None:
-        """Run each timer exactly while its condition holds."""
+        """Start or stop the timers for the head of a request and for the rest of a body, by the connection's state."""
         is_open = not self.transport.is_closing()
         awaits_head = is_open and self.conn.their_state is h11.IDLE and self.conn.our_state is h11.IDLE
         awaits_rest = is_open and self.conn.their_state is h11.SEND_BODY and self.cycle.response_complete
@@ -203,7 +201,7 @@ class ConditionTimer:
         self._handle: asyncio.TimerHandle | None = None
 
     def run_while(self, condition: bool) -> None:
-        """Start the timer if the condition begins to hold; stop the timer if the condition does not hold."""
+        """Start the timer if the condition begins to hold, and stop it if the condition does not hold."""
         if not condition and self._handle is not None:
             self._handle.cancel()
             self._handle = None
@@ -211,6 +209,7 @@ class ConditionTimer:
             self._handle = self._loop.call_later(self._seconds, self._expire)
 
     def _expire(self) -> None:
+        """Call the function, after marking the timer as stopped."""
         self._handle = None
         self._callback()
 
@@ -225,6 +224,14 @@ class LingeringTransport:
     def __init__(
         self, inner: asyncio.Transport, is_sending: Callable[[], bool], loop: asyncio.AbstractEventLoop, seconds: float
     ) -> None:
+        """Wrap a transport.
+
+        Args:
+            inner: the transport of the connection.
+            is_sending: returns whether the client may still be sending a request.
+            loop: the event loop.
+            seconds: time for which data is discarded before the connection is aborted.
+        """
         self._inner = inner
         self._is_sending = is_sending
         self._lingering = False
@@ -235,7 +242,7 @@ class LingeringTransport:
         return getattr(self._inner, name)
 
     def is_closing(self) -> bool:
-        """Return whether nothing more can be written."""
+        """Return whether the transport is closing, so that nothing more can be written."""
         return self._lingering or self._inner.is_closing()
 
     def close(self) -> None:
@@ -329,7 +336,6 @@ class JoiningSend:
                 await self._send(message)
             return
 
-        # The head was kept. It is sent together with a whole body, or by itself.
         self._start = None
         is_whole = message["type"] == "http.response.body" and not message.get("more_body", False)
         if is_whole and self._may_write():
@@ -339,6 +345,6 @@ class JoiningSend:
         await self._send(message)
 
     def _may_write(self) -> bool:
-        """Return whether the client is connected and reads, and nothing of the answer was sent."""
+        """Return whether the client is connected and reads, and no part of the answer was sent."""
         cycle = self._cycle
         return not (cycle.disconnected or cycle.response_started or cycle.flow.write_paused)

@@ -23,18 +23,25 @@ K = TypeVar("K")
 
 
 class Document:
-    """A document that the service sends, plain or compressed. Its entity tag is weak, because it denotes both forms.
+    """A document that the service sends, plain or compressed.
 
-    The entity tag is a hash of the content. A client sends it with a later request, and gets 304 if nothing has
-    changed.
-
-    Args:
+    Attributes:
         body: the content in bytes.
+        gzip: the compressed content; None if compression does not make it smaller.
+        etag: entity tag, a hash of the content. A client sends it with a later request, and gets status 304 if the
+            content is the same. It is weak, because it denotes both forms.
         media_type: media type of the content, such as text/html.
-        headers: further headers of every answer; None for none.
+        headers: headers of every answer.
     """
 
     def __init__(self, body: bytes, media_type: str, headers: Mapping[str, str] | None = None) -> None:
+        """Compress the content, and compute its entity tag.
+
+        Args:
+            body: the content in bytes.
+            media_type: media type of the content.
+            headers: further headers of every answer; None for none.
+        """
         self.body = body
         self.gzip = _compress_if_smaller(body)
         self.etag = f'W/"{hashlib.sha256(body).hexdigest()[:32]}"'
@@ -47,12 +54,11 @@ class Document:
         """Return the document in a form that this client accepts, or 304 if the client has it.
 
         Args:
-            request: the HTTP request; its headers say which forms the client accepts and which content it has.
+            request: the HTTP request, whose headers state the accepted forms and the content that the client has.
 
         Returns:
             The whole document, compressed if the client accepts that; or an empty response with status 304.
         """
-        # The client has the same content already.
         if _names_tag(request.headers.get("if-none-match", ""), self.etag):
             return Response(status_code=304, headers=self.headers)
         if self.gzip is not None and takes_gzip(request.headers):
@@ -72,27 +78,27 @@ class Documents(Generic[K]):
 
     def __init__(self, make: Callable[[K], Document]) -> None:
         self._make = make
-        self._made: dict[K, Document] = {}
-        self._one_at_a_time = anyio.Lock()
+        self._documents: dict[K, Document] = {}
+        self._making_lock = anyio.Lock()
 
     async def of(self, key: K) -> Document:
-        """Return the document of a key, which is made at the first call; calls at the same time make it only once.
+        """Return the document of a key, which is made at the first call. Simultaneous calls make it only once.
 
         Args:
-            key: key of the document, which the function that makes documents understands.
+            key: key of the document.
 
         Returns:
             The document; later calls with this key return the same object.
 
         Raises:
-            Exception: any exception of making the document; the next request tries again.
+            Exception: any exception of making the document. The next call tries again.
         """
-        # The test is repeated inside the lock, because another call may have made the document.
-        if key not in self._made:
-            async with self._one_at_a_time:
-                if key not in self._made:
-                    self._made[key] = await to_thread.run_sync(self._make, key)
-        return self._made[key]
+        # The test is repeated inside the lock, because another call may have made the document meanwhile.
+        if key not in self._documents:
+            async with self._making_lock:
+                if key not in self._documents:
+                    self._documents[key] = await to_thread.run_sync(self._make, key)
+        return self._documents[key]
 
 
 def json_document(body: bytes) -> Document:
@@ -101,7 +107,7 @@ def json_document(body: bytes) -> Document:
 
 
 def _compress_if_smaller(body: bytes) -> bytes | None:
-    """Return the body in gzip; None if that would not be smaller, or if the body is small anyway."""
+    """Return the body in gzip; None if it has less than `SMALLEST` bytes or does not become smaller."""
     if len(body) < SMALLEST:
         return None
     compressed = compress(body)

@@ -26,7 +26,7 @@ TYPES = {
 
 
 def media_type_of(name: str) -> str:
-    """Return the media type of a file, by its name."""
+    """Return the media type of a file by the suffix of its name; `application/octet-stream` if it is not known."""
     return TYPES.get(Path(name).suffix) or mimetypes.guess_type(name)[0] or "application/octet-stream"
 
 
@@ -48,8 +48,7 @@ def files_of(package: str, folder: str) -> dict[str, Path]:
     spec = find_spec(package)
     if spec is None or spec.origin is None:
         raise ModuleNotFoundError(package)
-    # The package is the folder of its file `__init__.py`.
-    root = Path(spec.origin).parent / folder
+    root = Path(spec.origin).parent / folder  # `origin` is the package's file `__init__.py`
     files = {}
     for path in root.rglob("*"):
         is_python = path.suffix in {".py", ".pyc"}
@@ -72,11 +71,11 @@ class PackageFiles:
         self._documents = Documents(self._load)
 
     def add(self, app: FastAPI, below: str) -> None:
-        """Serve all files below a path."""
+        """Add a route to an application that serves all files below a path, such as `/docs`."""
         app.add_api_route(f"{below}/{{path:path}}", self.file, include_in_schema=False)
 
     async def file(self, request: Request, path: str) -> Response:
-        """Return the answer with one file; the path of the folder itself gives its index page.
+        """Return the response with one file. The empty path is that of the index page.
 
         Args:
             request: the HTTP request.
@@ -94,8 +93,9 @@ class PackageFiles:
         return (await self._documents.of(name)).response(request)
 
     async def index(self, request: Request) -> Response:
-        """Return the answer with the index page of the folder."""
+        """Return the response with the index page of the folder."""
         return await self.file(request, INDEX)
 
     def _load(self, name: str) -> Document:
+        """Read a file, and return it as a document with the common headers."""
         return Document(self._files[name].read_bytes(), media_type_of(name), self._headers)

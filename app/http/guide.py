@@ -60,23 +60,27 @@ class Guide:
         self._documents = Documents(self._load)
 
     def _list_files(self) -> Mapping[str, Path]:
-        """Return the files of the folder by their names in it."""
+        """Return the files in the folder and below it, by their relative paths; empty if the folder is missing."""
         return {str(path.relative_to(self._root)): path for path in self._root.rglob("*") if path.is_file()}
 
     @classmethod
     def of_package(cls, package: str) -> Guide:
-        """Return the site that a package contains."""
+        """Return the site that a package contains, in its folder `FOLDER`.
+
+        Raises:
+            ModuleNotFoundError: there is no such package.
+        """
         spec = find_spec(package)
         if spec is None or spec.origin is None:
             raise ModuleNotFoundError(package)
         return cls(Path(spec.origin).parent / FOLDER)
 
     async def enter(self, request: Request) -> Response:
-        """Redirect the guide's address to the same address with a final slash, which relative links need."""
+        """Redirect the guide's address to the same address with a final slash, on which relative links depend."""
         return RedirectResponse(f"{request.scope.get('root_path', '')}/guide/", 308)
 
     async def page(self, request: Request, path: str) -> Response:
-        """Return one file of the site, or its 404 page, with the relative links of that page made to fit the path.
+        """Return one file of the site, or its page for unknown paths, whose relative links are adapted to the path.
 
         Args:
             request: the HTTP request.
@@ -98,7 +102,7 @@ class Guide:
         return Response(body, 404, self._headers(NOT_FOUND, body), "text/html")
 
     def _load(self, name: str) -> Document:
-        """Read one file of the site, with its headers."""
+        """Read one file of the site, and return it as a document with its headers."""
         body = self._files[name].read_bytes()
         return Document(body, media_type_of(name), self._headers(name, body))
 

@@ -28,17 +28,19 @@ BOUNDS: Mapping[str, str] = {"gt": ">", "ge": "≥", "lt": "<", "le": "≤"}
 
 
 async def answer_problem(request: Request, error: Exception) -> Response:
-    """Return the HTTP response for an exception; a rejected OPTIONS request is answered with the allowed methods.
+    """Return the HTTP response for an exception.
+
+    If a method is not allowed (status 405), the response lists the allowed ones, as HTTP requires. For the method
+    OPTIONS such a response is a success.
 
     Args:
         request: the HTTP request during which the exception was raised.
-        error: the exception. One without a specific problem becomes an internal error.
+        error: the exception. One that is not in the table of problems becomes an internal error.
 
     Returns:
-        A problem document (RFC 9457), or an empty response with status 204 to an OPTIONS request.
+        A problem document (RFC 9457). For OPTIONS with status 405, an empty response with status 204.
     """
     problem = problem_of(error)
-    # HTTP requires that an answer with status 405 (method not allowed) lists the allowed methods.
     if problem.kind.status == 405:
         allowed = ", ".join(allowed_methods(request))
         problem.headers = {"allow": allowed}
@@ -49,7 +51,10 @@ async def answer_problem(request: Request, error: Exception) -> Response:
 
 
 def allowed_methods(request: Request) -> list[str]:
-    """Return the methods of every route with this path, except for routes that answer unknown names."""
+    """Return the methods of every route with the path of a request, in alphabetical order.
+
+    Routes that answer unknown names are left out. OPTIONS is always allowed, and HEAD if GET is.
+    """
     methods = {"OPTIONS"}
     for route in request.app.routes:
         if route.name != UNKNOWN_NAME and route.matches(request.scope)[0] is not Match.NONE:
@@ -58,7 +63,7 @@ def allowed_methods(request: Request) -> list[str]:
 
 
 def _allowed_values(context: Mapping[str, Any]) -> str | None:
-    """Return the allowed values in pydantic's context of an error: the words, or the bound that is broken."""
+    """Return the allowed values in pydantic's context of an error: a list in words, or the violated bound."""
     bounds = (f"{sign} {context[name]}" for name, sign in BOUNDS.items() if name in context)
     return context.get("expected") or next(bounds, None)
 
@@ -69,7 +74,7 @@ def _parameter_problem(error: RequestValidationError) -> Problem:
     Errors in a request body never come here, because the service reads bodies itself.
 
     Args:
-        error: the errors that FastAPI noted for one request, at least one.
+        error: the errors of one request, at least one.
 
     Returns:
         The problem with one entry for each invalid parameter.

@@ -79,7 +79,7 @@ RawHeader = tuple[bytes, bytes]
 
 
 class Observe:
-    """The outermost ASGI layer. It logs and counts each request, and gives it an id and security headers.
+    """The outermost ASGI layer, which logs and counts each request, and adds an id and security headers to its answer.
 
     It also answers HEAD like GET without a body, and turns unforeseen exceptions into problem documents.
     """
@@ -132,21 +132,21 @@ class Observe:
             if message["type"] == "http.response.start":
                 record.started = True
                 record.status = message["status"]
-                message["headers"] = self._headers_of(list(message["headers"]), record)
+                message["headers"] = self._complete_headers(list(message["headers"]), record)
             elif is_head:
                 message = {**message, "body": b""}
             await send(message)
 
         try:
             await self.app(scope, receive, send_observed)
-        except Exception as error:  # logged in full, answered without detail
+        except Exception as error:  # the log has the traceback, and the answer has no details
             self.log.exception("unexpected", id=record.id)
             if not record.started:
                 await response_of(problem_of(error))(scope, receive, send_observed)
         finally:
             self._record_answer(scope, record, method)
 
-    def _headers_of(self, headers: list[RawHeader], record: RequestRecord) -> list[RawHeader]:
+    def _complete_headers(self, headers: list[RawHeader], record: RequestRecord) -> list[RawHeader]:
         """Add the request's id and the security headers to the headers of an answer, and return them.
 
         Args:
@@ -165,7 +165,7 @@ class Observe:
         return headers
 
     def _record_answer(self, scope: Scope, record: RequestRecord, method: str) -> None:
-        """Write the log line of a request that has ended, answered or not, and update the metrics.
+        """Write the log line of a request that has ended, with or without an answer, and update the metrics.
 
         Requests to the paths of probes (`QUIET`: health, readiness and metrics) are logged at debug level only.
 
@@ -186,7 +186,6 @@ class Observe:
         if name is not None and route in self.by_algorithm:
             self.by_algorithm[route].labels(name, record.status).observe(seconds)
 
-        # The log line has only the facts that are known. Probes are frequent, and are logged at debug level.
         line: dict[str, object] = {"id": record.id, "method": method, "path": route, "status": record.status}
         optional = {"algorithm": name} | {field: getattr(record, field) for field in LOGGED_IF_KNOWN}
         line |= {key: value for key, value in optional.items() if value is not None}
@@ -226,9 +225,10 @@ class Authenticate:
         self.open = OPEN | ({METRICS} if metrics_open else set())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on with its caller, or reject it before its body is read; open paths need no caller.
+        """Pass a request on with its caller, or reject it before its body is read.
 
-        Without credentials of the service, the network address of the client is the caller.
+        If the service has neither keys nor tokens, the network address identifies the caller. Otherwise the credentials
+        do. Open paths are passed on without a caller.
 
         Args:
             scope: ASGI scope of the request, to which the caller is added.
@@ -243,8 +243,6 @@ class Authenticate:
         record_in(scope).caller = address
         is_open = path in self.open or path.startswith(OPEN_BELOW)
 
-        # Without keys and tokens, the address identifies the caller. Otherwise the credentials do, except on open
-        # paths.
         if not self.needs_credentials:
             scope[CALLER] = Caller.at(address, self.budgets)
         elif not is_open:
@@ -267,16 +265,16 @@ class Authenticate:
         """
         path, record = scope["path"], record_in(scope)
         credentials = Headers(scope=scope).getlist("authorization")
-        caller = await self._caller(credentials)
+        caller = await self._caller_with(credentials)
         # The caller is recorded before its limits and rights are checked, so that rejections are logged with it.
         record.caller = caller.shown
         record.caller_label = caller.label
         await caller.count_request()
         caller.require_scope(*required_scopes(path))
         scope[CALLER] = caller
-        scope[AGAIN] = partial(self._again, credentials, path, caller.name)
+        scope[AGAIN] = partial(self._check_again, credentials, path, caller.name)
 
-    async def _caller(self, header_values: list[str]) -> Caller:
+    async def _caller_with(self, header_values: list[str]) -> Caller:
         """Return the caller with the credentials in the Authorization headers, of which there must be exactly one.
 
         The credentials are an API key of the service, or a token that the identity provider has signed.
@@ -295,7 +293,9 @@ class Authenticate:
         credentials = text.strip()
         if scheme.lower() != "bearer" or not credentials:
             headers = {"WWW-Authenticate": CHALLENGE}
-            raise Problem("unauthorized", f"Send Authorization: Bearer, with {self._accepted}.", headers=headers)
+            raise Problem(
+                "unauthorized", f"Send Authorization: Bearer, with {self._accepted_credentials}.", headers=headers
+            )
         caller = None
         if self.keyring is not None:
             caller = self.keyring.caller(credentials)
@@ -303,11 +303,11 @@ class Authenticate:
         if caller is None and self.tokens is not None and may_be_token:
             caller = await self.tokens.caller(credentials)
         if caller is None:
-            raise self._refusal
+            raise self._credentials_problem
         return caller
 
-    async def _again(self, header_values: list[str], path: str, name: str) -> Caller:
-        """Check the credentials of a request again, and return its caller. Long requests repeat this check.
+    async def _check_again(self, header_values: list[str], path: str, name: str) -> Caller:
+        """Check the credentials of a long request again, and return its caller.
 
         Args:
             header_values: values of the Authorization headers.
@@ -321,22 +321,22 @@ class Authenticate:
             Problem: the credentials are not accepted any more, belong to another caller, or lack the scope that the
                 path requires.
         """
-        caller = await self._caller(header_values)
+        caller = await self._caller_with(header_values)
         if caller.name != name:
-            raise self._refusal
+            raise self._credentials_problem
         caller.require_scope(*required_scopes(path))
         return caller
 
     @property
-    def _refusal(self) -> Problem:
-        """The problem of credentials that are not accepted."""
+    def _credentials_problem(self) -> Problem:
+        """Problem that answers credentials which are not accepted."""
         headers = {"WWW-Authenticate": f'{CHALLENGE}, error="invalid_token"'}
-        detail = f"These credentials are unknown, expired or revoked: send {self._accepted}."
+        detail = f"These credentials are unknown, expired or revoked: send {self._accepted_credentials}."
         return Problem("unauthorized", detail, headers=headers)
 
     @property
-    def _accepted(self) -> str:
-        """The accepted kinds of credentials, in words."""
+    def _accepted_credentials(self) -> str:
+        """Kinds of credentials that the service accepts, in words."""
         kinds = []
         if self.keyring is not None:
             kinds.append("an API key")

@@ -57,20 +57,19 @@ class BoundedParser(h11.Connection):
         self._body_bytes = 0  # bytes of its body so far
 
     def receive_data(self, data: bytes) -> None:
-        """Take bytes from the client. If they are a request with the last head, prepare its events without parsing.
+        """Accept bytes from the client. If they are a request with the last head, prepare its events without parsing.
 
-        Clients that keep a connection often send the same head again, and parsing it takes longer than comparing bytes.
+        Clients that keep a connection often send the same head again. Comparing bytes is faster than parsing them.
 
         Args:
             data: bytes from the client; empty at the end of the connection.
         """
         self._piece = b""
         begins_request = bool(data) and not self._receive_buffer and self.their_state is h11.IDLE
-        # `next_event` takes events from the end of the list.
         if begins_request and self._last is not None and self._last.matches(data):
             body = data[len(self._last.head) :]
             body_events: list[h11.Event] = [h11.Data(data=body)] if body else []
-            self._events = [h11.EndOfMessage(), *body_events, self._last.request]
+            self._events = [h11.EndOfMessage(), *body_events, self._last.request]  # `next_event` pops the last one
             return
         if begins_request:
             self._piece = data
@@ -88,7 +87,6 @@ class BoundedParser(h11.Connection):
         Raises:
             RemoteProtocolError: the data is malformed, or the head is too large.
         """
-        # Events of a repeated head were prepared by `receive_data`.
         if self._events:
             event = self._events.pop()
             self._process_event(h11.CLIENT, event)
@@ -97,7 +95,7 @@ class BoundedParser(h11.Connection):
         if isinstance(parsed, h11.Request):
             self._require_size(parsed)
         if self._piece:
-            self._learn(parsed)
+            self._remember_head(parsed)
         return parsed
 
     def _require_size(self, request: h11.Request) -> None:
@@ -113,7 +111,7 @@ class BoundedParser(h11.Connection):
         if len(request.target) + field_bytes > self._head_bytes:
             raise h11.RemoteProtocolError("the head is too large", error_status_hint=431)
 
-    def _learn(self, event: type[h11.NEED_DATA | h11.PAUSED] | h11.Event) -> None:
+    def _remember_head(self, event: type[h11.NEED_DATA | h11.PAUSED] | h11.Event) -> None:
         """Remember the parsed head of a request, so that a request with the same head need not be parsed.
 
         Only a request that arrived in one piece and has no Transfer-Encoding is remembered.
@@ -130,10 +128,10 @@ class BoundedParser(h11.Connection):
             self._body_bytes += len(event.data)
             return
 
-        # The request has ended, or needs more data and did not come in one piece.
+        # The request has ended. Any other event means that it did not come in one piece.
         is_whole = isinstance(event, h11.EndOfMessage) and not self._receive_buffer
         if is_whole and self._request is not None:
             head = self._piece[: len(self._piece) - self._body_bytes]
-            if len(head) <= self._head_bytes:  # white space around values is not limited otherwise
+            if len(head) <= self._head_bytes:  # `_require_size` does not count white space around values
                 self._last = ParsedHead(head, self._request, self._body_bytes)
         self._piece = b""

@@ -50,7 +50,7 @@ class FieldError:
 
     @classmethod
     def of(cls, fault: Fault) -> FieldError:
-        """Return the error of a fault that the mathematics reports."""
+        """Return the error for a fault in a field of the body, with the same pointer, message and allowed values."""
         return cls(pointer=fault.pointer, message=fault.message, allowed=fault.allowed)
 
 
@@ -62,7 +62,7 @@ class Problem(Exception):
     """
 
     def __init__(self, slug: str, detail: str, *errors: FieldError, headers: Mapping[str, str] | None = None) -> None:
-        """Make the exception from the kind of problem and an explanation.
+        """Create the exception from the kind of problem and an explanation.
 
         Args:
             slug: key of the kind of problem in `KINDS`, such as "not-found". The kind has the HTTP status.
@@ -93,7 +93,7 @@ def _invalid(error: InvalidInput) -> Problem:
 
 
 def _no_certificate(error: NoCertificate) -> Problem:
-    """Return the problem of a question that no theorem answers, with the failed condition and the nearest question."""
+    """Return the problem of a question that no theorem answers, with the failed condition and the nearest values."""
     problem = Problem(error.slug, error.message)
     problem.condition, problem.nearest, problem.considered = error.condition, error.nearest, error.considered
     problem.observations = error.observations if isinstance(error, RunDiffers) else ()
@@ -127,7 +127,10 @@ detail.
 
 
 def problem_of(error: Exception) -> Problem:
-    """Return the problem with which an exception is answered; an exception outside `TABLE` is an internal error."""
+    """Return the problem that answers an exception, by its class or base classes in `TABLE`.
+
+    An exception of another class becomes an internal error without details.
+    """
     make_problem = next((TABLE[cls] for cls in type(error).__mro__ if cls in TABLE), None)
     if make_problem is None:
         return Problem("internal-error", "The service failed; its logs have this request under its X-Request-ID.")
@@ -137,8 +140,9 @@ def problem_of(error: Exception) -> Problem:
 def text_of(problem: Problem) -> bytes:
     """Return a problem as JSON: the body of an error response in the format of RFC 9457.
 
-    Further members are the faulty fields (`errors`), a condition of a theorem, the nearest answer that exists, the
-    bounds that were tried (`considered`) and observations. They are left out if they are empty.
+    Further members are the faulty fields (`errors`), the failed `condition` of a theorem, the `nearest` values that
+    have an answer, the theorems that were tried (`considered`), and `observations`. They are left out if they are
+    empty.
 
     Args:
         problem: the problem to render.
@@ -181,7 +185,7 @@ class ProblemResponse(Response):
         self.slug = problem.kind.slug
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the response, and enter its kind in the record of the request."""
+        """Send the response, and store the kind of its problem in the record of the request."""
         record_in(scope).problem = self.slug
         await super().__call__(scope, receive, send)
 

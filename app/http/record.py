@@ -16,7 +16,7 @@ RECORD = "epsilond.request-record"
 
 @dataclass
 class RequestRecord:
-    """Facts about a request for the log and the metrics; the endpoint of the request fills them in.
+    """Data about a request for the log and the metrics. The middleware and the endpoint fill it in.
 
     Attributes:
         id: id of the request, from its header or random.
@@ -24,12 +24,12 @@ class RequestRecord:
         status: HTTP status of the answer; 499 if the request is never answered.
         started: whether the head of the answer was sent.
         cache: use of the cache of answers: `hit`, `miss`, or `shared` with an equal request; None if it does not apply.
-        theorem: id of the theorem that the request evaluates.
+        theorem: id of the theorem that the request evaluates; None if it evaluates none.
         caller: name of the key or of the token's subject, or the address. Never a credential.
         caller_label: label of the caller in metrics: the name of a key, `token` or `anonymous`.
         problem: name of the kind of problem in the answer; None without a problem.
-        cpu_milliseconds: CPU milliseconds of the computation behind the answer, if there was a computation.
-        queued_milliseconds: milliseconds that the computation waited for a worker.
+        cpu_milliseconds: CPU milliseconds of the computation behind the answer; None without a computation.
+        queued_milliseconds: milliseconds that the computation waited for a worker; None without a computation.
     """
 
     id: str
@@ -46,13 +46,13 @@ class RequestRecord:
 
 
 def record_in(scope: Scope) -> RequestRecord:
-    """Return the record of this request, or a discarded record if no observer surrounds the request."""
+    """Return the record of a request; without the middleware `Observe`, a new record that is discarded."""
     record: RequestRecord | None = scope.get(RECORD)
     return RequestRecord("") if record is None else record
 
 
 def record_of(request: HTTPConnection) -> RequestRecord:
-    """Return the record of this request."""
+    """Return the record of a request, which the middleware `Observe` has created."""
     record: RequestRecord = request.scope[RECORD]
     return record
 
@@ -60,14 +60,12 @@ def record_of(request: HTTPConnection) -> RequestRecord:
 class ServicePart(Generic[T]):
     """A typed attribute of the state of a Starlette application, for one long-lived part of the service.
 
-    Each part, such as the pool of workers, has one such object as a constant of its module. By it, endpoints read the
+    Each part, such as the pool of workers, has one such object as a constant of its module. With it, endpoints read the
     part from the application of a request, with the correct type.
-
-    Args:
-        name: name of the attribute.
     """
 
     def __init__(self, name: str) -> None:
+        """Set the name of the attribute."""
         self._name = name
 
     def put(self, app: Starlette, part: T) -> T:

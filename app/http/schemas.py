@@ -42,9 +42,8 @@ def tidy(document: Schema) -> Schema:
         document: the OpenAPI document. It is changed in part in place; use only the returned document.
 
     Returns:
-        The published form. Of the named schemas, it has only those that some operation uses.
+        The published form. It has only those named schemas that some operation uses.
     """
-    # Problems, parameters and responses.
     _add_problem_schema(document)
     _declare_problems(document)
     document = map_objects(document, _plain)
@@ -66,7 +65,7 @@ def tidy(document: Schema) -> Schema:
     name_any(schemas)
     name_enumerations(document)
 
-    # Unused schemas are left out, and parts that occur several times are shared.
+    # Omit unused schemas, and share parts that occur several times.
     reachable_names = reachable(schemas, document["paths"])
     document["components"]["schemas"] = {name: schemas[name] for name in sorted(reachable_names)}
     document["components"]["responses"] = _share_problems(document)
@@ -188,12 +187,11 @@ def _problem_names(responses_of_operations: Sequence[Schema]) -> dict[tuple[str,
         The name of each pair. Those of the status 404 are "Problem404", "Problem404-2" and so on.
     """
     texts_by_status: dict[str, set[str]] = {}
-    # Equal descriptions of one status share a name.
     for responses in responses_of_operations:
         for status, response in responses.items():
             if _is_problem(response):
                 texts_by_status.setdefault(status, set()).add(response["description"])
-    # Descriptions of one status are numbered in alphabetical order.
+    # Number the descriptions of one status in alphabetical order.
     names: dict[tuple[str, str], str] = {}
     for status, texts in sorted(texts_by_status.items()):
         for number, text in enumerate(sorted(texts), start=1):
@@ -238,7 +236,6 @@ def without_null(schema: Schema) -> Schema:
     alternatives = schema.get("anyOf")
     if not isinstance(alternatives, list) or {"type": "null"} not in alternatives:
         return schema
-    # Remove null from the alternatives. A single remaining alternative replaces the union.
     alternatives = [alternative for alternative in alternatives if alternative != {"type": "null"}]
     del schema["anyOf"]
     if len(alternatives) == 1:
@@ -282,8 +279,8 @@ def _problems(method: str, path: str, operation: Schema) -> Schema:
 def _problem_statuses(method: str, path: str, operation: Schema) -> set[int]:
     """Return the HTTP statuses with which an operation may answer errors.
 
-    An operation that reads a body may fail in all ways of `POSTED`. While the service is not ready, `/readyz` answers
-    503.
+    An operation that reads a body may fail with every status in `POSTED`, and any operation with 500. While the service
+    is not ready, `/readyz` answers 503.
 
     Args:
         method: HTTP method in lower case.
@@ -293,7 +290,6 @@ def _problem_statuses(method: str, path: str, operation: Schema) -> set[int]:
     Returns:
         The statuses, each at least 400.
     """
-    # Errors of the request itself. Any operation may fail with 500, and invalid parameters give 422.
     if method == "post":
         statuses = set(POSTED)
     else:
@@ -303,10 +299,9 @@ def _problem_statuses(method: str, path: str, operation: Schema) -> set[int]:
         if path == "/readyz":
             statuses.add(503)
 
-    # An id in the path may be unknown, and a caller may have no right to use the path.
     has_path_parameter = "{" in path
     if has_path_parameter:
-        statuses.add(404)
+        statuses.add(404)  # the parameter may be an unknown id
     if _needs_key(path):
         statuses |= set(KEYED)
     return statuses
@@ -318,7 +313,7 @@ def _needs_key(path: str) -> bool:
 
 
 def _problem(status: int, left_out: frozenset[str]) -> Schema:
-    """Return the response with any kind of problem that has this status, except the kinds in `left_out`."""
+    """Return the declaration of a response with any kind of problem of this status, except the kinds in `left_out`."""
     kinds = (kind for kind in KINDS.values() if kind.status == status and kind.slug not in left_out)
     titles = "; ".join(f"{kind.title} (`{kind.slug}`)" for kind in kinds)
     return {"description": titles, "content": {MEDIA_TYPE: {"schema": {"$ref": f"{REF}Problem"}}}}
@@ -339,11 +334,10 @@ def _responses(document: Schema) -> Iterator[Schema]:
 
 
 def _declare_for_generators(response: Schema) -> None:
-    """Leave out content of a response that client generators do not read.
+    """Remove content of a response that client generators do not read.
 
-    The description of a response with an image names its media types.
-
-    Such content is the schema of one item of a stream, which needs OpenAPI 3.2, and media types of images.
+    The schema of one item of a stream requires OpenAPI 3.2; the stream is declared as a string instead. If all media
+    types are images, the content is removed, as the description of the response names them.
 
     Args:
         response: a response of the OpenAPI document, which is changed.
@@ -373,7 +367,7 @@ def _string_schema(schema: Schema) -> Schema:
 
 
 def _require_tags(schemas: Mapping[str, Schema]) -> None:
-    """Require the tag of each member of a tagged union: the tag identifies the member and cannot default.
+    """Make the tag of each member of a tagged union required, and remove its default value.
 
     A tagged union is a choice of several objects, in which one property, the tag, says which object it is.
 

@@ -22,7 +22,7 @@ CLOSE = (b"connection", b"close")
 
 
 def has_length(headers: Iterable[tuple[bytes, bytes]]) -> bool:
-    """Decide whether an answer declares its length, so that its head may wait for its body.
+    """Return whether an answer declares its length, so that its head may wait for its body.
 
     Args:
         headers: the headers of the answer.

@@ -103,7 +103,7 @@ class QtdlParameters:
 
 @dataclass(frozen=True, kw_only=True)
 class GridSolution(Solution[Answered_co], Generic[Answered_co]):
-    """A certified truncated discrete Laplace noise: its number of levels and its rate of decay.
+    """A truncated discrete Laplace noise, given by its number of levels and its decay rate, that meets the target.
 
     Attributes:
         certified_noise: the noise with its guarantee, and with the method of proof.
@@ -113,17 +113,17 @@ class GridSolution(Solution[Answered_co], Generic[Answered_co]):
 
     @property
     def variance_in_steps(self) -> float:
-        """The variance of the noise per coordinate, in squared grid steps."""
+        """Variance of the noise per coordinate, in squared grid steps."""
         return variance(self.certified_noise.noise.decay_rate, self.certified_noise.noise.noise_levels)
 
     @property
     def noise_std(self) -> float:
-        """The standard deviation of the noise per coordinate, in units of the update."""
+        """Standard deviation of the noise per coordinate, in units of the update."""
         return math.sqrt(self.variance_in_steps) / float(self.problem.quantization_levels)
 
     @property
     def mean_squared_error(self) -> float:
-        """The mean squared error of one message: rounding and noise together."""
+        """Expected squared ℓ2 error of one message by rounding and noise, in squared units of the update."""
         return update_error(
             dimension=self.problem.dimension,
             quantization_levels=self.problem.quantization_levels,
@@ -147,16 +147,17 @@ class GridCalibrator(
     knob = "noise_std"
 
     def find(self, problem: Problem) -> GridSolution[Problem]:
-        """Return the noise with the fewest levels that any of the proofs certifies.
+        """Return the noise with the fewest levels for which a proof shows that it meets the target.
 
         Args:
-            problem: the request, which may name the proof.
+            problem: the request. It may name the proof; otherwise all proofs are tried.
 
         Returns:
-            The noise with its certificate. Its slack is 0 if it is proved that one level less misses the target.
+            The noise with its guarantee. Its slack is 0 if one level less provably misses the target by the same bound.
+            Otherwise it is None, that is, unknown.
 
         Raises:
-            Infeasible: no noise that is offered meets the target.
+            Infeasible: no noise within the limits of the search meets the target.
         """
         noise = least_noise(problem)
         slack = 0.0 if noise.minimal == "proved" else None
@@ -164,16 +165,14 @@ class GridCalibrator(
         return GridSolution(problem=problem, target=problem.target, certified=certified, certified_noise=noise)
 
     def sensitivity(self, solution: GridSolution[Problem]) -> float:
-        """Return the ℓ2 sensitivity of a message: the largest distance of two neighbours' integers, in grid steps."""
+        """Return a bound on the ℓ2 distance between the integer messages of two neighbours, in grid steps."""
         noise = solution.certified_noise.noise
         if noise.l2_sensitivity is not None:
             return noise.l2_sensitivity
         return math.sqrt(worst_shift(noise).square)
 
     def specs(self, solution: GridSolution[Problem]) -> tuple[Spec, ...]:
-        """Return the mechanism of all rounds, a release of noisy integers, in the form that a privacy ledger needs.
-
-        A ledger adds up the privacy losses of several releases; it needs the full specification of each.
+        """Return the specification of all rounds, from which a ledger computes the privacy loss of several releases.
 
         Args:
             solution: the certified noise, with the release that it protects.
@@ -183,30 +182,29 @@ class GridCalibrator(
 
         Raises:
             ConditionViolated: rounding may move two updates further apart than the mechanism's sensitivities, with a
-                small probability that a spec cannot state.
+                small probability that a specification cannot state.
         """
-        # Sensitivities that hold with certainty have the failure probability 0, with the logarithm −∞.
         release = solution.certified_noise.release
-        if math.isinf(release.log_failure):
+        if math.isinf(release.log_failure):  # the sensitivities hold with certainty, as the logarithm is −∞
             return (release.spec(solution.certified_noise.noise),)
         statement = "log10 of the probability that a rounding moves further than the sensitivities say is −∞"
         log10_failure = release.log_failure / math.log(10.0)
-        sides = ConditionResult(ROUNDING_BOUNDED, statement, Verdict.NO, log10_failure, -math.inf)
+        violated_condition = ConditionResult(ROUNDING_BOUNDED, statement, Verdict.NO, log10_failure, -math.inf)
         message = (
             "A part of δ covers roundings that exceed the sensitivities, and a ledger cannot be charged for it: "
             "give sensitivities that no rounding exceeds."
         )
-        raise ConditionViolated(message, sides)
+        raise ConditionViolated(message, violated_condition)
 
     def trust(self, problem: Problem) -> Definition:
         """Return the trust model that the guarantee names; by default it is `definition`."""
         return self.definition(problem)
 
     def guarantee(self, solution: GridSolution[Problem]) -> GuaranteeAnswer:
-        """Return the certified guarantee in sentences and as bounds on ε and δ.
+        """Return the proved guarantee in sentences and as bounds on ε and δ.
 
-        The upper bounds on δ are capped at the target's δ. This is valid because the noise meets the target, and it
-        removes the rounding error of the conversion to decimal logarithms.
+        An upper bound on δ above the target's δ is replaced by the target's. This is valid because the noise meets the
+        target. Only the conversion between δ and its decimal logarithm can cause such a bound.
 
         Args:
             solution: the certified noise.
@@ -222,7 +220,6 @@ class GridCalibrator(
             sampling=self.sampling(solution),
             sensitivity=self.sensitivity(solution),
         )
-        # The target bounds δ from above; its decimal logarithm may be rounded differently.
         log10_delta = Ends(answer.log10_delta.lower, min(answer.log10_delta.upper, target.log10_delta))
         delta = answer.delta
         if target.delta is not None:
@@ -233,8 +230,7 @@ class GridCalibrator(
 def noise_parameters(solution: GridSolution) -> QtdlParameters:
     """Return the certified noise of a message as parameters of the answer, with its variance and the sensitivities.
 
-    The noise is an integer number of grid steps. It is certified for the given sensitivities, the largest distances of
-    two neighbours' messages.
+    The sensitivities are bounds on the distances between two neighbours' messages, for which the noise is certified.
 
     Args:
         solution: the certified noise, a number of levels and a decay rate.
@@ -258,7 +254,6 @@ def noise_parameters(solution: GridSolution) -> QtdlParameters:
         l1_sensitivity=movement.l1,
         linf_sensitivity=movement.linf,
         l2_sensitivity=movement.l2,
-        # None if roundings always keep to the sensitivities.
         log10_failure_delta=None if math.isinf(log_failure) else log_failure / math.log(10.0),
     )
 
@@ -279,7 +274,7 @@ class QtdlCalibrator(GridCalibrator[QtdlProblem, QtdlParameters, Training]):
     """Calibrator of quantized updates with truncated discrete Laplace noise.
 
     Clients round their updates to integers and add noise that takes finitely many values. The calibrator finds the
-    noise with the fewest values that is certified to meet a target (ε, δ), and the bits of a message.
+    noise with the fewest values that provably meets a target (ε, δ), and the bits of a message.
     """
 
     name = "qtdl"
@@ -300,16 +295,17 @@ class QtdlCalibrator(GridCalibrator[QtdlProblem, QtdlParameters, Training]):
     plan_place = 8
 
     def cost(self, problem: QtdlProblem) -> CostClass:
-        """Return how costly a calibration is: `closed-form` for one round by the method `escape`, otherwise `search`.
+        """Return `closed-form`, the lowest cost, for one round by the method `escape`, otherwise `search`.
 
         By that method δ is the probability of a message that only one of two neighbours can send.
         """
-        return "closed-form" if problem.method == "escape" and problem.rounds == 1 else "search"
+        has_closed_form = problem.method == "escape" and problem.rounds == 1
+        return "closed-form" if has_closed_form else "search"
 
     def printed_readings(
         self, outcome: Outcome[GridSolution[QtdlProblem], Training], *, true_figures: bool
     ) -> tuple[PrintedReading, ...]:
-        """Return the interpretations of Theorem 1 of Das et al. at the inputs of the request."""
+        """Return the printed Theorem 1 of Das et al. at the inputs of the request, always with the true ε and δ."""
         del true_figures
         return printed_readings(outcome.solution.problem)
 
@@ -323,7 +319,7 @@ class QtdlCalibrator(GridCalibrator[QtdlProblem, QtdlParameters, Training]):
         return "full"
 
     def communication(self, outcome: Outcome[GridSolution[QtdlProblem], Training]) -> Communication:
-        """Return the bits of a message with the certified noise, and with the noises that it is compared with."""
+        """Return the bits of a message with the certified noise, and in the encodings that it is compared with."""
         solution = outcome.solution
         problem = solution.problem
         return communication(
@@ -331,7 +327,7 @@ class QtdlCalibrator(GridCalibrator[QtdlProblem, QtdlParameters, Training]):
         )
 
     def premises(self, outcome: Outcome[GridSolution[QtdlProblem], Training]) -> tuple[Condition, ...]:
-        """Return the conditions on the messages, and those of the certificate."""
+        """Return the conditions of the guarantee that no computation can check: on the messages, and of the proof."""
         return (*CONDITIONS, *outcome.solution.certified.guarantee.declared)
 
     def warnings(self, outcome: Outcome[GridSolution[QtdlProblem], Training]) -> Iterator[Caution]:

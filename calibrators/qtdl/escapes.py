@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 def real_levels(release: IntegerRelease, rate: float, log_escape: float) -> float:
-    """Return the bound m on the noise, as a real number, at which an escape has about a given probability.
+    """Return the largest absolute value m of the noise, as a real number, at which an escape has a given probability.
 
     The noise is an integer y with |y| ≤ m and probability proportional to e^(−α|y|). An escape is a message that only
-    one of two neighbours can send. The formula is F7 of the catalogue (docs/catalogue/das.md).
+    one of two neighbours can send. The result is an estimate by formula F7 of the catalogue (docs/catalogue/das.md).
 
     Args:
         release: the messages of all rounds.
@@ -27,8 +27,9 @@ def real_levels(release: IntegerRelease, rate: float, log_escape: float) -> floa
     """
     largest_shift, _ = release.parts[0]  # largest difference of two neighbours in a coordinate
 
-    # With probability p a coordinate with this shift escapes. With total/largest_shift such coordinates, and at the
-    # participation rate, any escape has about the probability p · rate · total/largest_shift.
+    # A coordinate with this shift escapes with some probability p. There are about total/largest_shift such
+    # coordinates, and a client participates with the problem's rate. So the probability of any escape is about
+    # p · rate · total/largest_shift.
     log_coordinate_escape = log_escape - math.log(release.problem.rate * release.total / largest_shift)
 
     # Solve p = (e^(α·shift) − 1)/(e^(α(m + 1)) (1 + e^(−α)) − 2) for the number m of levels.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 LEAST_MOVE = 0.5
-"""Sensitivity that represents no integer movement, because sensitivities must be positive."""
+"""Sensitivity in place of 0, because sensitivities must be positive; integers within 1/2 are equal."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,9 +62,9 @@ class IntegerRelease:
         )
 
     def guarantee(self, noise: TruncatedDiscreteLaplace) -> Guarantee:
-        """Return the guarantee of all rounds, with the probability that rounding fails added to δ.
+        """Return the guarantee of all rounds. Its δ includes the probability that a rounding fails.
 
-        Rounding fails in a round if it moves two updates further apart than `movement`.
+        A rounding fails if it moves two updates further apart than `movement`.
 
         Args:
             noise: the mechanism of one message.
@@ -72,13 +72,10 @@ class IntegerRelease:
         return with_failure(self.run_guarantee(noise, "default"), self.log_failure)
 
     def spec(self, noise: TruncatedDiscreteLaplace) -> Spec:
-        """Return the mechanism of all rounds, at the noise of one message.
+        """Return the specification of all rounds, from which their privacy is computed.
 
         Args:
             noise: the mechanism of one message.
-
-        Returns:
-            The specification of the mechanism, from which its privacy is computed.
         """
         round_spec = self.problem.round_of(noise)
         if self.problem.rounds == 1:
@@ -86,7 +83,7 @@ class IntegerRelease:
         return Repeated(times=self.problem.rounds, mechanism=round_spec)
 
     def run_guarantee(self, noise: TruncatedDiscreteLaplace, effort: Effort) -> Guarantee:
-        """Return the guarantee of all rounds, if no rounding moves further than `movement`."""
+        """Return the guarantee of all rounds, under the assumption that no rounding exceeds the bounds `movement`."""
         return guarantee_of(self.problem, self.spec(noise), effort)
 
     def add_witness(self, guarantee: Guarantee, noise: TruncatedDiscreteLaplace) -> Guarantee:
@@ -112,26 +109,27 @@ class IntegerRelease:
     def escapes(self, noise: TruncatedDiscreteLaplace) -> Guarantee:
         """Return the guarantee of all rounds in which δ is the probability of an escape, a closed form.
 
-        An escape is a message that only one of two neighbours can send. The guarantee is for an ε that the privacy loss
-        exceeds only by an escape.
+        An escape is a message that only one of two neighbours can send. The guarantee is for the largest privacy loss ε
+        of all other messages.
 
         Args:
             noise: the mechanism of one message.
 
         Returns:
-            The guarantee, with the probability that rounding fails added to δ.
+            The guarantee. Its δ includes the probability that a rounding fails.
         """
         problem = self.problem
         setting = Setting.of(relation=problem.relation, unit=problem.unit, observer=problem.observer)
         return with_failure(escape_guarantee(noise, setting, problem.rounds), self.log_failure)
 
     def without_l2(self) -> IntegerRelease:
-        """Replace the bound on the ℓ2 distance by the bounds that it implies in the other norms.
+        """Return the release with the bounds in the other norms that the bound on the ℓ2 distance implies.
 
-        For integers, ‖x‖₂ ≤ Δ₂ implies ‖x‖₁ ≤ ⌊√(d ⌊Δ₂²⌋)⌋ in d dimensions, and ‖x‖∞ ≤ ⌊√⌊Δ₂²⌋⌋.
+        For a vector x of d integers, ‖x‖₂ ≤ Δ₂ implies ‖x‖₁ ≤ ⌊√(d ⌊Δ₂²⌋)⌋ and ‖x‖∞ ≤ ⌊√⌊Δ₂²⌋⌋.
 
         Returns:
-            A copy with the smaller of the given and the implied bounds; this release if it has no ℓ2 bound.
+            A copy without the ℓ2 bound, and with the smaller of the given and the implied bounds. If this release has
+            no ℓ2 bound, it is returned itself.
         """
         movement = self.movement
         if movement.l2 is None:
@@ -145,35 +143,34 @@ class IntegerRelease:
 
     @cached_property
     def log_failure(self) -> float:
-        """Natural logarithm of a bound on the probability that rounding fails in some round.
+        """Natural logarithm of a bound on the probability that a rounding fails in some round; −∞ if none can fail.
 
-        Rounding fails if it moves two updates further apart than `movement`.
+        A rounding fails if it moves two updates further apart than `movement`. The bound is the sum over the rounds.
         """
         return self.movement.log_failure + math.log(self.problem.rounds)
 
     @cached_property
     def parts(self) -> list[tuple[int, int]]:
-        """The worst difference of two neighbours over all rounds: pairs of a shift and its number of coordinates."""
-        worst = worst_shift(self.noise(1.0, 1))  # it does not depend on the rate or the number of levels
+        """Worst difference of two neighbours over all rounds, as pairs of a shift and its number of coordinates."""
+        worst = worst_shift(self.noise(1.0, 1))  # the result does not depend on the rate and the number of levels
         return [(size, count * self.problem.rounds) for size, count in worst.parts]
 
     @cached_property
     def total(self) -> int:
-        """The ℓ1 norm of the worst difference of two neighbours over all rounds, in grid steps."""
+        """ℓ1 norm of the worst difference of two neighbours over all rounds, in grid steps."""
         return sum(size * count for size, count in self.parts)
 
 
 @dataclass(frozen=True, kw_only=True)
 class CertifiedNoise:
-    """A noise with a certified guarantee that meets the target.
+    """A noise that provably meets the target.
 
     Attributes:
         method: name of the proof.
         release: the messages of all rounds.
         noise: the noise of one message.
         guarantee: the guarantee of all rounds.
-        minimal: `proved` if it is proved that one level less misses the target by the same bound, and otherwise
-            `searched`.
+        minimal: `proved` if one level less provably misses the target by the same bound, otherwise `searched`.
     """
 
     method: Method

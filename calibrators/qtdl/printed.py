@@ -51,7 +51,7 @@ def noise_of_theorem_1(problem: GridProblem, epsilon: float) -> tuple[TheoremAtI
     except InvalidInput:
         return theorem_1, {}
 
-    # The theorem counts in grid steps. The standard deviation is in units of the update.
+    # The theorem's lengths are in grid steps, and the standard deviation is in units of the update.
     grid = problem.quantization_levels
     rate = outputs["decay_rate"]
     levels = outputs["noise_levels"]
@@ -65,28 +65,26 @@ def noise_of_theorem_1(problem: GridProblem, epsilon: float) -> tuple[TheoremAtI
 
 
 def printed_readings(problem: GridProblem) -> tuple[PrintedReading, ...]:
-    """Evaluate Theorem 1 of Das et al. for one message: its noise, its claim, and the true ε and δ.
+    """Evaluate Theorem 1 of Das et al. for one message: its noise, the ε and δ that it claims, and the true ones.
 
     The theorem claims the requested ε with δ = 2^(−d), for d coordinates. If it defines no noise, only its claim and
     its conditions are returned.
 
     Args:
-        problem: the request, with its target, the grid and the dimension; it may exclude printed theorems.
+        problem: the request, with its target, the grid and the dimension. Empty `readings` exclude the theorem.
 
     Returns:
-        At most one reading (interpretation of the printed text); none if the request excludes printed statements.
+        One evaluated theorem; none if the request excludes it.
     """
     if problem.readings == ():
         return ()
 
-    # The noise of the theorem, and its claim for this noise.
     theorem_1, noise = noise_of_theorem_1(problem, problem.target.epsilon)
     log_delta = -problem.dimension * math.log(2.0)
     claim = Target(problem.target.epsilon, log_delta)
     if not noise:
         return (_reading_without_noise(theorem_1, claim),)
 
-    # The noise with the bits that it adds to a message, and the true ε and δ.
     bits = extra_bits(problem.quantization_levels, int(noise["noise_levels"]))
     parameters = noise | {"extra_bits_per_coordinate": bits}
     reading = make_reading(theorem_1, claims=claims(claim), parameters=parameters, true=figures_at(theorem_1, claim))
@@ -101,7 +99,7 @@ def _reading_without_noise(theorem_1: TheoremAtInputs, claim: Target) -> Printed
         claim: the (ε, δ) that the theorem would guarantee.
 
     Returns:
-        A reading (evaluated interpretation) without parameters, with the conditions that can be checked.
+        The evaluated theorem without parameters, with the conditions that can be checked.
     """
     conditions = (condition.at(theorem_1.inputs) for condition in THEOREM_1.conditions if condition.checked)
     return PrintedReading(
@@ -145,10 +143,10 @@ def figures_at(theorem_1: TheoremAtInputs, claim: Target, *, rounds: int = 1) ->
         run = Repeated(times=rounds, mechanism=message)
         figures = true_figures(account(run, relation="replace-one").guarantee, claim)
 
-    # Next to 1, only 1 − δ distinguishes values of δ.
-    is_near_one = truth.log_one_minus_delta < math.log(0.5)
-    if not is_near_one:
+    is_above_half = truth.log_one_minus_delta < math.log(0.5)
+    if not is_above_half:
         return figures
+    # Values of δ near 1 are only distinguishable by 1 − δ.
     return replace(figures, log10_one_minus_delta=truth.log_one_minus_delta / math.log(10.0))
 
 
@@ -159,7 +157,7 @@ def _escape_figures(log_escape: float, rounds: int) -> TrueFigures:
     claimed ε. For several rounds it is only a lower bound on δ, and the upper bound is then 1.
 
     Args:
-        log_escape: natural log of the probability of an escape in any round, rounded to the nearest double.
+        log_escape: natural log of the probability of an escape in any round, rounded to one of the doubles next to it.
         rounds: number of rounds.
 
     Returns:
@@ -176,19 +174,19 @@ def _escape_figures(log_escape: float, rounds: int) -> TrueFigures:
 def binomial_trials(problem: GridProblem) -> int | None:
     """Return the least number of coin flips with which Binomial noise meets the target for one message.
 
-    The theorem of the mechanism needs ε ≤ 1 and a bound on the ℓ2 distance of updates.
+    The theorem of the mechanism requires ε ≤ 1 and a bound on the ℓ2 distance of updates.
 
     Args:
         problem: the request, with its target, the grid, the dimension and the sensitivities.
 
     Returns:
-        The number of flips; None if one of these conditions fails, for several rounds, and for a δ below every double.
+        The number of flips. None if one of these conditions fails, if there are several rounds, or if δ is below every
+        double.
     """
     movement = problem.movement
     delta = problem.target.delta
     if problem.rounds > 1 or movement.l2 is None or delta is None:
         return None
-    # The theorem needs the sensitivities of the rounded messages, in grid steps.
     inputs = BinomialInputs(
         epsilon=problem.target.epsilon,
         delta=delta,
@@ -210,8 +208,8 @@ def communication(
 
     Args:
         problem: the request, with the coordinates, rounds and clients.
-        noise_levels: the certified number of levels.
-        printed: the evaluated interpretations of the paper's theorem, one of which may have a number of levels.
+        noise_levels: largest absolute value of the certified noise, in grid steps.
+        printed: the evaluated theorem of the paper, if any, which may have a number of levels.
         trials: trials of the Binomial mechanism; None if its theorem does not apply.
 
     Returns:
@@ -222,12 +220,11 @@ def communication(
     bits = bits_per_coordinate(grid, noise_levels)
     numbers = problem.dimension * problem.rounds * problem.reporting  # coordinates that are sent in total
 
-    # Bits of a coordinate with the printed and with the Binomial noise.
     printed_bits = None
     for reading in printed:
         if "noise_levels" in reading.parameters:
             printed_bits = bits_per_coordinate(grid, int(reading.parameters["noise_levels"]))
-    binomial = None if trials is None else binomial_bits(grid, trials)
+    binomial_bits_of_coordinate = None if trials is None else binomial_bits(grid, trials)
 
     return Communication(
         bits_per_coordinate=float(bits),
@@ -238,17 +235,17 @@ def communication(
             float32_total_bits=32 * numbers,
             printed_bits_per_coordinate=printed_bits,
             printed_total_bits=None if printed_bits is None else printed_bits * numbers,
-            binomial_bits_per_coordinate=binomial,
-            binomial_total_bits=None if binomial is None else binomial * numbers,
+            binomial_bits_per_coordinate=binomial_bits_of_coordinate,
+            binomial_total_bits=None if binomial_bits_of_coordinate is None else binomial_bits_of_coordinate * numbers,
         ),
     )
 
 
 def printed_cautions(readings: tuple[PrintedReading, ...], noise_std: float) -> Iterator[Caution]:
-    """Warn that Theorem 1 of Das et al. is false, that its noise is too small, and that some of its conditions fail.
+    """Warn that Theorem 1 of Das et al. is false, that its noise is too small, or that some of its conditions fail.
 
     Args:
-        readings: the evaluated interpretations of the theorem.
+        readings: evaluated printed theorems.
         noise_std: the certified standard deviation, in units of the update.
 
     Yields:
@@ -267,13 +264,13 @@ def printed_cautions(readings: tuple[PrintedReading, ...], noise_std: float) -> 
 
 
 def binomial_cautions(problem: GridProblem) -> Iterator[Caution]:
-    """Warn that the certified noise is not compared with Binomial noise, and say why.
+    """Warn that the certified noise is not compared with Binomial noise, if the theorem of the latter does not apply.
 
     Args:
         problem: the request, with its rounds and its target.
 
     Yields:
-        One warning; nothing if both are compared.
+        One warning if there are several rounds or if ε > 1; otherwise nothing.
     """
     if problem.rounds > 1:
         yield Caution(

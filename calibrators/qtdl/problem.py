@@ -76,12 +76,12 @@ class SensitivityRule:
     def check(self) -> None:
         """Check that exactly the fields of the rule's kind are present.
 
-        These are distances for `coupled` and `hoeffding`, and `relative_movement` for `relative`.
+        These are distances for `coupled` and `hoeffding`, and `relative_movement` for `relative`. The optional
+        `failure_delta` is not allowed for `trivial` and `coupled`.
 
         Raises:
             InvalidInput: a field is missing or has no part in the rule.
         """
-        # The fields that each kind of rule needs.
         gives_distances = self.kind in ("coupled", "hoeffding")
         needs = {
             "update_l1": gives_distances,
@@ -90,19 +90,17 @@ class SensitivityRule:
             "relative_movement": self.kind == "relative",
         }
 
-        # A needed field must be present, and any other absent.
-        for name, needed in needs.items():
-            if needed != (getattr(self, name) is not None):
-                message = f"is needed by the rule {self.kind}" if needed else f"has no part in the rule {self.kind}"
-                raise InvalidInput.at(f"/{name}", message)
+        for name, is_needed in needs.items():
+            is_given = getattr(self, name) is not None
+            if is_needed and not is_given:
+                raise InvalidInput.at(f"/{name}", f"is needed by the rule {self.kind}")
+            if is_given and not is_needed:
+                raise InvalidInput.at(f"/{name}", f"has no part in the rule {self.kind}")
         if self.failure_delta is not None and self.kind in ("trivial", "coupled"):
             raise InvalidInput.at("/failure_delta", f"the rule {self.kind} never fails")
 
     def movement(self, dimension: int, levels: int) -> Movement:
-        """Return bounds on the distance between the integers of two neighbours that always hold, in grid steps.
-
-        The integers are updates that were rounded to the grid. The rule states the known distances of two neighbours'
-        updates.
+        """Return bounds on the distance between the rounded updates of two neighbours that always hold, in grid steps.
 
         Args:
             dimension: number of coordinates, at least 1.
@@ -145,23 +143,23 @@ class SensitivityRule:
     def on_grid(self, dimension: int, levels: int) -> Movement | None:
         """Return the distance of two neighbouring unit updates on the grid, which rounding does not change.
 
-        For `unit-vector` the updates are the two ends of an axis, 2s steps apart. Otherwise one update has s − 1 steps
-        in one coordinate, 1 step in 2s − 1 others, and 0 in the rest. The squares add up to s², so its norm is 1. The
-        other update exchanges some of these ones with zeros. Each exchange changes two coordinates by one step.
+        For `unit-vector` the updates are opposite points of an axis, 2s steps apart. Otherwise one update has s − 1
+        steps in one coordinate, 1 step in 2s − 1 others, and 0 in the rest. The squares add up to s², so its norm is 1.
+        The other update exchanges some of these ones with zeros. Each exchange changes two coordinates by one step.
 
         Args:
             dimension: number of coordinates.
             levels: grid steps s in a unit.
 
         Returns:
-            The distance in grid steps, or None if the rule's distances allow no such pair.
+            The distance in grid steps. None for the rule `trivial`, or if the rule's distances allow no such pair.
         """
         if self.kind == "trivial":
             return None
         if self.kind == "unit-vector":
             return Movement(2.0 * levels, 2.0 * levels)
 
-        # As many exchanges as there are ones and zeros, and as the allowed distances in grid steps permit.
+        # The number of exchanges is limited by the ones, the zeros, and the distances that the rule allows.
         distances = self._distances(dimension)
         l1, l2, linf = (Fraction(distances[norm]) * levels for norm in ("l1", "l2", "linf"))
         ones = 2 * levels - 1
@@ -212,7 +210,6 @@ class GridProblem(SettingFields, BudgetFields):
         if self.sensitivity_rule is not None:
             read_member(self, "sensitivity_rule", SensitivityRule)
 
-        # Sensitivities by a rule or as numbers, and both norms of them.
         norms = ("l1", "linf", "l2")
         given_norms = {norm for norm in norms if getattr(self, f"{norm}_sensitivity") is not None}
         if self.sensitivity_rule is not None and given_norms:
@@ -220,7 +217,6 @@ class GridProblem(SettingFields, BudgetFields):
         if given_norms and not {"l1", "linf"} <= given_norms:
             raise InvalidInput.at("/l1_sensitivity", "l1_sensitivity and linf_sensitivity go together")
 
-        # The conditions of the algorithm, and of the method of accounting.
         self.check_own()
         if self.method == "concentrated" and self.movement.l2 is None:
             raise InvalidInput.at("/method", "concentrated needs a bound on the ℓ2 distance")
@@ -232,14 +228,17 @@ class GridProblem(SettingFields, BudgetFields):
 
     @property
     def movement(self) -> Movement:
-        """Distances of neighbours that hold with certainty, in grid steps."""
+        """Bounds on the distances of neighbours' messages that hold with certainty, in grid steps."""
         if self.l1_sensitivity is not None and self.linf_sensitivity is not None:
             return Movement(self.l1_sensitivity, self.linf_sensitivity, self.l2_sensitivity)
         return self.rule.movement(self.dimension, self.quantization_levels)
 
     @property
     def realised(self) -> Movement | None:
-        """Distance that two neighbours attain, if a rule gives the distances of updates before rounding; else None."""
+        """Distance that the messages of two neighbours attain, in grid steps; None if no such pair is known.
+
+        It is known only for replace-one neighbours, and if no sensitivities are given as numbers.
+        """
         if self.l1_sensitivity is not None or self.relation != "replace-one":
             return None
         return self.rule.on_grid(self.dimension, self.quantization_levels)
@@ -251,7 +250,7 @@ class GridProblem(SettingFields, BudgetFields):
 
     @property
     def rate(self) -> float:
-        """Fraction of the clients that a round draws if the observer does not see the draw; otherwise 1."""
+        """Fraction of the clients that participate in a round if the observer does not see which; otherwise 1."""
         return 1.0
 
     def round_of(self, message: TruncatedDiscreteLaplace) -> Spec:
@@ -260,7 +259,7 @@ class GridProblem(SettingFields, BudgetFields):
 
     @property
     def rule(self) -> SensitivityRule:
-        """Requested rule; the rule of any two unit vectors if the request has none."""
+        """Rule of the request; if it has none, the rule `unit-vector`, for any two unit vectors."""
         return self.sensitivity_rule or SensitivityRule(kind="unit-vector")
 
     def rounded_together(self) -> tuple[Movement, ...]:
@@ -271,7 +270,7 @@ class GridProblem(SettingFields, BudgetFields):
         gives sensitivities, because these say nothing about the updates before rounding.
 
         Returns:
-            The bounds in grid steps, of which the first holds with certainty; empty without bounds.
+            The bounds, of which the first holds with certainty; empty if there are none.
         """
         if self.l1_sensitivity is not None:
             return ()
@@ -300,7 +299,11 @@ class QtdlProblem(GridProblem):
         return self.participants
 
     def check_own(self) -> None:
-        """Check that sensitivities or a rule for them are given, and that the observer sees messages."""
+        """Check that sensitivities or a rule for them are given, and that the observer sees messages.
+
+        Raises:
+            InvalidInput: the request has neither, or another observer than `server` and `shuffled-server`.
+        """
         if self.l1_sensitivity is None and self.sensitivity_rule is None:
             raise InvalidInput.at("/l1_sensitivity", "give l1_sensitivity and linf_sensitivity, or a sensitivity_rule")
         if self.observer not in ("server", "shuffled-server"):

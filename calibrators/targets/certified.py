@@ -30,29 +30,30 @@ Targeted = TypeVar("Targeted", bound=TargetedProblem)
 
 
 def certified_target(guarantee: Guarantee, target: Target) -> Target:
-    """Return a target with the certified ε at its δ, for a target that bounds an attacker's risk.
+    """Return the target of a calibration with an ε, also if the request bounds an attacker's risk in place of ε.
 
-    The noise was searched for the risk. Statements about (ε, δ), such as those of papers, then refer to this ε.
+    For a risk, ε is the upper bound that the guarantee has at the target's δ. Statements about (ε, δ), such as those of
+    papers, are compared with this pair.
 
     Args:
         guarantee: a guarantee that meets the target.
         target: (ε, δ), which is returned unchanged, or a risk with the δ at which ε is stated.
 
     Returns:
-        The target with the certified upper bound on ε at its δ.
+        The target with ε and δ.
 
     Raises:
-        Infeasible: the target is a risk, and no finite ε has its δ.
+        Infeasible: the target is a risk, and the guarantee has no finite ε at its δ.
     """
     if target.risk is None:
         return target
     epsilon = guarantee.curve.bound_epsilon(target.log_delta).upper
     if math.isinf(epsilon):
-        raise _no_finite_epsilon(guarantee, target)
+        raise _no_finite_epsilon_error(guarantee, target)
     return replace(target, epsilon=epsilon)
 
 
-def _no_finite_epsilon(guarantee: Guarantee, target: Target) -> Infeasible:
+def _no_finite_epsilon_error(guarantee: Guarantee, target: Target) -> Infeasible:
     """Return the error for a run that keeps an attacker's risk low enough, but has no finite ε at the target's δ.
 
     Args:
@@ -60,30 +61,27 @@ def _no_finite_epsilon(guarantee: Guarantee, target: Target) -> Infeasible:
         target: the risk, with the δ at which ε is stated.
 
     Returns:
-        The error. It names the least δ that is certified for a finite ε, unless that δ is 1.
+        The error. It states the least δ of the guarantee at a finite ε, unless that δ is 1.
     """
     least_log10_delta = guarantee.curve.upper_log_delta(LARGEST_EPSILON) / math.log(10.0)
     statement = "δ is attained at a finite ε"
     condition = ConditionResult("delta-attainable", statement, Verdict.NO, target.log10_delta, least_log10_delta)
     nearest = {}
     if least_log10_delta < 0.0:
-        # The next larger double, for rounding.
+        # The next larger double covers the rounding of the quotient.
         nearest = {"log10_delta": math.nextafter(least_log10_delta, 0.0)}
     return Infeasible("the risk is met, but no ε has the δ at which ε is given", condition, nearest)
 
 
 def at_certified_epsilon(problem: Targeted, target: Target) -> Targeted:
-    """Return the request with a certified (ε, δ) in place of the attacker's risk that it bounds.
-
-    An attacker's risk is, for example, the true positive rate of a membership test.
+    """Return the request with a certified (ε, δ) in place of an attacker's risk, such as a true positive rate.
 
     Args:
         problem: the request; it is not changed.
-        target: the target with its certified ε, by `certified_target`. If it is not a risk, the request is returned as
-            it is.
+        target: the target with its certified ε, by `certified_target`.
 
     Returns:
-        A copy with ε and δ, and without the risk.
+        A copy with ε and δ, and without the risk. If the target is not a risk, the request itself.
     """
     if target.risk is None:
         return problem
@@ -93,13 +91,13 @@ def at_certified_epsilon(problem: Targeted, target: Target) -> Targeted:
 
 
 def without_risk(problem: TargetedProblem) -> Fields:
-    """Return the changes that remove the risk from a request: None for each of its fields of a risk."""
+    """Return the changes of fields that remove the risk from a request: None for each field that states a risk."""
     names = {field.name for field in fields(problem)}
     return {name: None for name in RISK_FIELDS if name in names}
 
 
 def target_cautions(problem: SettingFields, target: Target, *, prints: bool) -> Iterator[Caution]:
-    """Warn that δ was not requested and has a default, and that papers print no noise for ε = 0.
+    """Warn if ε is stated at a default δ, and if ε is 0, for which papers print no noise.
 
     Args:
         problem: the request, in which δ may be absent.

@@ -18,7 +18,7 @@ LOG_10 = math.log(10.0)
 def require_figure(guarantee: Guarantee, target: Target) -> None:
     """Check that a theorem bounds the risk that is the target, for a run that misses it at the safest parameter.
 
-    Without a finite bound, the failure says nothing about the run: the theorem is missing, and not the noise.
+    Without a finite bound, the reason of the failure is a missing theorem, and not too little noise.
 
     Args:
         guarantee: the guarantee at the safest parameter, which misses the target.
@@ -44,9 +44,9 @@ def nearest_of(guarantee: Guarantee, target: Target) -> dict[str, float]:
         target: the target (ε, δ) or risk.
 
     Returns:
-        `epsilon`, the least certified ε at the target's δ. If that is infinite, `log10_delta`, log10 of the least
-        certified δ at the target's ε, rounded up. Empty if that δ is 1. For a risk, the least value of the risk that is
-        met; empty if it is a probability of 1.
+        For (ε, δ), `epsilon`, the bound on ε at the target's δ. If it is infinite, `log10_delta`, the bound on log₁₀ δ
+        at the target's ε, rounded up; empty if this δ is 1. For a risk, the bound on the risk by its name; empty if it
+        is a probability of 1.
     """
     if target.risk is not None:
         return _nearest_risk(guarantee, target.risk)
@@ -56,10 +56,11 @@ def nearest_of(guarantee: Guarantee, target: Target) -> dict[str, float]:
     if math.isfinite(epsilon):
         return {"epsilon": epsilon}
 
-    # Keep the target's ε otherwise. The next larger double covers the rounding of the quotient.
+    # Otherwise keep the target's ε.
     log_delta = guarantee.curve.upper_log_delta(target.epsilon)
     if log_delta >= 0:
         return {}
+    # The next larger double covers the rounding of the quotient.
     return {"log10_delta": math.nextafter(log_delta / LOG_10, 0.0)}
 
 
@@ -71,10 +72,10 @@ def _nearest_risk(guarantee: Guarantee, risk: RiskTarget) -> dict[str, float]:
         risk: the requested risk, such as the advantage of an attacker.
 
     Returns:
-        The certified upper bound on the risk; empty if it is a probability of 1, which excludes nothing.
+        The upper bound on the risk; empty if it is a probability of 1, which excludes nothing.
     """
-    figure = upper_figure(guarantee.curve, risk)
+    least_risk = upper_figure(guarantee.curve, risk)
     is_probability = risk.kind not in ("gaussian_dp_mu", "rho")
-    if is_probability and figure >= 1.0:
+    if is_probability and least_risk >= 1.0:
         return {}
-    return {risk.kind: figure}
+    return {risk.kind: least_risk}

@@ -29,11 +29,11 @@ Targeted = TypeVar("Targeted", bound=TargetedProblem)
 SolutionT = TypeVar("SolutionT", bound=Solution[TargetedProblem])
 
 _MOST_POINTS = 6
-"""Limit on the values of ε that are tried."""
+"""Largest number of values of ε that are tried."""
 _SETTLED = 2e-6
-"""Relative decrease of the bound on the true positive rate below which the ε stays."""
+"""Relative decrease of the bound on the true positive rate below which the search for ε ends."""
 _SIDE, _NARROWEST = 0.5, 1e-3
-"""First distance of two ε that are compared with the best one, as a share of it, and the last such distance."""
+"""First and last step of the search for ε, as a fraction of ε."""
 
 
 def find_at_points(problem: Targeted, find: Callable[[Targeted], SolutionT]) -> SolutionT:
@@ -55,17 +55,17 @@ def find_at_points(problem: Targeted, find: Callable[[Targeted], SolutionT]) -> 
     risk = problem.risk
     assert risk is not None  # the caller has checked it
     if risk.kind == "advantage":
-        # The next smaller double covers the rounding of the logarithm.
+        # δ(0) is at most the advantage. The next smaller double covers the rounding of the logarithm.
         log_delta = math.nextafter(math.log(risk.bound), -math.inf)
         solution = find(_at_point(problem, 0.0, log_delta))
     else:
         solution = _find_for_rates(problem, _left_of_diagonal(risk), find)
-    target = certified_target(_full_guarantee(solution), problem.target)
+    target = certified_target(_widest_guarantee(solution), problem.target)
     return replace(solution, problem=at_certified_epsilon(problem, target), target=target)
 
 
-def _full_guarantee(solution: Solution[TargetedProblem]) -> Guarantee:
-    """Return the guarantee of a solution for all ε, if it has one, and otherwise the one at its target."""
+def _widest_guarantee(solution: Solution[TargetedProblem]) -> Guarantee:
+    """Return the guarantee of a solution for all ε; if it has none, the one that was certified for its target."""
     return solution.certified.full_guarantee or solution.certified.guarantee
 
 
@@ -74,6 +74,12 @@ def _left_of_diagonal(risk: RiskTarget) -> RiskTarget:
 
     A true positive rate of β at the false positive rate α becomes 1 − α at 1 − β. Both are equivalent, because the
     curve bounds both directions of two neighbouring data sets.
+
+    Args:
+        risk: a bound β on the true positive rate at the false positive rate α.
+
+    Returns:
+        A risk with α + β ≤ 1.
     """
     if risk.bound + risk.false_positive_rate <= 1.0:
         return risk
@@ -86,10 +92,10 @@ def _at_point(problem: Targeted, epsilon: float, log_delta: float) -> Targeted:
     Args:
         problem: the request, with a risk as its target.
         epsilon: the ε, at least 0.
-        log_delta: log δ, natural logarithm. The request gets log₁₀ δ, rounded down.
+        log_delta: natural logarithm of δ.
 
     Returns:
-        A copy of the request with ε and log₁₀ δ, and without the risk.
+        A copy of the request with ε and log₁₀ δ, rounded down, and without the risk.
     """
     log10_delta = math.nextafter(log_delta / math.log(10.0), -math.inf)
     pair: Fields = {"epsilon": epsilon, "delta": None, "log10_delta": log10_delta}
@@ -104,20 +110,19 @@ def _find_for_rates(problem: Targeted, risk: RiskTarget, find: Callable[[Targete
 
     Args:
         problem: the request, with the risk as its target.
-        risk: the true positive rate, at most 1 less the false positive rate.
+        risk: the true positive rate. It and the false positive rate add up to at most 1.
         find: function that returns the solution of a request with a target (ε, δ).
 
     Returns:
         The solution of the last trial, which implies the requested rate.
     """
     epsilon = max(gaussian_threshold(risk), 0.0)
-    # At this ε, e^ε α reaches the requested rate.
-    most_epsilon = math.log(risk.bound / risk.false_positive_rate)
+    most_epsilon = math.log(risk.bound / risk.false_positive_rate)  # here e^ε α is the requested rate
     solution: SolutionT | None = None
     for _ in range(_MOST_POINTS):
         solution = find(_at_point(problem, epsilon, largest_log_delta(risk, epsilon)))
-        rate_bound = functools.partial(_rate_bound, _full_guarantee(solution).curve, risk.false_positive_rate)
-        better = _argument_of_least(rate_bound, epsilon, most_epsilon)
+        rate_bound = functools.partial(_rate_bound, _widest_guarantee(solution).curve, risk.false_positive_rate)
+        better = _minimise_by_steps(rate_bound, epsilon, most_epsilon)
         if rate_bound(better) >= rate_bound(epsilon) * (1.0 - _SETTLED):
             break
         epsilon = better
@@ -139,10 +144,10 @@ def _rate_bound(curve: Curve, false_positive_rate: float, epsilon: float) -> flo
     return math.exp(epsilon) * false_positive_rate + math.exp(curve.upper_log_delta(epsilon))
 
 
-def _argument_of_least(bound: Callable[[float], float], start: float, most: float) -> float:
-    """Minimise a function on [0, `most`) approximately, by steps from a start that are halved without success.
+def _minimise_by_steps(bound: Callable[[float], float], start: float, most: float) -> float:
+    """Minimise a function on [0, `most`) approximately, by a pattern search.
 
-    It is a pattern search: both neighbours at the distance of the step are tried, and the best is kept.
+    Both arguments at the distance of the step from the best one are tried. The step is halved if neither is better.
 
     Args:
         bound: the function, convex in the exponential of its argument.
@@ -154,10 +159,9 @@ def _argument_of_least(bound: Callable[[float], float], start: float, most: floa
     """
     best = start
     least = bound(start)
-    # The step is relative to the start, and to the range if the start is near 0.
+    # Steps are relative to the argument. The limits `0.1 * most` and 1e-3 replace an argument near 0.
     step = _SIDE * max(start, 0.1 * most)
     while step > _NARROWEST * max(best, 1e-3):
-        # Compare the two neighbours at the distance of the step.
         neighbours = [argument for argument in (best - step, best + step) if 0.0 <= argument < most]
         values = {argument: bound(argument) for argument in neighbours}
         candidate = min(values, key=values.__getitem__, default=best)

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from epsilond.calibrators.parameter_search import Limits
 
 _MOST_AIMS = 12
-"""Limit on the moves of the thresholds. Each move squares the distance from the best parameter."""
+"""Largest number of moves of the thresholds. Each move squares the distance from the best parameter."""
 _SETTLED = 1e-6
 """Excess of the parameter, in log μ, below which the thresholds are not moved any more."""
 DEEP, SHALLOW = 1e5, 1e-12
-"""Limits of log δ: below `DEEP` times the largest |log δ| it counts as −∞, above −`SHALLOW` as 0."""
+"""Limits to which log δ is clipped: from `DEEP` times the permitted log δ to −`SHALLOW`."""
 
 
 def least_parameter_for_rates(
@@ -60,7 +60,6 @@ def least_parameter_for_rates(
     tests = AimedTests(risk)
     best: float | None = None
     for _ in range(_MOST_AIMS):
-        # Find the parameter at the present thresholds.
         shortfall = _shortfall_at(tests, family, risk, note)
         root = least_parameter(shortfall, guess, limits, fall)
         if root is None:
@@ -72,12 +71,13 @@ def least_parameter_for_rates(
         best = root
         guess = root
 
-        # Move the thresholds to better ones for this parameter. Go on while that leaves room for a smaller parameter.
+        # Move the thresholds to better ones for this parameter. If all conditions are then met with a margin, a
+        # smaller parameter may meet them.
         curve = family(root).curve
         tests.aim(curve)
         if shortfall_of_limits(tests.limits(curve), risk) < -_SETTLED:
             continue
-        # A curve may have several good thresholds: search the whole range again before the search ends.
+        # A curve may have several good thresholds, so search the whole range before the search ends.
         tests.aim(curve, anew=True)
         if shortfall_of_limits(tests.limits(curve), risk) >= -_SETTLED:
             return best
@@ -90,7 +90,7 @@ def _shortfall_at(
     risk: RiskTarget,
     note: Callable[[float, Guarantee], None],
 ) -> Callable[[float], float]:
-    """Return a function that says by how much a parameter misses the bound on the true positive rate.
+    """Return a function that computes by how much a parameter misses the bound on the true positive rate.
 
     A test of an attacker has a threshold ε, at which δ bounds its true positive rate.
 
@@ -126,8 +126,8 @@ def _shortfall_at(
 def shortfall_of_limits(limits: list[PointLimit], risk: RiskTarget) -> float:
     """Return by how much conditions on δ are missed, as a number that is at most 0 if all are met.
 
-    It is the largest log(μ/μ*). At the ε of a condition, μ belongs to the Gaussian mechanism with the certified δ. μ*
-    belongs to the one with the largest permitted δ.
+    It is the largest log(μ/μ*) of a condition. The Gaussian mechanism of parameter μ has the certified δ at the
+    condition's ε, and that of parameter μ* has the largest permitted δ.
 
     Args:
         limits: the conditions, at least one.
@@ -141,10 +141,10 @@ def shortfall_of_limits(limits: list[PointLimit], risk: RiskTarget) -> float:
 
 
 def _shortfall_of_limit(limit: PointLimit, start: float) -> float:
-    """Return by how much one condition on δ is missed: log(μ/μ*) for the parameters μ of Gaussian mechanisms.
+    """Return by how much one condition on δ is missed, as log(μ/μ*) for parameters of Gaussian mechanisms.
 
-    μ belongs to the certified δ, and μ* to the largest permitted one. Both μ are approximate, so that the sign is set
-    to that of the certified comparison.
+    The Gaussian mechanism of parameter μ has the certified δ, and that of parameter μ* the largest permitted one. Both
+    parameters are approximate, so the sign is set by comparing the two δ.
 
     Args:
         limit: the condition: the largest permitted δ at an ε, and the certified δ.
@@ -159,8 +159,7 @@ def _shortfall_of_limit(limit: PointLimit, start: float) -> float:
     log_delta = min(max(limit.log_delta, least_log_delta), -SHALLOW)
     allowed_log_mu = central_log_mu(limit.epsilon, min(allowed_log_delta, -SHALLOW), start)
     log_mu = central_log_mu(limit.epsilon, log_delta, allowed_log_mu)
-    distance = log_mu - allowed_log_mu
-    # The certified comparison decides the sign.
+    log_ratio = log_mu - allowed_log_mu
     if limit.is_met:
-        return min(distance, 0.0)
-    return max(distance, SHALLOW)
+        return min(log_ratio, 0.0)
+    return max(log_ratio, SHALLOW)

@@ -54,11 +54,11 @@ def shortfall_of(
     target: Target,
     note: Callable[[float, Guarantee], None] = lambda *_: None,
 ) -> Callable[[float], float]:
-    """Return a function that says by how much a parameter misses the target; it is at most 0 if the target is met.
+    """Return a function that computes by how much a parameter misses the target; at most 0 if the target is met.
 
-    The shortfall is log(μ/μ*). At the target ε, μ is the parameter of the Gaussian mechanism with the δ of the
-    guarantee. μ* is the parameter of the one with the target's δ. This scale is nearly linear in the logarithm of a
-    noise, which helps interpolation.
+    The shortfall is log(μ/μ*). At the target ε, the Gaussian mechanism of parameter μ has the δ of the guarantee, and
+    that of parameter μ* the target's δ. This scale is nearly linear in the logarithm of a noise, which helps
+    interpolation.
 
     Args:
         family: function from a parameter to the guarantee.
@@ -66,35 +66,28 @@ def shortfall_of(
         note: called with each parameter that misses the target, and with its guarantee.
 
     Returns:
-        The function, of which the values are cached. Its sign is that of the certified comparison; its size is
-        approximate.
+        The function, of which the values are cached. Its sign is exact, because it is set by comparing the two δ. Its
+        size is approximate.
     """
     target_log_mu = math.log(central_mu(target))
     if target.risk is not None:
         return _shortfall_of_risk(family, target, target.risk, note)
-    least_log_delta = -DEEP * -target.log_delta
+    least_log_delta = DEEP * target.log_delta
 
     @functools.cache
     def shortfall(parameter: float) -> float:
-        """Return how far the guarantee of the run misses the target if the parameter has this value.
-
-        Args:
-            parameter: the value of the searched parameter, such as the noise.
-
-        Returns:
-            The distance in units of log μ, where μ is the parameter of Gaussian DP. Positive if the target is missed.
-        """
+        """Return log(μ/μ*) at a value of the parameter, such as log noise; positive if the target is missed."""
         guarantee = family(parameter)
         log_delta = guarantee.curve.upper_log_delta(target.epsilon)
         # Extreme values of δ are clipped, because δ = 0 has no positive μ, and δ = 1 has no finite one.
         clipped_log_delta = min(max(log_delta, least_log_delta), -SHALLOW)
         log_mu = central_log_mu(target.epsilon, clipped_log_delta, target_log_mu)
-        distance = log_mu - target_log_mu
-        # The sign of the certified comparison decides; the distance is approximate.
+        log_ratio = log_mu - target_log_mu
+        # The ratio is approximate, so this comparison decides its sign.
         if log_delta > target.log_delta:
             note(parameter, guarantee)
-            return max(distance, SHALLOW)
-        return min(distance, 0.0)
+            return max(log_ratio, SHALLOW)
+        return min(log_ratio, 0.0)
 
     return shortfall
 
@@ -102,10 +95,10 @@ def shortfall_of(
 def _shortfall_of_risk(
     family: Callable[[float], Guarantee], target: Target, risk: RiskTarget, note: Callable[[float, Guarantee], None]
 ) -> Callable[[float], float]:
-    """Return a function that says by how much a parameter misses a bound on an attacker's risk.
+    """Return a function that computes by how much a parameter misses a bound on an attacker's risk.
 
-    The shortfall is log(μ/μ*). μ is the parameter of the Gaussian mechanism with the risk of the guarantee, and μ* of
-    the one with the target's.
+    The shortfall is log(μ/μ*). The Gaussian mechanism of parameter μ has the risk of the guarantee, and that of
+    parameter μ* the requested risk.
 
     Args:
         family: function from a parameter to the guarantee.
@@ -120,21 +113,14 @@ def _shortfall_of_risk(
 
     @functools.cache
     def shortfall(parameter: float) -> float:
-        """Return how far the guarantee of the run misses the target if the parameter has this value.
-
-        Args:
-            parameter: the value of the searched parameter, such as the noise.
-
-        Returns:
-            The distance in units of log μ, where μ is the parameter of Gaussian DP. Positive if the target is missed.
-        """
+        """Return log(μ/μ*) at a value of the parameter, such as log noise; positive if the target is missed."""
         guarantee = family(parameter)
         log_mu = least_log_mu(central_mu_of(guarantee.curve, risk))
-        distance = log_mu - target_log_mu
-        # The sign of the certified comparison decides; the distance is approximate.
+        log_ratio = log_mu - target_log_mu
+        # The ratio is approximate, so this comparison decides its sign.
         if not meets(guarantee.curve, target):
             note(parameter, guarantee)
-            return max(distance, SHALLOW)
-        return min(distance, 0.0)
+            return max(log_ratio, SHALLOW)
+        return min(log_ratio, 0.0)
 
     return shortfall

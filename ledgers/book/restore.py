@@ -19,20 +19,20 @@ ACCOUNTED_FOR: Final = "missing-entries-are-accounted-for"
 
 
 class UnreadableCheckpoint(Exception):
-    """The file has no checkpoint of this log. The message says why, as a sentence."""
+    """The file has no checkpoint (signed size and Merkle root) of this log. The message states the reason."""
 
 
 def read_checkpoint(note: str, keyring: SigningKeys) -> Checkpoint:
-    """Return the checkpoint in a signed note: the size of the log and the root of its Merkle tree.
+    """Return the checkpoint in a signed note, after verifying its signature.
 
-    The checkpoint is kept outside the database, so that a database restored from an older copy is noticed.
+    A checkpoint is the size of a log and the root of its Merkle tree.
 
     Args:
         note: text of the signed note.
         keyring: keys of the log.
 
     Returns:
-        The size and the Merkle root, of which the signature is valid.
+        The size and the Merkle root.
 
     Raises:
         UnreadableCheckpoint: the note is not a checkpoint, or no key of this log has signed it.
@@ -46,12 +46,12 @@ def read_checkpoint(note: str, keyring: SigningKeys) -> Checkpoint:
 class CheckpointFile:
     """A file with a signed checkpoint: the log's size and Merkle root at some time.
 
-    It is on other storage than the log, to notice that the log lost entries. Every method blocks, and may be called in
-    any thread.
+    The file is on other storage than the database, so that a database restored from an older copy is noticed. Every
+    method blocks, and may be called in any thread.
     """
 
     def __init__(self, path: Path, keyring: Callable[[], SigningKeys]) -> None:
-        """Use a file that may not exist yet.
+        """Set the path of the file, which need not exist.
 
         Args:
             path: path of the file.
@@ -69,12 +69,12 @@ class CheckpointFile:
         return not self._path.exists()
 
     def load(self) -> Checkpoint | None:
-        """Return the checkpoint (size and Merkle root of the log) in the file; None if there is no file.
+        """Return the checkpoint in the file, after verifying its signature.
 
         The signature of an unchanged file is verified only once.
 
         Returns:
-            The checkpoint, of which the signature was verified. None if there is no file.
+            The size and the Merkle root of the log; None if there is no file.
 
         Raises:
             UnreadableCheckpoint: the file has no checkpoint of this log.
@@ -86,7 +86,6 @@ class CheckpointFile:
             return None
         except UnicodeDecodeError:
             raise UnreadableCheckpoint("The checkpoint that is kept elsewhere is not a text.") from None
-        # Verify the signature only if the file has changed since the last call.
         if self._verified is not None:
             verified_note, checkpoint = self._verified
             if verified_note == note:
@@ -104,8 +103,8 @@ class CheckpointFile:
             note: text of the signed checkpoint: size and Merkle root of the log.
 
         Raises:
-            UnreadableCheckpoint: the note or the file has no checkpoint of this log.
-            OSError: the file cannot be written.
+            UnreadableCheckpoint: the file exists, and it or the note has no checkpoint of this log.
+            OSError: the file cannot be read or written.
         """
         present = self.load()
         if present is None:
@@ -116,9 +115,7 @@ class CheckpointFile:
             self.replace(note)
 
     def replace(self, note: str) -> None:
-        """Put a signed checkpoint into the file in place of any other, and wait until it is on the disk.
-
-        The log of the ledgers must continue the checkpoint in the file, so that lost entries are noticed.
+        """Write a signed checkpoint to the file in place of any other, and wait until it is on the disk.
 
         Args:
             note: text of the signed checkpoint: size and Merkle root of the log.

@@ -31,25 +31,22 @@ def state_from(row: LedgerRow, reservations: Iterable[ReservationRow]) -> Ledger
     Returns:
         The state at the moment at which the rows were read.
     """
-    # The ledger as it was opened.
     record = json.loads(row.record)
     specs = {item["name"]: spec_of(item["spec"]) for item in record["plan"]}
     opened = state_of(record, specs)
 
-    # Present amounts of each slot, a part of the privacy budget.
     parts_by_kind: dict[str, list[PartRow]] = {}
     for part in row.parts:
         parts_by_kind.setdefault(part.kind, []).append(part)
-    slots = [_slot(slot, parts_by_kind[slot.kind]) for slot in opened.slots]
+    slots = [_slot_from(slot, parts_by_kind[slot.kind]) for slot in opened.slots]
 
-    # Reservations, and observations that contradict runs which were paid from the ledger.
     contradictions = contradictions_of(row)
     observations = chain.from_iterable(map(observations_of, contradictions))
     by_id = {reservation.id: _reservation_from(reservation, row.id, contradictions) for reservation in reservations}
     status = "contradicted" if row.contradicted else row.status
     return replace(
         opened,
-        plan=tuple(_item(item) for item in row.items),
+        plan=tuple(_plan_item_from(item) for item in row.items),
         slots=tuple(slots),
         reservations=by_id,
         status=status,
@@ -64,14 +61,14 @@ def state_from(row: LedgerRow, reservations: Iterable[ReservationRow]) -> Ledger
 def is_amended(row: LedgerRow) -> bool:
     """Return whether the plan of a ledger differs from the plan at its opening.
 
-    Names and planned numbers of runs are compared. This suffices, because an item that was added or lowered never
-    returns to its first number. Items that were made for a job that a slot paid for are not part of the plan.
+    Names and planned numbers of runs are compared. This suffices, because an item is never removed and its number never
+    grows. Items that were created for jobs, which slots pay for, are not part of the plan.
 
     Args:
         row: rows of the ledger, with the record of its opening.
 
     Returns:
-        True if an item was added, or if its number of planned runs was changed.
+        True if an item was added, or if the number of planned runs of an item was changed.
     """
     opening_plan = {item["name"]: item["planned"] for item in json.loads(row.record)["plan"]}
     present_plan = {item.name: item.planned for item in row.items if item.job is None}
@@ -107,10 +104,9 @@ def rows_after(row: LedgerRow, state: LedgerState) -> LedgerRow:
 def row_of_opening(
     request: OpenLedger, state: LedgerState, *, identifier: str, tenant: str, record: str, created: float
 ) -> LedgerRow:
-    """Return the database rows of a new ledger.
+    """Return the database rows of a new ledger: the ledger itself, the amounts of its slots, and the items of its plan.
 
-    These are the ledger itself, the amounts of its slots (budgets for runs that are not planned), and the items of its
-    plan.
+    A slot is a budget for runs that are not planned.
 
     Args:
         request: the request to open it, with its names.
@@ -134,7 +130,7 @@ def row_of_opening(
         sealed=state.sealed,
         parts=_all_parts(state),
         items=tuple(item_of(item) for item in state.plan),
-        approval_from=0 if state.approval else None,  # the version from which on a second person approves changes
+        approval_from=0 if state.approval else None,  # the first version whose changes a second person approves
     )
 
 
@@ -154,7 +150,7 @@ def _all_parts(state: LedgerState) -> tuple[PartRow, ...]:
 
 
 def _approval_from(row: LedgerRow, state: LedgerState) -> int | None:
-    """Return the version of a ledger from which on a second person approves changes; None if none does.
+    """Return the first version of a ledger whose changes a second person must approve; None if none must.
 
     Args:
         row: rows before the change. The version after it is the next integer.
@@ -177,10 +173,9 @@ def parts_of(slot: Slot) -> list[PartRow]:
         slot: a part of the privacy budget, with amounts by name, such as `rho` and `delta`.
 
     Returns:
-        Rows with the capacity, the used amount, and the amount that is used or reserved. Orders of a Rényi slot with
-        several orders are marked as `mixed`, because single orders may be overdrawn.
+        Rows with the capacity, the used amount, and the sum of the used and the reserved amount. The amounts of a slot
+        with several Rényi orders are marked as `mixed`, because single orders may be overdrawn.
     """
-    # A single Rényi order may be overdrawn if there are several, which the row notes as `mixed`.
     has_several_orders = slot.kind == "rdp" and len(slot.capacity) > 1
     rows = []
     for part, capacity in slot.capacity.items():
@@ -192,13 +187,10 @@ def parts_of(slot: Slot) -> list[PartRow]:
 
 
 def item_of(item: PlanItem) -> ItemRow:
-    """Convert an item of a ledger's plan to its database row.
-
-    The database stores one row for each item of the plan.
+    """Return the database row of an item of a ledger's plan.
 
     Args:
-        item: a mechanism with its numbers of planned, reserved and committed runs. In the row, the mechanism is JSON
-            text.
+        item: a mechanism with its numbers of planned, reserved and committed runs.
 
     Returns:
         The row, with the mechanism as JSON text.
@@ -217,8 +209,7 @@ def item_of(item: PlanItem) -> ItemRow:
 def holding_of(ledger: str, held: Reservation) -> HoldingRow:
     """Return the database row of a reservation's runs or amounts in one ledger, with JSON texts.
 
-    A reservation may hold runs in several ledgers. Each ledger has a row of its own, because it pays for the runs by
-    itself.
+    A reservation may hold runs in several ledgers, with a row for each.
 
     Args:
         ledger: id of the ledger.
@@ -242,10 +233,9 @@ def holding_of(ledger: str, held: Reservation) -> HoldingRow:
 
 
 def _reservation_from(row: ReservationRow, ledger: str, contradictions: Sequence[JsonObject]) -> Reservation:
-    """Convert the database row of a reservation to its part in one ledger.
+    """Return a reservation as one of its ledgers holds it, from the database rows of the reservation.
 
-    A reservation keeps runs of a mechanism for one caller. A holding is the number of its runs that one ledger pays
-    for.
+    A reservation keeps runs of a mechanism for one caller. Each of its holdings is the runs that one ledger pays for.
 
     Args:
         row: the reservation in all its ledgers.
@@ -256,8 +246,7 @@ def _reservation_from(row: ReservationRow, ledger: str, contradictions: Sequence
         The reservation, with the runs that this ledger pays for.
     """
     holding = next(candidate for candidate in row.holdings if candidate.ledger == ledger)
-    # Only a slot has a charge. An item of the plan pays in runs.
-    charge = None
+    charge = None  # of an item of the plan, which pays in runs and not in amounts
     if holding.charge is not None:
         charge = charge_of(json.loads(holding.charge))
     return Reservation(
@@ -273,16 +262,11 @@ def _reservation_from(row: ReservationRow, ledger: str, contradictions: Sequence
     )
 
 
-def _item(row: ItemRow) -> PlanItem:
-    """Convert a database row to an item of a ledger's plan.
-
-    Each reservation and commit changes the row, so that it has the present numbers of runs.
+def _plan_item_from(row: ItemRow) -> PlanItem:
+    """Return an item of a ledger's plan from its database row, which has the present numbers of runs.
 
     Args:
         row: the item's name, its mechanism as JSON text, and its numbers of planned, reserved and committed runs.
-
-    Returns:
-        The item, with the present numbers of runs.
     """
     return PlanItem(
         name=row.name,
@@ -295,7 +279,7 @@ def _item(row: ItemRow) -> PlanItem:
     )
 
 
-def _slot(slot: Slot, parts: Sequence[PartRow]) -> Slot:
+def _slot_from(slot: Slot, parts: Sequence[PartRow]) -> Slot:
     """Return a slot of a ledger, a part of its privacy budget, with the amounts of its database rows.
 
     The database stores the used amount, and the sum of the used and the reserved amount.

@@ -19,15 +19,14 @@ from epsilond.calibrators.search import LEAST, MOST
 from epsilond.ledgers.mathematics.searches.noise_multipliers import map_noise, noise_of
 
 NEAR = 2e-6
-"""Tolerance of the search, as a difference of log noise; the answer's noise exceeds the noise that fits by at most
-this.
+"""Tolerance of the search, as a difference of log noise. The answer has at most this more than the noise that fits.
 """
 STEPS_DOWN = (2e-3, 1e-3)
 """Steps of log noise below an accepted value, at which the ledger is tried again."""
 STEP_TOLERANCE = 2e-5
 """Tolerance of the least accepted log noise."""
 MOST_RUNS = 6
-"""Largest number of calibrations; if they do not come near, the search starts elsewhere."""
+"""Largest number of calibrations; if they do not reach the noise, there is no starting point."""
 FIRST_SLOPE = 1.0
 """Assumed slope of log noise against −log ε before two calibrations are known."""
 T = TypeVar("T")
@@ -46,11 +45,9 @@ def near_strictness(
 ) -> float | None:
     """Find nearly the largest ε for which a calibrated run fits the rest of a privacy budget, and return −log ε.
 
-    A calibrator maps a target ε to a run with the least noise for it. Here −log ε is called the strictness, because a
-    larger value needs more noise.
-
-    A calibration for each trial ε may be slow. So the search first varies only the noise of one run until it fits. Then
-    it finds the strictness that gives this noise.
+    A calibrator maps a target ε to a run with the least noise for it. −log ε is called the strictness, because a larger
+    value requires more noise. A calibration for each trial ε may be slow. So the search first varies only the noise of
+    one run until the run fits. Then it finds the strictness that gives this noise.
 
     Args:
         run_at: returns the run, as a spec, at a strictness; None if no noise meets that target.
@@ -77,7 +74,7 @@ def near_strictness(
         return reserve(map_noise(first, lambda _: math.exp(log_noise)))
 
     try:
-        # The zero of the excess estimates the noise at which the run just fits. The ledger itself then decides.
+        # The zero of the excess is an estimate of the noise at which the run just fits. The ledger itself then decides.
         estimate = crossing(excess_at, math.log(first_noise), _LOG_NOISE_RANGE, NEAR)
         if estimate is None:
             return None
@@ -94,8 +91,8 @@ def near_strictness(
 def _lowest_accepted(reserve_at: Callable[[float], object | None], accepted: float) -> float:
     """Return the least log noise near an accepted value at which a ledger still accepts the run.
 
-    The search is needed because the cost of a run is not exactly monotone in its noise. It takes steps down while one
-    of them is accepted, and then bisects the last step.
+    The cost of a run is not exactly monotone in its noise, so less noise may be accepted too. The search takes steps
+    down while one of them is accepted, and then bisects the smallest step below.
 
     Args:
         reserve_at: returns the reservation at a log noise; None if it is rejected.
@@ -104,7 +101,6 @@ def _lowest_accepted(reserve_at: Callable[[float], object | None], accepted: flo
     Returns:
         The natural logarithm of the noise multiplier.
     """
-    # Go down as long as a step is accepted.
     lowest = accepted
     lower = _step_down(reserve_at, lowest)
     while lower is not None:
@@ -113,7 +109,7 @@ def _lowest_accepted(reserve_at: Callable[[float], object | None], accepted: flo
     if lowest == accepted:
         return accepted
 
-    # Bisect the last step. Its lower bound was rejected.
+    # The smallest step below the lowest accepted value was rejected: bisect it.
     _, smallest_step = STEPS_DOWN
     rejected = lowest - smallest_step
     while lowest - rejected > STEP_TOLERANCE:
@@ -147,8 +143,8 @@ def _step_down(reserve_at: Callable[[float], object | None], log_noise: float) -
 def _strictness_of(log_noise: float, run_at: Callable[[float], Spec | None], first: Spec, start: float) -> float | None:
     """Find the target ε at which a calibration gives the requested noise or slightly more, by the secant method.
 
-    The search works with the strictness −log ε. A larger strictness needs more noise. The slope of the secant is that
-    of the log of the noise multiplier against the strictness.
+    The search works with the strictness −log ε. A larger strictness requires more noise. The slope of the secant is
+    that of the log of the noise multiplier against the strictness.
 
     Args:
         log_noise: log of the requested noise multiplier.
@@ -161,11 +157,10 @@ def _strictness_of(log_noise: float, run_at: Callable[[float], Spec | None], fir
     """
     strictness = start
     slope = FIRST_SLOPE
-    # Values of the run before.
+    # Values of the previous run.
     last_strictness = math.nan
     last_log_noise = math.nan
     for _ in range(MOST_RUNS):
-        # Calibrate a run, and stop if its noise is close enough to the requested one.
         spec = run_at(strictness)
         noise = None if spec is None else noise_of(spec)
         if spec is None or noise is None or not _differ_in_noise_only(spec, first):
@@ -174,26 +169,22 @@ def _strictness_of(log_noise: float, run_at: Callable[[float], Spec | None], fir
         if 0.0 <= own_log_noise - log_noise <= NEAR:
             return strictness
 
-        # The last two runs give the slope, within limits.
         has_two_runs = not math.isnan(last_strictness)
         if has_two_runs and last_strictness != strictness:
             secant_slope = (own_log_noise - last_log_noise) / (strictness - last_strictness)
             slope = min(max(secant_slope, _FLATTEST), _STEEPEST)
         last_strictness = strictness
         last_log_noise = own_log_noise
-        aim = log_noise + 0.5 * NEAR  # the middle of the accepted range
-        strictness += (aim - own_log_noise) / slope
+        wanted_log_noise = log_noise + 0.5 * NEAR  # the middle of the accepted range
+        strictness += (wanted_log_noise - own_log_noise) / slope
     return None
 
 
 def _differ_in_noise_only(spec: Spec, first: Spec) -> bool:
-    """Return whether two mechanisms are equal once all their noise multipliers are equal.
+    """Return whether two mechanisms are equal, except for their noise multipliers.
 
     Args:
         spec: description of a mechanism.
-        first: description of the mechanism that it is compared with.
-
-    Returns:
-        True if the mechanisms are equal apart from their noise.
+        first: description of the other mechanism.
     """
     return map_noise(spec, lambda _: 1.0) == map_noise(first, lambda _: 1.0)

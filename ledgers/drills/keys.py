@@ -21,21 +21,19 @@ from epsilond.ledgers.log.receipts import Receipt
 def lose_keys(store: DrillStore, record: DrillRecorder) -> None:
     """Rehearse the loss of signing keys: remove all keys, then only the private key.
 
-    Expect that nothing is signed then. The drill also expects that earlier receipts verify with the public keys that
-    were published before, and that other keys cannot sign the log. Runs are committed again with the restored folder,
-    and with a new key after the lost one was retired.
+    Expect that nothing is signed then, that earlier receipts verify with the public keys that were published before,
+    and that other keys cannot sign the log. Runs are committed again with the restored folder, and with a new key after
+    the lost one was retired.
 
     Args:
         store: the temporary ledgers.
         record: receives the outcome of each step.
     """
-    # Open a ledger and commit a run, and note the keys that signed the receipt.
     with start(store) as process:
         ledger = process.open_ledger("people")
         receipt = process.commit(ledger)
         public_keys = process.keyring.keys
         kid = process.keyring.signing.public.kid
-    # Lose the keys in two ways, and then make a new key.
     _lose_folder(store, record, ledger, receipt, public_keys)
     _lose_private_key(store, record, ledger)
     _replace_key(store, record, ledger, receipt, kid)
@@ -46,8 +44,7 @@ def _lose_folder(
 ) -> None:
     """Rehearse the loss of all signing keys, and expect that a process with new keys cannot commit.
 
-    Receipts are signed, so that they can be verified with the public keys even if the folder is lost. The folder is
-    restored at the end.
+    Earlier receipts must still verify with the published public keys. The folder is restored at the end.
 
     Args:
         store: the temporary ledgers.
@@ -56,7 +53,6 @@ def _lose_folder(
         receipt: receipt of an earlier commit.
         public_keys: keys that were published before.
     """
-    # Move the folder away. Verification needs only the public keys.
     backup = store.keys.with_name("keys.backup")
     store.keys.rename(backup)
     record.expect_success(
@@ -65,7 +61,7 @@ def _lose_folder(
         outcome=VERIFIED,
     )
 
-    # A process without keys makes new ones, which cannot continue the log.
+    # A process without keys makes new ones. They have signed no head of the log, so they cannot continue it.
     with start(store) as process:
         record.expect_error(
             "A process starts and makes new keys. It commits a run.",
@@ -81,7 +77,6 @@ def _lose_folder(
             expected="Not verified: another key has signed it.",
         )
 
-    # Restore the folder from the backup.
     store.keys.rename(store.keys.with_name("keys.new"))
     backup.rename(store.keys)
     record.expect_success("The folder is restored. A run is committed.", lambda: commit_once(store, ledger))
@@ -118,7 +113,7 @@ def _replace_key(store: DrillStore, record: DrillRecorder, ledger: str, receipt:
         receipt: receipt that the lost key signed.
         kid: id of the lost key.
     """
-    record.expect_success("The lost key is retired, and another is made.", lambda: _replace_lost(store, kid))
+    record.expect_success("The lost key is retired, and another is made.", lambda: _retire_and_make(store, kid))
     new_receipt = record.expect_success("A run is committed with the new key.", lambda: commit_once(store, ledger))
     # Receipts of the lost key must still verify, because its public key stays published.
     published = [key.key for key in key_files.listed(store.keys)]
@@ -140,13 +135,11 @@ def rotate_keys(store: DrillStore, record: DrillRecorder) -> None:
         record: receives the outcome of each step.
     """
     with start(store) as process:
-        # Keep receipt, public keys and signed head from before the rotation.
         ledger = process.open_ledger("people")
         earlier_receipt = process.commit(ledger)
         earlier_keys = process.keyring
         earlier_head = process.book.checkpoint()
 
-        # Rotate the key. The process goes on with the new one.
         record.expect_success(
             "The key is rotated under a process.",
             lambda: key_files.rotate(store.keys, ORIGIN, now()),
@@ -156,7 +149,6 @@ def rotate_keys(store: DrillStore, record: DrillRecorder) -> None:
         new_receipt = record.expect_success("The process commits a run.", lambda: process.commit(ledger))
         _compare_private_keys(store, record, earlier_keys.signing.public, new_keys.signing.public)
 
-        # Verify the receipts of both keys.
         for name, receipt in (("earlier", earlier_receipt), ("new", new_receipt)):
             record.expect_success(
                 f"The {name} receipt is verified with the new public keys.",
@@ -188,18 +180,18 @@ def _compare_private_keys(
         signing_key: public key that signs after it.
     """
     is_kept = key_files.has_private(store.keys, earlier_key.kid)
-    is_old = signing_key == earlier_key
+    is_unchanged = signing_key == earlier_key
     place = "there" if is_kept else "deleted"
-    signer = "it" if is_old else "another key"
+    signer = "it" if is_unchanged else "another key"
     record.compare(
         "The folder is searched for the earlier private key.",
         expected="It is deleted, and another key signs.",
         happened=f"It is {place}, and {signer} signs.",
-        passed=not is_old and not is_kept,
+        passed=not is_unchanged and not is_kept,
     )
 
 
-def _replace_lost(store: DrillStore, kid: str) -> None:
+def _retire_and_make(store: DrillStore, kid: str) -> None:
     """Retire a lost key, and make a new one. Signatures of the retired key remain verifiable.
 
     Args:
@@ -211,14 +203,14 @@ def _replace_lost(store: DrillStore, kid: str) -> None:
 
 
 def _verify_log(bundle: Bundle, keys: Sequence[PublicKey]) -> None:
-    """Verify all entries and signed heads (size and root) of a log, and compute its privacy costs again.
+    """Verify all entries and signed heads (size and root) of a log, and recompute its privacy costs.
 
     Args:
         bundle: the entries and signed heads.
         keys: trusted public keys of the log.
 
     Raises:
-        NotVerified: a check fails, or the evidence leaves a claim open.
+        NotVerified: a check fails, or the bundle does not suffice for a check.
     """
     verification = logs.verify(bundle, origin=ORIGIN, keys=keys, replay=replay)
     if not verification.complete:

@@ -47,7 +47,7 @@ class DrillProcess:
     """
 
     def __init__(self, store: DrillStore, database: Database, *, has_file: bool) -> None:
-        """Open the ledgers in a database of a store. Keys are made if there are none.
+        """Open the ledgers in a database of a store. A signing key is made if there is none.
 
         Args:
             store: store of the drill.
@@ -92,7 +92,7 @@ class DrillProcess:
         return Receipt.of_record(receipt)
 
     def keep_head(self) -> None:
-        """Put the log's head into the file, where there is one."""
+        """Write the log's head (size and Merkle root) to the file, if the process has one."""
         if self._has_file:
             self.book.continuity.keep(self.book.checkpoint(), self.book.root)
 
@@ -101,7 +101,7 @@ class DrillProcess:
         self.book.continuity.accept(self.book.sign_as_it_is())
 
     def reload_keys(self) -> None:
-        """Read the folder of keys again, as a running service does when it has changed."""
+        """Read the folder of keys again, as a running service does after a change of the folder."""
         self.keyring = self._read_keys()
 
     def _keys(self) -> SigningKeys:
@@ -120,13 +120,13 @@ def start(store: DrillStore, *, has_file: bool = True) -> Iterator[DrillProcess]
     Args:
         store: store of the drill.
         has_file: whether the process stores the log's head (its size and root) in a file outside the database, and
-            compares the log with it. Without the file, a restored old copy must be noticed by other means.
+            compares the log with it. Without the file, the process must notice a restored old copy by other means.
 
     Yields:
         The process, with the ledgers and the keys of the drill.
 
     Raises:
-        KeysUnusable: the keys cannot sign.
+        KeysUnusable: the folder of keys has no private key that can sign, for example because it was lost.
     """
     database = store.open()
     try:
@@ -163,10 +163,10 @@ def verify(receipt: Receipt, keys: Sequence[PublicKey]) -> None:
 
 
 def now() -> datetime:
-    """Return the present time."""
+    """Return the present time in UTC."""
     return datetime.now(UTC)
 
 
 def _key() -> str:
-    """Return a new idempotency key."""
+    """Return a new random idempotency key, the name of one request."""
     return uuid4().hex

@@ -58,13 +58,11 @@ class Check:
 
 @dataclass(frozen=True)
 class DrillReport:
-    """Report of one drill, a rehearsal of a fault, with its checks.
-
-    A check is a step of the drill with the expected and the actual outcome.
+    """Report of one drill, a rehearsal of a fault.
 
     Attributes:
         name: name of the drill.
-        checks: the checks, in the order in which they were made.
+        checks: the steps with their expected and actual outcomes, in order.
         seconds: duration of the drill, in seconds.
     """
 
@@ -79,7 +77,7 @@ class DrillReport:
 
     @property
     def record(self) -> JsonRecord:
-        """Return the report as a JSON object, with the duration in seconds rounded to milliseconds."""
+        """Report as a JSON object, with the duration in seconds rounded to milliseconds."""
         checks = [vars(check) for check in self.checks]
         return {
             "name": self.name,
@@ -108,8 +106,8 @@ class DrillRecorder:
     def expect_success(self, done: str, call: Callable[[], T], *, outcome: str = ACCEPTED) -> T:
         """Perform a step that is expected to succeed, record the outcome, and return the result.
 
-        Only errors of the ledgers (`ERRORS`) are outcomes. Any other error is a fault of the drill and is raised
-        unchanged.
+        Only errors of the ledgers and their store (`ERRORS`) are outcomes. Any other error is a fault of the drill and
+        is raised unchanged.
 
         Args:
             done: description of the step for the report.
@@ -120,7 +118,7 @@ class DrillRecorder:
             The result of the step.
 
         Raises:
-            UnexpectedRefusal: the step raised an error of the ledgers, which is recorded as a failure.
+            UnexpectedRefusal: the step raised such an error, which is recorded as a failure.
         """
         try:
             result = call()
@@ -155,7 +153,7 @@ class DrillRecorder:
     def compare(self, done: str, *, expected: str, happened: str, passed: bool) -> None:
         """Record a step after the caller has compared its outcome with the expected one.
 
-        It is for steps with a value as the outcome, and not an error.
+        This is for steps whose outcome is a value and not an error.
 
         Args:
             done: description of the step.

@@ -31,7 +31,6 @@ def restore_backup(store: DrillStore, record: DrillRecorder) -> None:
         process.commit(ledger)
     store.copy("older")
 
-    # These runs are in the newest copy, and not in the older one.
     with start(store) as process:
         lost_receipts = [process.commit(ledger) for _ in range(LOST_RUNS)]
     store.copy("newest")
@@ -76,7 +75,6 @@ def roll_back(store: DrillStore, record: DrillRecorder) -> None:
         record: receives the outcome of each step.
     """
     with start(store, has_file=False) as process:
-        # Copy the database before and after the last runs.
         ledger = process.open_ledger("people")
         process.commit(ledger)
         store.copy("older")
@@ -84,7 +82,6 @@ def roll_back(store: DrillStore, record: DrillRecorder) -> None:
             process.commit(ledger)
         store.copy("newest")
 
-        # Put the older copy in place of the database, under the running process.
         store.restore("older")
         record.expect_error(
             f"The database is rolled back by {LOST_RUNS} runs under a process. The process commits a run.",
@@ -101,7 +98,6 @@ def roll_back(store: DrillStore, record: DrillRecorder) -> None:
             expected="Refused: no shorter log is signed.",
         )
 
-    # A new process knows no head, and continues the newest copy.
     store.restore("newest")
     with start(store, has_file=False) as process:
         record.expect_success(
@@ -128,7 +124,6 @@ def promote_standby(store: DrillStore, record: DrillRecorder) -> None:
             process.commit(ledger)
     store.copy("newest")
 
-    # The standby has fewer entries than the head in the file.
     store.restore("standby")
     with start(store) as process:
         record.expect_error(
@@ -139,7 +134,7 @@ def promote_standby(store: DrillStore, record: DrillRecorder) -> None:
             containing=FEWER,
         )
 
-    # It gets more entries than it lacks, in a process without the file. They differ from those of the head.
+    # Without the file, append more entries than the log lacks. They differ from those that the head covers.
     with start(store, has_file=False) as process:
         for _ in range(LOST_RUNS + 1):
             process.commit(ledger)

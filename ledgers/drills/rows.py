@@ -21,11 +21,11 @@ RAISED: Final = Decimal(1000)
 
 
 def change_row(store: DrillStore, record: DrillRecorder) -> None:
-    """Rehearse a forged balance: change a used amount by SQL, and expect that the next commit is rejected.
+    """Rehearse a forged balance: change a budget by SQL, and expect that the change is rejected or noticed.
 
-    Triggers must reject the statement, unless the owner of the tables removes them. Then the digest of the balance in
-    the ledger's newest log entry shows the change. Other ledgers must go on, and so must this one after the row has its
-    old value again.
+    A trigger must reject a larger capacity. The owner of the tables can remove the triggers and change the used amount.
+    Then the next commit must be rejected, because the digest of the balance in the ledger's newest log entry differs.
+    Commits in other ledgers must succeed, and also in this one after the row has its old value again.
 
     Args:
         store: the temporary ledgers.
@@ -33,7 +33,7 @@ def change_row(store: DrillStore, record: DrillRecorder) -> None:
     """
     with start(store) as process:
         ledger = process.open_ledger("people")
-        another = process.open_ledger("others")
+        other_ledger = process.open_ledger("others")
         process.commit(ledger)
         used_amount = _read_used_amount(process.database, ledger)
         record.expect_error(
@@ -43,8 +43,7 @@ def change_row(store: DrillStore, record: DrillRecorder) -> None:
             expected="Refused by a trigger.",
             containing=store.of_trigger,
         )
-        # Set the used amount to 0 without the triggers, as the owner of the tables could.
-        _change(store, process.database, ledger, Decimal(0))
+        _set_used_amount(store, process.database, ledger, Decimal(0))
         record.expect_error(
             "The owner of the tables sets the use of a slot to 0. A run is committed.",
             lambda: process.commit(ledger),
@@ -59,9 +58,8 @@ def change_row(store: DrillStore, record: DrillRecorder) -> None:
             happened=" ".join(unbalanced) or "No ledger is named.",
             passed=len(unbalanced) == 1 and ledger in unbalanced[0],
         )
-        record.expect_success("A run is committed in another ledger.", lambda: process.commit(another))
-        # With its old value, the row agrees with the digest in the log again.
-        _change(store, process.database, ledger, used_amount)
+        record.expect_success("A run is committed in another ledger.", lambda: process.commit(other_ledger))
+        _set_used_amount(store, process.database, ledger, used_amount)
         record.expect_success("The row is put back. A run is committed.", lambda: process.commit(ledger))
 
 
@@ -104,7 +102,7 @@ def _execute(database: Database, change: Update) -> None:
         connection.execute(change)
 
 
-def _change(store: DrillStore, database: Database, ledger: str, used: Decimal) -> None:
+def _set_used_amount(store: DrillStore, database: Database, ledger: str, used: Decimal) -> None:
     """Set the used amount of a ledger's slot (a budget) while the triggers that forbid it are off.
 
     The drill acts as the owner of the tables, who can remove triggers.

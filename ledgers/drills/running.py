@@ -28,7 +28,7 @@ DRILLS: Final[Mapping[DrillName, Drill]] = MappingProxyType(
         DrillName.WITNESS: ask_witness,
     }
 )
-"""THE list of drills, in the order of the report."""
+"""Function of each drill, in the order of the report."""
 
 
 def run_drills(names: Sequence[DrillName] = (), server: str | None = None) -> Iterator[DrillReport]:
@@ -45,7 +45,7 @@ def run_drills(names: Sequence[DrillName] = (), server: str | None = None) -> It
         The report of each drill, as soon as the drill has ended.
 
     Raises:
-        InvalidInput: the server cannot be used.
+        InvalidInput: the server cannot be used, or its user may not create databases.
     """
     for name in DRILLS:
         if not names or name in names:
@@ -56,7 +56,7 @@ def run_drills(names: Sequence[DrillName] = (), server: str | None = None) -> It
 def run_drill(name: DrillName, store: DrillStore) -> DrillReport:
     """Run one drill in a store, and return its report.
 
-    An error of the ledgers or their store ends the drill, and is recorded as a failed check.
+    An error of the ledgers or their store, or a missing package, ends the drill and is recorded as a failed check.
 
     Args:
         name: name of the drill.
@@ -66,11 +66,11 @@ def run_drill(name: DrillName, store: DrillStore) -> DrillReport:
         The report, with the outcome of each check.
     """
     record = DrillRecorder(store.folder)
-    start = time.monotonic()
+    start_time = time.monotonic()
     try:
         DRILLS[name](store, record)
     except UnexpectedRefusal:
         pass  # its check is recorded
     except (*ERRORS, MissingExtra) as error:
         record.fail(error)
-    return DrillReport(name, tuple(record.checks), time.monotonic() - start)
+    return DrillReport(name, tuple(record.checks), time.monotonic() - start_time)

@@ -35,7 +35,7 @@ class DrillStore(ABC):
 
     Attributes:
         folder: temporary folder of the drill.
-        keys: folder of the keys that sign.
+        keys: folder of the keys that sign the log.
         head: file of the log's newest head (size and Merkle root), as if on other storage.
         of_trigger: text in the error of a statement that a trigger rejects.
     """
@@ -43,7 +43,7 @@ class DrillStore(ABC):
     of_trigger: ClassVar[str]
 
     def __init__(self, folder: Path) -> None:
-        """Use an empty folder for keys and the head.
+        """Set the paths of the keys and of the head in a folder. Nothing is created.
 
         Args:
             folder: temporary folder of the drill.
@@ -58,15 +58,17 @@ class DrillStore(ABC):
 
     @abstractmethod
     def copy(self, name: str) -> None:
-        """Copy the database. No process may write to it meanwhile."""
+        """Copy the database under a name. No process may write to it meanwhile."""
 
     @abstractmethod
     def restore(self, name: str) -> None:
-        """Replace the database by a copy, even if a process has the database open."""
+        """Replace the database by the copy of a name, even if a process has the database open."""
 
     @abstractmethod
     def change_behind(self, connection: Connection, change: Executable) -> None:
-        """Change rows of slots without the triggers that forbid it, as the owner of the database can.
+        """Change rows of slots, the budgets of ledgers, without the triggers that forbid it.
+
+        The owner of a database can do so. The drill then tests whether the change is noticed.
 
         Args:
             connection: connection of a transaction that writes.
@@ -84,7 +86,7 @@ class SqliteStore(DrillStore):
     of_trigger = "no move changes"
 
     def __init__(self, folder: Path) -> None:
-        """Use an empty folder."""
+        """Set the paths of the database, the keys and the head in a temporary folder."""
         super().__init__(folder)
         self._path = folder / "database" / "ledgers.sqlite"
 
@@ -93,23 +95,23 @@ class SqliteStore(DrillStore):
         return open_store(self._path)
 
     def copy(self, name: str) -> None:
-        """Copy the file with SQLite's own backup.
+        """Copy the database to a file with SQLite's backup function.
 
         Args:
             name: name of the copy.
         """
-        with closing(sqlite3.connect(self._path)) as source, closing(sqlite3.connect(self._copy(name))) as copy:
+        with closing(sqlite3.connect(self._path)) as source, closing(sqlite3.connect(self._copy_path(name))) as copy:
             source.backup(copy)
 
     def restore(self, name: str) -> None:
-        """Replace the file and its journal by a copy.
+        """Remove the database's files, and copy the content of a copy to its path.
 
         Args:
             name: name of the copy.
         """
         for suffix in SUFFIXES:
             self._path.with_name(f"{self._path.name}{suffix}").unlink(missing_ok=True)
-        self._path.write_bytes(self._copy(name).read_bytes())
+        self._path.write_bytes(self._copy_path(name).read_bytes())
 
     def change_behind(self, connection: Connection, change: Executable) -> None:
         """Drop the triggers of the slots, execute the statement, and create the triggers again.
@@ -128,7 +130,7 @@ class SqliteStore(DrillStore):
         for trigger in triggers:
             connection.exec_driver_sql(trigger.sql)
 
-    def _copy(self, name: str) -> Path:
+    def _copy_path(self, name: str) -> Path:
         """Return the path of the copy of the database that has a name."""
         return self._path.with_name(f"{name}.copy")
 
@@ -146,41 +148,41 @@ class PostgresqlStore(DrillStore):
     of_trigger = "SQLSTATE 23000"
 
     def __init__(self, folder: Path, server: Engine) -> None:
-        """Use an empty folder, and create an empty database on a server.
+        """Set the paths in a folder, and create an empty database on a server.
 
         Args:
             folder: temporary folder of the drill.
-            server: engine of a PostgreSQL server on which databases may be made.
+            server: engine of a PostgreSQL server on which databases may be created.
         """
         super().__init__(folder)
         self._server = server
         self._name = f"epsilond_drill_{uuid4().hex}"
-        self._made: list[str] = []
-        self._make(self._name, "template0")
+        self._databases: list[str] = []
+        self._create(self._name, "template0")
 
     def open(self) -> Database:
         """Return the database, opened."""
         return open_store(self._server.url.set(database=self._name))
 
     def copy(self, name: str) -> None:
-        """Copy the database with PostgreSQL's templates. Open connections are ended, as a template has none.
+        """Create a database with this one as its template. This ends open connections, which a template may not have.
 
         Args:
             name: name of the copy.
         """
         terminate = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = :name"
         self._execute(terminate, name=self._name)
-        self._make(self._copy(name), self._name)
+        self._create(self._copy_name(name), self._name)
 
     def restore(self, name: str) -> None:
-        """Drop the database, and make it anew from a copy.
+        """Drop the database, and create it again with a copy as its template.
 
         Args:
             name: name of the copy.
         """
         self._execute(f"DROP DATABASE {self._name} WITH (FORCE)")
-        self._made.remove(self._name)
-        self._make(self._name, self._copy(name))
+        self._databases.remove(self._name)
+        self._create(self._name, self._copy_name(name))
 
     def change_behind(self, connection: Connection, change: Executable) -> None:
         """Disable the triggers of the slots, execute the statement, and enable them again.
@@ -194,22 +196,22 @@ class PostgresqlStore(DrillStore):
         connection.execute(text(f"ALTER TABLE {SLOTS.name} ENABLE TRIGGER USER"))
 
     def drop(self) -> None:
-        """Drop every database that was made."""
-        for name in self._made:
+        """Drop the database and its copies."""
+        for name in self._databases:
             self._execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
-    def _copy(self, name: str) -> str:
+    def _copy_name(self, name: str) -> str:
         """Return the full name of the database that is the copy with a name."""
         return f"{self._name}_{name}"
 
-    def _make(self, name: str, template: str) -> None:
+    def _create(self, name: str, template: str) -> None:
         """Create a database as a copy of another one, and remember it for `drop`.
 
         Args:
             name: name of the new database.
             template: name of the database that is copied.
         """
-        self._made.append(name)
+        self._databases.append(name)
         self._execute(f"CREATE DATABASE {name} TEMPLATE {template}")
 
     def _execute(self, statement: str, **values: str) -> None:
@@ -226,18 +228,20 @@ class PostgresqlStore(DrillStore):
 
 @contextmanager
 def make_store(server: str | None = None) -> Iterator[DrillStore]:
-    """Create a store (a temporary database with copies of it) for a drill, as a context manager.
+    """Create a temporary database for a drill, the rehearsal of a fault, as a context manager.
 
-    The store is removed at the end, also after an error. A drill rehearses a fault.
+    The database and its copies are removed at the end, also after an error.
 
     Args:
-        server: URL of a PostgreSQL server. Its existing databases are not changed. None makes an SQLite file.
+        server: URL of a PostgreSQL server, whose existing databases are not changed. None for an SQLite file.
 
     Yields:
         The empty store.
 
     Raises:
-        InvalidInput: the server cannot be used, or does not let this user make databases.
+        InvalidInput: the text is not the URL of a PostgreSQL server, the server cannot be used, or its user may not
+            create databases.
+        MissingExtra: psycopg is not installed.
     """
     with TemporaryDirectory(prefix="epsilond-drill-") as folder, ExitStack() as undo:
         if server is None:
@@ -257,13 +261,13 @@ def make_store(server: str | None = None) -> Iterator[DrillStore]:
 
 
 def _server_url(server: str) -> URL:
-    """Return the URL of an existing database on a server, which is needed to create others.
+    """Return the URL of an existing database on a server. Only a connection to one can create others.
 
     Args:
         server: URL of the server. It may name a database; otherwise `MAINTENANCE` is used.
 
     Returns:
-        The URL with the name of an existing database.
+        The URL with the name of a database.
 
     Raises:
         InvalidInput: the text is not a URL of a PostgreSQL server.
@@ -276,5 +280,4 @@ def _server_url(server: str) -> URL:
         raise InvalidInput.at("/store", "is not a URL of a PostgreSQL server", allowed="postgresql://…")
     if url.database:
         return url
-    # Without a name in the URL, use the database that every server has.
     return url.set(database=MAINTENANCE)

@@ -24,11 +24,11 @@ LOST_RUNS: Final = 3
 def ask_witness(store: DrillStore, record: DrillRecorder) -> None:
     """Show a witness an older log, and then a longer but different one. Expect that it cosigns neither.
 
-    A witness is a second party that signs only heads of a log (size and Merkle root) which continue its earlier ones.
-    The drill copies the database after one run, and again after more runs. It restores the older copy, shows it, and
-    appends other runs. At last it restores the newest copy, which the witness cosigns. The log is shown to the witness
-    before each run, as a service does. No process of this drill has a file with the head. The drill tries the witness
-    and its client, not the service.
+    A witness is a second party that signs heads of a log (size and Merkle root). It signs only heads that continue
+    those it signed before. The drill copies the database after one run, and again after more runs. It restores the
+    older copy, shows it, and appends other runs. At last it restores the newest copy, which the witness cosigns. The
+    log is shown to the witness before and after each run, as a service does. No process of this drill compares the log
+    with a file. The drill tests the witness and its client, not the service.
 
     Args:
         store: database, keys and copies of the drill.
@@ -50,7 +50,7 @@ def ask_witness(store: DrillStore, record: DrillRecorder) -> None:
             store.copy("newest")
     store.restore("older")
     _show_older_logs(store, record, ledger, key)
-    # The newest copy continues the head that the witness cosigned last, so that it can go on.
+    # The newest copy has the head that the witness cosigned last, so the witness accepts it.
     store.restore("newest")
     with start(store, has_file=False) as process:
         record.expect_error(
@@ -69,16 +69,15 @@ def ask_witness(store: DrillStore, record: DrillRecorder) -> None:
 def _show_older_logs(store: DrillStore, record: DrillRecorder, ledger: str, key: PublicKey) -> None:
     """Show the witness, a second party, a log that lost entries, twice. Expect two rejections.
 
-    The log is restored from an older copy. First it has fewer entries than the head that the witness signed. Then it
-    has more, but other ones.
+    The log was restored from an older copy. First it has fewer entries than the head (size and Merkle root) that the
+    witness signed. Then it has more, but different ones.
 
     Args:
-        store: the temporary ledgers, with the older copy.
-        record: receives the outcome of each step.
+        store: the temporary database, restored from the older copy.
+        record: records each step with its expected and actual outcome.
         ledger: id of a ledger.
         key: key of the log.
     """
-    # The restored log has fewer entries than the head that the witness cosigned.
     with run_witness(store, key) as address, start(store, has_file=False) as process:
         record.expect_error(
             f"A copy from before the last {LOST_RUNS} runs is restored. A run is committed.",
@@ -88,7 +87,7 @@ def _show_older_logs(store: DrillStore, record: DrillRecorder, ledger: str, key:
             containing="has fewer",
         )
 
-    # It gets more entries than it lacks, without the witness. They differ from those of the head.
+    # Without the witness, append more entries than the log lacks. They differ from those that the witness signed.
     with start(store, has_file=False) as process:
         for _ in range(LOST_RUNS + 1):
             process.commit(ledger)
@@ -108,7 +107,7 @@ def _commit(process: DrillProcess, ledger: str, address: WitnessAddress) -> Rece
     A head is the log's size and Merkle root.
 
     Args:
-        process: process of the service with a temporary book (the ledgers in a database).
+        process: the process that commits, with the ledgers of the drill.
         ledger: id of the ledger.
         address: address and public key of the witness.
 
@@ -117,11 +116,10 @@ def _commit(process: DrillProcess, ledger: str, address: WitnessAddress) -> Rece
 
     Raises:
         HeadRejected: the witness has cosigned more or other entries than the log has.
-        TooFewCosignatures: the witness did not answer.
+        TooFewCosignatures: the witness did not cosign in time.
     """
     quorum = WitnessQuorum([address], 1, on_rejection=lambda _: None)
     try:
-        # Cosign the present head before the commit, as a service does, and the new head after it.
         quorum.cosign(process.book.checkpoint(), process.book)
         receipt = process.commit(ledger)
         quorum.cosign(process.book.checkpoint(), process.book)
@@ -134,12 +132,12 @@ def _commit(process: DrillProcess, ledger: str, address: WitnessAddress) -> Rece
 def run_witness(store: DrillStore, key: PublicKey) -> Iterator[WitnessAddress]:
     """Run a witness, a party that signs heads of a log, in a thread, as a context manager.
 
-    Each call uses the same folder. So the witness remembers the heads (size and Merkle root) that it signed in earlier
-    calls.
+    Each call uses the same folder, so the witness remembers the heads (size and Merkle root) of earlier calls. The
+    thread ends when the context is left.
 
     Args:
-        store: store of the drill. The witness has its folder in the drill's temporary folder.
-        key: key of the log.
+        store: store of the drill, in whose temporary folder the witness has its own.
+        key: public key that the log is signed with.
 
     Yields:
         The address of the witness: its URL and its public key.
@@ -152,13 +150,13 @@ def run_witness(store: DrillStore, key: PublicKey) -> Iterator[WitnessAddress]:
         from epsilond.ledgers.cosigning.server import WitnessService, listener, server  # noqa: PLC0415  only the extra has its packages
 
     folder = WitnessFolder.open(store.folder / "witness", NAME)
-    serving = server(WitnessService(folder, [key]))
-    with listener("127.0.0.1", 0) as listening:
-        thread = threading.Thread(target=serving.run, kwargs={"sockets": [listening]}, name="witness")
+    http_server = server(WitnessService(folder, [key]))
+    with listener("127.0.0.1", 0) as socket:
+        thread = threading.Thread(target=http_server.run, kwargs={"sockets": [socket]}, name="witness")
         thread.start()
-        _, port = listening.getsockname()
+        _, port = socket.getsockname()
         try:
             yield WitnessAddress(f"http://127.0.0.1:{port}", folder.public)
         finally:
-            serving.should_exit = True
+            http_server.should_exit = True
             thread.join()

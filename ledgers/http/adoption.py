@@ -12,30 +12,30 @@ from epsilond.ledgers.store.names import NAMELESS
 from epsilond.ledgers.store.owners import Collision
 
 KEPT_CALLERS = 10_000
-"""Largest number of remembered tokens without a ledger that lacks an organisation; 2 MB at most."""
+"""Largest number of remembered callers, whose ledgers all have an organisation. They take at most 2 MB."""
 
 
 class Adoption:
     """Assignment of ledgers without a named organisation to the organisations of the callers who opened them.
 
-    A book is the ledgers in one database. Two ledgers of the same people must not both be spent, so an assignment
-    reports such collisions.
+    Two ledgers of one organisation that cover the same people must not both be spent. An assignment may give them the
+    same organisation, so it reports such collisions.
     """
 
     def __init__(self, book: Book) -> None:
-        """Prepare the assignment of the ledgers in a book; nothing is assigned yet.
+        """Prepare the assignment of ledgers. Nothing is assigned yet.
 
         Args:
             book: the ledgers in one database.
         """
         self._book = book
-        self._callers: set[tuple[str, str]] = set()
+        self._finished_callers: set[tuple[str, str]] = set()
         self._log = structlog.get_logger()
 
     def assign(self, organisations: Mapping[str, str]) -> None:
         """Assign each ledger without a named organisation to the organisation of the API key that opened it.
 
-        Ledgers of one organisation that cover the same people are reported in the service's log.
+        All ledgers of one organisation that cover the same people are then reported in the service's log.
 
         Args:
             organisations: organisation of each API key, by the key's name. Ledgers that another name opened get the
@@ -49,33 +49,35 @@ class Adoption:
             """Return the organisation of the key with a name; the nameless one if there is no such key."""
             return organisations.get(name, NAMELESS)
 
-        self._report(self._book.assign_organisations(organisation_of))
+        self._log_collisions(self._book.assign_organisations(organisation_of))
 
     def adopt(self, caller: Caller) -> None:
         """Assign the ledgers that a caller opened without an organisation to the caller's present organisation.
 
-        Nothing happens for a caller without a token or organisation, or if this was done before in this process.
-        Collisions with other ledgers of the organisation are reported in the service's log.
+        Nothing happens for a caller without a token or organisation, or if this process has examined the caller before.
+        After an assignment, all ledgers of one organisation that cover the same people are reported in the service's
+        log.
 
         Args:
             caller: the caller of a request.
+
+        Raises:
+            Again: other processes changed ledgers during each of several attempts. Nothing was assigned.
         """
-        name_and_organisation = caller.name, caller.organisation
+        caller_key = caller.name, caller.organisation
         has_organisation = caller.has_token and caller.organisation != NAMELESS
-        if not has_organisation or name_and_organisation in self._callers:
+        if not has_organisation or caller_key in self._finished_callers:
             return
         if self._book.has_free(caller.name):
             organisation_of = {caller.name: caller.organisation}.get
-            self._report(self._book.assign_organisations(organisation_of))
+            self._log_collisions(self._book.assign_organisations(organisation_of))
         # Bound the memory. A forgotten caller is only examined again.
-        if len(self._callers) >= KEPT_CALLERS:
-            self._callers.clear()
-        self._callers.add(name_and_organisation)
+        if len(self._finished_callers) >= KEPT_CALLERS:
+            self._finished_callers.clear()
+        self._finished_callers.add(caller_key)
 
-    def _report(self, collisions: Sequence[Collision]) -> None:
+    def _log_collisions(self, collisions: Sequence[Collision]) -> None:
         """Write an error to the service's log for each group of ledgers that cover the same people.
-
-        Such a group is called a collision: its budgets would be spent on the same people.
 
         Args:
             collisions: the groups, with the number of open ledgers in each.

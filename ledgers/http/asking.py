@@ -90,7 +90,7 @@ async def read_request(kind: type[T], body: bytes) -> T:
 
 
 def _parse_request(kind: type[T], body: bytes) -> T:
-    """Parse the body of a request. The function blocks.
+    """Parse the body of a request in the thread of the call.
 
     Args:
         kind: class that describes the valid requests.
@@ -111,17 +111,17 @@ def created_response(answer: object, location: str, *, status: int = 201) -> Res
     """Return the response to a request that created a resource, with the resource's path in the header `Location`.
 
     Args:
-        answer: the resource.
-        location: its path.
+        answer: the resource, which is written as JSON.
+        location: path of the resource.
         status: 201, or 202 if the resource waits for approval.
     """
     return Response(render(answer), status, {"location": location}, JSON)
 
 
 def stored_response(record: object) -> Response:
-    """Return the response 201 with a record that was stored for an idempotency key.
+    """Return the response 201 with the record that was stored for a request with an idempotency key.
 
-    Equal records give equal bytes, so that a repeated request gets the same answer.
+    A client may repeat a request with the same key. The response then has the same bytes, as the same record is used.
 
     Args:
         record: the stored answer, a JSON value.

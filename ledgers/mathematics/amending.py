@@ -33,7 +33,7 @@ def amend_plan(
     released: bool = False,
     approval: bool | None = None,
 ) -> tuple[LedgerState, Opening]:
-    """Change the plan of a ledger, and certify again that the ledger stays within its privacy target (ε, δ).
+    """Change the plan of a ledger, and check again that the ledger stays within its privacy target (ε, δ).
 
     The plan lists the mechanisms that may be run, each with a number of runs. Slots, budgets for mechanisms outside the
     plan, do not change.
@@ -44,17 +44,17 @@ def amend_plan(
         lower: new number of planned runs of some items, by name. Runs that are committed or held cannot be removed.
         declared: declaration that no released output influenced the amendment. It is needed once runs were committed,
             except for a change of `approval` only.
-        released: whether a run was committed that the state does not show.
+        released: whether a run was committed that the state does not contain.
         approval: whether a second person approves amendments and voids from then on. None leaves it as it is.
 
     Returns:
-        The ledger after the amendment and its certificate. If runs were committed before, the ledger is conditional on
-        the declaration from then on.
+        The ledger after the amendment, and the result of the check. If runs were committed before a change of the plan,
+        the ledger is conditional on the declaration from then on.
 
     Raises:
-        InvalidInput: nothing is amended, a name is taken, an item does not exist or falls below its committed and held
-            runs, or approval already has the requested value.
-        ConditionViolated: something was committed, and nothing is declared.
+        InvalidInput: nothing is amended, a name is taken, an item does not exist, its new number of runs is larger than
+            before or smaller than its committed and held runs, or approval already has the requested value.
+        ConditionViolated: the plan is changed after runs were committed, and nothing is declared.
         Infeasible: δ of the new plan and the slots together, at the target's ε, exceeds the target's δ.
         LedgerClosed: the ledger was closed.
         RunDiffers: a run was observed to differ from the mechanism that the ledger paid for.
@@ -67,16 +67,15 @@ def amend_plan(
     if not changes_plan:
         return state, opening(state)
 
-    # After a commit, outputs may have been seen, so the amendment must be declared to depend on none.
+    # After a commit, outputs may be known, so the amendment must be declared to depend on none.
     was_released = released or state.released or _count_committed(state) > 0
     if was_released and declared is None:
-        raise _needs_declaration(state)
+        raise _missing_declaration_error(state)
 
-    # Change the plan, and certify the whole ledger again.
     for name, planned in (lower or {}).items():
         state = state.with_item(_lower_item(state, name, planned))
     for index, item in enumerate(add):
-        state = _with_added(state, item, index)
+        state = _add_item(state, item, index)
     state = replace(state, amended=True, conditional=state.conditional or was_released)
     return state, opening(state)
 
@@ -101,31 +100,28 @@ def _require_amendable(state: LedgerState, *, changes_plan: bool, approval: bool
         raise InvalidInput.at("/add", "say which items are added, or which fall")
 
 
-def _needs_declaration(state: LedgerState) -> ConditionViolated:
-    """Return the error that a plan is changed after runs were committed, without the declaration that this needs.
+def _missing_declaration_error(state: LedgerState) -> ConditionViolated:
+    """Return the error for a change of the plan after runs were committed, without the required declaration.
 
     After a commit an amendment is valid only if it depends on no output, which only the ledger's owner can declare. The
-    violated condition in the error is: the number of committed runs is at most 0.
+    violated condition in the error is that the number of committed runs is at most 0.
 
     Args:
         state: the ledger before the amendment.
-
-    Returns:
-        The error, with the number of committed runs. The caller raises it.
     """
     # At least one run was committed, even if the state does not show it.
     committed = max(_count_committed(state), 1)
     statement = "runs were committed before the plan is amended, which no output may have decided"
-    sides = ConditionResult("epsilond.ledger-amended", statement, Verdict.NO, float(committed), 0.0)
+    violated_condition = ConditionResult("epsilond.ledger-amended", statement, Verdict.NO, float(committed), 0.0)
     return ConditionViolated(
         "Something was committed, so an amendment that depends on outputs holds by no theorem. If neither this one "
         f"nor its time depends on outputs, declare {INDEPENDENT}.",
-        sides,
+        violated_condition,
     )
 
 
 def _lower_item(state: LedgerState, name: str, planned: int) -> PlanItem:
-    """Return an item of a ledger's plan, a mechanism with its number of planned runs, with a smaller number.
+    """Return an item of a ledger's plan, that is, a mechanism with its number of runs, with a smaller number.
 
     Credit counts the free runs of jobs that were stopped early. It is reduced if fewer free runs remain.
 
@@ -144,7 +140,6 @@ def _lower_item(state: LedgerState, name: str, planned: int) -> PlanItem:
     if item is None or item.job is not None:
         names = ", ".join(planned_item.name for planned_item in state.plan if planned_item.job is None)
         raise InvalidInput.at("/lower", "names no item of the plan", allowed=names or "none")
-    # Reserved and committed runs cannot be taken from the plan.
     taken = item.reserved + item.committed
     if not taken <= planned <= item.planned:
         raise InvalidInput.at("/lower", f"would change what is taken of {name}", allowed=f"{taken} to {item.planned}")
@@ -152,8 +147,8 @@ def _lower_item(state: LedgerState, name: str, planned: int) -> PlanItem:
     return replace(item, planned=planned, credit=min(item.credit, free_runs))
 
 
-def _with_added(state: LedgerState, item: PlanItem, index: int) -> LedgerState:
-    """Return the state of a ledger after an item, a mechanism with its number of runs, was added to its plan.
+def _add_item(state: LedgerState, item: PlanItem, index: int) -> LedgerState:
+    """Return the state of a ledger with a further item, a mechanism with its number of runs, in its plan.
 
     A name identifies an item in later requests, so it must be new.
 
@@ -177,10 +172,10 @@ def _with_added(state: LedgerState, item: PlanItem, index: int) -> LedgerState:
 
 
 def _count_committed(state: LedgerState) -> int:
-    """Count the committed runs of the plan and the slots with a committed charge, together.
+    """Return the number of committed runs of the plan, plus the number of slots with a committed charge.
 
-    The number only serves to find out whether anything was committed: it is positive exactly in that case. A slot is a
-    part of the privacy budget for mechanisms outside the plan. It records amounts and not runs, so it counts once.
+    The result is positive if and only if something was committed. A slot is a part of the privacy budget for mechanisms
+    outside the plan. It records amounts and not runs, so it counts once.
 
     Args:
         state: the ledger.

@@ -141,8 +141,6 @@ def read_amounts(parts: Mapping[str, str]) -> dict[str, Amount]:
 def total(*amounts: Amount) -> Amount:
     """Return the exact sum of amounts, which is 0 if there are none.
 
-    The sum is computed with 80 decimal digits. An error would be raised if it had to be rounded.
-
     Args:
         amounts: decimal numbers with at most 18 decimal places.
 
@@ -158,14 +156,12 @@ def total(*amounts: Amount) -> Amount:
 def less(amount: Amount, subtracted: Amount) -> Decimal:
     """Return the exact difference of two amounts, which may be negative.
 
-    An amount is a decimal number with at most 18 decimal places, such as a privacy budget in μ².
-
     Args:
-        amount: the amount that is reduced.
+        amount: a decimal number with at most 18 decimal places, such as a privacy budget in μ².
         subtracted: the amount to subtract from it.
 
     Returns:
-        `amount` − `subtracted`, computed without rounding.
+        `amount` − `subtracted`, without rounding.
     """
     return EXACT.subtract(amount, subtracted)
 
@@ -178,7 +174,7 @@ def multiple(each: Amount, count: int) -> Amount:
         count: number of runs, at least 0.
 
     Returns:
-        `count` · `each`, computed without rounding.
+        `count` · `each`, without rounding.
     """
     return EXACT.multiply(each, Decimal(count))
 
@@ -201,7 +197,7 @@ def root_below(amount: Amount) -> float:
 
 
 def root_above(amount: Amount) -> float:
-    """Return a float that is at least the square root of an amount, and 0.0 if the amount is zero.
+    """Return a float that is at least the square root of an amount; 0.0 if the amount is zero.
 
     The conversion to a float and the square root round by at most half a unit in the last place each. Two steps to the
     next larger float exceed both errors.
@@ -252,14 +248,12 @@ def float_above(amount: Amount) -> float:
 def _round(value: float | str | Decimal, rounding: str) -> Amount:
     """Round a value to an amount with `PLACES` decimal places.
 
-    The context has enough digits that only the number of decimal places is limited.
-
     Args:
         value: value from 0 to below `LARGEST`. A float is taken at its exact binary value.
-        rounding: rounding mode of the module `decimal`.
+        rounding: direction of the rounding, a constant of the module `decimal`.
 
     Returns:
-        The amount, rounded in the direction of the context.
+        The amount next to the value in this direction.
 
     Raises:
         InvalidInput: the value is negative, not finite, or too large.
@@ -268,14 +262,12 @@ def _round(value: float | str | Decimal, rounding: str) -> Amount:
     if not number.is_finite() or number < 0 or number >= LARGEST:
         raise InvalidInput.at("", "is not an amount", allowed="at least 0 and below 10^18")
     with localcontext() as context:
-        context.prec = _DIGITS
+        context.prec = _DIGITS  # enough digits, so that only the number of decimal places is limited
         return number.quantize(QUANTUM, rounding=rounding)
 
 
 def require_amounts(eta: Amount | None, delta: Amount | None) -> None:
-    """Check that the η and the δ of a request are amounts, where they are given.
-
-    An amount is a decimal of at least 0 and below 10^18.
+    """Check that the η and the δ of a request, if present, are at least 0 and below 10^18.
 
     Args:
         eta: δ that the runs may add to the profile of a Gaussian slot (a budget in μ²); None if it is not given.

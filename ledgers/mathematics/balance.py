@@ -25,8 +25,8 @@ SHA256 = "sha256:"
 def balance_of(state: LedgerState, text: SpecText) -> JsonRecord:
     """Return the balance of a ledger as a JSON object.
 
-    It has the amounts, numbers of runs, status and open reservations. This is everything that a move (a reservation, a
-    commit or another change) may alter. Each log entry has the digest of the balance after its move, so that later
+    The balance is everything that a move (a reservation, a commit or another change) may alter: amounts, numbers of
+    runs, status and open reservations. Each log entry has the digest of the balance after its move, so that later
     changes of the database are detected. Amounts are decimal strings, and numbers of runs are integers.
 
     Args:
@@ -34,15 +34,14 @@ def balance_of(state: LedgerState, text: SpecText) -> JsonRecord:
         text: function that returns the canonical JSON text of a mechanism.
 
     Returns:
-        The JSON object. An item of `plan` is [name, mechanism, planned, reserved, committed, credit], where credit
-        counts free runs of jobs that were stopped. `held` has the reservations with uncommitted runs, ordered by id.
+        The JSON object. An item of `plan` is [name, mechanism, planned, reserved, committed, credit], where credit is
+        the number of free runs of jobs that were stopped. `held` has the reservations with uncommitted runs, by id.
     """
     plan = [
         [item.name, text(item.spec), item.planned, item.reserved, item.committed, item.credit] for item in state.plan
     ]
     slots = [{"kind": slot.kind, "parts": _part_records(slot)} for slot in state.slots]
 
-    # Only reservations with uncommitted runs count, in the order of their ids.
     held = []
     for _, reservation in sorted(state.reservations.items()):
         if is_live(reservation):
@@ -104,16 +103,14 @@ def is_live(reservation: Reservation) -> bool:
 def _reservation_record(reservation: Reservation, text: SpecText) -> JsonRecord:
     """Return a reservation of runs as a JSON object, as the balance of a ledger contains it.
 
-    An item of the plan or a slot (a budget for runs outside the plan) pays for the runs.
+    A slot (a budget for runs outside the plan) pays for the runs by a charge. An item of the plan pays in runs, so that
+    `charge` is then None.
 
     Args:
         reservation: the reservation.
         text: returns the canonical JSON text of a mechanism.
-
-    Returns:
-        The object, as the balance contains it.
     """
-    charge = None  # of an item of the plan, which pays in runs
+    charge = None
     if reservation.charge is not None:
         charge = charge_record(reservation.charge)
     return {

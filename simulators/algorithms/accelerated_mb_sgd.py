@@ -77,8 +77,8 @@ class AcceleratedShape:
     def check(self) -> None:
         """Check the stages, the number of participants and the client groups.
 
-        A stage is a number of consecutive rounds with one prox weight. Stages and groups may be mappings, as read from
-        JSON; they are converted to their classes.
+        A stage is a number of consecutive rounds with one prox weight, a factor of the step sizes. Stages and groups
+        may be mappings, as read from JSON; they are converted to their classes.
 
         Raises:
             InvalidInput: the rounds of the stages do not add up, noise is given without stages, participants are given
@@ -96,7 +96,7 @@ class AcceleratedShape:
 
     @property
     def batches(self) -> Sampling:
-        """Sampling of a client's batches."""
+        """Kind of sampling by which a client draws its batches: always without replacement here."""
         return "without-replacement"
 
     @property
@@ -119,7 +119,7 @@ class AcceleratedMbSgdRun(AcceleratedShape):
 
     @property
     def batches(self) -> Sampling:
-        """Sampling of a client's batches, as requested."""
+        """Kind of sampling by which a client draws its batches, as requested."""
         return self.sampling
 
 
@@ -137,7 +137,6 @@ def reporting_of(problem: SimulatedProblem, run: AcceleratedShape) -> Reporting:
         InvalidInput: there are more participants than clients, a batch exceeds the client's records, or the steps
             assume more strong convexity than the problem has.
     """
-    # The steps may assume less strong convexity than the problem has, but not more.
     limit = problem.constants.strong_convexity
     if (run.strong_convexity or 0.0) > limit:
         raise InvalidInput.at("/strong_convexity", "exceeds the problem's", allowed=f"≤ {limit:g}")
@@ -154,14 +153,12 @@ def reporting_of(problem: SimulatedProblem, run: AcceleratedShape) -> Reporting:
 def convexity_of(problem: SimulatedProblem, run: AcceleratedShape) -> float:
     """Return the constant μ of strong convexity that the step sizes assume.
 
-    The run may state its own constant. Otherwise the constant of the problem's objective is used.
-
     Args:
         problem: learning problem, with the strong convexity of its objective.
         run: parameters of the run.
 
     Returns:
-        The constant μ of strong convexity, at least 0.
+        The constant of the run or, if it states none, that of the problem's objective; at least 0.
     """
     if run.strong_convexity is not None:
         return run.strong_convexity
@@ -178,8 +175,8 @@ def descend(
 ) -> Curves:
     """Simulate accelerated noisy SGD (Algorithm 2 of Lowy and Razaviyayn), once per generator.
 
-    The algorithm keeps two sequences of models: the iterate w and its weighted average w^ag, which is the output. With
-    a random number of participants, the messages are weighted so that their mean is over the clients that report.
+    The algorithm keeps two sequences of models: the iterate w and its weighted average w^ag, which is the output. If
+    the number of participants is random, weights of the messages make their mean that of the clients that report.
 
     Args:
         problem: learning problem.
@@ -202,18 +199,17 @@ def descend(
     state = Sequences(start, convexity_of(problem, run), problem.project)
     largest = np.zeros(len(generators))
     excess = ExcessCurve(problem, rounds)
-    # Random participation multiplies each message by a weight; without it there are no weights.
     message_weights = None if run.participation is None else weights(run.participation, generators, run.rounds)
     numbered_draws = zip(steps(run.stages), reports(problem, reporting, generators), strict=True)
     for number, (step, draws) in enumerate(numbered_draws, start=1):
         middle = state.middle(step)
-        # Gradients are taken at the middle point of the accelerated step, not at the current model.
+        # Clients evaluate gradients at the middle point between w and w^ag.
         gradients = client_gradients(problem, middle, draws, reporting)
         messages = messages_of(gradients, draws, reporting, run.noise_std)
         if message_weights is not None:
             messages = next(message_weights)[..., None] * messages
         state.move(step, middle, np.mean(messages, axis=1))
-        # Record the largest gradient norm, which shows whether the Lipschitz constant holds.
+        # The largest gradient norm shows whether the gradients keep the Lipschitz constant.
         largest = np.maximum(largest, largest_norm(gradients, draws, reporting))
         excess.measure(number, state.output)
     return excess.curves(state.output, {"largest_gradient_norm": largest})
@@ -242,8 +238,6 @@ def simulate(
 def rounds_of(problem: SimulatedProblem, run: AcceleratedShape) -> int:
     """Return the number of rounds R of a run, and check that the run fits the problem.
 
-    A run fits if its participants, batches and client groups are possible with the problem's clients and records.
-
     Args:
         problem: learning problem, with its clients and their records.
         run: parameters of the run, with the number of rounds.
@@ -252,7 +246,7 @@ def rounds_of(problem: SimulatedProblem, run: AcceleratedShape) -> int:
         The number of rounds R, in which participants send a mean gradient to the server.
 
     Raises:
-        InvalidInput: the run does not fit the problem.
+        InvalidInput: the participants, batches or strong convexity of the run exceed those of the problem.
     """
     reporting_of(problem, run)
     return run.rounds

@@ -29,9 +29,9 @@ class StageRequest:
 
 
 def check_stages(stages: Sequence[StageRequest] | None, rounds: int) -> None:
-    """Check the number of stages of an accelerated run, and that their rounds add up.
+    """Check the number of stages of an accelerated run, and that their rounds add up to those of the run.
 
-    A stage is a number of consecutive rounds with one prox weight.
+    A stage is a number of consecutive rounds with one prox weight, a factor of the step sizes.
 
     Args:
         stages: requested stages; None if they are to be calibrated.

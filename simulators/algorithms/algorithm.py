@@ -38,8 +38,8 @@ class Curves:
     Attributes:
         rounds: rounds after which the excess risk was measured; the last entry is the end of the run.
         excess: excess risk of the output that a run of that many rounds has, (repetitions, len(rounds)).
-        diagnostics: one number per repetition for each name, for example the largest gradient norm or the clipped
-            share.
+        diagnostics: one number per repetition for each name, for example the largest gradient norm or the fraction of
+            clipped gradients.
         scores: scores of each repetition's output on held-out records, by name; empty if the problem holds out none.
         models: output of each repetition, (repetitions, …, d), for d coordinates. For personalised models the clients'
             own models.
@@ -63,7 +63,7 @@ class ExcessCurve:
     def __init__(self, problem: SimulatedProblem, rounds: Sequence[int]) -> None:
         self._problem = problem
         self._rounds = tuple(sorted(rounds))
-        self._measured: list[Floats] = []
+        self._excess_risks: list[Floats] = []
 
     def measure(self, number: int, models: Floats) -> None:
         """Measure the excess risk after a round, if the round is one of the measured ones.
@@ -73,13 +73,12 @@ class ExcessCurve:
             models: output of each repetition after this round, (repetitions, d).
         """
         if number in self._rounds:
-            self._measured.append(nan_to_infinity(self._problem.excess(models)))
+            self._excess_risks.append(nan_to_infinity(self._problem.excess(models)))
 
     def curves(self, output: Floats, diagnostics: Mapping[str, Floats]) -> Curves:
         """Return the measurements of the finished run, with the scores of its output on held-out records.
 
-        Held-out records are records of the problem that no client trains on. The excess risks are those measured during
-        the run.
+        Held-out records are records of the problem that no client trains on.
 
         Args:
             output: final model of each repetition, (repetitions, d), for d coordinates.
@@ -90,7 +89,7 @@ class ExcessCurve:
         """
         return Curves(
             rounds=self._rounds,
-            excess=np.stack(self._measured, axis=1),
+            excess=np.stack(self._excess_risks, axis=1),
             diagnostics=diagnostics,
             scores=self._problem.scores(output),
             models=output,
@@ -129,7 +128,7 @@ class SimulatedAlgorithm:
             paper. The noise of the run must be known.
         alternative_names: all names that may occur.
         titles: short title of each alternative.
-        planned_alternatives: substitutes of equal cost for `alternatives`, available before the noise is calibrated.
+        planned_alternatives: function that returns runs of the same cost as `alternatives`, for a run of unknown noise.
             None if every name has an alternative, and each costs as much as the run itself.
     """
 
@@ -156,9 +155,8 @@ class SimulatedAlgorithm:
         Returns:
             The estimated work of the run, followed by the work of each requested alternative that applies.
         """
-        # Without a rule for alternatives, each is assumed to cost as much as the run.
         work = self.work(problem, run)
-        if self.planned_alternatives is None:
+        if self.planned_alternatives is None:  # then each alternative costs as much as the run
             return (work,) * (1 + len(wanted))
         alternatives = self.planned_alternatives(run)
         works_of_alternatives = [self.work(problem, alternatives[name]) for name in alternatives if name in wanted]

@@ -40,8 +40,9 @@ def local_step_size(problem: SimulatedProblem, run: FedavgRun) -> float:
     """Return the step size of the clients' local steps.
 
     It is the requested one or, if absent, that of Theorem 4 of Das et al. for convex losses: η = 1/(c̄LE). L is the
-    smoothness and E the number of local steps. The constant c̄ is 64 if all n clients participate. For r < n
-    participants it is max{4, 2 + 23(n − r)/(r(n − 1)), 64n(r − 1)/(r(n − 1))}.
+    smoothness and E the number of local steps. If all n clients participate, c̄ = 64. For r < n participants,
+
+        c̄ = max{4, 2 + 23(n − r)/(r(n − 1)), 64n(r − 1)/(r(n − 1))}.
 
     Args:
         problem: learning problem, with its smoothness.
@@ -53,12 +54,11 @@ def local_step_size(problem: SimulatedProblem, run: FedavgRun) -> float:
     if run.local_step_size is not None:
         return run.local_step_size
     clients, participants = problem.clients, run.participants
-    # The constant c̄ of the theorem.
-    constant = 64.0
+    constant = 64.0  # c̄
     if participants < clients:
-        pairs = participants * (clients - 1)
-        absence_term = 2.0 + 23.0 * (clients - participants) / pairs
-        participation_term = 64.0 * clients * (participants - 1) / pairs
+        denominator = participants * (clients - 1)  # r(n − 1)
+        absence_term = 2.0 + 23.0 * (clients - participants) / denominator
+        participation_term = 64.0 * clients * (participants - 1) / denominator
         constant = max(4.0, absence_term, participation_term)
     return 1.0 / (constant * problem.constants.smoothness * run.local_steps)
 
@@ -90,7 +90,7 @@ def simulate(
     models = np.zeros((len(generators), problem.dimension))
     excess = ExcessCurve(problem, rounds)
     least_squared_norm = np.full(len(generators), np.inf)
-    # A diverging repetition overflows, which is no error.
+    # The numbers of a diverging repetition may overflow, which is not an error.
     with np.errstate(over="ignore", invalid="ignore"):
         for number in range(1, run.rounds + 1):
             squared_norm = np.square(federation.gradient_norms(models))
@@ -121,7 +121,7 @@ def rounds_of(problem: SimulatedProblem, run: FedavgRun) -> int:
 
 
 def work(problem: SimulatedProblem, run: FedavgRun) -> Work:
-    """Estimate the work of one repetition of a run: gradients of the participants and of all clients.
+    """Estimate the computing work of one repetition of a run, by `local_work`.
 
     Args:
         problem: learning problem.

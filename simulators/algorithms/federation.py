@@ -49,8 +49,8 @@ class ClientData:
         """Draw the data of each repetition from its generator.
 
         A repetition is one independent simulation of the same run. If the objective is the population risk, every
-        repetition draws its own data. If it is the mean loss on the data, all repetitions share the data of the first
-        generator.
+        repetition draws its own data. If it is the mean loss on the data, the data is the whole population, which all
+        repetitions share.
 
         Args:
             problem: learning problem, which draws the records of its clients.
@@ -59,7 +59,6 @@ class ClientData:
         Returns:
             The clients' records, stacked over the repetitions.
         """
-        # If the data is the population itself, it is the same in every repetition: draw it once.
         sources = generators if problem.objective == "population" else generators[:1]
         data_sets = [problem.data(generator) for generator in sources]
         features = np.stack([data_set.features for data_set in data_sets])
@@ -79,10 +78,10 @@ class ClientData:
         clients = self.problem.clients
         if count == clients:
             return self.data
-        chosen = np.stack([subsets(generator, (), clients, count) for generator in self.generators])
-        # Shared data has a single row, with index 0 for every repetition.
+        members = np.stack([subsets(generator, (), clients, count) for generator in self.generators])
+        # Data that all repetitions share has a single row, with the index 0.
         rows = np.arange(len(self.generators))[:, None] if len(self.data.targets) > 1 else 0
-        return Records(self.data.features[rows, chosen], self.data.targets[rows, chosen])
+        return Records(self.data.features[rows, members], self.data.targets[rows, members])
 
     def local_updates(self, models: Floats, records: Records, *, steps: int, step_size: float) -> Floats:
         """Return each participant's update: the server's model minus its own after E gradient steps.
@@ -130,15 +129,15 @@ def local_work(problem: SimulatedProblem, *, participants: int, rounds: int, loc
         local_steps: gradient steps of a participant in a round.
 
     Returns:
-        A rough estimate: array entries computed, numpy calls (15 per local step and 40 per round) and bytes.
+        A rough estimate: computed array entries, numpy calls (15 per local step and 40 per round) and bytes.
     """
     entries_of_client = problem.samples_per_client * problem.dimension
     data_set = problem.clients * entries_of_client
     local = participants * entries_of_client
     stored = data_set if problem.objective == "population" else 0  # otherwise all repetitions share the data
     return Work(
-        # A gradient reads eight entries (factor 0.12) in the time that other work computes one. The rest of
-        # a round takes about five entries per client.
+        # Eight entries of a gradient take as long as one entry of other work, hence the factor 0.12. The rest of a
+        # round takes about five entries per client.
         operations=float(rounds) * (0.12 * (local * (local_steps + 1) + data_set) + 5.0 * problem.clients),
         calls=float(rounds) * (15.0 * local_steps + 40.0),
         bytes=8.0 * (stored + 2.0 * data_set + 2.0 * local),

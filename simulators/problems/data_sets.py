@@ -75,12 +75,11 @@ class DataSetProblem:
         Raises:
             InvalidInput: the fields do not fit the data set or each other.
         """
-        # Each client needs a record. The loss and the split must be known for this data set.
-        facts = _FACTS[self.data_set]
-        if self.clients > facts.records:
-            raise InvalidInput.at("/clients", "exceeds the records that there are", allowed=f"≤ {facts.records}")
-        if self.loss not in (None, *facts.losses):
-            raise InvalidInput.at("/loss", f"is not a loss of {self.data_set}", allowed=", ".join(facts.losses))
+        sizes = _DATA_SETS[self.data_set]
+        if self.clients > sizes.records:
+            raise InvalidInput.at("/clients", "exceeds the records that there are", allowed=f"≤ {sizes.records}")
+        if self.loss not in (None, *sizes.losses):
+            raise InvalidInput.at("/loss", f"is not a loss of {self.data_set}", allowed=", ".join(sizes.losses))
         if self.split == "odd-even-pairs" and (self.data_set, self.clients) != ("digits", PAIRS):
             raise InvalidInput(
                 Fault("/split", "deals digits", "with data_set digits"), Fault("/clients", "are the pairs", f"{PAIRS}")
@@ -90,13 +89,14 @@ class DataSetProblem:
         self._check_samples()
 
     def _check_samples(self) -> None:
-        """Check the requested number of records of a client.
+        """Check the requested number of records of a client, `samples_per_client`.
 
-        A client is dealt `dealt` records, of which `tested` are held out and the rest are for training. If the
-        objective is the empirical risk, the client must use all its training records.
+        If the objective is the empirical risk, a client must use all its training records, that is, all records that
+        are not held out.
 
         Raises:
-            InvalidInput: the objective is empirical and the number is another one, or it is too large.
+            InvalidInput: the objective is empirical and the number differs from that of the training records. Or the
+                number times that of the clients exceeds `LARGEST_DATA`.
         """
         training = self.dealt - self.tested
         samples = self.samples_per_client
@@ -111,14 +111,14 @@ class DataSetProblem:
 
     @property
     def dealt(self) -> int:
-        """Number of records of a client, including held-out records."""
+        """Number of records that a client is assigned, including held-out records."""
         if self.split == "odd-even-pairs":
             return 2 * PAIR_RECORDS
-        return _FACTS[self.data_set].records // self.clients
+        return _DATA_SETS[self.data_set].records // self.clients
 
     @property
     def tested(self) -> int:
-        """Number of held-out records of a client."""
+        """Number of held-out records of a client, rounded; at least one record is left for training."""
         return min(round(self.held_out * self.dealt), self.dealt - 1)
 
     def build(self) -> LinearModelProblem | SoftmaxProblem:
@@ -131,13 +131,13 @@ class DataSetProblem:
 
 
 @dataclass(frozen=True)
-class _Facts:
-    """Facts about a data set of scikit-learn.
+class _DataSetSizes:
+    """Sizes of a data set of scikit-learn, and the losses that fit it.
 
     Attributes:
         records: number of records.
         classes: number of classes; 0 for a regression.
-        losses: losses for which it may be used, the default first.
+        losses: losses for which the data set may be used, the default first.
     """
 
     records: int
@@ -145,10 +145,10 @@ class _Facts:
     losses: tuple[DataLoss, ...]
 
 
-_FACTS: dict[DataSet, _Facts] = {
-    "breast-cancer": _Facts(569, 2, ("logistic", "softmax")),
-    "digits": _Facts(1797, 10, ("logistic", "softmax")),
-    "diabetes": _Facts(442, 0, ("squared",)),
+_DATA_SETS: dict[DataSet, _DataSetSizes] = {
+    "breast-cancer": _DataSetSizes(569, 2, ("logistic", "softmax")),
+    "digits": _DataSetSizes(1797, 10, ("logistic", "softmax")),
+    "diabetes": _DataSetSizes(442, 0, ("squared",)),
 }
 PAIRS = 25
 """Clients of the split odd-even-pairs: 5 odd digits times 5 even digits."""
@@ -161,11 +161,11 @@ PAIR_RECORDS = 34
 def _build_problem(spec: DataSetProblem) -> LinearModelProblem | SoftmaxProblem:
     """Split the data set over the clients, hold out the test records, and build the learning problem.
 
-    Every client holds out the same number of records. Logistic regression predicts whether a label is odd, as ±1. The
-    last eight results are kept in memory.
+    Every client holds out the same number of records. The targets of logistic regression are 1 for an odd label and −1
+    for an even one. The last eight results are kept in memory.
 
     Args:
-        spec: data set, loss, number of clients, split, held-out share and seed.
+        spec: request with the data set, loss, number of clients, split, held-out share and seed.
 
     Returns:
         A problem with the softmax loss, or a linear model with the logistic or the squared loss.
@@ -173,8 +173,8 @@ def _build_problem(spec: DataSetProblem) -> LinearModelProblem | SoftmaxProblem:
     features, labels = read_features(spec.data_set)
     generator = np.random.default_rng(np.random.SeedSequence(spec.seed))
     records = _split_records(spec, labels, generator)
-    facts = _FACTS[spec.data_set]
-    loss = spec.loss or facts.losses[0]
+    sizes = _DATA_SETS[spec.data_set]
+    loss = spec.loss or sizes.losses[0]
     targets = labels
     if loss == "logistic":
         targets = np.where(labels % 2 == 1, 1.0, -1.0)
@@ -196,24 +196,24 @@ def _build_problem(spec: DataSetProblem) -> LinearModelProblem | SoftmaxProblem:
     }
     if spec.tested:
         # A softmax model has one output per class; a linear model has a single output.
-        outputs = facts.classes if loss == "softmax" else 1
-        measure = _measure_of(loss, training_mean=float(np.mean(population.targets)))
-        common_fields["held_out"] = HeldOut(features[test], targets[test], measure, outputs)
+        outputs = sizes.classes if loss == "softmax" else 1
+        score = _score_function(loss, training_mean=float(np.mean(population.targets)))
+        common_fields["held_out"] = HeldOut(features[test], targets[test], score, outputs)
 
     if loss == "softmax":
-        return SoftmaxProblem.of(population, classes=facts.classes, **common_fields)
+        return SoftmaxProblem.of(population, classes=sizes.classes, **common_fields)
     linear_loss = LOGISTIC if loss == "logistic" else SQUARED
     return LinearModelProblem.of(linear_loss, population, **common_fields)
 
 
-def _measure_of(loss: str, *, training_mean: float) -> Callable[[Floats, Floats, Floats], Mapping[str, Floats]]:
-    """Return the function that scores a model's predictions on held-out records, as it suits the loss.
+def _score_function(loss: str, *, training_mean: float) -> Callable[[Floats, Floats, Floats], Mapping[str, Floats]]:
+    """Return the function that scores a model's predictions on held-out records.
 
-    Predictions are scored by their sign for the logistic loss, and by the largest output for softmax. For the squared
-    loss, the score is the error relative to the error of predicting the mean training target.
+    For the logistic loss, the sign of the output is the predicted class. For softmax it is the class of the largest
+    output. For the squared loss, the score is the error relative to that of predicting the mean training target.
 
     Args:
-        loss: name of the loss.
+        loss: "logistic", "softmax" or "squared".
         training_mean: mean of the training targets.
 
     Returns:
@@ -230,7 +230,7 @@ def _split_records(spec: DataSetProblem, labels: Floats, generator: np.random.Ge
     """Assign the records of a data set to the clients, the same number to each. Surplus records are left out.
 
     Args:
-        spec: the problem, with the kind of split.
+        spec: request with the kind of split and the number of clients.
         labels: class or target of each record.
         generator: source of randomness.
 
@@ -246,9 +246,9 @@ def _split_records(spec: DataSetProblem, labels: Floats, generator: np.random.Ge
 
 
 def _split_into_pairs(order: npt.NDArray[np.int64], labels: Floats) -> npt.NDArray[np.int64]:
-    """Assign the records of one odd and one even digit to each of 25 clients.
+    """Assign records of one odd and one even digit to each of 25 clients, one for each such pair of digits.
 
-    The records of a digit are divided into five parts, one for each client with this digit.
+    Each digit occurs in five pairs. Its records are divided into five parts, one for each client with this digit.
 
     Args:
         order: indices of all records in random order.
@@ -257,12 +257,11 @@ def _split_into_pairs(order: npt.NDArray[np.int64], labels: Floats) -> npt.NDArr
     Returns:
         Indices of the records of each client, (25, 2 `PAIR_RECORDS`).
     """
-    # Each of the 10 digits occurs at five clients, because there are 5 · 5 pairs of an odd and an even digit.
     parts_of_digit = []
     for digit in range(10):
         records = order[labels[order] == digit][: 5 * PAIR_RECORDS]
         parts_of_digit.append(records.reshape(5, PAIR_RECORDS))
-    # The client (odd, even) gets one part of the digit 2·odd + 1 and one part of the digit 2·even.
+    # The client (odd, even) gets one part of the digit 2 odd + 1, and one part of the digit 2 even.
     pairs = [
         np.concatenate([parts_of_digit[2 * odd + 1][even], parts_of_digit[2 * even][odd]])
         for odd in range(5)
@@ -273,7 +272,7 @@ def _split_into_pairs(order: npt.NDArray[np.int64], labels: Floats) -> npt.NDArr
 
 @functools.cache
 def read_features(name: DataSet) -> tuple[Floats, Floats]:
-    """Return the features and the labels of a data set of scikit-learn, scaled to bounded norms.
+    """Return the features and the labels of a data set of scikit-learn. The features have norm at most 1.
 
     Args:
         name: name of the data set.
@@ -286,12 +285,12 @@ def read_features(name: DataSet) -> tuple[Floats, Floats]:
         MissingExtra: scikit-learn is not installed.
     """
     with extra("simulate", "a data set"):
-        from sklearn import datasets as sets  # noqa: PLC0415  a second of imports that few need
+        from sklearn import datasets as sets  # noqa: PLC0415  the import takes a second
 
     loaders = {"breast-cancer": sets.load_breast_cancer, "digits": sets.load_digits, "diabetes": sets.load_diabetes}
     features, raw_labels = loaders[name](return_X_y=True)
     labels = np.asarray(raw_labels, dtype=np.float64)
-    if _FACTS[name].classes == 0:
+    if _DATA_SETS[name].classes == 0:
         centred = labels - np.mean(labels)
         labels = centred / np.max(np.abs(centred))
     deviations = np.std(features, axis=0)

@@ -40,10 +40,10 @@ class FiniteProblem(ABC):
         objective: `population` for the mean loss in the whole population, or `empirical` for that on a data set.
         constants: constants of the losses that risk bounds depend on.
         minimiser: minimiser of the objective on the ball.
-        described: facts about the problem for its description, by name.
+        described: entries of the problem's description, by name.
         held_out: records for tests; None if there are none.
-        sizes: records of each of N clients in one data set, (N); None if every client has `samples_per_client`. With an
-            empirical objective they are the first ones in a client's row.
+        sizes: number of records of each of N clients in one data set, (N); None if every client has
+            `samples_per_client`. A client's records are the first ones in its row of the data set.
     """
 
     population: Population
@@ -85,15 +85,13 @@ class FiniteProblem(ABC):
 
         # Weight of each record's loss in the objective.
         if is_truncated:
-            # A client keeps the last records of its population, as many as its own number.
             is_present = np.arange(size) >= size - sizes[:, None]
             shares = is_present * (scales / sizes)[:, None]
         else:
             shares = np.broadcast_to((scales / size)[:, None], (clients, size))
 
         problem = self.of_population(replace(self.population, shares=shares))
-        # A scaled gradient has at most the norm L max(1, max_i s_i), so this bounds both deviations. The factor `SAFE`
-        # covers rounding.
+        # The norm of a scaled gradient is at most this bound, and so are both standard deviations.
         bound = problem.constants.lipschitz * max(1.0, float(np.max(scales))) * SAFE
         constants = replace(problem.constants, gradient_std=bound, heterogeneity=bound)
         return replace(problem, sizes=sizes, constants=constants)
@@ -109,7 +107,7 @@ class FiniteProblem(ABC):
         return int(self.population.features.shape[-1])
 
     def draw(self, generator: np.random.Generator) -> Indices:
-        """Draw a data set from the clients' populations.
+        """Draw a data set from the clients' populations, uniformly with replacement.
 
         An empirical objective has the whole population as its data, and nothing is drawn.
 
@@ -117,11 +115,12 @@ class FiniteProblem(ABC):
             generator: source of randomness.
 
         Returns:
-            Indices of the n records of each of N clients in its population, (N, n).
+            Indices of n records of each of N clients in its population, (N, n). n is the size of the population for an
+            empirical objective, otherwise the largest number of records of a client.
         """
         clients, size = self.population.targets.shape
         if self.objective == "empirical":
-            # Clients that differ keep their last records, so that these come first in a row.
+            # Clients with fewer records keep the last ones (see `with_clients`), so these come first in a row.
             order = np.arange(size)
             if self.sizes is not None:
                 order = order[::-1]
@@ -137,7 +136,7 @@ class FiniteProblem(ABC):
         return generator.integers(size, size=(*shape, clients))
 
     def records(self, clients: Indices, indices: Indices) -> Records:
-        """Look up records by their clients and their indices in the clients' populations.
+        """Return records by their clients and their indices in the clients' populations.
 
         A client's population is the finite set of records from which its data is drawn.
 
@@ -149,7 +148,7 @@ class FiniteProblem(ABC):
             Features and targets of the records, with the broadcast shape; features have a further axis.
         """
         features, targets = self.population.rows()
-        # The table has the rows of one client after another, or the same rows for all.
+        # If clients have own records, the table has the rows of one client after another. Otherwise all share its rows.
         rows_per_client = 0
         if self.population.own:
             rows_per_client = self.population.targets.shape[1]
@@ -179,5 +178,5 @@ class FiniteProblem(ABC):
         return self.held_out.scores(models)
 
     def facts(self) -> Mapping[str, float | int | str]:
-        """Return a description of the problem, without the constants."""
+        """Return the entries of the problem's description by name, without the constants."""
         return self.described

@@ -20,8 +20,8 @@ class HeldOut:
     Attributes:
         features: features of T records, (T, d), for d features.
         targets: their targets, (T).
-        measure: function of s models, (s, D), of the features and of the targets. It returns each score by name, (s).
-            D is the number of coordinates.
+        measure: function of s models with D coordinates, (s, D), of the features and of the targets. It returns the
+            scores by name, each with one number per model, (s).
         outputs: number of numbers that a model predicts for one record.
     """
 
@@ -33,16 +33,17 @@ class HeldOut:
     def scores(self, models: Floats) -> Mapping[str, Floats]:
         """Score each model by its predictions on the test records.
 
-        No score depends on the other models, and the models are scored in chunks.
+        The models are scored in chunks, which bounds the memory. A score does not depend on the other models.
 
         Args:
-            models: models as vectors, (…, D), for D coordinates.
+            models: at least one model as a vector, (…, D), for D coordinates.
 
         Returns:
             Scores by name, (…).
         """
         rows = models.reshape(-1, models.shape[-1])
-        size = max(1, AT_ONCE // (len(self.targets) * self.outputs))  # models at a time, to bound the memory
+        predictions_of_model = len(self.targets) * self.outputs
+        size = max(1, AT_ONCE // predictions_of_model)
         chunks = [
             self.measure(rows[start : start + size], self.features, self.targets) for start in range(0, len(rows), size)
         ]
@@ -53,9 +54,9 @@ class HeldOut:
 
 
 def by_sign(models: Floats, features: Floats, targets: Floats) -> Mapping[str, Floats]:
-    """Return the error and the accuracy of linear models that predict targets ±1 by a sign.
+    """Return the error and the accuracy of linear models whose sign predicts targets ±1.
 
-    A prediction of 0 counts as half an error.
+    An output of 0 counts as half an error.
 
     Args:
         models: weights of s models, (s, d), for d features.
@@ -63,17 +64,17 @@ def by_sign(models: Floats, features: Floats, targets: Floats) -> Mapping[str, F
         targets: targets of the records, (T), each −1 or 1.
 
     Returns:
-        Scores by name, one number for each model.
+        `test_error` and `test_accuracy`, one number in [0, 1] for each model.
     """
-    predictions = np.matmul(features, models[..., None])[..., 0]
-    signs = np.sign(predictions * targets)  # 1 if right, −1 if wrong, 0 for a prediction of 0
+    outputs = np.matmul(features, models[..., None])[..., 0]
+    signs = np.sign(outputs * targets)  # 1 if right, −1 if wrong, 0 for an output of 0
     return _error_and_accuracy(0.5 * (1.0 + signs))
 
 
 def by_largest(models: Floats, features: Floats, targets: Floats) -> Mapping[str, Floats]:
-    """Return the error and the accuracy of models that predict a class by their largest output.
+    """Return the error and the accuracy of models that predict the class of their largest output.
 
-    Of equal outputs the first counts. Classes are 0, 1, ….
+    Classes are 0, 1, …. Of several largest outputs, the first one counts.
 
     Args:
         models: rows of weights, one for each class, of s models, (s, classes · d), for d features.
@@ -81,7 +82,7 @@ def by_largest(models: Floats, features: Floats, targets: Floats) -> Mapping[str
         targets: class of each record, (T).
 
     Returns:
-        Scores by name, one number for each model.
+        `test_error` and `test_accuracy`, one number in [0, 1] for each model.
     """
     weights = models.reshape(len(models), -1, features.shape[1])
     outputs = np.matmul(features, weights.swapaxes(-1, -2))
@@ -92,8 +93,8 @@ def by_largest(models: Floats, features: Floats, targets: Floats) -> Mapping[str
 def relative_error(training_mean: float) -> Callable[[Floats, Floats, Floats], Mapping[str, Floats]]:
     """Return a function that scores linear models by their root relative mean square error (RRMSE).
 
-    The RRMSE is √(A/B). A is the sum of the squared errors of the model, and B the same sum for a constant prediction.
-    A value below 1 means that the model is better than the constant.
+    The RRMSE is √(A/B). A is the sum of the squared errors of the model, and B that of a constant prediction. A value
+    below 1 means that the model is better than the constant.
 
     Args:
         training_mean: mean target of the training records, which is the constant prediction.
@@ -113,8 +114,7 @@ def relative_error(training_mean: float) -> Callable[[Floats, Floats, Floats], M
         Returns:
             The RRMSE of each model, (s), under the name `test_rrmse`. It has no unit.
         """
-        # The predictions have one row for each model and one column for each record.
-        predictions = np.matmul(features, models[..., None])[..., 0]
+        predictions = np.matmul(features, models[..., None])[..., 0]  # (s, T)
         squared_errors = np.sum(np.square(predictions - targets), axis=-1)
         squared_deviations = np.sum(np.square(targets - training_mean))
         return {"test_rrmse": np.sqrt(squared_errors / squared_deviations)}

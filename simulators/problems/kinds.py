@@ -39,7 +39,7 @@ class MeanEstimationProblem(Synthetic):
     kind: Annotated[Literal["mean-estimation"], KIND] = "mean-estimation"
 
     def recipe(self) -> Recipe:
-        """Return the loss and the records of the problem.
+        """Return the linear loss, the function that draws points, and the weight 1 of the ridge term.
 
         The loss ½‖w − x‖² is written as ½‖w‖² plus the linear loss ½‖x‖² − ⟨x, w⟩.
         """
@@ -58,7 +58,7 @@ class LinearProblem(Synthetic):
     strong_convexity: Annotated[float, RIDGE] = 0.0
 
     def recipe(self) -> Recipe:
-        """Return the loss and the records of the problem: the linear loss on the points of mean estimation."""
+        """Return the linear loss, the function that draws points as for mean estimation, and the weight μ."""
         return Recipe(LINEAR, points, self.strong_convexity)
 
 
@@ -75,7 +75,7 @@ class LeastSquaresProblem(Synthetic):
     target_noise: Annotated[float, TARGET_NOISE] = 0.2
 
     def recipe(self) -> Recipe:
-        """Return the loss and the records of the problem: squared loss, and targets that follow a linear model."""
+        """Return the squared loss, the function that draws records of a linear model, and the weight μ."""
         return Recipe(SQUARED, regression(self.target_noise), self.strong_convexity)
 
 
@@ -93,7 +93,7 @@ class HuberProblem(Synthetic):
     threshold: Annotated[float, THRESHOLD] = 0.25
 
     def recipe(self) -> Recipe:
-        """Return the loss and the records of the problem: Huber loss, and targets that follow a linear model."""
+        """Return the Huber loss, the function that draws records of a linear model, and the weight μ."""
         return Recipe(huber(self.threshold), regression(self.target_noise), self.strong_convexity)
 
 
@@ -110,7 +110,7 @@ class LogisticProblem(Synthetic):
     sharpness: Annotated[float, SHARPNESS] = 10.0
 
     def recipe(self) -> Recipe:
-        """Return the loss and the records of the problem: logistic loss, and labels that follow a logistic model."""
+        """Return the logistic loss, the function that draws records of a logistic model, and the weight μ."""
         return Recipe(LOGISTIC, classification(self.sharpness), self.strong_convexity)
 
 

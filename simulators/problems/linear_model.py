@@ -31,7 +31,12 @@ ITERATIONS = 3e8
 
 @dataclass(frozen=True, kw_only=True)
 class LinearModelProblem(FiniteProblem):
-    """A problem with linear predictions. Runs start at the centre of the ball."""
+    """A problem with linear predictions. Runs start at the centre of the ball.
+
+    Attributes:
+        loss: loss of a prediction and a target.
+        mean: objective, the weighted mean loss with a ridge term.
+    """
 
     loss: Loss
     mean: MeanLoss
@@ -57,15 +62,14 @@ class LinearModelProblem(FiniteProblem):
             samples_per_client: records n of a client in one data set.
             diameter: diameter D of the domain.
             strong_convexity: weight μ of the ridge term ½‖w‖².
-            objective: `population` or `empirical`.
-            described: description of the problem for reports.
-            held_out: test records, if any.
+            objective: `population` for the mean loss in the population, `empirical` for that on a data set.
+            described: entries of the problem's description, by name.
+            held_out: test records; None if there are none.
 
         Returns:
-            The problem, with every client having the same number of records.
+            The problem. Every client has the same number of records.
         """
         radius = 0.5 * diameter
-        # The objective and its certified minimum on the ball, from which the constants follow.
         mean = MeanLoss(loss, *population.distinct(), strong_convexity)
         minimum = _minimum(mean, radius)
         return cls(
@@ -89,7 +93,7 @@ class LinearModelProblem(FiniteProblem):
             population: records of all clients, with their weights in the objective.
 
         Returns:
-            A new problem. Its constants and its minimum are computed anew; the held-out records stay the same.
+            A new problem, with its own constants and minimum. The held-out records are the same.
         """
         return LinearModelProblem.of(
             self.loss,
@@ -147,7 +151,8 @@ class MeanLoss:
     def values(self, models: Floats) -> Floats:
         """Return the objective (weighted mean loss plus ridge term) at each model of an array.
 
-        Other models in the array do not change a value, not even by rounding.
+        The models are evaluated in chunks, which bounds the memory. Other models in the array do not change a value,
+        not even by rounding.
 
         Args:
             models: models as vectors, (…, d), for d coordinates.
@@ -157,16 +162,15 @@ class MeanLoss:
         """
         rows = models.reshape(-1, models.shape[-1])
         means = np.empty(len(rows))
-        # Evaluate chunks of models, to bound the memory.
         step = max(1, AT_ONCE // len(self.targets))
         for start in range(0, len(rows), step):
             chunk = rows[start : start + step]
             predictions = np.matmul(self.features, chunk[..., None])[..., 0]
-            # The weighted mean over the records, one product for each model.
             losses = self.loss.value(predictions, self.targets)
+            # One product for each model, so that its rounding does not depend on the other models.
+            # One product for each model, so that its rounding does not depend on the other models.
             weighted_means = np.matmul(losses[..., None, :], self.weights[:, None])
             means[start : start + step] = weighted_means[..., 0, 0]
-        # The ridge term is (μ/2)‖w‖², where μ is the strong convexity.
         ridge: Floats = 0.5 * self.strong_convexity * np.sum(np.square(models), axis=-1)
         return means.reshape(models.shape[:-1]) + ridge
 
@@ -186,14 +190,14 @@ def _constants(population: Population, mean: MeanLoss, minimum: Minimum, radius:
     Args:
         population: records of all clients.
         mean: mean loss of all records.
-        minimum: its certified minimum on the ball.
+        minimum: approximate minimum of this loss on the ball, with a bound on its error.
         radius: radius of the ball.
 
     Returns:
-        The constants, rounded up where they are bounds.
+        The constants. `gradient_std`, `heterogeneity` and `initial_gap` include a factor `SAFE` for rounding.
     """
     loss, strong_convexity = mean.loss, mean.strong_convexity
-    # Features have norm at most 1, so that predictions on the ball are at most the radius.
+    # Features have norm at most 1, so the size of a prediction on the ball is at most the radius.
     steepest = _float(loss.steepest(_array(radius), _array(loss.largest_target)))
     initial_value = mean.value(np.zeros(population.features.shape[-1]))
     return Constants(
@@ -211,21 +215,20 @@ def _constants(population: Population, mean: MeanLoss, minimum: Minimum, radius:
 
 
 def _minimum(mean: MeanLoss, radius: float) -> Minimum:
-    """Find the minimum of the mean loss F on a ball around 0, with a certified bound on its error.
+    """Find an approximate minimum of the mean loss F on a ball around 0, with a proved bound on its error.
 
-    The factor `SAFE` covers the rounding of the smoothness. The number of iterations is limited, so that the search
-    reads at most about `ITERATIONS` array entries.
+    The number of iterations is limited, so that the search reads at most about `ITERATIONS` array entries.
 
     Args:
         mean: the mean loss F and its gradient.
         radius: radius of the ball.
 
     Returns:
-        A model in the ball, its value, and a bound on the excess of the value over the least one.
+        A model in the ball, its value, and an upper bound on the difference from the least value.
     """
     loss = mean.loss
     largest_slope = loss.steepest(_array(radius), _array(loss.largest_target))
-    sizes = np.abs(loss.value(_array([-radius, 0.0, radius]), _array(loss.largest_target)))
+    loss_sizes = np.abs(loss.value(_array([-radius, 0.0, radius]), _array(loss.largest_target)))
     # Largest eigenvalue of the weighted second moments of the features.
     largest_eigenvalue = _float(_largest_eigenvalue(np.sqrt(mean.weights)[:, None] * mean.features))
     return least_on_ball(
@@ -234,8 +237,8 @@ def _minimum(mean: MeanLoss, radius: float) -> Minimum:
         dimension=mean.features.shape[1],
         radius=radius,
         smoothness=loss.curvature * largest_eigenvalue * SAFE + mean.strong_convexity,
-        # Bound on the averaged values and on the gradient norm times the radius, for rounding errors.
-        scale=float(np.max(sizes)) + _float(largest_slope) * radius + mean.strong_convexity * radius * radius,
+        # The search estimates its rounding errors from this bound on the loss and on the gradient times the radius.
+        scale=float(np.max(loss_sizes)) + _float(largest_slope) * radius + mean.strong_convexity * radius * radius,
         iterations=math.ceil(ITERATIONS / mean.features.size),
     )
 
@@ -243,10 +246,13 @@ def _minimum(mean: MeanLoss, radius: float) -> Minimum:
 def _gradient_std(loss: Loss, population: Population, radius: float) -> float:
     """Return an upper bound on the standard deviation φ of the records' gradients within a client.
 
-    The bound holds for all clients, and for all models in a ball of radius r. The ridge term cancels within a client,
-    and a variance is at most the second moment. So φ² is at most the maximum over clients of
-    mean_j (s_j(r‖x_j‖) ‖x_j‖)². Here x_j are the features of record j of the client, and s_j(t) is the largest slope of
-    its loss at predictions up to t. For a linear loss, φ² is the variance of the features.
+    The bound holds for all clients, and for all models in a ball of radius r. All records have the same gradient of the
+    ridge term, and a variance is at most the second moment. Hence
+
+        φ² ≤ max over clients of mean_j (s_j(r‖x_j‖) ‖x_j‖)².
+
+    Here x_j are the features of record j of the client, and s_j(t) is the largest slope of its loss at predictions up
+    to t. For a linear loss, whose gradients do not depend on the model, φ² is the variance of the features.
 
     Args:
         loss: loss of a linear prediction.
@@ -257,7 +263,6 @@ def _gradient_std(loss: Loss, population: Population, radius: float) -> float:
         The bound φ, in the unit of the loss over the unit of the model.
     """
     features, targets = population.features, population.targets
-    # A loss without curvature is linear: its gradients do not depend on the model.
     if loss.curvature == 0.0:
         deviations = features - np.mean(features, axis=1, keepdims=True)
         squared = np.mean(np.sum(np.square(deviations), axis=-1), axis=1)
@@ -279,9 +284,9 @@ def _heterogeneity(loss: Loss, population: Population, radius: float) -> float:
     1. A variance is at most the second moment: v² ≤ mean_i (Σ_j s_j(r‖x_j‖) ‖x_j‖)²/P². Here s_j(t) is the largest
        slope of the loss of record j at predictions up to t.
 
-    2. From the model 0, the norm of ∇F_i − ∇F grows by at most a_i r: v² ≤ mean_i (‖∇F_i(0) − ∇F(0)‖ + a_i r)². Here
-       a_i = c max(‖S_i‖, ‖mean of all S_i‖), with the curvature c of the loss and S_i = (1/P) Σ_j x_j x_jᵀ. This holds
-       because the Hessians of F_i and F are between 0 and these bounds.
+    2. v² ≤ mean_i (‖∇F_i(0) − ∇F(0)‖ + a_i r)², as the norm of ∇F_i − ∇F grows by at most a_i r on the ball. Here a_i =
+       c max(‖S_i‖, ‖mean of all S_i‖), with the curvature c of the loss and S_i = (1/P) Σ_j x_j x_jᵀ. The Hessians of
+       the sums that do not cancel are between 0 and c S_i, and 0 and c times the mean of all S_i.
 
     Args:
         loss: loss of a linear prediction.
@@ -301,19 +306,18 @@ def _heterogeneity(loss: Loss, population: Population, radius: float) -> float:
     largest_gradients = np.sum(loss.steepest(radius * norms, targets) * norms, axis=1) / size
     deviations = _deviations_at_zero(loss, features, targets, size)
     if loss.curvature > 0.0:
-        # Away from 0, a gradient moves at most by the curvature times the distance.
-        deviations = deviations + loss.curvature * radius * _largest_of_eigenvalues(features) / size
-    # Both bound the mean squared deviation: use the smaller one.
+        # Second bound: the growth of the deviation from the model 0 to the sphere.
+        deviations = deviations + loss.curvature * radius * _eigenvalue_bounds(features) / size
     first_bound = float(np.mean(np.square(largest_gradients)))
     second_bound = float(np.mean(np.square(deviations)))
     return math.sqrt(min(first_bound, second_bound)) * SAFE
 
 
 def _deviations_at_zero(loss: Loss, features: Floats, targets: Floats, size: int) -> Floats:
-    """Return how far each client's mean gradient at the model 0 is from the mean over all clients.
+    """Return the distance of each client's mean gradient at the model 0 from the mean over all clients.
 
     The distances are ‖∇F_i(0) − ∇F(0)‖, where F_i is the mean loss of client i, and F the mean of all F_i. Records that
-    all clients share cancel in the difference, so that they are left out.
+    all clients share cancel in the difference, so they are left out.
 
     Args:
         loss: loss of a linear prediction.
@@ -330,16 +334,17 @@ def _deviations_at_zero(loss: Loss, features: Floats, targets: Floats, size: int
     return distances
 
 
-def _largest_of_eigenvalues(features: Floats) -> Floats:
-    """Return, for each client, the larger of the largest eigenvalues of its matrix and of the mean matrix.
+def _eigenvalue_bounds(features: Floats) -> Floats:
+    """Return a bound on the largest eigenvalue of each client's matrix and of the mean of all these matrices.
 
-    The matrix of a client is the sum of x xᵀ over the features x of its records.
+    The matrix of a client is the sum of x xᵀ over the features x of its records. The bound is the larger of both
+    eigenvalues.
 
     Args:
         features: features of the records, (clients, records, d), for d features.
 
     Returns:
-        One eigenvalue for each client, (clients,).
+        One bound for each client, (clients,).
     """
     clients, records, dimension = features.shape
     eigenvalue_of_mean = _largest_eigenvalue(features.reshape(clients * records, dimension)) / clients
@@ -354,7 +359,7 @@ def _largest_eigenvalue(features: Floats) -> Floats:
 
 
 def _array(values: float | list[float]) -> Floats:
-    """Return numbers as an array of doubles, which the functions of a loss take."""
+    """Return numbers as an array of doubles, the type of the arguments of a loss."""
     return np.asarray(values, dtype=np.float64)
 
 

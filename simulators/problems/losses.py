@@ -49,7 +49,7 @@ def _linear_slope(z: Floats, y: Floats) -> Floats:
 
 
 def _linear_steepest(reach: Floats, y: Floats) -> Floats:
-    """Return the largest size of the linear loss's slope, which is 1 everywhere."""
+    """Return the largest absolute slope of the linear loss, which is 1 everywhere."""
     return np.ones(np.broadcast_shapes(reach.shape, y.shape))
 
 
@@ -64,7 +64,7 @@ def _squared_slope(z: Floats, y: Floats) -> Floats:
 
 
 def _squared_steepest(reach: Floats, y: Floats) -> Floats:
-    """Return the largest |z − y| over predictions with |z| ≤ `reach`."""
+    """Return the largest |z − y| over predictions |z| ≤ `reach` and targets ±y, which is `reach` + |y|."""
     return reach + np.abs(y)
 
 
@@ -125,9 +125,8 @@ def huber(threshold: float) -> Loss:
     """
 
     def value(z: Floats, y: Floats) -> Floats:
-        """Return the loss for each pair of a prediction and a target."""
+        """Return ½r² for r ≤ κ, otherwise κ(r − ½κ), for each pair of a prediction and a target."""
         residual = np.abs(z - y)
-        # Up to κ this is ½r², and beyond it κ(r − ½κ).
         clipped = np.minimum(residual, threshold)
         return clipped * (residual - 0.5 * clipped)
 
@@ -136,7 +135,7 @@ def huber(threshold: float) -> Loss:
         return np.clip(z - y, -threshold, threshold)
 
     def steepest(reach: Floats, y: Floats) -> Floats:
-        """Return the largest size of a slope over predictions with |z| ≤ `reach`."""
+        """Return the largest absolute slope over predictions |z| ≤ `reach`, which is at most κ."""
         return np.minimum(reach + np.abs(y), threshold)
 
     return Loss(name="huber", value=value, slope=slope, steepest=steepest, curvature=1.0, largest_target=1.0)

@@ -36,7 +36,8 @@ class MeanSoftmax:
     def values(self, models: Floats) -> Floats:
         """Return the objective (weighted mean cross-entropy plus ridge term) at each model of an array.
 
-        A value does not depend on the other models in the array, not even by rounding.
+        Models are evaluated in chunks, which bounds the memory. A value does not depend on the other models in the
+        array, not even by rounding.
 
         Args:
             models: models as flat vectors, (…, d), for d coordinates; each is a matrix with one row of weights per
@@ -49,7 +50,6 @@ class MeanSoftmax:
         means = np.empty(len(rows))
         classes = self.targets.astype(np.int64)[None, :, None]
 
-        # Evaluate chunks of models, to bound the memory.
         chunk = max(1, AT_ONCE // (len(self.targets) * self.classes))
         for start in range(0, len(rows), chunk):
             matrices = rows_of(rows[start : start + chunk], self.classes)
@@ -59,7 +59,6 @@ class MeanSoftmax:
             losses = logsumexp(outputs, axis=-1) - output_of_class
             means[start : start + chunk] = np.matmul(losses[..., None, :], self.weights[:, None])[..., 0, 0]
 
-        # The ridge term is (μ/2)‖w‖², where μ is the strong convexity.
         ridge: Floats = 0.5 * self.strong_convexity * np.sum(np.square(models), axis=-1)
         return means.reshape(models.shape[:-1]) + ridge
 
@@ -85,18 +84,20 @@ class MeanSoftmax:
 def steepest(reach: Floats, classes: int) -> Floats:
     """Return an upper bound on the norm of the loss's gradient in the outputs Wx of a softmax model.
 
-    The gradient is p − e_y for the softmax p of the outputs and the indicator e_y of the record's class y. By ‖p −
-    e_y‖² ≤ 2(1 − p_y)² it suffices to bound p_y from below. Any two outputs differ by at most √2‖W‖‖x‖ ≤ √2t, so that
-    ‖p − e_y‖ ≤ √2/(1 + e^(−√2t)/(C − 1)) for C classes.
+    The gradient is p − e_y for the softmax p of the outputs and the indicator e_y of the record's class y. By
+    ‖p − e_y‖² ≤ 2(1 − p_y)², it suffices to bound p_y from below. Any two outputs differ by at most √2‖W‖‖x‖ ≤ √2t.
+    Hence, for C classes,
+
+        ‖p − e_y‖ ≤ √2/(1 + e^(−√2t)/(C − 1)).
 
     Args:
-        reach: bound t on ‖W‖‖x‖, the norms of a model and of the features.
-        classes: number of classes C.
+        reach: bound t on ‖W‖‖x‖, the product of the norms of a model and of the features.
+        classes: number of classes C, at least 2.
 
     Returns:
         The bound on ‖p − e_y‖ for each t, in the shape of `reach`.
     """
-    least_ratio = np.exp(-math.sqrt(2.0) * reach)  # of the probabilities of two classes
+    least_ratio = np.exp(-math.sqrt(2.0) * reach)  # of one class's probability to another's
     bound: Floats = math.sqrt(2.0) / (1.0 + least_ratio / (classes - 1.0))
     return bound
 
@@ -124,10 +125,9 @@ def errors_of(outputs: Floats, targets: Floats) -> Floats:
         targets: classes y, (…).
 
     Returns:
-        Differences, (…, C).
+        The differences p − e_y, (…, C).
     """
-    # Subtracting the largest output avoids an overflow.
-    shifted_outputs = outputs - np.max(outputs, axis=-1, keepdims=True)
+    shifted_outputs = outputs - np.max(outputs, axis=-1, keepdims=True)  # avoids an overflow
     exponentials = np.exp(shifted_outputs)
     probabilities = exponentials / np.sum(exponentials, axis=-1, keepdims=True)
     indicators = targets[..., None] == np.arange(outputs.shape[-1])

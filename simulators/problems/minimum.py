@@ -30,7 +30,7 @@ class Minimum:
     """Approximate minimum of a function on a ball.
 
     Attributes:
-        model: the point at which the function is almost least.
+        model: a point of the ball at which the function is almost least.
         value: value of the function there.
         gap: upper bound on the difference between `value` and the least value.
     """
@@ -41,7 +41,7 @@ class Minimum:
 
     @property
     def lower_bound(self) -> float:
-        """Certified lower bound on the least value."""
+        """Proved lower bound on the least value."""
         return self.value - self.gap
 
 
@@ -55,12 +55,11 @@ def least_on_ball(
     scale: float,
     iterations: int,
 ) -> Minimum:
-    """Minimise a smooth convex function on a ball around 0, with a certified bound on the error.
+    """Minimise a smooth convex function on a ball around 0, with a proved bound on the error.
 
-    Nesterov's method with restarts begins at 0. The gap bounds the difference to the least value. It is computed once
-    in `GAP_INTERVAL` iterations, because it needs a further gradient. The search stops at a gap of `RELATIVE_GAP` times
-    `scale`, or after `iterations`. The model of least gap is returned. Its gap includes `ROUNDING` times `scale` for
-    the rounding error of the values.
+    Nesterov's method with restarts begins at 0. The gap bounds the difference from the least value. It is computed once
+    in `GAP_INTERVAL` iterations, because it requires a further gradient. The search stops at a gap of `RELATIVE_GAP`
+    times `scale`, or after `iterations`. The model with the least computed gap is returned.
 
     Args:
         value: function to minimise.
@@ -68,12 +67,13 @@ def least_on_ball(
         dimension: dimension d.
         radius: radius of the ball.
         smoothness: Lipschitz constant of the gradient; 0 for a linear function.
-        scale: bound on the values that the function averages, and on the largest norm of the gradient times the radius.
-            Rounding errors are relative to this number.
-        iterations: largest number of iterations.
+        scale: bound on the absolute values that the function averages, and on the largest norm of the gradient times
+            the radius. Rounding errors are relative to this number.
+        iterations: largest number of iterations, at least 1.
 
     Returns:
-        A model in the ball, its value, and a bound on the excess of the value over the least value.
+        A model in the ball, its value, and the gap. The gap includes `ROUNDING` times `scale` for the rounding error of
+        the values.
     """
     model = extrapolated = np.zeros(dimension)
     momentum = 1.0  # t_k of Nesterov's method: t_{k+1} = (1 + √(1 + 4 t_k²))/2
@@ -93,7 +93,6 @@ def least_on_ball(
             model = next_model
             momentum = next_momentum
 
-        # Keep the model of least gap, and stop if the gap is small enough.
         is_last = iteration == iterations - 1
         if iteration % GAP_INTERVAL == 0 or is_last:
             gap = _gap(model, gradient(model), radius)
@@ -130,10 +129,10 @@ def _take_step(model: Floats, gradient: Floats, radius: float, smoothness: float
 
 
 def _gap(model: Floats, gradient: Floats, radius: float) -> float:
-    """Return an upper bound on how far a convex function at a model w is above its least value on a ball.
+    """Return an upper bound on the difference between a convex function at w and its least value on a ball.
 
-    For a function F and the ball of radius r around 0, the bound is ⟨∇F(w), w⟩ + r‖∇F(w)‖. It holds because a convex
-    function is nowhere below its tangent at w.
+    For a function F and the ball of radius r around 0, the bound is ⟨∇F(w), w⟩ + r‖∇F(w)‖. It is valid because a convex
+    function is nowhere below its tangent plane at w.
 
     Args:
         model: the model w in the ball, (d,), for d coordinates.

@@ -1,8 +1,8 @@
 """Handwritten digits split over clients with personal models w + θ_i: softmax regression on real records.
 
 In scikit-learn's file, the digits of one writer follow each other. A split into consecutive pieces (`consecutive`)
-therefore approximates a split by writer; the file does not name the writers. `by-label` gives each client about two of
-the ten digits. A client draws its batches from its own training records, with replacement.
+therefore approximates a split by writer; the file does not name the writers. `by-label` gives each client few of the
+ten digits. A client draws its batches from its own training records, with replacement.
 
 No bound of the paper applies. A client with fewer records than features can be fitted perfectly by weights that grow
 without limit, so that there is no optimum. The least loss is nevertheless bounded: it is at least 0 and at most
@@ -67,9 +67,8 @@ class PersonalizedDigits:
         """Check that every client has records to train on and to test on.
 
         Raises:
-            InvalidInput: there are too many clients, or the held-out share leaves no record on one side.
+            InvalidInput: a client has fewer than `LEAST_RECORDS` records, or none of them is held out.
         """
-        # A client needs at least four records, so that some are left for training and for testing.
         most = RECORDS // LEAST_RECORDS
         if self.clients > most:
             raise InvalidInput.at("/clients", "leave too few records to each", allowed=f"≤ {most}")
@@ -78,12 +77,12 @@ class PersonalizedDigits:
 
     @property
     def dealt(self) -> int:
-        """Number of records that each client gets, for training and for testing together."""
+        """Number of records of each client, for training and for testing together."""
         return RECORDS // self.clients
 
     @property
     def tested(self) -> int:
-        """Number of a client's records that are held out for testing."""
+        """Number of a client's records that are held out for testing; at least one record is left for training."""
         return min(round(self.held_out * self.dealt), self.dealt - 1)
 
     def build(self) -> Digits:
@@ -99,7 +98,7 @@ class Digits:
 
     Attributes:
         spec: the request: number of clients, split, and share of held-out records.
-        features: pixels of n training images of each of N clients, (N, n, 64).
+        features: pixels of n training images of each of N clients, standardised and of norm at most 1, (N, n, 64).
         labels: digits on the training images, (N, n).
         test_features: pixels of T held-out images of each client, (N, T, 64).
         test_labels: digits on the held-out images, (N, T).
@@ -127,7 +126,7 @@ class Digits:
 
     @property
     def objective(self) -> Objective:
-        """The kind of objective: `population`, which is here the training records of all clients."""
+        """Kind of the objective: `population`, which is here the training records of each client."""
         return "population"
 
     @property
@@ -183,9 +182,9 @@ class Digits:
         return np.asarray(sums.reshape(len(models), -1))
 
     def excess(self, models: Floats, shares: Floats) -> Floats:
-        """Return an upper bound on the weighted sum of the clients' excess risks: the sum of their training losses.
+        """Return an upper bound on the weighted sum of the clients' excess risks, the weighted sum of training losses.
 
-        The least value of the sum is unknown, but at least 0, so that the losses bound the excess.
+        The least loss of a client is unknown, but at least 0, so its training loss bounds its excess risk.
 
         Args:
             models: models of the N clients, (…, N, d), for d coordinates.
@@ -204,7 +203,7 @@ class Digits:
             models: model of each of N clients, (…, N, d), for d coordinates.
 
         Returns:
-            `test_error` and `test_accuracy`: shares of the images with a wrong and with the right digit, (…).
+            `test_error` and `test_accuracy`: fractions of the images that get a wrong and the right digit, (…).
         """
         outputs = np.matmul(self.test_features, _rows(models).swapaxes(-1, -2))
         is_correct = np.argmax(outputs, axis=-1) == self.test_labels
@@ -212,7 +211,7 @@ class Digits:
         return {"test_error": 1.0 - accuracy, "test_accuracy": accuracy}
 
     def facts(self) -> Mapping[str, float | int | str]:
-        """Return a description of the split."""
+        """Return the data set, loss, split, and numbers of records of a client, for the description of the problem."""
         return {
             "data_set": "digits",
             "loss": "softmax",
@@ -226,16 +225,15 @@ class Digits:
 def _build_problem(spec: PersonalizedDigits) -> Digits:
     """Split the digits over the clients, hold out the test records, and fit a model to each client.
 
-    The loss of the fitted models is an upper bound on the least loss. Since the least loss is at least 0, the mean of
-    this bound over the clients limits the uncertainty of the least loss, `optimum_gap`.
+    The least loss is between 0 and the loss of the fitted models. The mean of the latter over the clients is
+    `optimum_gap`. The last eight results are kept in memory.
 
     Args:
-        spec: number of clients, split, and numbers of records that a client is dealt and holds out.
+        spec: request with the number of clients, the split, and the share of held-out records.
 
     Returns:
-        The problem; the last eight results are kept.
+        The problem with the training and the test records of each client.
     """
-    # Order the records by the split, and give each client the next ones.
     features, labels = read_features("digits")
     order = np.arange(len(labels))
     if spec.split == "by-label":
@@ -243,7 +241,6 @@ def _build_problem(spec: PersonalizedDigits) -> Digits:
     used_records = order[: spec.clients * spec.dealt]
     records_of_clients = used_records.reshape(spec.clients, spec.dealt)
 
-    # Hold out random records of each client.
     generator = np.random.default_rng(np.random.SeedSequence(spec.seed))
     shuffled = generator.permuted(records_of_clients, axis=1)
     training = shuffled[:, spec.tested :]

@@ -51,7 +51,8 @@ class LinearFields:
         """Check the sizes, and that the spread of the clients' optimal models is 0 if there is a single client.
 
         Raises:
-            InvalidInput: at the field concerned.
+            InvalidInput: a size exceeds its limit, or there is a single client with a positive spread. The error names
+                the field.
         """
         for name, limit in (("clients", MOST_CLIENTS), ("dimension", MOST_DIMENSION)):
             if getattr(self, name) > limit:
@@ -67,19 +68,18 @@ class LinearFields:
         return np.arange(1.0, self.dimension + 1.0) ** -self.feature_decay
 
     def draw_optima(self) -> Floats:
-        """Draw the clients' optimal models in random directions, with exactly the requested norm and spread.
+        """Draw the clients' optimal models in random directions, with the requested norm and spread.
 
-        The mean of the optima has norm `optimum_norm`, and their root mean square distance from it is `optimum_spread`.
+        The mean of the optima has norm `optimum_norm`, and their root mean square distance from it is `optimum_spread`,
+        both up to rounding. The optima differ only in the last `personal_dimension` coordinates.
 
         Returns:
             An optimum for each of N clients, (N, d), for d coordinates.
         """
-        # The mean has a random direction and the requested norm.
         generator = population_generator(self.seed, 0)
         mean = generator.standard_normal(self.dimension)
         mean *= self.optimum_norm / np.linalg.norm(mean)
 
-        # The deviations have the mean 0 and the requested root mean square, and are 0 except in the last coordinates.
         deviations = np.zeros((self.clients, self.dimension))
         if self.optimum_spread > 0.0:
             own_dimension = self.personal_dimension or self.dimension

@@ -61,7 +61,7 @@ class PersonalizedProblem(Protocol):
 
     @property
     def objective(self) -> Objective:
-        """The kind of objective: `population`, since records are drawn from each client's distribution."""
+        """Kind of the objective: `population`, because records are drawn from each client's distribution."""
 
     @property
     def constants(self) -> PersonalizedConstants:
@@ -69,7 +69,7 @@ class PersonalizedProblem(Protocol):
 
     @property
     def optima(self) -> Floats:
-        """The minimiser v_i of each client's expected loss, (N, d)."""
+        """Minimiser v_i of each client's expected loss, (N, d)."""
 
     def records(self, generator: np.random.Generator, clients: Numbers, batch_size: int) -> Records:
         """Draw fresh records for several participating clients ("rows") at once.
@@ -119,4 +119,4 @@ class PersonalizedProblem(Protocol):
         """
 
     def facts(self) -> Mapping[str, float | int | str]:
-        """Return a description of the problem, without the constants."""
+        """Return the entries of the problem's description by name, without the constants."""

@@ -15,13 +15,13 @@ from epsilond.simulators.problems.populations import Draw, make_population
 from epsilond.simulators.problems.problem import Objective
 
 LARGEST_POPULATION = 400_000
-"""Numbers in the features of all distinct records; up to this size a problem is built within a second."""
+"""Largest number of entries in the features of all distinct records; such a problem is built within a second."""
 LARGEST_DATA = 10_000_000
-"""Records of all clients in one data set."""
+"""Largest number of records of all clients in one data set."""
 BUILT_KEPT = 32
-"""Built problems that stay in memory."""
+"""Number of problems that are kept in memory."""
 DEFAULT_POPULATION = 50
-"""Records of a client's population if the data set is drawn from it."""
+"""Number of records of a client's population if the data set is drawn from it."""
 MODEL_NORM = 0.5
 """Norm of the models that populations follow, in units of the smaller of the radius and 1."""
 
@@ -60,7 +60,7 @@ class Recipe:
 
     Attributes:
         loss: loss of a prediction for a target.
-        draw: function that draws records.
+        draw: function that draws records that follow a given model.
         strong_convexity: weight μ of the ridge term ½μ‖w‖².
     """
 
@@ -106,11 +106,11 @@ class Synthetic(ABC):
         return round(self.own_share * self.size)
 
     def check(self) -> None:
-        """Check the size of the data, and the size of the population if the objective is empirical.
+        """Check the size of the data and of the populations.
 
         Raises:
-            InvalidInput: the data is too large, or the objective is empirical and the population does not have
-                `samples_per_client` records.
+            InvalidInput: the data or the populations are too large, or the objective is empirical and the population
+                does not have `samples_per_client` records. The error lists all faults.
         """
         faults = []
         if self.objective == "empirical" and self.size != self.samples_per_client:
@@ -125,12 +125,12 @@ class Synthetic(ABC):
 
     @property
     def _is_too_large(self) -> bool:
-        """True if the features have too many entries: those of distinct records, or those of all clients."""
+        """True if the distinct records, or the array of all clients' records, have too many entries."""
         distinct = self.size + self.own * (self.clients - 1)
         if distinct * self.dimension > LARGEST_POPULATION:
             return True
-        # If clients have records of their own, the array of all clients repeats the shared records for each of them.
-        # It may be ten times as large as the distinct records.
+        # If clients have records of their own, the array of all clients repeats the shared records for each of them. It
+        # may have ten times as many entries.
         return self.own > 0 and self.size * self.clients * self.dimension > 10 * LARGEST_POPULATION
 
     def build(self) -> LinearModelProblem:
@@ -143,13 +143,13 @@ def _build_problem(spec: Synthetic) -> LinearModelProblem:
     """Draw the clients' records and build the learning problem; the last `BUILT_KEPT` results are kept.
 
     Args:
-        spec: specification of the problem: loss, clients, population, dimension, diameter of the domain and seed.
+        spec: request with the loss, clients, population, dimension, diameter of the domain and seed.
 
     Returns:
         A linear model on the drawn records, with its constants and its minimum.
     """
     recipe = spec.recipe()
-    # Keep the true model inside the domain, a ball of half the diameter.
+    # The models that records follow are inside the domain, a ball whose radius is half the diameter.
     model_norm = MODEL_NORM * min(1.0, 0.5 * spec.diameter)
     population = make_population(
         recipe.draw,

@@ -29,7 +29,7 @@ from epsilond.simulators.files.stack_overflow import (
 from epsilond.simulators.silos.personal_classifiers import ClassifiedRecords, ClassifiedUsers, Indices
 
 MOST_DOCUMENTS = 500
-"""Training documents of a user, at most."""
+"""Largest number of training documents of a user."""
 
 
 @functools.lru_cache(maxsize=1)
@@ -143,7 +143,6 @@ def _word_shares(documents: Sequence[TaggedText], word_columns: Mapping[str, int
     shares: list[float] = []
     row_starts = [0]  # start of each row in `columns` and `shares`, and the end of the last row
     for document in documents:
-        # Entries of the document's row, as the compressed sparse row format needs them.
         for word, times in Counter(document.words).items():
             if word in word_columns:
                 columns.append(word_columns[word])
@@ -154,7 +153,7 @@ def _word_shares(documents: Sequence[TaggedText], word_columns: Mapping[str, int
 
 
 def _bounds(sizes: Sequence[int]) -> Indices:
-    """Return the index of each user's first record, followed by the number of all records.
+    """Return the index of each user's first record in the table of all users, followed by the number of all records.
 
     Args:
         sizes: number of records of each user.

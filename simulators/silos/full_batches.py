@@ -10,8 +10,8 @@ from epsilond.simulators.silos.single_pass import Floats, LabelledRecords, Singl
 def balanced_schedule(machines: int, participants: int, rounds: int, generator: np.random.Generator) -> list[list[int]]:
     """Choose the machines of each round at random, so that their numbers of reports differ by at most one.
 
-    Machines take part in a random order, which is drawn anew after every machine has had its turn. If a turn ends
-    within a round, machines that are not yet in this round fill it, and the next order goes on without them.
+    Machines take part in passes. In each pass every machine takes part once, in a new random order. If a pass ends
+    within a round, machines of the next pass that are not yet in this round fill it.
 
     Args:
         machines: number M of machines.
@@ -25,16 +25,16 @@ def balanced_schedule(machines: int, participants: int, rounds: int, generator: 
     queue: list[int] = []
     schedule = []
     for _ in range(rounds):
-        # First take machines that still have to report in the current pass over all machines.
-        chosen = [queue.pop(0) for _ in range(min(participants, len(queue)))]
-        missing = participants - len(chosen)
-        # If they do not suffice, begin a new pass, with machines that are not in this round yet.
+        # First take machines that have not yet taken part in the current pass.
+        members = [queue.pop(0) for _ in range(min(participants, len(queue)))]
+        missing = participants - len(members)
+        # If they do not suffice, begin the next pass with machines that are not in this round yet.
         if missing:
-            unchosen = [machine for machine in generator.permutation(machines).tolist() if machine not in chosen]
-            added = unchosen[:missing]
-            chosen += added
-            queue = [machine for machine in generator.permutation(machines).tolist() if machine not in added]
-        schedule.append(chosen)
+            candidates = [machine for machine in generator.permutation(machines).tolist() if machine not in members]
+            new_members = candidates[:missing]
+            members += new_members
+            queue = [machine for machine in generator.permutation(machines).tolist() if machine not in new_members]
+        schedule.append(members)
     return schedule
 
 
@@ -50,8 +50,8 @@ def noisy_full_batches(
     """Run Algorithm 1 of Lowy and Razaviyayn with full batches once per step size, and return the mean models.
 
     In each round some machines report the mean gradient of all their records, with Gaussian noise. The server makes one
-    step along the mean of the reports, and projects the model onto the ball. Runs differ only in the step size; they
-    see the same machines and the same noise.
+    step against the mean of the reports, and projects the model onto the ball. Runs differ only in the step size; they
+    have the same machines and the same noise.
 
     Args:
         records: records of all machines, one machine after another.
@@ -68,14 +68,14 @@ def noisy_full_batches(
     size = len(records.labels) // settings.machines
     model = np.zeros((len(step_sizes), *shape), dtype=np.float32)
     total = np.zeros_like(model)
-    mean_std = np.float32(noise_std / np.sqrt(settings.participants))  # of the noise in the mean of the reports
-    for chosen in balanced_schedule(settings.machines, settings.participants, rounds, generator):
-        noise = mean_std * generator.standard_normal(shape, dtype=np.float32)
+    std_of_mean_noise = np.float32(noise_std / np.sqrt(settings.participants))
+    for members in balanced_schedule(settings.machines, settings.participants, rounds, generator):
+        noise = std_of_mean_noise * generator.standard_normal(shape, dtype=np.float32)
         gradient = np.repeat(noise[None], len(step_sizes), axis=0)
-        for machine in chosen:
+        for machine in members:
             rows = slice(machine * size, (machine + 1) * size)
             own_gradient = mean_gradients(model, records.features[rows], records.labels[rows])
-            gradient += own_gradient / np.float32(len(chosen))
+            gradient += own_gradient / np.float32(len(members))
         model = into_ball(model - step_sizes[:, None, None] * gradient, settings.radius)
         total += model
     return total / np.float32(rounds)

@@ -24,11 +24,11 @@ SMALLEST_GRADIENT: Final = 1e-12
 def heterogeneity_at_minimiser(silos: SiloRecords) -> float:
     """Compute the mean of the silos' squared gradient norms at the minimiser of their mean logistic loss.
 
-    It measures how much the silos' data differs: with equal data, all gradients vanish at the minimiser. Newton's
-    method finds the minimiser, from the model 0.
+    The result measures how much the silos' data differs. If all silos have the same data, it is 0. Newton's method,
+    from the model 0, finds the minimiser.
 
     Args:
-        silos: training records with targets ±1. If a hyperplane separates the targets, there is no minimiser.
+        silos: training records with targets ±1. If a hyperplane through 0 separates the targets, there is no minimiser.
 
     Returns:
         The mean square v*², in the squared unit of the loss over the squared unit of the model.
@@ -40,7 +40,6 @@ def heterogeneity_at_minimiser(silos: SiloRecords) -> float:
     for _ in range(MOST_STEPS):
         gradients = silo_gradients(silos, model)
         mean = gradients.mean(axis=0)
-        # At the minimiser the mean gradient is 0, up to rounding.
         if np.linalg.norm(mean) <= SMALLEST_GRADIENT:
             return float(np.mean(np.sum(gradients * gradients, axis=1)))
         model = model - np.linalg.solve(_mean_hessian(silos, model), mean)

@@ -44,7 +44,7 @@ class ClassifiedRecords:
     bounds: Indices
 
     def user(self, index: int) -> slice:
-        """Return which rows of the table are the records of one user.
+        """Return the rows of the table with the records of one user, as a slice.
 
         Args:
             index: number of the user, from 0.
@@ -79,10 +79,10 @@ class ClassifiedUsers:
 
     @functools.cached_property
     def products(self) -> tuple[tuple[Floats, Floats], ...]:
-        """Two matrices of inner products for each user with n training records and T test records.
+        """Two matrices of inner products of features for each user, with n training records and T test records.
 
-        The first, (n, n), has the products of the training records. The second, (T, n), has the products of the test
-        records with the training records. Personal models need no other facts about the features.
+        The first, (n, n), has the products of the training records with each other. The second, (T, n), has the
+        products of the test records with the training records. Personal models are computed from these products only.
         """
         pairs = []
         for index in range(self.count):
@@ -150,7 +150,6 @@ def draw_rounds(
     Returns:
         The participants of each round, with their batches.
     """
-    # The order of each user's batches in all its passes.
     orders = []
     for count in batches:
         orders_of_passes = [generator.permutation(count) for _ in range(passes)]
@@ -158,8 +157,9 @@ def draw_rounds(
     lengths = np.array([len(order) for order in orders])
     used = np.zeros(len(orders), dtype=np.int64)  # batches that each user has already trained on
     rounds = []
-    while len(waiting := np.flatnonzero(used < lengths)):
-        users = generator.choice(waiting, size=min(participants, len(waiting)), replace=False)
+    while np.any(used < lengths):
+        available = np.flatnonzero(used < lengths)
+        users = generator.choice(available, size=min(participants, len(available)), replace=False)
         next_batches = [orders[user][used[user]] for user in users]
         rounds.append(UserRound(users, np.array(next_batches, dtype=np.int64)))
         used[users] += 1
@@ -172,7 +172,7 @@ def train_classifiers(
     """Train shared and personal models, and return the accuracy on test records for each step size.
 
     The accuracy is the share of the records for which the class of the largest score is one of the record's classes.
-    All step sizes see the same batches and the same noise. A run that diverges has the accuracy 0.
+    Scores that are not finite count as errors. All step sizes have the same batches and the same noise.
 
     Args:
         users: the users and their records.
@@ -194,7 +194,7 @@ def train_classifiers(
     # Numbers of rounds after which the accuracy is measured.
     ends = [math.ceil(share * len(rounds)) for share in training.measured]
     accuracies = []
-    # The overflow of a run that diverges is no error.
+    # The numbers of a run that diverges may overflow, which is not an error.
     with np.errstate(over="ignore", invalid="ignore"):
         for start, end in pairwise([0, *ends]):
             for participation in rounds[start:end]:
@@ -207,22 +207,17 @@ class _ClassifierRuns:
     """Shared and personal models of one run for each of S step sizes.
 
     An axis of length S · classes has the classes of the first step size first. The noise of the shared models is the
-    same for all step sizes but for its scale. Its sum is therefore kept once, besides a model without noise for each
-    step size.
-
-    Args:
-        users: the users and their records.
-        training: settings of the run.
-        step_sizes: the larger of the step sizes of the shared and the personal models.
+    same for all step sizes, except for its scale. Its sum is therefore kept once, in addition to a model without noise
+    for each step size.
     """
 
     def __init__(self, users: ClassifiedUsers, training: ClassifierTraining, step_sizes: Sequence[float]) -> None:
         """Start all models at 0, for one training run per step size.
 
         Args:
-            users: records of all users.
+            users: the users and their records.
             training: settings that the runs share, such as the degree of personalisation.
-            step_sizes: the step size of each run, the larger of the steps of shared and personal model.
+            step_sizes: for each run, the larger of the step sizes of the shared and the personal models.
         """
         self._users = users
         self._training = training
@@ -253,7 +248,6 @@ class _ClassifierRuns:
             participation: users and batches of the round.
             generator: generator of the noise.
         """
-        # The records of all batches, one batch after another.
         size = self._training.batch_size
         bounds = self._users.training.bounds
         offsets = size * participation.batches  # first record of each user's batch among its records
@@ -261,7 +255,7 @@ class _ClassifierRuns:
         features = self._users.training.features[rows.ravel()]
         targets = self._users.training.targets[rows.ravel()] - np.float32(self._training.target_offset)
 
-        # Residuals of the shared and the personal models, and the norm of each user's gradient.
+        # Residuals of the sum of both models, and the norm of each user's gradient.
         residuals = self._shared_scores(features) - np.tile(targets, self._steps)
         norms = np.empty((len(rows), self._steps), dtype=np.float32)
         by_user = residuals.reshape(len(rows), size, -1)
@@ -270,7 +264,9 @@ class _ClassifierRuns:
             products_of_user, _ = self._users.products[user]
             products = products_of_user[batch]
             if self._has_personal:
-                np.subtract(own, self._personal_scores(user, products), out=own)  # changes `residuals` in place
+                np.subtract(
+                    own, self._negative_personal_scores(user, products), out=own
+                )  # changes `residuals` in place
                 first_row = bounds[user] + offset
                 self._residuals[first_row : first_row + size] += own
             # The squared norm of XᵀR is the sum of the entries of R times XXᵀR; rounding may make it negative.
@@ -294,19 +290,19 @@ class _ClassifierRuns:
         """
         training = self._training
         users, size, width = residuals.shape
-        # Clip, and divide by the number of records.
+        # Clip each user's gradient, and divide by the number of records in the round.
         divisors = np.maximum(1.0, norms / np.float32(training.clipping_norm))
         scales = 1.0 / (divisors * np.float32(size * users))
         residuals *= np.repeat(scales, self._classes, axis=1)[:, None, :]
         flat = residuals.reshape(-1, width)
         if isinstance(features, np.ndarray):
             self._learned -= (features.T @ flat) * self._shared_steps
-        else:  # only the models' rows of the words that occur change
+        else:  # update only the rows of the model for words that occur
             words = np.unique(features.indices)
             columns: Any = features
             self._learned[words] -= (columns[:, words].T @ flat) * self._shared_steps
 
-        # Noise of the mean of the users' gradients. The step sizes are applied to its sum later.
+        # Noise of the mean of the users' gradients. `_shared_scores` multiplies its sum by the step sizes.
         noise = generator.standard_normal(self._noise.shape, dtype=np.float32)
         noise_std = np.float32(training.noise_multiplier * training.clipping_norm / users)
         self._noise += noise * noise_std
@@ -326,7 +322,7 @@ class _ClassifierRuns:
         scores -= np.tile(features @ self._noise, self._steps) * self._shared_steps
         return scores
 
-    def _personal_scores(self, user: int, products: Floats) -> Floats:
+    def _negative_personal_scores(self, user: int, products: Floats) -> Floats:
         """Return the scores that a user's personal models give records for each class, with reversed sign.
 
         A personal model is a sum of the user's training records, weighted by their residuals. So its scores follow from
@@ -359,17 +355,16 @@ class _ClassifierRuns:
             scores = self._shared_scores(test.features[records])
             if self._has_personal:
                 _, test_products = self._users.products[user]
-                scores = scores - self._personal_scores(user, test_products)
+                scores = scores - self._negative_personal_scores(user, test_products)
             by_step = scores.reshape(-1, self._steps, self._classes)
             best = by_step.argmax(axis=2)
-            # A class is right if its target is positive. A run that diverged counts as wrong.
             correct = np.take_along_axis(test.targets[records], best, axis=1) > 0.0
             hits += np.sum(correct & np.isfinite(by_step).all(axis=2), axis=0)
         return hits / len(test.targets)
 
 
 def _dense(products: Any) -> Floats:
-    """Return a product of two matrices as a dense array, if it is dense or sparse."""
+    """Return a dense or sparse matrix as a dense array."""
     if isinstance(products, np.ndarray):
         return products
     dense: Floats = products.toarray()

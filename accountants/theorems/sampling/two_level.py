@@ -64,18 +64,17 @@ RECORDS_OF_A_CLIENT = Theorem(
 
 
 def clients_then_records(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee q δ(ε) of a record if its client is in a round with probability q.
+    """Return the guarantee q δ(ε) of a record whose client takes part in a round with probability q.
 
-    δ(ε) is the profile of the client's own mechanism for the record. The guarantee is attained if the observer sees
-    which clients take part.
+    δ(ε) is the privacy profile of the client's own mechanism for the record. The guarantee is attained if the observer
+    sees which clients take part.
 
     Args:
         spec: specification of the subsampled mechanism.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee. It is a refusal, which says why the theorem does not apply, if clients are not drawn or records
-        not protected.
+        The guarantee. If no clients are drawn, or if no record is protected, a refusal with the reason.
     """
     if case.setting.unit != "record" or drawn_level(spec, "record") != "clients":
         return Refusal(CLIENTS_THEN_RECORDS, "the batch is not one of clients where a record is protected")
@@ -85,17 +84,15 @@ def clients_then_records(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 def visible_selection(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee q δ(ε) of a client that is drawn with probability q, if the observer sees who is drawn.
 
-    δ(ε) is the profile of the mechanism for a client that is drawn. The output does not depend on any other client.
+    δ(ε) is the privacy profile of the mechanism for a client that is drawn.
 
     Args:
         spec: specification of the subsampled mechanism.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee. It is a refusal, which says why the theorem does not apply, for other units, observers and
-        relations.
+        The guarantee; a refusal with the reason for other units, observers and relations.
     """
-    # The cases to which the theorem does not apply.
     if case.setting.unit != "client" or drawn_level(spec, "client") != "clients":
         return Refusal(VISIBLE_SELECTION, "the batch is not one of clients where a client is protected")
     if not observes_draw(spec, case.setting):
@@ -112,7 +109,7 @@ def visible_selection(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
 
 def _thinned_guarantee(theorem: Theorem, spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee (ε, q δ(ε)) of a mechanism that runs on drawn clients, or a refusal.
+    """Return the guarantee (ε, q δ(ε)) of a mechanism that runs on drawn clients.
 
     q is the probability that a client is drawn, and δ the profile of the mechanism for a drawn client. If the observer
     sees who is drawn, neighbours attain the guarantee, and it has lower bounds too.
@@ -123,7 +120,7 @@ def _thinned_guarantee(theorem: Theorem, spec: Subsampled, case: Case) -> Guaran
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee. It is a refusal, which says why the theorem does not apply, for samplings that are not covered.
+        The guarantee; a refusal with the reason for samplings that are not covered.
     """
     if spec.sampling == "with-replacement":
         return Refusal(theorem, "a client drawn twice takes part twice, which is not covered")
@@ -142,7 +139,7 @@ def _thinned_guarantee(theorem: Theorem, spec: Subsampled, case: Case) -> Guaran
     inner = case.account(drawn_mechanism(spec, case.setting), case.setting)
     rate = spec.inclusion_probability
     upper = thin(inner.curve.upper, rate)
-    # A spec without a level has no lower bounds, because a draw of records may protect better.
+    # Without a stated level, records may be drawn in place of clients, which may protect better than the bound.
     is_attained = spec.level == "clients" and observes_draw(spec, case.setting)
     attained_pairs: tuple[Pair, ...] = ()
     if is_attained and inner.curve.tight:
@@ -158,19 +155,18 @@ def _thinned_guarantee(theorem: Theorem, spec: Subsampled, case: Case) -> Guaran
 
 
 def records_of_a_client(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of a client that samples its own records, without amplification; or a refusal.
+    """Return the guarantee of a client that samples among its own records. The sampling does not amplify it.
 
-    The guarantee for using all records of the client remains an upper bound.
+    The guarantee for all records of the client is an upper bound.
 
     Args:
         spec: specification of the subsampled mechanism.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee, without lower bounds. It is a refusal, which says why the theorem does not apply, unless clients
-        are protected and each one samples among its own records only.
+        The guarantee, without lower bounds. Unless clients are protected and each samples among its own records only, a
+        refusal with the reason.
     """
-    # The cases to which the theorem does not apply.
     if case.setting.unit != "client" or drawn_level(spec, "client") != "records":
         return Refusal(RECORDS_OF_A_CLIENT, "the batch is not one of records where a client is protected")
     if spec.records_of_one_client is not None:
@@ -182,7 +178,6 @@ def records_of_a_client(spec: Subsampled, case: Case) -> Guarantee | Refusal:
             RECORDS_OF_A_CLIENT,
             "records of all clients are drawn together: without the client others are drawn, or one counts repeatedly",
         )
-    # The guarantee for all records of the client.
     inner = case.account(of_records(spec.mechanism), case.setting)
     step = RECORDS_OF_A_CLIENT.because(inner.derivation, sampling=spec.sampling)
     return Guarantee(setting=case.setting, curve=Curve(inner.curve.upper), derivation=step, declared=inner.declared)

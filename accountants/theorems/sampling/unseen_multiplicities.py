@@ -60,10 +60,10 @@ UNSEEN_MULTIPLICITIES = Theorem(
 def unseen_multiplicities_pair(drawn: Multiplicities, shift: float, relation: Relation) -> Pair | None:
     """Return two distributions that dominate a Gaussian noisy sum over a batch drawn with replacement.
 
-    Dominating means that their hockey-stick divergence bounds δ. A record may be drawn several times; the number is its
-    multiplicity. The observer does not see it, which lowers δ. Under replace-one, two contributions are at most twice
-    the norm of a contribution apart. Under zero-out-one, the zeroed record is at most one norm from every other
-    contribution, so the two directions differ.
+    Dominating means that their hockey-stick divergence bounds δ. A record may be drawn several times. The observer does
+    not see how often, which lowers δ. Under replace-one, two contributions are at most twice the norm of a contribution
+    apart. Under zero-out-one, the zeroed record is at most one norm from every other contribution, so the two
+    directions differ.
 
     Args:
         drawn: distribution of the number of times that the record is drawn.
@@ -71,8 +71,8 @@ def unseen_multiplicities_pair(drawn: Multiplicities, shift: float, relation: Re
         relation: replace-one or zero-out-one.
 
     Returns:
-        The pair, or None if the record is always drawn, or the probabilities of the multiplicities are not known within
-        `MOST_ERROR`.
+        The pair. None if the record is always drawn, or if the probabilities of the numbers of draws are not known
+        within `MOST_ERROR`.
     """
     is_always_drawn = drawn.rate >= 1.0
     if is_always_drawn or drawn.accuracy >= MOST_ERROR:
@@ -82,8 +82,8 @@ def unseen_multiplicities_pair(drawn: Multiplicities, shift: float, relation: Re
         profile = BoundProfile(_bound(drawn, 2.0 * shift, 2.0 * shift))
         return Pair(profile, profile)
 
-    # The probability of not being drawn, rounded down, which raises the bound. The error of the exponent is up to
-    # `accuracy`.
+    # A smaller probability of not being drawn raises the bound, so it is rounded down. Its logarithm has an error of up
+    # to `accuracy`.
     absent = math.exp(drawn.log_absent) * (1.0 - 2.0 * drawn.accuracy - 16 * UNIT_ROUNDOFF)
     forward = ZeroedDrawsBound(_bound(drawn, 2.0 * shift, shift), absent)
     backward = _bound(drawn, shift, shift)
@@ -102,11 +102,10 @@ def _bound(drawn: Multiplicities, from_others: float, from_replacement: float) -
         The bound, as a function of ε that is evaluated later.
     """
     probability_of = dict(zip(drawn.most, larger_multiplicities(drawn), strict=True))
-    # Leave out the numbers of probability 0, which have no logarithm.
     possible = {times: probability for times, probability in probability_of.items() if probability > 0.0}
     log_probabilities = [math.log(probability) for probability in possible.values()]
     shifts = [from_others * times * (1.0 + 4 * UNIT_ROUNDOFF) for times in possible]
-    # Factors round up by more than the errors. `log_rest` is for the multiplicities that were left out as negligible.
+    # The factors exceed the rounding errors. `log_rest` bounds the numbers of draws that were left out as negligible.
     return DrawnSumBound(
         rate=drawn.rate * (1.0 + 32 * UNIT_ROUNDOFF),
         log_probabilities=tuple(log_probabilities),

@@ -71,17 +71,16 @@ def with_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of a noisy sum under sampling with replacement.
 
     The bound is Theorem 10 of Balle, Barthe and Gaboardi 2018. For Gaussian noise the bound of `unseen_multiplicities`
-    replaces it, also where batches are composed, because it is nowhere larger for one batch. If a record is hardly ever
-    drawn twice, its table raises a composed ε by up to a relative 3e-5 in tests. Lower bounds come from examples of
-    neighbouring data sets.
+    replaces it, which is nowhere larger for one batch. For composed batches, the table of the latter may raise ε: by up
+    to a relative 3e-5 in tests, if a record is hardly ever drawn twice. Lower bounds come from examples of neighbouring
+    data sets.
 
     Args:
         spec: the subsampled mechanism.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee. It is a refusal, which says why the theorem does not apply, for other draws and mechanisms, and
-        if a record is drawn too often.
+        The guarantee; a refusal with the reason for other draws and mechanisms, and if a record is drawn too often.
     """
     if refusal := reject_other_draw("with-replacement", WITH_REPLACEMENT, spec, case):
         return refusal
@@ -95,7 +94,7 @@ def with_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     if drawn is None:
         return Refusal(WITH_REPLACEMENT, f"a record is drawn more than {MOST_DRAWS:g} times on average")
 
-    # The replace-one guarantee of Theorem 10, at most that of a record that is drawn every time.
+    # The guarantee of Theorem 10 for replace-one. The record that all draws draw gives another upper bound.
     relation = case.setting.relation
     replace_one = Setting(relation="replace-one", unit=case.setting.unit, observer=case.setting.observer)
     inner = case.account(spec.mechanism, replace_one)
@@ -103,7 +102,7 @@ def with_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     upper = replace(dominating_pair(spec.mechanism, drawn), below=public)
     guarantee = amplified_guarantee(inner, Curve(upper, ()), WITH_REPLACEMENT, spec)
 
-    # Lower bounds from concrete neighbours.
+    # Lower bounds.
     if relation == "zero-out-one":
         finer = multiplicities(batch_size, population, single_groups=MOST_GROUPS)
         instances = zeroed_pairs(finer or drawn, contribution)
@@ -129,7 +128,6 @@ def public_draws_pair(mechanism: Spec, draws: int, relation: Relation) -> Pair:
         The pair of two distributions of the noise, shifted against each other by K changes of a contribution, rounded
         up.
     """
-    # Integer noise, and then Gaussian or Laplace noise, each shifted by K changes of a contribution.
     primitive = mechanism.primitive
     if isinstance(primitive, NoisyIntegers):
         noise = GeometricProfile(primitive.decay_rate, draws * math.floor(primitive.shift.l1))
@@ -147,9 +145,9 @@ def _tighten_for_gaussian_noise(
 ) -> Guarantee:
     """Return the guarantee of sampling with replacement with a smaller bound for Gaussian noise; otherwise unchanged.
 
-    The smaller bound is `unseen_multiplicities_pair`, which hides how often the record is drawn. A record that is drawn
-    at most once has no such number to hide. Under replace-one both bounds are then the same, and that of Theorem 10 is
-    kept, because its composition needs no table.
+    The smaller bound is `unseen_multiplicities_pair`, which hides how often the record is drawn. If a record is drawn
+    at most once, both bounds are the same under replace-one. That of Theorem 10 is then kept, because its composition
+    needs no table.
 
     Args:
         guarantee: the guarantee of Theorem 10 of Balle, Barthe and Gaboardi 2018, for the requested relation.
@@ -157,12 +155,11 @@ def _tighten_for_gaussian_noise(
         contribution: noise, and shift by one contribution.
 
     Returns:
-        The guarantee with the smaller bound where it is known, and with the same lower bounds.
+        The guarantee with the smaller bound, if it is known, and with the same lower bounds.
     """
     has_equal_bounds = drawn.most == (1,) and guarantee.setting.relation == "replace-one"
     if contribution.noise.kind != "gaussian" or has_equal_bounds:
         return guarantee
-    # The smaller bound, if it is known.
     pair = unseen_multiplicities_pair(drawn, contribution.shift, guarantee.setting.relation)
     if pair is None:
         return guarantee
@@ -174,9 +171,9 @@ def _tighten_for_gaussian_noise(
 def dominating_pair(mechanism: Spec, drawn: Multiplicities) -> Pair:
     """Return two distributions that dominate a noisy sum under sampling with replacement.
 
-    Dominating means that their hockey-stick divergence bounds δ. For Gaussian noise the pair is
-    an exact mixture over the number of times that the record is drawn. This needs accurate probabilities (error below
-    `MOST_ERROR`), and a record that may be absent.
+    Dominating means that their hockey-stick divergence bounds δ. For Gaussian noise the pair is a mixture over the
+    number of times that the record is drawn. This requires probabilities with an error below `MOST_ERROR`, and a record
+    that may be absent.
 
     Args:
         mechanism: specification of a mechanism that has a `noise_of_contribution`.
@@ -185,7 +182,7 @@ def dominating_pair(mechanism: Spec, drawn: Multiplicities) -> Pair:
     Returns:
         The pair, with the same privacy profile in both directions.
     """
-    # An upper bound on the log probability of the numbers of draws that are left out.
+    # The log probability of the numbers of draws that are left out, rounded up.
     log_rest = NEGLIGIBLE_LOG_WEIGHT + 1.0 if drawn.rate < 1.0 else -math.inf
     groups = group_profiles(mechanism, drawn.most)
     rate = drawn.rate * (1.0 + 32 * UNIT_ROUNDOFF)  # rounded up, which raises the profile
@@ -196,9 +193,9 @@ def dominating_pair(mechanism: Spec, drawn: Multiplicities) -> Pair:
 
 
 def group_profiles(mechanism: Spec, counts: Sequence[int]) -> GroupProfiles:
-    """Return the privacy profile of replacing a record that counts k times in a noisy sum, for each k.
+    """Return the privacy profile of replacing a record that is drawn k times for a noisy sum, for each k.
 
-    A record counts k times if it is drawn k times. Replacing it then moves the sum by k times the sensitivity.
+    Replacing it moves the sum by k times the sensitivity.
 
     Args:
         mechanism: specification of a mechanism that has a `noise_of_contribution`.

@@ -99,7 +99,7 @@ def _log_terms(epsilon: FloatArray, shift: FloatArray, rate: float, absent: floa
     Returns:
         Three arrays: log Φ(2s − c), log Φ(s − c) and log Φ(−c).
     """
-    # The root ϱ, then log ω, where log(1 + ϱ) − log 2 = log(1 + (ϱ − 1)/2). At the output c, log ω = cs − s²/2.
+    # log(1 + ϱ) − log 2 = log(1 + (ϱ − 1)/2), which is accurate for ϱ near 1. At the output c, log ω = cs − s²/2.
     root = np.sqrt(1.0 + 4.0 * (absent / rate) * np.exp(-shift * shift - epsilon) * -np.expm1(-epsilon))
     log_omega = shift * shift + epsilon + np.log1p(0.5 * (root - 1.0))
     threshold = log_omega / shift + 0.5 * shift
@@ -110,8 +110,10 @@ def _log_divergence(epsilon: FloatArray, shift: FloatArray, rate: float, absent:
     """Enclose log δ(ε) of (1 − q) N(0, 1) + q N(2s, 1) against (1 − q) N(0, 1) + q N(s, 1).
 
     Let α = e^ε, and c the output at which the privacy loss is ε (`_log_terms`). Then
-    δ = q (Φ(2s − c) − α Φ(s − c) − (1 − q)(α − 1)/q Φ(−c)). The error of c has an effect of second order, far below
-    the slack.
+
+        δ = q (Φ(2s − c) − α Φ(s − c) − (1 − q)(α − 1)/q Φ(−c)).
+
+    The error of c has an effect of second order, far below the slack.
 
     Args:
         epsilon: array of values of ε ≥ 0, in nats.
@@ -125,12 +127,12 @@ def _log_divergence(epsilon: FloatArray, shift: FloatArray, rate: float, absent:
     with_record, zeroed, without = _log_terms(epsilon, shift, rate, absent)
     slack = _ACCURACY * (1.0 + np.abs(without) + shift * shift + epsilon)  # error of each logarithm
 
-    # The two subtracted terms together.
+    # The sum of the two subtracted terms.
     with np.errstate(divide="ignore"):
         log_excess = epsilon + np.log(-np.expm1(-epsilon)) + math.log(absent / rate)
     subtracted = np.logaddexp(zeroed + epsilon, without + log_excess)
 
-    # The minimum keeps the difference from being negative.
+    # The minima keep the differences from being negative.
     larger, smaller = with_record + slack, with_record - slack
     upper = log_difference(larger, np.minimum(subtracted - slack, larger))
     lower = log_difference(smaller, np.minimum(subtracted + slack, smaller))
@@ -216,11 +218,11 @@ def zeroed_pair(shift: float, share: Share) -> Pair:
 class ZeroedDrawsBound(Bound):
     """The smaller of two bounds on δ(ε) for sampling with replacement under zero-out-one, for Gaussian noise.
 
-    It is for the direction from the record to the zeroed one. The first bound reveals the number k of times that the
-    record is drawn. The second one hides it in part (`unseen_multiplicities.py`).
+    They are for the direction from the data set with the record to that with the zeroed record. The first bound reveals
+    the number k of times that the record is drawn. The second one hides it in part (`unseen_multiplicities.py`).
 
     Attributes:
-        unseen: the bound that reveals k in part.
+        unseen: the bound that hides k in part.
         absent: 1 − η, the probability that the record is not drawn.
     """
 
@@ -253,8 +255,8 @@ class ZeroedDrawsBound(Bound):
         """Enclose the log of a bound on δ(ε) that reveals the number k of times that the record is drawn.
 
         Let w_k be the probability of k, and η that of k > 0. Let δ_k be the δ of a record that is in the batch with
-        probability η, and then shifts the sum by k s. The bound is Σ_k w_k/η δ_k(ε), plus the probability of the k that
-        are left out.
+        probability η, and then has a contribution of norm ks. The bound is Σ_k w_k/η δ_k(ε), plus the probability of
+        the k that are left out.
 
         Args:
             epsilon: array of values of ε ≥ 0, in nats.
@@ -262,14 +264,13 @@ class ZeroedDrawsBound(Bound):
         Returns:
             Lower and upper bounds on the natural logarithm, one for each ε.
         """
-        # A row for each k and a column for each ε.
+        # The arrays have a row for each k and a column for each ε.
         unseen = self.unseen
         shifts = np.asarray(unseen.replaced_shifts)[:, None]
         log_rate = math.log(unseen.rate)
         log_weights = np.asarray(unseen.log_weights)[:, None] - log_rate
         lower, upper = _log_divergence(epsilon[None, :], shifts, unseen.rate, self.absent)
 
-        # The sum over k, with the error of its terms.
         slack = unseen.accuracy + 64 * UNIT_ROUNDOFF * (1.0 + abs(log_rate) + len(unseen.log_weights))
         log_lower = np.logaddexp.reduce(lower + log_weights, axis=0) - slack
         log_listed = np.logaddexp.reduce(upper + log_weights, axis=0) + slack
@@ -278,11 +279,11 @@ class ZeroedDrawsBound(Bound):
 
     @property
     def negligible_from(self) -> float:
-        """An ε from which on the bound is negligible, as for the bound that reveals k in part."""
+        """The ε from which on the bound that hides k in part, and so the smaller bound, is negligible."""
         return self.unseen.negligible_from
 
     def corners(self, end: float) -> FloatArray:
-        """Return the ε of the entries of the table of tails, as for the bound that reveals k in part."""
+        """Return the ε of the entries of the table of tails, as for the bound that hides k in part."""
         return self.unseen.corners(end)
 
 

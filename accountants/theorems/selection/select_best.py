@@ -43,7 +43,7 @@ _LARGEST_EPSILON = 600.0
 
 
 def runs_distribution(repetitions: Repetitions) -> RunsDistribution:
-    """Return the distribution of the number of runs, which is Poisson or truncated negative binomial."""
+    """Return the distribution of the number of runs: Poisson, or negative binomial and at least 1."""
     if isinstance(repetitions, PoissonRepetitions):
         return RunsDistribution(repetitions.mean, math.inf)
     return RunsDistribution(repetitions.mean, repetitions.shape, repetitions.odds)
@@ -52,7 +52,8 @@ def runs_distribution(repetitions: Repetitions) -> RunsDistribution:
 def epsilon_grid(base: Pair) -> FloatArray:
     """Return the values of ε at which a privacy profile is evaluated, increasing from 0 and dense near 0.
 
-    The last one is the ε at which δ is 1e-20, or the first larger δ of `_LOG_DELTAS` that some ε attains.
+    The last one is the ε at which δ is 1e-20 or, if no ε has this δ, the next δ of `_LOG_DELTAS`. It is at most
+    `_LARGEST_EPSILON`.
 
     Args:
         base: dominating pair of one run, two distributions with a hockey-stick divergence that bounds δ.
@@ -60,10 +61,9 @@ def epsilon_grid(base: Pair) -> FloatArray:
     Returns:
         An array of `_GRID_POINTS` + 1 values, in nats.
     """
-    # The ε that the largest δ of interest needs, between a smallest and a largest limit of the grid.
     epsilons = (base.upper_epsilon(log_delta) for log_delta in _LOG_DELTAS)
-    first_finite = next((epsilon for epsilon in epsilons if epsilon < math.inf), 1.0)
-    smallest_last = 1e-6
+    first_finite = next((epsilon for epsilon in epsilons if epsilon < math.inf), 1.0)  # 1 if no δ is attained
+    smallest_last = 1e-6  # any positive number keeps the grid increasing
     last = min(max(first_finite, smallest_last), _LARGEST_EPSILON)
 
     # The power 1.5 makes the grid dense near 0.
@@ -85,18 +85,16 @@ def selected_pair(base: Pair, runs: RunsDistribution) -> Pair:
         The dominating pair of the best run, in both directions.
     """
     epsilons = epsilon_grid(base)
-    # Bound the privacy loss that the choice adds, in each direction of the pair.
+    # The privacy loss that the choice adds, in each direction of the pair.
     gains = [SelectionGain(runs, base.forward, base.backward, epsilons)]
     if not base.symmetric:
         gains.append(SelectionGain(runs, base.backward, base.forward, epsilons))
     loss = max(gain.supremum(1.0, 1.0) for gain in gains)
     pairs = [_profile_bound(base, runs, loss, epsilons)]
-    # The second bound, from Rényi divergences.
     bounds = bounds_at(ORDERS, lambda order: selected_renyi(base, runs, gains, order))
     if bounds.orders:
         formula = BestOfRunsRenyi(base, runs, tuple(gains), loss, bounds)
         pairs.append(replace(renyi_pair(bounds), formula=formula))
-    # The third bound, for a run that is purely private.
     if base.plateau is not None and base.plateau.delta == 0:
         pairs.append(approximate_pair(selected_pure_epsilon(base.plateau.epsilon, runs, loss), 0.0))
     return least_of(pairs)
@@ -105,8 +103,8 @@ def selected_pair(base: Pair, runs: RunsDistribution) -> Pair:
 def _profile_bound(base: Pair, runs: RunsDistribution, loss: float, epsilons: FloatArray) -> Pair:
     """Return a bound on δ of the best of a random number of runs, by the privacy profile of one run.
 
-    K is the random number of runs, δ the profile of one run, and H the privacy loss that choosing the best run adds.
-    The bound is δ'(ε + H) = E[K] δ(ε).
+    The bound is δ'(ε + H) = E[K] δ(ε), where K is the random number of runs, δ the profile of one run, and H the
+    privacy loss that choosing the best run adds.
 
     Args:
         base: dominating pair of one run.
@@ -117,13 +115,13 @@ def _profile_bound(base: Pair, runs: RunsDistribution, loss: float, epsilons: Fl
     Returns:
         A pair of distributions with this profile, which is an upper bound in both directions.
     """
-    # Multiply δ by the mean number of runs, and round up in proportion to the logarithms.
+    # δ times the mean number of runs, rounded up in proportion to its logarithm.
     log_deltas = base.log_delta(epsilons).upper + math.log(runs.mean)
     magnitudes = np.abs(np.where(np.isneginf(log_deltas), 0.0, log_deltas))
     slack = 8 * UNIT_ROUNDOFF * (1.0 + magnitudes)
     selected_log_deltas = np.minimum(log_deltas + slack, 0.0)
 
-    # Move each ε up by the added loss, rounded up too.
+    # ε plus the added loss, rounded up.
     selected_epsilons = (epsilons + loss) * (1.0 + 2 * UNIT_ROUNDOFF)
     points = map(ProfilePoint, selected_epsilons.tolist(), selected_log_deltas.tolist())
     return points_pair(list(points))
@@ -258,9 +256,9 @@ def select_best(spec: SelectBest, case: Case) -> Guarantee:
     """Return the guarantee of running a mechanism a random number of times and publishing the best output only.
 
     There are two kinds of lower bounds. If all outputs are equally good, the best output is distributed like any of
-    them. The bounds of one run are then reduced by the probability that there is a run. If outputs with a large or a
-    small privacy loss are better, the bounds are those of `attained_selection_pairs`. A number of runs that is always 1
-    adds nothing.
+    them. The bounds on δ of one run are then multiplied by the probability that there is a run. If outputs with a large
+    or a small privacy loss are better, the bounds are those of `attained_selection_pairs`. If the number of runs is
+    always 1, the guarantee is that of one run.
 
     Args:
         spec: the runs, and the distribution of their number.
@@ -279,12 +277,12 @@ def select_best(spec: SelectBest, case: Case) -> Guarantee:
     if runs.mean == 1.0 and not is_poisson:
         return replace(inner, derivation=step, declared=declared)
 
-    # The probability that there is a run, rounded down. Only a Poisson number may be 0.
+    # The probability that there is a run. Only a Poisson number may be 0.
     run_probability = 1.0
     if is_poisson:
-        run_probability = -math.expm1(-runs.mean) * (1.0 - 4 * UNIT_ROUNDOFF)  # more than the rounding error
+        run_probability = -math.expm1(-runs.mean) * (1.0 - 4 * UNIT_ROUNDOFF)  # rounded down
 
-    # Lower bounds from the attained pairs (witnesses) of one run.
+    # Lower bounds from pairs that one run attains, its witnesses.
     upper = selected_pair(inner.curve.upper, runs)
     witnesses: tuple[Pair, ...] = ()
     if run_probability > 0.0:

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 _DEEPEST, _DEEP = -720.0, -80.0
 """log δ at which a table ends (δ of about 1e-313), and log δ below which rows are sparse."""
 _MOST_ROWS, _MOST_STALLED = 1200, 12
-"""Largest number of rows of a table, and of consecutive rows without a fall of δ before the table ends."""
+"""Largest number of rows of a table, and of consecutive rows in which δ hardly falls before the table ends."""
 _FURTHEST_ROW = 1e9
 """Largest ε of a row, in nats."""
 _FURTHEST, _NOTHING = 700.0, -1e300
-"""Largest loss of a pair in nats that is searched for, and a log δ below that of every double."""
+"""Largest privacy loss that is searched for, in nats, and a log δ below that of every double."""
 
 
 class ScaledBound(Bound):
@@ -83,17 +83,17 @@ class ScaledBound(Bound):
         return self.log_bound(epsilon).upper
 
     def rows(self) -> Rows | None:
-        """Return increasing ε with upper bounds on log δ, for a table.
+        """Return increasing values of ε with upper bounds on log δ, the rows of a table.
 
         Returns:
-            The rows, or None if evaluating many ε at once is not cheaper.
+            The rows; None if evaluating many ε at once is not cheaper than one by one.
         """
         return None
 
     def sequential_upper(self) -> Callable[[float], float]:
-        """Return `upper` as a function for calls with increasing ε.
+        """Return a function that computes `upper` for calls with increasing ε.
 
-        A subclass may start the search at each ε from the result at the previous one, which is cheaper.
+        A subclass may start its search at each ε from the result at the previous one, which is cheaper.
 
         Returns:
             A function from ε in nats to an upper bound on log δ(ε).
@@ -117,7 +117,7 @@ class PairBound(ScaledBound):
 
     @cached_property
     def largest_loss(self) -> float:
-        """Least ε with a certified δ of zero, so that no rounding of δ counts as an infinite loss."""
+        """Least ε at which δ is proved to be 0; math.inf if it is positive at an ε of 700 nats."""
         if self.pair.log_delta_bounds(_FURTHEST).upper > -math.inf:
             return math.inf
         return upper_epsilon(lambda epsilon: self.pair.log_delta_bounds(epsilon).upper, _NOTHING)
@@ -142,7 +142,7 @@ class ScaledProfile(BoundProfile):
 
     @property
     def lossy(self) -> bool:
-        """True if δ at ε = 0 of the bounded mechanism is known to be above 0."""
+        """True if δ of the bounded mechanism at ε = 0 is known to be above 0."""
         return self.bound.lossy
 
     def guess(self, log_delta: float) -> Guess:
@@ -163,14 +163,12 @@ class ScaledProfile(BoundProfile):
     def _table(self) -> PiecewiseTails:
         """Upper bounds on δ at increasing ε, as a table that is convex in e^ε.
 
-        Some bounds evaluate many ε at once, which is cheaper; others are evaluated one by one. The last entry has
-        δ = 0, if such an ε is known.
+        If an ε with δ = 0 is known, it is the last entry.
         """
         rows = self.bound.rows()
-        if rows is None:  # one by one
+        if rows is None:  # evaluate ε one by one
             epsilon, log_delta = np.asarray(list(self._rows())).T
             return tabulate(epsilon, log_delta)
-        # From the largest loss on, δ is 0.
         largest_loss = self.bound.largest_loss
         is_inside = rows.epsilon < largest_loss
         epsilon, log_delta = rows.epsilon[is_inside], rows.log_value[is_inside]
@@ -181,8 +179,9 @@ class ScaledProfile(BoundProfile):
     def _rows(self) -> Iterator[tuple[float, float]]:
         """Yield increasing ε with upper bounds on log δ, the entries (rows) of a table.
 
-        Each step in ε is predicted from the previous one, so that log δ falls by about `_planned_fall`. The rows end at
-        δ = 1e-312, at the ε from which δ is zero, or at one from which it no longer falls.
+        Each step in ε is predicted from the previous one, so that log δ falls by about `_planned_fall`. The rows end
+        where log δ reaches `_DEEPEST`, δ is zero, or δ has hardly fallen in `_MOST_STALLED` rows. There are at most
+        about `_MOST_ROWS`.
 
         Yields:
             Pairs of ε in nats and an upper bound on log δ, beginning with ε = 0.
@@ -199,7 +198,7 @@ class ScaledProfile(BoundProfile):
         step = 0.1 * math.exp(at_zero)
         stalled_rows = 0
         for _ in range(_MOST_ROWS):
-            # Few rows suffice where δ is negligible.
+            # Where δ is negligible, few rows suffice: steps of at least 5 % of ε.
             if log_delta < _DEEP:
                 step = max(step, 0.05 * epsilon)
             next_epsilon = epsilon + step
@@ -208,7 +207,6 @@ class ScaledProfile(BoundProfile):
             next_log_delta = upper(next_epsilon)
             yield next_epsilon, next_log_delta
 
-            # The table ends where δ is below every double, or no longer falls.
             fall = log_delta - next_log_delta
             planned_fall = _planned_fall(log_delta, at_zero)
             has_stalled = fall < 0.1 * planned_fall
@@ -224,8 +222,8 @@ class ScaledProfile(BoundProfile):
 def _step_factor(fall: float, planned_fall: float) -> float:
     """Return the factor by which the step in ε changes, so that log δ falls by about the planned amount.
 
-    If log δ falls too fast, the step shrinks, and otherwise it grows. A fall that is nearly zero, or very large,
-    predicts little, so the factor is limited.
+    If log δ falls too fast, the step shrinks, and otherwise it grows. A very small or large fall is a poor prediction,
+    so the factor is limited.
 
     Args:
         fall: decrease of log δ in the previous step; it may be 0.
@@ -240,9 +238,9 @@ def _step_factor(fall: float, planned_fall: float) -> float:
 
 
 def _planned_fall(log_delta: float, largest: float) -> float:
-    """Return by how much log δ should fall from one entry of a table of bounds to the next.
+    """Return by how much log δ should fall from one row of a table of bounds to the next.
 
-    An entry (row) is an ε with an upper bound on log δ. Linear interpolation between rows raises log δ by about
+    A row is an ε with an upper bound on log δ. Linear interpolation of δ between rows raises log δ by up to about
     fall²/8. So larger δ, which matter most, get smaller falls.
 
     Args:
@@ -273,10 +271,8 @@ def _normal_guess(at_zero: float, log_delta: float) -> Guess | None:
     Returns:
         The ε and the steepness of log δ there, in nats per nat; None if the normal distributions give no estimate.
     """
-    # A δ(0) of nearly 1 determines μ only roughly.
-    if not log_delta < at_zero < -1e-3:
+    if not log_delta < at_zero < -1e-3:  # a δ(0) of nearly 1 determines μ only roughly
         return None
-    # The parameter μ with 2Φ(μ/2) − 1 = δ(0).
     mu = 2.0 * float(ndtri(0.5 + 0.5 * math.exp(at_zero)))
     if mu <= 0.0:
         return None

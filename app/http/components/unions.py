@@ -80,30 +80,28 @@ def _merge_union(schemas: dict[str, Schema], union: Schema) -> Schema:
 
     Args:
         schemas: all schemas by name.
-        union: a union of object schemas that a member distinguishes, the tag.
+        union: a union of object schemas, with its tag and the member for each value of the tag.
 
     Returns:
         The object schema. `x-tag` names the tag, and `x-members` describes the member of each value of the tag.
     """
-    # The member objects of the union, by the value of the tag, and a text about each of them.
     tag_name = union["discriminator"]["propertyName"]
     mapping = union["discriminator"]["mapping"]
     members = {tag: schemas[reference.removeprefix(REF)] for tag, reference in mapping.items()}
     member_texts = [f"`{tag}`: {_text(member)}" for tag, member in members.items()]
     texts = [union.get("description", ""), *member_texts]
-    # The merged object requires only the tag. Its extensions say which properties each member has.
     merged = merge_objects(schemas, list(members.values()))
     merged["required"] = [tag_name]
     merged["description"] = "\n\n".join(filter(None, texts))
     merged["x-tag"] = tag_name
-    merged["x-members"] = {tag: _member(member, tag_name) for tag, member in members.items()}
+    merged["x-members"] = {tag: _property_names(member, tag_name) for tag, member in members.items()}
     return merged
 
 
 def merge_families(document: Schema) -> None:
-    """Replace the schemas of each group in `FAMILIES` by one schema with the properties of all of them.
+    """Replace the schemas of each family in `FAMILIES` by one schema with the properties of all of them.
 
-    Generators of clients then make one class for a family of similar answers.
+    Client generators then create one class for a family of similar schemas.
 
     Args:
         document: the OpenAPI document, which is changed in place, with all references to the replaced schemas.
@@ -123,14 +121,11 @@ def merge_families(document: Schema) -> None:
 
 
 def _rename_reference(schema: Schema, aliases: Mapping[str, str]) -> Schema:
-    """Return a schema with a new reference if the one that it has was replaced.
+    """Return a schema with its reference replaced, if there is a new one for it; otherwise the schema itself.
 
     Args:
         schema: a JSON schema, which is not changed.
         aliases: new reference by the old one.
-
-    Returns:
-        The schema with the new reference, or the schema itself.
     """
     new_reference = aliases.get(str(schema.get("$ref")))
     if new_reference is None:
@@ -143,7 +138,7 @@ def _text(schema: Schema) -> str:
     return str(schema.get("description", ""))
 
 
-def _member(schema: Schema, tag_name: str) -> Schema:
+def _property_names(schema: Schema, tag_name: str) -> Schema:
     """Return the required and the optional property names of one member of a tagged union, without its tag.
 
     Args:
@@ -170,12 +165,10 @@ def merge_objects(schemas: dict[str, Schema], members: Sequence[Schema]) -> Sche
     Returns:
         The merged schema. Properties have the order in which the members first name them.
     """
-    # Collect the schemas of each property from all members.
     properties: dict[str, list[Schema]] = {}
     for member in members:
         for name, schema in member["properties"].items():
             properties.setdefault(name, []).append(schema)
-    # A property is required if all members require it.
     required = set.intersection(*(set(member.get("required", ())) for member in members))
     merged: Schema = {
         "type": "object",
@@ -196,22 +189,22 @@ def merge_property(schemas: dict[str, Schema], name: str, alternatives: Sequence
 
     Args:
         schemas: the named schemas of the document. If the alternatives are references to objects, the merged object is
-            added under a name made of the name of the property.
+            added under a name that is derived from that of the property.
         name: name of the property.
         alternatives: schemas of the property in different objects.
 
     Returns:
-        The merged schema, with the notes of the alternatives.
+        The merged schema, with the descriptions and extensions of the alternatives, as `_notes` joins them.
     """
     # Schemas that differ only in descriptions, defaults or extensions have the same key here, and count once.
     bare_schemas = {json.dumps(_bare(schema), sort_keys=True): _bare(schema) for schema in alternatives}
-    distinct = [member for schema in bare_schemas.values() if schema for member in _members(schema)]
+    distinct = [member for schema in bare_schemas.values() if schema for member in _alternatives_of(schema)]
     if not distinct:
         return dict(alternatives[0])
     return {**_merge_distinct(schemas, name, distinct), **_notes(alternatives)}
 
 
-def _members(schema: Schema) -> Sequence[Schema]:
+def _alternatives_of(schema: Schema) -> Sequence[Schema]:
     """Return the references of a union of objects without a name; for another schema, the schema itself."""
     members: Sequence[Schema] = schema.get("oneOf") or schema.get("anyOf") or ()
     is_union_of_references = bool(members) and all("$ref" in member for member in members)
@@ -236,15 +229,13 @@ def _merge_distinct(schemas: dict[str, Schema], name: str, distinct: Sequence[Sc
     """
     if len(distinct) == 1:
         return distinct[0]
-    # Words are merged to one list, in the order in which they first occur.
     if all("enum" in schema for schema in distinct):
         values = dict.fromkeys(value for schema in distinct for value in schema["enum"])
         return {"type": "string", "enum": list(values)}
-    if _are_figures(distinct):
+    if _are_numbers_and_figure(distinct):
         return {"$ref": FIGURE}
     if all("$ref" in schema for schema in distinct):
         return _union_of_all(schemas, distinct) or _merge_references(schemas, name, distinct)
-    # The remaining schemas are merged only if they are all lists, or all numbers.
     types = {schema.get("type") for schema in distinct}
     if types == {"array"}:
         item_schemas = [schema["items"] for schema in distinct]
@@ -288,7 +279,6 @@ def _union_of_all(schemas: Mapping[str, Schema], references: Sequence[Schema]) -
         union = schemas[reference["$ref"].removeprefix(REF)]
         if "discriminator" not in union:
             continue
-        # The union itself may also be one of the references.
         members = union["discriminator"].get("mapping", {}).values()
         allowed = {reference["$ref"], *members}
         if all(each["$ref"] in allowed for each in references):
@@ -296,13 +286,14 @@ def _union_of_all(schemas: Mapping[str, Schema], references: Sequence[Schema]) -
     return None
 
 
-def _are_figures(distinct: Sequence[Schema]) -> bool:
+def _are_numbers_and_figure(distinct: Sequence[Schema]) -> bool:
     """Return whether schemas are a reference to `Figure` and schemas of numbers, which `Figure` includes."""
     kinds = {schema.get("$ref", schema.get("type")) for schema in distinct}
     return FIGURE in kinds and kinds <= {FIGURE, "number", "integer"}
 
 
 def _is_note(key: str) -> bool:
+    """Return whether a key of a schema does not restrict values: a description, a default or an extension."""
     return key in ("description", "default") or key.startswith("x-")
 
 
@@ -322,7 +313,6 @@ def _notes(alternatives: Iterable[JsonObject]) -> Schema:
     Returns:
         The shared notes. `description` lists the different descriptions; it is absent if there are none.
     """
-    # Notes that all alternatives share.
     first, *remaining = alternatives
     notes = {
         key: value

@@ -37,7 +37,6 @@ def map_schema(schema: object, change: Callable[[Schema], Schema]) -> object:
     """
     if not isinstance(schema, dict):
         return schema
-    # Apply the function to the inner schemas first: to properties, list items, free members and alternatives.
     mapped = dict(schema)
     if "properties" in mapped:
         mapped["properties"] = {name: map_schema(inner, change) for name, inner in mapped["properties"].items()}
@@ -51,7 +50,14 @@ def map_schema(schema: object, change: Callable[[Schema], Schema]) -> object:
 
 
 def schema_places(document: Schema) -> Iterator[tuple[Schema, str]]:
-    """Yield the object and the key that hold each outermost schema of the document."""
+    """Yield the places of all outermost schemas of an OpenAPI document.
+
+    Args:
+        document: the OpenAPI document.
+
+    Yields:
+        The object that contains a schema, and the key of the schema in it.
+    """
     schemas = document["components"]["schemas"]
     yield from ((schemas, name) for name in schemas)
     yield from _places_below(document["paths"])
@@ -68,7 +74,7 @@ def _places_below(node: object) -> Iterator[tuple[Schema, str]]:
         node: a JSON value: the part of the document.
 
     Yields:
-        The object that holds a schema, and the key of the schema in it.
+        The object that contains a schema, and the key of the schema in it.
     """
     if isinstance(node, dict):
         for key, item in node.items():
@@ -111,14 +117,13 @@ def reachable(schemas: Schema, start: object) -> set[str]:
         start: part of the OpenAPI document.
 
     Returns:
-        The names, without repetition. References in a cycle are followed once.
+        The names, without repetition.
     """
     names: set[str] = set()
     pending = list(references(start))
-    # Visit each schema once, and note the schemas that it refers to.
     while pending:
         name = pending.pop()
-        if name not in names:
+        if name not in names:  # ends cycles of references
             names.add(name)
             pending.extend(references(schemas[name]))
     return names

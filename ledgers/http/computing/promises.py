@@ -9,23 +9,24 @@ from epsilond.ledgers.book.promises.ledger import LedgerPromise
 from epsilond.ledgers.store.records import LedgerRow
 
 KEPT_PROMISES: Final = 256
-"""Largest number of versions of ledgers whose slow figures are cached."""
+"""Largest number of versions of ledgers whose values are cached."""
 
 
 class PromiseCache:
-    """Cache of the slow parts of answers about ledgers, by the id and the version of the ledger.
+    """Cache of those parts of answers about ledgers that take long to compute: conditions, privacy curve, certificate.
 
-    Each change of a ledger gives it a new version, so that a cached value never is out of date.
+    The key is the id and the version of the ledger. Each change of a ledger gives it a new version, so that a cached
+    value never is out of date.
     """
 
     def __init__(self) -> None:
         self._promises: OrderedDict[tuple[str, int], LedgerPromise] = OrderedDict()
 
     def get(self, row: LedgerRow) -> LedgerPromise | None:
-        """Return the cached value of a version of a ledger; None if there is none.
+        """Return the cached value of a version of a ledger.
 
         Args:
-            row: rows of the ledger, with its id and version.
+            row: stored fields of the ledger, with its id and version.
 
         Returns:
             The cached value; None if there is none.
@@ -33,11 +34,11 @@ class PromiseCache:
         return self._promises.get((row.id, row.version))
 
     def store(self, row: LedgerRow, promise: LedgerPromise) -> None:
-        """Store the value of a version of a ledger. The oldest values are dropped beyond the limit.
+        """Store the value of a version of a ledger. Beyond `KEPT_PROMISES` values, the one stored first is dropped.
 
         Args:
-            row: rows of the ledger, with its id and version.
-            promise: conditions, plan curve and certificate of the ledger.
+            row: stored fields of the ledger, with its id and version.
+            promise: conditions, privacy curve and certificate of the ledger.
         """
         self._promises[row.id, row.version] = promise
         while len(self._promises) > KEPT_PROMISES:

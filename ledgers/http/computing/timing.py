@@ -21,30 +21,30 @@ class SweepTimer:
             interval: longest time between two searches, in seconds.
         """
         self._interval = interval
-        self._due = anyio.Event()  # set if the next search was brought forward
+        self._changed = anyio.Event()  # set if the time of the next search was changed
         self._next = time.time() + interval  # time of the next search, in seconds since 1970
 
     def bring_forward(self, when: float) -> None:
-        """End the present wait at a given time, unless it ends earlier.
+        """Make the next search due at a given time, unless it is due earlier.
 
         Args:
             when: time in seconds since 1970, at which a reservation expires.
         """
         if when < self._next:
             self._next = when
-            self._due.set()
+            self._changed.set()
 
     async def wait(self) -> None:
         """Wait until the next search is due, and start the time until the one after it.
 
-        The wait ends when its time is over. If `bring_forward` shortens that time, the wait begins again with the rest.
+        If `bring_forward` shortens the time, the wait starts again with the remaining seconds.
         """
         is_due = False
         while not is_due:
             remaining_seconds = max(self._next - time.time(), 0.0)
-            with anyio.move_on_after(remaining_seconds) as waiting:
-                await self._due.wait()
-            is_due = waiting.cancelled_caught
-            if not is_due:  # the time was brought forward
-                self._due = anyio.Event()
+            with anyio.move_on_after(remaining_seconds) as timeout:
+                await self._changed.wait()
+            is_due = timeout.cancelled_caught
+            if not is_due:  # `bring_forward` ended the wait
+                self._changed = anyio.Event()
         self._next = time.time() + self._interval

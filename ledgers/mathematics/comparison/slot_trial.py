@@ -25,7 +25,7 @@ TOLERANCE = 1e-7
 _ROUGH = 1e-3
 """Relative tolerance of the first search, at few points."""
 _SHARE = 0.8
-"""Share of η that the search aims at; the rest is left to the chords between points."""
+"""Share of η that the search uses; the rest allows for the interpolation between the points."""
 _SECANT_SPACING = 100.0
 """Relative distance of the first two costs of the secant method, in units of the tolerance."""
 _SECANT_MARGIN = 0.4
@@ -33,11 +33,11 @@ _SECANT_MARGIN = 0.4
 _LEAST_EPSILON = 1e-6
 """Smallest ε up to which profiles are compared, so that the range of ε is never empty."""
 _NEARLY_WHOLE = 0.99
-"""Share of the slot's μ² in a quick check. Next to the Gaussian that is left, a profile costs much less to evaluate."""
+"""Share of the slot's μ² in a quick check. A profile is much faster to evaluate if some Gaussian is left to compose."""
 _LEAST_EXCESS = 1e-9
 """Least difference of log δ by which a mechanism is rejected; far above the rounding of the sum of two δ."""
-_BEYOND = np.asarray([1.02, 1.04, 1.07, 1.1])
-"""Factors of the ε at which δ of the slot is η, where a mechanism is tried for a rejection."""
+_BEYOND_SLOT = np.asarray([1.02, 1.04, 1.07, 1.1])
+"""Multiples of the last chosen ε, at which δ of the slot is at most η; a rejection is tried there."""
 _HALVINGS = 30
 """Bisections for the initial estimate of the cost; they leave 1e-9 of the slot."""
 _MOST_STEPS = 40
@@ -48,40 +48,41 @@ class SlotTrial:
     """Test of whether a Gaussian slot can pay for a mechanism at a given cost in μ².
 
     A Gaussian slot is a privacy budget in μ², the squared parameter of Gaussian differential privacy. The test is quick
-    at some ε, the points, or certified at every ε. It compares privacy profiles, δ as functions of ε. E is the profile
-    of the mechanism composed with the Gaussian that is left after the cost. E_slot is the profile of the slot before.
-    The permitted additional δ is η, and η′ is a share of it. The gap of a cost at a point is log E − log(E_slot + η′).
-    A cost suffices at a point if its gap is at most 0.
+    at some values of ε, or certified at every ε. It compares privacy profiles, that is, δ as functions of ε. E is the
+    profile of the mechanism composed with the Gaussian that is left after the cost, and E_slot that of the slot before.
+    The permitted additional δ is η, and η′ is a share of it. A cost suffices at an ε if its gap there is at most 0:
+
+        gap = log E − log(E_slot + η′).
     """
 
     def __init__(
         self, parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Amount, share: float = _SHARE
     ) -> None:
-        """Choose the first 25 values of ε at which costs are tried. Later calls add more where they are needed.
+        """Choose the first 25 values of ε at which costs are tried. `add` and `refine` add more.
 
         They are evenly spaced from 0 to an ε at which the privacy profile δ(ε) of the slot is at most η.
 
         Args:
             parts: dominating pairs of the mechanism, each with its number of runs.
-            remaining: μ² that is left in the slot, a privacy budget.
-            eta: η, the δ that the charge may add to the profile of the slot.
-            share: fraction of η, between 0 and 1, that the mechanism may add at the chosen ε.
+            remaining: μ² that is left in the slot, above 0.
+            eta: η, the δ that the charge may add to the profile of the slot, in (0, 1).
+            share: fraction of η, in (0, 1], that the mechanism may add at the chosen ε.
         """
         self._parts = [(pair, times) for pair, times in parts if times > 0]
         self._remaining = remaining
-        self._whole = float_below(remaining)
+        self._slot_size = float_below(remaining)
         self._slot_pair = gaussian_pair(root_below(remaining))
         self._log_eta = math.log(float_below(eta)) * (1.0 + 1e-15)  # rounded down, as the logarithm is negative
         self._log_share = math.log(share)
-        self._whole_fits: bool | None = None
+        self._slot_suffices: bool | None = None
         last = max(gaussian_pair(root_above(remaining)).epsilon(self._log_eta).upper, _LEAST_EPSILON)
         self._points = np.linspace(0.0, last, 25)
 
     def certify(self, cost: Amount) -> tuple[bool, float]:
         """Try to certify that a cost in μ² pays for the mechanism, at every ε ≥ 0 and in both directions.
 
-        It pays if one privacy profile δ(ε) exceeds another by at most the permitted δ, η. The first is that of the
-        mechanism composed with the Gaussian that is left after the cost. The second is that of the budget before.
+        The cost pays if the profile δ(ε) of the mechanism, composed with the Gaussian that is left, exceeds that of the
+        slot before by at most the permitted δ, η.
 
         Args:
             cost: the cost in μ².
@@ -91,7 +92,7 @@ class SlotTrial:
             mechanism has no finite ε at η.
         """
         composed = self._composed_with(less(self._remaining, cost))
-        # Beyond this ε the composed profile is below η, despite rounding, so that no comparison is needed.
+        # Beyond this ε the composed profile is below η, despite rounding, so it needs no comparison.
         last = max(composed.epsilon(self._log_eta - 1e-12).upper, _LEAST_EPSILON)
         if math.isinf(last):
             return False, 0.0
@@ -110,19 +111,18 @@ class SlotTrial:
         self._points = np.unique(np.concatenate([self._points, new_points]))
 
     def cannot_fit(self) -> bool:
-        """Return whether not even the whole slot can pay for the mechanism, certified at a few chosen ε.
+        """Return whether not even the whole slot can pay for the mechanism, certified at a few ε.
 
-        A slot is a privacy budget in μ², and η is the δ that a job may add. At one of these ε, the lower bound on the
-        mechanism's δ must exceed the slot's upper bound plus η. Then no cost can be certified. The mechanism's profile
-        without a Gaussian, which may be slow, is evaluated at few ε.
+        No cost can suffice if, at one of these ε, the lower bound on the mechanism's δ exceeds the slot's upper bound
+        plus η. Few ε are tried, because the mechanism's profile without a Gaussian may be slow to evaluate.
 
         Returns:
-            True if no cost can suffice. False decides nothing: another ε could still show that none does.
+            True if no cost can suffice. False is inconclusive, as another ε might exclude every cost.
         """
-        # A quick check: if nearly the whole slot suffices at the chosen ε, so does the whole, with smaller gaps.
-        gaps = self._gaps(_NEARLY_WHOLE * self._whole)
+        # If nearly the whole slot suffices at the chosen ε, so does the whole slot, whose gaps are smaller.
+        gaps = self._gaps(_NEARLY_WHOLE * self._slot_size)
         if np.max(gaps) <= 0.0:
-            self._whole_fits = True
+            self._slot_suffices = True
             return False
         mechanism = self._composed_with(ZERO)
 
@@ -131,59 +131,52 @@ class SlotTrial:
             log_allowed = np.logaddexp(self._slot_pair.log_delta_bounds(epsilon).upper, self._log_eta)
             return bool(mechanism.log_delta_bounds(epsilon).lower > log_allowed + _LEAST_EXCESS)
 
-        # Try some ε beyond the ε of the slot, where δ of the mechanism may exceed η, and some around the worst one.
-        beyond_slot = float(self._points[-1]) * _BEYOND
-        around_worst = self._around(int(np.argmax(gaps)), 1)
+        # Beyond the last chosen ε, δ of the mechanism may exceed η. Elsewhere the largest gap is most promising.
+        beyond_slot = float(self._points[-1]) * _BEYOND_SLOT
+        around_worst = self._points_around(int(np.argmax(gaps)), 1)
         candidates = [*beyond_slot.tolist(), *around_worst.tolist()]
         return any(map(fails, candidates))
 
     def search(self) -> float | None:
-        """Find nearly the least cost in μ² of the mechanism that suffices at the chosen ε.
+        """Find nearly the least cost in μ² that suffices at the chosen ε. It is not certified at others.
 
-        It is not certified at others. The mechanism is composed with the Gaussian that is left after the cost. Its δ
-        may exceed that of the budget by a share of η, by default `_SHARE`. A first search with few ε shows where the
-        excess is largest. A second one uses more ε there.
+        A first search with few ε shows where the gap is largest. A second one uses more ε there.
 
         Returns:
             The cost. None if not even all μ² of the budget suffices at the chosen ε.
         """
-        if self._whole_fits is None:  # kept, because the mechanism's profile without a Gaussian can take seconds
-            self._whole_fits = float(np.max(self._gaps(self._whole))) <= 0.0
-        if not self._whole_fits:
+        if self._slot_suffices is None:  # computed once: the mechanism's profile without a Gaussian can take seconds
+            self._slot_suffices = float(np.max(self._gaps(self._slot_size))) <= 0.0
+        if not self._slot_suffices:
             return None
-        # Start below the whole slot, so that a Gaussian is left to compose with.
-        start = min(self._initial_cost(), 0.9 * self._whole)
+        # Start below the whole slot: profiles are faster to evaluate if some Gaussian is left.
+        start = min(self._initial_cost(), 0.9 * self._slot_size)
         rough_cost = self.find_root(start, _ROUGH)
         self.refine(rough_cost)
         return self.find_root(rough_cost, TOLERANCE)
 
     def worst(self, cost: float) -> float:
-        """Return the largest gap of a cost in μ² over the chosen ε.
-
-        If it is at most 0, the cost suffices at all of them. A gap is log(actual δ / permitted δ). The actual δ is that
-        of the mechanism composed with the Gaussian that is left after the cost.
+        """Return the largest gap, log(actual δ / permitted δ), of a cost over the chosen ε.
 
         Args:
             cost: the cost in μ².
 
         Returns:
-            The largest gap, a natural logarithm.
+            A natural logarithm. If it is at most 0, the cost suffices at all chosen ε.
         """
         return float(np.max(self._gaps(cost)))
 
     def refine(self, cost: float) -> None:
-        """Add ten evenly spaced ε around the point ε at which a cost is least sufficient, between its two neighbours.
+        """Add ten evenly spaced ε around the chosen ε at which the gap of a cost is largest.
 
         Args:
             cost: cost in μ².
         """
-        closer = self._around(int(np.argmax(self._gaps(cost))), 1)
+        closer = self._points_around(int(np.argmax(self._gaps(cost))), 1)
         self._points = np.unique(np.concatenate([self._points, closer]))
 
-    def _around(self, index: int, reach: int) -> FloatArray:
-        """Return ten evenly spaced ε around a chosen one, between two of its neighbours.
-
-        Finer values of ε there show whether the largest gap is between two of the points.
+    def _points_around(self, index: int, reach: int) -> FloatArray:
+        """Return ten evenly spaced ε around a chosen one, from one of its neighbours to another.
 
         Args:
             index: index of the chosen ε among all chosen points.
@@ -200,30 +193,28 @@ class SlotTrial:
         """Find the least cost in μ² that suffices at all chosen ε, by the secant method with a bracket.
 
         A cost suffices at an ε if its gap, the logarithm of actual over permitted δ, is at most 0. The gap is nearly
-        linear in the cost. So its values at the last two costs predict the root for each ε. The largest of these roots
-        is tried next, or the middle of the bracket if it is outside.
+        linear in the cost, so its values at the last two costs predict the root for each ε. The largest of these roots
+        is tried next, or the middle of the bracket if this root is outside.
 
         Args:
             start: initial estimate of the cost.
             tolerance: relative tolerance of the cost.
 
         Returns:
-            The smallest cost that was found to suffice at the points; the whole budget if none was.
+            The smallest cost that was tried and suffices at the chosen ε; the whole slot if there is none.
         """
-        # The secant method needs the gaps at two costs: the start, and a slightly larger cost.
+        # The secant method requires the gaps at two costs: the start, and a slightly larger cost.
         last_cost = start
         last_gaps = self._gaps(start)
-        bracket = _CostBracket(0.0, self._whole).narrow(start, suffices=float(np.max(last_gaps)) <= 0.0)
-        cost = min(start * (1.0 + _SECANT_SPACING * tolerance), 0.5 * (start + self._whole))
+        bracket = _CostBracket(0.0, self._slot_size).narrow(start, suffices=float(np.max(last_gaps)) <= 0.0)
+        cost = min(start * (1.0 + _SECANT_SPACING * tolerance), 0.5 * (start + self._slot_size))
         for _ in range(_MOST_STEPS):
-            # Narrow the bracket by the present cost.
             gaps = self._gaps(cost)
             suffices = float(np.max(gaps)) <= 0.0
             bracket = bracket.narrow(cost, suffices=suffices)
-            if not suffices and self._needs_whole(bracket, int(np.argmax(gaps)), tolerance):
+            if not suffices and self._needs_whole_slot(bracket, int(np.argmax(gaps)), tolerance):
                 break
 
-            # Predict the root, and stop if it is close enough.
             estimate = _secant_root(last_cost, last_gaps, cost, gaps) * (1.0 + _SECANT_MARGIN * tolerance)
             has_converged = suffices and abs(estimate - cost) <= tolerance * cost
             is_narrow = bracket.high - bracket.low <= tolerance * bracket.high
@@ -235,11 +226,11 @@ class SlotTrial:
             cost = estimate if is_inside else 0.5 * (bracket.low + bracket.high)
         return bracket.high
 
-    def _needs_whole(self, bracket: _CostBracket, index: int, tolerance: float) -> bool:
-        """Return whether the least sufficient cost is almost the whole slot, that is, the whole budget in μ².
+    def _needs_whole_slot(self, bracket: _CostBracket, index: int, tolerance: float) -> bool:
+        """Return whether the least sufficient cost is the whole slot, up to the tolerance.
 
-        The test evaluates one gap at one ε. It spares a bisection, because privacy profiles are slow to compute near
-        the whole slot.
+        The test evaluates one gap at one ε. It avoids a bisection near the whole slot, where privacy profiles are slow
+        to compute.
 
         Args:
             bracket: bounds of the cost; a cost near the whole slot does not suffice.
@@ -249,9 +240,9 @@ class SlotTrial:
         Returns:
             True if the whole slot less the tolerance does not suffice at that ε.
         """
-        if bracket.high < self._whole or bracket.low < _NEARLY_WHOLE * self._whole:
+        if bracket.high < self._slot_size or bracket.low < _NEARLY_WHOLE * self._slot_size:
             return False
-        nearly_whole = self._whole * (1.0 - tolerance)
+        nearly_whole = self._slot_size * (1.0 - tolerance)
         worst_epsilon = self._points[index : index + 1]
         (gap,) = self._gaps_at(worst_epsilon, nearly_whole)
         return bool(gap > 0.0)
@@ -259,11 +250,8 @@ class SlotTrial:
     def _initial_cost(self) -> float:
         """Return a first estimate of the mechanism's cost: μ² of the Gaussian with the same δ at a medium ε.
 
-        It is found by bisection over costs from 0 to the whole budget. It is at least 1e-12, because the secant method
-        needs a positive cost.
-
-        Returns:
-            The cost μ², the square of the parameter of Gaussian differential privacy. It is an estimate, not a bound.
+        It is the result of a bisection over costs from 0 to the whole slot. It is at least 1e-12, because the secant
+        method requires a positive cost.
         """
         epsilon = float(self._points[self._points.size // 2])
         log_delta = self._composed_with(ZERO).log_delta_bounds(epsilon).upper  # of the mechanism without a Gaussian
@@ -272,7 +260,7 @@ class SlotTrial:
             """Return whether a Gaussian of this cost has a smaller δ than the mechanism."""
             return gaussian_pair(math.sqrt(cost)).log_delta_bounds(epsilon).upper < log_delta
 
-        _, sufficient_cost = bisect_reals(is_too_small, 0.0, self._whole, steps=_HALVINGS)
+        _, sufficient_cost = bisect_reals(is_too_small, 0.0, self._slot_size, steps=_HALVINGS)
         return max(sufficient_cost, 1e-12)
 
     def _gaps(self, cost: float) -> FloatArray:
@@ -289,9 +277,9 @@ class SlotTrial:
     def _gaps_at(self, points: FloatArray, cost: float) -> FloatArray:
         """Return log(actual δ / permitted δ) of the mechanism at each given ε, if it is charged a cost in μ².
 
-        This gap is log E − log(E_slot + η′), the larger of both directions. E is the profile δ(ε) of the mechanism
-        composed with the Gaussian that is left after the cost. E_slot is the profile of the budget in μ², and η′ a
-        share of the permitted δ, η. Each gap decreases in the cost.
+        The actual δ is that of the mechanism composed with the Gaussian that is left after the cost. The permitted δ is
+        that of the slot before, plus the share of η. The larger gap of both directions is returned. It decreases in the
+        cost.
 
         Args:
             points: the ε at which the gap is computed.
@@ -300,8 +288,8 @@ class SlotTrial:
         Returns:
             One gap for each ε, a natural logarithm.
         """
-        left = max(less(self._remaining, down(cost)), ZERO)
-        composed = self._composed_with(left)
+        left_after = max(less(self._remaining, down(cost)), ZERO)
+        composed = self._composed_with(left_after)
         log_slot = self._slot_pair.forward.log_delta(points).lower  # the slot's pair is symmetric
         log_allowed = np.logaddexp(log_slot, self._log_eta + self._log_share)
         gaps = [profile.log_delta(points).upper - log_allowed for profile in composed.directions()]
@@ -314,7 +302,7 @@ class SlotTrial:
             left: μ², the budget that is left after a cost; 0 gives the mechanism only.
 
         Returns:
-            A pair of distributions. Its hockey-stick divergence bounds δ at every ε.
+            A pair of distributions whose hockey-stick divergence bounds δ at every ε.
         """
         mu = root_above(left)
         gaussian = [(gaussian_pair(mu), 1)] if mu > 0.0 else []
@@ -326,8 +314,8 @@ class _CostBracket:
     """Bounds of a search for the least cost in μ² with which a privacy budget can pay for a mechanism.
 
     Attributes:
-        low: largest cost that was found not to suffice; 0 if none was.
-        high: smallest cost that was found to suffice; the whole budget if none was.
+        low: largest cost that was tried and does not suffice; 0 if there is none.
+        high: smallest cost that was tried and suffices; the whole budget if there is none.
     """
 
     low: float

@@ -73,18 +73,18 @@ def largest_excess(hinges: Hinges, mu: float, slot_mu: float, last: float, eta: 
     """Return an upper bound on a privacy profile after a step minus that of the budget before it, over all ε ≥ 0.
 
     The profile after the step is that of the step, bounded by `hinges`, composed with N(μ, 1) against N(0, 1). The
-    profile of the budget (slot) is that of N(m, 1) against N(0, 1) with m = `slot_mu`. From 0 to `last` the difference
-    is bounded on cells between points. Beyond `last` it is at most the first profile at `last`.
+    profile of the budget (slot) is that of N(m, 1) against N(0, 1) with m = `slot_mu`. The interval from 0 to `last` is
+    divided into cells, and the difference is bounded on each. Beyond `last` it is at most the first profile at `last`.
 
     Args:
         hinges: piecewise linear upper bound on the profile of the step, in one direction.
         mu: μ of the Gaussian that remains after the step.
         slot_mu: m, the μ of the Gaussian slot before the step.
-        last: largest ε of a point, at least 0.
-        eta: δ that the step may add. It decides only how fine the cells are.
+        last: largest ε of a cell, at least 0.
+        eta: δ that the step may add. It only decides how fine the cells are.
 
     Returns:
-        The certified upper bound; math.inf if it would take more than `MOST_CELLS` cells.
+        The upper bound, all rounding included; math.inf if it would take more than `MOST_CELLS` cells.
     """
     # Choose the width w of the cells so that the interpolation error w⁶/46080 max |f⁗″| is a small share of η.
     sixth_derivative = _bound_sixth_derivative(mu) * hinges.total + _bound_sixth_derivative(slot_mu)
@@ -94,7 +94,6 @@ def largest_excess(hinges: Hinges, mu: float, slot_mu: float, last: float, eta: 
     if cells > MOST_CELLS:
         return math.inf
 
-    # Evaluate the difference and its derivatives at the points, and bound it between and beyond them.
     epsilon = np.linspace(0.0, last, cells + 1)
     after_step = of_hinges(hinges, epsilon, mu)
     excess = after_step.minus(of_gaussian(epsilon, slot_mu))
@@ -154,7 +153,7 @@ def of_hinges(hinges: Hinges, epsilon: FloatArray, mu: float) -> Jet:
     Returns:
         The values of the bound and its two derivatives at each point.
     """
-    # Sum over the hinges in passes of limited memory: each has some points as rows, and all hinges as columns.
+    # Sum over the hinges in passes of limited memory. Arrays have points as rows, and hinges as columns.
     rows_per_pass = max(1, _VALUES_PER_PASS // max(hinges.losses.size, 1))
     passes = []
     for first_row in range(0, epsilon.size, rows_per_pass):
@@ -175,9 +174,9 @@ def _jet(x: FloatArray, mu: float) -> Jet:
     """Return the privacy profile E of N(μ, 1) against N(0, 1) at ε = x, two derivatives, and an error bound.
 
     E(x) = Φ(a) − t with a = μ/2 − x/μ and t = e^x Φ(a − μ). Φ is the normal distribution function, and φ its density.
-    With s = |a| + μ the relative error of Φ(a), t and φ(a)/μ is at most 8 (3 + s²) units of roundoff. The error of a is
-    3s units. A normal tail or density multiplies it by at most s + 1. Its own exponential adds s²/2, and x adds |x| ≤
-    s².
+    Let s = |a| + μ. The relative error of Φ(a), t and φ(a)/μ is at most 8 (3 + s²) units of roundoff: the error of a is
+    3s units, and a normal tail or density multiplies it by at most s + 1. Its own exponential adds s²/2, and x adds
+    |x| ≤ s².
 
     Args:
         x: points of any sign.
@@ -203,9 +202,12 @@ def _jet(x: FloatArray, mu: float) -> Jet:
 def _bound_sixth_derivative(mu: float) -> float:
     """Bound the sixth derivative in ε of the privacy profile of N(μ, 1) against N(0, 1).
 
-    Let a = μ/2 − ε/μ and t = e^ε Φ(a − μ). Up to signs, the derivative is Σ_{j ≤ 4} He_j(a) φ(a) μ^{−1−j} − t. He_j are
-    Hermite polynomials, and φ is the normal density. Cramér's inequality bounds He_j(a) φ(a) (see `_CRAMER`), and t ≤
-    1.
+    Let a = μ/2 − ε/μ and t = e^ε Φ(a − μ). Up to signs, the derivative is
+
+        Σ_{j ≤ 4} He_j(a) φ(a) μ^{−1−j} − t,
+
+    with Hermite polynomials He_j and the normal density φ. Cramér's inequality bounds He_j(a) φ(a) (see `_CRAMER`), and
+    t ≤ 1.
 
     Args:
         mu: μ, positive.
@@ -217,13 +219,14 @@ def _bound_sixth_derivative(mu: float) -> float:
 
 
 def _largest_of_quintics(value: FloatArray, slope: FloatArray, curvature: FloatArray, width: FloatArray) -> FloatArray:
-    """Return upper bounds on quintics that have given values and two derivatives at both ends of their cells.
+    """Return upper bounds on quintics that have given values and two derivatives at the start and end of their cells.
 
-    A polynomial on an interval is at most its largest Bernstein coefficient, which is returned.
+    A polynomial on an interval is at most its largest Bernstein coefficient, which is returned. Let f, f′ and f″ be the
+    value and the derivatives at the start of a cell of width w. The first three of its six coefficients are
 
-    Let f, f′ and f″ be the value and the derivatives at the start of a cell of width w. The first three of its six
-    coefficients are f, f + w f′/5 and f + 2 w f′/5 + w² f″/20. The last three are symmetric, with f′ negated at the end
-    of the cell.
+        f,  f + w f′/5,  f + 2 w f′/5 + w² f″/20.
+
+    The last three are the same with the value and derivatives at the end of the cell, and f′ negated.
 
     Args:
         value: values of the quintics at the points that bound the cells.
@@ -234,7 +237,6 @@ def _largest_of_quintics(value: FloatArray, slope: FloatArray, curvature: FloatA
     Returns:
         One bound for each cell.
     """
-    # Each cell extends from a point (`start`) to the next one (`end`).
     start = slice(None, -1)
     end = slice(1, None)
     fifth = width / 5.0

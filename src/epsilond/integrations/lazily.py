@@ -7,7 +7,7 @@ from importlib import import_module
 
 
 def importer(package: str, homes: Mapping[str, str]) -> Callable[[str], object]:
-    """Return the `__getattr__` of a package, which imports a name from its module on first use.
+    """Return a function for use as the `__getattr__` of a package, which imports the module of a requested name.
 
     Args:
         package: full name of the package.
@@ -18,7 +18,7 @@ def importer(package: str, homes: Mapping[str, str]) -> Callable[[str], object]:
     """
 
     def import_name(name: str) -> object:
-        """Return a name of the package from its module."""
+        """Return the object of a name, after importing the module that defines it."""
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         return getattr(import_module(f"{package}.{homes[name]}"), name)

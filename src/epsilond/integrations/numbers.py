@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 def number(value: object, at: str) -> float:
-    """Return a number, numpy scalar or tensor of one element as a float.
+    """Return a Python number, a numpy scalar, or an array or tensor of one element as a float.
 
     Args:
         value: the value to convert.
@@ -21,20 +21,21 @@ def number(value: object, at: str) -> float:
         The number, which may be infinite or NaN.
 
     Raises:
-        InvalidInput: the value is not a number.
+        InvalidInput: the value is not a number, or is a Boolean.
+        ValueError, RuntimeError: numpy or torch rejects an array of several elements.
     """
-    convert = getattr(value, "item", None)  # of numpy scalars and tensors
-    plain = convert() if callable(convert) else value
-    if isinstance(plain, bool) or not isinstance(plain, int | float):
+    convert = getattr(value, "item", None)  # numpy scalars and tensors have this method
+    scalar = convert() if callable(convert) else value
+    if isinstance(scalar, bool) or not isinstance(scalar, int | float):  # bool is a subclass of int
         raise InvalidInput.at(at, "must be a number")
-    return float(plain)
+    return float(scalar)
 
 
 def count(value: object, at: str) -> int:
     """Return a whole number, at least 0, as an int.
 
     Args:
-        value: the value to convert.
+        value: a number as `number` accepts it, for example 3, 3.0 or a numpy scalar.
         at: JSON pointer of the value, for the error.
 
     Returns:
@@ -43,21 +44,21 @@ def count(value: object, at: str) -> int:
     Raises:
         InvalidInput: the value is not a whole number, or is negative.
     """
-    size = number(value, at)
-    if not (size.is_integer() and size >= 0.0):
+    converted = number(value, at)
+    if not (converted.is_integer() and converted >= 0.0):
         raise InvalidInput.at(at, "must be a whole number", allowed="≥ 0")
-    return int(size)
+    return int(converted)
 
 
 def build(request: Callable[..., T], at: str, names: Mapping[str, str], **fields: object) -> T:
-    """Return an instance of a request class; errors name the fields as another library does.
+    """Return an instance of a request class. Errors have the field names of the library that the values come from.
 
-    Users of the other library know its field names, and not those of this library.
+    Users of that library know its field names, and not those of the request class.
 
     Args:
         request: the request class.
-        at: JSON pointer to the object of the other library from which the fields were read.
-        names: mapping from field names of `request` to names of the other library, where they differ.
+        at: JSON pointer to the object of that library from which the fields were read.
+        names: mapping from field names of `request` to names of that library, where they differ.
         **fields: values of the fields of `request`.
 
     Returns:
@@ -71,6 +72,6 @@ def build(request: Callable[..., T], at: str, names: Mapping[str, str], **fields
     except InvalidInput as error:
         faults = []
         for fault in error.faults:
-            field = fault.pointer[1:]
+            field = fault.pointer[1:]  # without the slash
             faults.append(Fault(f"{at}/{names.get(field, field)}", fault.message, fault.allowed))
         raise InvalidInput(*faults) from None

@@ -9,21 +9,20 @@ from typing import Final
 from epsilond.runs.false_alarms import PER_TEST, log_threshold
 
 _SHARES: Final = 3
-"""Number of equal shares of the wealth: one is kept, one is bet on the most frequent size, one on the previous size."""
+"""Number of equal shares of the wealth: one is kept, and one each is bet on the most frequent and the previous size."""
 
 _LARGEST_LOG: Final = 500.0
-"""Largest −log p [nat] that a bet uses; sizes that are less probable are rejected by their tail."""
+"""Largest −log p [nat] that a bet uses, so that its exponential does not overflow."""
 
 
 class BatchSizes:
     """Two sequential tests of whether batches come from Poisson sampling.
 
-    The hypothesis is that their sizes are independent Binomial(records, rate) variables.
-
-    The first test rejects a single size that is too large or too small, by Chernoff's bound on the tail. The second
-    test detects sizes that repeat, such as those of a loader of equal batches. It is a betting test: its wealth is a
-    martingale under the hypothesis, so it ever exceeds 1/α with probability at most α (Ville's inequality). At each
-    step t a new bet with prior weight 1/(t (t + 1)) starts, so that a change in the middle of a run is detected too.
+    The hypothesis is that their sizes are independent Binomial(records, rate) variables. The first test rejects a
+    single size that is too large or too small, by Chernoff's bound on the tail. The second test detects sizes that
+    repeat, such as those of a loader of equal batches. It bets on sizes: under the hypothesis, the expected wealth is
+    at most 1, so that it ever reaches 1/α with probability at most α (Ville's inequality). New wealth of 1/(t (t + 1))
+    is added at each step t, so that a change in the middle of a run is detected too.
 
     Attributes:
         alarm: sentence about the rejection, for the caller; None if no test has rejected.
@@ -32,12 +31,14 @@ class BatchSizes:
     def __init__(self) -> None:
         self.alarm: str | None = None
         self._steps = 0
-        self._wealth = 0.0  # sum over all bets
+        self._wealth = 0.0
         self._counts: Counter[int] = Counter()
         self._previous = -1
 
     def observe(self, size: int, *, records: int, rate: float) -> None:
         """Test the size of the next batch, and set `alarm` at the first rejection.
+
+        A batch of all records is required if the rate is 1.
 
         Args:
             size: number of records in the batch.
@@ -53,7 +54,6 @@ class BatchSizes:
         if tail_exponent >= log_threshold(self._steps, hypotheses=2):
             expected = f"{records * rate:.1f} of {records}"
             self._raise_alarm(f"a batch has {size} records where the recorded sampling draws {expected} on average")
-        # The limit avoids overflow. The first test rejects sizes that are less probable.
         inverse_probability = math.exp(min(-_log_probability(size, records, rate), _LARGEST_LOG))
         self._bet(size, inverse_probability)
 
@@ -61,26 +61,24 @@ class BatchSizes:
         """Test by betting whether batch sizes repeat too often, and raise the alarm if the bets win too much.
 
         The hypothesis is that sizes are independent binomial variables. A third of the wealth is kept, a third is bet
-        on the most frequent size and a third on the previous size. A hit pays 1 over the probability of the size. So
-        the expected wealth does not grow under the hypothesis. A wealth of 1/`PER_TEST` raises the alarm, which has
-        probability at most `PER_TEST`, the level of the test.
+        on the most frequent size and a third on the previous size. A won bet returns its stake times 1 over the
+        probability of the size, so the expected wealth does not grow under the hypothesis. A wealth of 1/`PER_TEST`
+        raises the alarm, with probability at most `PER_TEST`, the level of the test.
 
         Args:
             size: number of records in the batch of this step.
             inverse_probability: 1 over the probability of the size under the hypothesis.
         """
-        # Each of the two bets pays if its predicted size is drawn. Without a previous size, nothing is bet.
         step = self._steps
         most_frequent = max(self._counts, key=self._counts.__getitem__, default=-1)
-        hits = int(size == most_frequent) + int(size == self._previous)
-        payoff = 1.0
-        if self._previous >= 0:
-            # One of three equal shares is kept, and each hit multiplies another one.
-            payoff = (1.0 + hits * inverse_probability) / _SHARES
+        won_bets = int(size == most_frequent) + int(size == self._previous)
+        growth_factor = 1.0
+        has_previous = self._previous >= 0  # the first size is not bet on
+        if has_previous:
+            growth_factor = (1.0 + won_bets * inverse_probability) / _SHARES
 
-        # Bets start at every step t with the prior wealth 1/(t(t + 1)). The sum of these is at most 1.
-        prior = 1.0 / (step * (step + 1))
-        self._wealth = (self._wealth + prior) * payoff
+        new_wealth = 1.0 / (step * (step + 1))  # sums to 1 over all steps
+        self._wealth = (self._wealth + new_wealth) * growth_factor
         self._counts[size] += 1
         self._previous = size
 
@@ -109,9 +107,9 @@ def _divergence(share: float, rate: float) -> float:
     Returns:
         The divergence, up to rounding errors. The exact one is at least 0, and is 0 if and only if x = q.
     """
-    first = share * math.log(share / rate) if share > 0.0 else 0.0
-    second = (1.0 - share) * (math.log1p(-share) - math.log1p(-rate)) if share < 1.0 else 0.0
-    return first + second
+    term_of_one = share * math.log(share / rate) if share > 0.0 else 0.0
+    term_of_zero = (1.0 - share) * (math.log1p(-share) - math.log1p(-rate)) if share < 1.0 else 0.0
+    return term_of_one + term_of_zero
 
 
 def _log_probability(size: int, records: int, rate: float) -> float:

@@ -28,8 +28,8 @@ class CohortDraws:
     The hypothesis holds for Poisson sampling and for sampling without replacement. The first test rejects a client that
     is drawn too often or too rarely, by Chernoff's bound. The second bets on predictions of the next cohort: the
     clients that were drawn least often, those that were drawn most often, and the cohort that followed the previous
-    one when it was last drawn. Its wealth is a martingale under the hypothesis, so it exceeds 1/level with probability
-    at most the level (Ville's inequality). Bets start at every step, with prior weight 1/(t(t+1)).
+    one when it was last drawn. Under the hypothesis the wealth of a bet has an expectation of at most 1, so a large
+    wealth is improbable (Ville's inequality).
 
     Attributes:
         alarm: the observation that rejects the hypothesis; None if there is none.
@@ -54,28 +54,25 @@ class CohortDraws:
     def observe(self, cohort: Collection[Hashable], population: Collection[Hashable]) -> None:
         """Test the cohort (the clients) of the next round, and set `alarm` at the first rejection.
 
-        The hypothesis is that the cohort is a uniformly random subset. One test counts how often each client is drawn,
-        and the other bets on predictions of the cohort.
-
         Args:
             cohort: the clients of the round, each once.
-            population: the clients from which it was drawn; if there are none, nothing is tested.
+            population: the clients from which the cohort was drawn; if there are none, nothing is tested.
         """
         if not population:
             return
         self._steps += 1
-        everybody = self._indices(population)
+        population_indices = self._indices(population)
         members = self._indices(cohort)
-        self._bet(members, everybody, hash(frozenset(cohort)))
+        self._bet(members, population_indices, hash(frozenset(cohort)))
         self._drawn[members] += 1.0
-        self._rounds[everybody] += 1.0
-        self._expected[everybody] += len(members) / len(everybody)
-        self._test_counts(everybody)
+        self._rounds[population_indices] += 1.0
+        self._expected[population_indices] += len(members) / len(population_indices)
+        self._test_counts(population_indices)
 
     def _indices(self, clients: Collection[Hashable]) -> NDArray[np.intp]:
         """Return the indices of clients in the arrays of counts, and extend the arrays for new clients.
 
-        The counts of all clients are arrays, in which a client keeps its index for the whole run.
+        A client keeps its index for the whole run.
 
         Args:
             clients: ids of the clients.
@@ -93,7 +90,7 @@ class CohortDraws:
             self._rounds = np.concatenate([self._rounds, zeros])
         return np.asarray(indices, dtype=np.intp)
 
-    def _test_counts(self, everybody: NDArray[np.intp]) -> None:
+    def _test_counts(self, population_indices: NDArray[np.intp]) -> None:
         """Set the alarm if a client was drawn too often or too rarely.
 
         Let a client be drawn with mean probability p over t rounds. The share of rounds with the client is beyond x, on
@@ -101,71 +98,74 @@ class CohortDraws:
         divergence of Bernoulli distributions.
 
         Args:
-            everybody: indices of the clients in the population.
+            population_indices: indices of the clients in the population.
         """
-        # Chernoff's bound for each client; the client with the smallest bound decides.
-        rounds, drawn, expected = self._rounds[everybody], self._drawn[everybody], self._expected[everybody]
+        rounds, drawn, expected = (
+            self._rounds[population_indices],
+            self._drawn[population_indices],
+            self._expected[population_indices],
+        )
         exponents = rounds * _divergence(drawn / rounds, expected / rounds)
         worst = int(np.argmax(exponents))
-        if exponents[worst] >= log_threshold(self._steps, hypotheses=2 * len(everybody)):
+        # Each client has two tests, for each side of p.
+        if exponents[worst] >= log_threshold(self._steps, hypotheses=2 * len(population_indices)):
             average = f"{expected[worst]:.1f} on average"
             self._raise_alarm(
                 f"a client is in {drawn[worst]:.0f} of {rounds[worst]:.0f} cohorts where fresh draws give {average}"
             )
 
-    def _bet(self, members: NDArray[np.intp], everybody: NDArray[np.intp], cohort: int) -> None:
-        """Test by betting whether cohorts, the clients of a round, are drawn at random.
+    def _bet(self, members: NDArray[np.intp], population_indices: NDArray[np.intp], cohort: int) -> None:
+        """Test by betting whether cohorts are drawn at random, and raise the alarm if the bets win too much.
 
-        The alarm is raised if the bets win too much.
-
-        There are three bets on the cohort of step t. Each predicts a set of cohorts. It stakes half of its wealth, and
-        receives the stake divided by the probability of that set if the cohort is in it. Before step t each wealth
+        There are three bets on the cohort of step t. Each predicts a set of cohorts, and stakes half of its wealth. If
+        the cohort is in the set, it receives the stake divided by the probability of the set. Before step t each wealth
         grows by 1/(t (t + 1)), which sums to 1 over all t. Let α be the level `PER_TEST` of the test. By Ville's
         inequality the sum of the three wealths reaches 3/α with probability at most α.
 
         Args:
             members: indices of the clients in the cohort.
-            everybody: indices of the clients in the population.
+            population_indices: indices of the clients in the population.
             cohort: hash of the cohort.
         """
-        log_total = _log_choices(len(everybody), len(members))
+        log_total = _log_choices(len(population_indices), len(members))
         repeats_successor = self._previous is not None and self._followers.get(self._previous) == cohort
         # Logarithm of the number of cohorts that each bet predicts; None if this cohort is not one of them.
         log_predicted = {
-            TURNS: self._extreme(members, everybody, sign=1.0),
-            SAME: self._extreme(members, everybody, sign=-1.0),
+            TURNS: self._log_predicted_cohorts(members, population_indices, sign=1.0),
+            SAME: self._log_predicted_cohorts(members, population_indices, sign=-1.0),
             CYCLE: 0.0 if repeats_successor else None,
         }
-        prior = 1.0 / (self._steps * (self._steps + 1))
+        new_wealth = 1.0 / (self._steps * (self._steps + 1))
         for name, log_count in log_predicted.items():
-            # The limit keeps the exponential from overflowing.
             payoff = 0.0 if log_count is None else math.exp(min(log_total - log_count, _LARGEST_LOG))
             # Half of the wealth is kept, and the other half is multiplied by the payoff.
-            self._wealth[name] = (self._wealth[name] + prior) * (1.0 + payoff) / 2.0
+            self._wealth[name] = (self._wealth[name] + new_wealth) * (1.0 + payoff) / 2.0
         if self._previous is not None:
             self._followers[self._previous] = cohort
         self._previous = cohort
         if sum(self._wealth.values()) * PER_TEST >= len(self._wealth):
             self._raise_alarm(max(self._wealth, key=self._wealth.__getitem__))
 
-    def _extreme(self, members: NDArray[np.intp], everybody: NDArray[np.intp], *, sign: float) -> float | None:
-        """Count the cohorts that fit a prediction: the clients that were drawn least often, or most often.
+    def _log_predicted_cohorts(
+        self, members: NDArray[np.intp], population_indices: NDArray[np.intp], *, sign: float
+    ) -> float | None:
+        """Return the log of the number of cohorts that consist of the clients drawn least often, or most often.
 
         A cohort is the set of clients of a round. If several clients have been drawn equally often, several cohorts of
-        the given size fit.
+        the same size fit this prediction.
 
         Args:
             members: indices of the clients in the cohort.
-            everybody: indices of the clients in the population.
+            population_indices: indices of the clients in the population.
             sign: 1 to predict the clients that were drawn least often, −1 for those drawn most often.
 
         Returns:
-            The natural logarithm of the number of cohorts that fit; None if this cohort does not fit.
+            The natural logarithm of the number; None if the given cohort is not one of them.
         """
         size = len(members)
-        if size in {0, len(everybody)}:
+        if size in {0, len(population_indices)}:  # there is only one such cohort
             return 0.0
-        counts = sign * self._drawn[everybody]
+        counts = sign * self._drawn[population_indices]
         limit = np.partition(counts, size - 1)[size - 1]  # the size-th smallest count
         certain = int((counts < limit).sum())  # clients that each predicted cohort has
         ties = int((counts == limit).sum())  # clients of which the remaining members are chosen
@@ -211,6 +211,6 @@ def _divergence(shares: NDArray[np.float64], rates: NDArray[np.float64]) -> NDAr
         The divergences, in the shape of `shares`; ∞ where a rate of 0 or 1 excludes the share.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
-        first = np.where(shares > 0.0, shares * np.log(shares / rates), 0.0)
-        second = np.where(shares < 1.0, (1.0 - shares) * np.log((1.0 - shares) / (1.0 - rates)), 0.0)
-    return np.where(shares == rates, 0.0, first + second)
+        term_of_one = np.where(shares > 0.0, shares * np.log(shares / rates), 0.0)
+        term_of_zero = np.where(shares < 1.0, (1.0 - shares) * np.log((1.0 - shares) / (1.0 - rates)), 0.0)
+    return np.where(shares == rates, 0.0, term_of_one + term_of_zero)

@@ -91,8 +91,8 @@ class Evidence:
     ) -> None:
         """Record an observation that contradicts a premise of the run's account.
 
-        A premise is a condition of the theorem that proves the run's ε. If the caller has vouched for this premise, the
-        observation is only listed next to the ε, and contradicts nothing. The budget is informed of the first
+        A premise is a condition of the theorem that proves the run's ε. If the caller has vouched for it and the
+        observation is declarable, the observation is only listed next to the ε. The budget is informed of the first
         contradiction.
 
         Args:
@@ -100,13 +100,12 @@ class Evidence:
             message: the observation, without its count.
             remedy: change of the program, or declaration, that resolves the observation.
             count: how often it was observed.
-            declarable: whether a declaration of the caller can override it. A statistical test rejects the record
-                itself, so no declaration can.
+            declarable: whether a declaration of the caller overrides the observation. It is false for statistical
+                tests, which reject the record itself.
         """
         if declarable and premise.id in self._vouched:
             self.rest_on_caller(premise, message, count=count)
             return
-        # Equal observations are counted together.
         is_first = not self._observations
         earlier = self._observations.get((premise.id, message))
         total = count if earlier is None else earlier.count + count
@@ -151,8 +150,8 @@ class Evidence:
 
     @property
     def declared(self) -> tuple[str, ...]:
-        """Sentences about the premises that rest on the word of the caller."""
-        return tuple(self._list_declarations())
+        """Sentences about the premises that were not observed in every step, so that the caller must vouch for them."""
+        return tuple(self._declared_sentences())
 
     @property
     def shown(self) -> Mapping[str, int]:
@@ -161,7 +160,7 @@ class Evidence:
 
     @property
     def status(self) -> RunStatus:
-        """Status of the run so far."""
+        """Status of the run so far: contradicted, declared or certified, as the class describes."""
         if self._observations:
             return RunStatus.CONTRADICTED
         return RunStatus.DECLARED if self.declared else RunStatus.CERTIFIED
@@ -175,10 +174,10 @@ class Evidence:
         if self._observations:
             raise RunDiffers.of(self.observations)
 
-    def _list_declarations(self) -> Iterable[str]:
-        """Yield a sentence about each condition of the privacy theorem that only the caller can vouch for.
+    def _declared_sentences(self) -> Iterable[str]:
+        """Yield sentences about each condition of the privacy theorem that the caller must vouch for.
 
-        A sentence has the caller's declaration, the reason why the condition was not observed, or the number of steps
+        A sentence states the caller's declaration, a reason why the condition was not observed, or the number of steps
         in which it was observed.
 
         Yields:
@@ -236,7 +235,7 @@ class Evidence:
             state: value of `state_dict`.
 
         Raises:
-            InvalidInput: the state does not come from `state_dict`.
+            InvalidInput: the state does not come from `state_dict`, or has a condition that this version does not know.
         """
         try:
             steps = int(state["steps"])
@@ -246,7 +245,6 @@ class Evidence:
             observations = [_read_observation(*entry) for entry in state["observations"]]
         except (KeyError, TypeError, ValueError, AttributeError):
             raise InvalidInput.at("/evidence", "is not the evidence of a checkpoint") from None
-        # A premise that this version does not know cannot be judged.
         names = {*shown, *vouched}
         names.update(name for name, _ in reasons)
         unknown = names - PREMISES.keys()

@@ -20,7 +20,7 @@ _CLOSE: Final = 1e-5
 """Difference below which two values count as equal, above the rounding errors of single precision."""
 
 _LEAST_REPEATS: Final = 17
-"""Number of equal neighbours in the ordered sample from which on the hypothesis is rejected."""
+"""Least number of equal neighbours in the ordered sample at which the hypothesis is rejected."""
 
 _LAPLACE: Final = 0.5 * math.log(math.pi)
 """Logarithm of the ratio of the densities at 0: that of Laplace noise over that of Gaussian noise, of variance 1."""
@@ -71,8 +71,7 @@ class NoiseSamples:
     def observe(self, sample: NDArray[np.float64], groups: NDArray[np.intp]) -> None:
         """Test the noise of the next step, and set `alarm` at the first rejection.
 
-        The noise should consist of independent standard normal variables. Each test looks at another deviation from
-        this.
+        The hypothesis is that the noise consists of independent standard normal variables.
 
         Args:
             sample: noise at k coordinates, divided by its recorded standard deviation, shape (k,).
@@ -142,8 +141,9 @@ class NoiseSamples:
 
         The alternative is a random variance with the inverse-gamma distribution of shape ½ and scale ½. The alarm is
         raised if the ratio reaches 1/`PER_TEST`, where `PER_TEST` is the level of the test. For n values with sum of
-        squares S, let a = ½ + n/2 and b = ½ + S/2. The logarithm of the ratio is
-        ½ log ½ − log Γ(½) + log Γ(a) − a log b + S/2.
+        squares S, a = ½ + n/2 and b = ½ + S/2, the logarithm of the ratio is
+
+            ½ log ½ − log Γ(½) + log Γ(a) − a log b + S/2.
 
         Args:
             total: sum of squares of the sample of this step.
@@ -152,13 +152,12 @@ class NoiseSamples:
         self._count += count
         self._squares += total
 
-        # Parameters of the posterior inverse-gamma distribution, and the logarithm of the ratio.
-        shape = 0.5 + 0.5 * self._count
-        scale = 0.5 + 0.5 * self._squares
-        prior = 0.5 * math.log(0.5) - math.lgamma(0.5)
-        log_ratio = prior + math.lgamma(shape) - shape * math.log(scale) + 0.5 * self._squares
+        shape = 0.5 + 0.5 * self._count  # a
+        scale = 0.5 + 0.5 * self._squares  # b
+        log_prior_factor = 0.5 * math.log(0.5) - math.lgamma(0.5)
+        log_ratio = log_prior_factor + math.lgamma(shape) - shape * math.log(scale) + 0.5 * self._squares
 
-        # A ratio that is not a number raises the alarm, too.
+        # A NaN is not below the threshold, so it raises the alarm too.
         if not log_ratio < -math.log(PER_TEST):
             deviation = math.sqrt(self._squares / self._count)
             self._raise_alarm(f"the noise of all steps is {deviation:.3g} times the recorded one")
@@ -195,12 +194,12 @@ class NoiseSamples:
     def _repetition_exponent(self, products: NDArray[np.float64], norm: float, count: int) -> float:
         """Return −log p [nat] for the smallest p-value of the tests whether a sample repeats a remembered one.
 
-        Two bounds on p-values are used. Chernoff's bound: the mean square of k standard normal variables is below r < 1
-        with probability at most exp(−k (r − 1 − log r)/2). The Gaussian tail: a standard normal variable is above x in
-        absolute value with probability at most 2 exp(−x²/2).
+        Two bounds on p-values are used. By Chernoff's bound, the mean square of k standard normal variables is below
+        r < 1 with probability at most exp(−k (r − 1 − log r)/2). A standard normal variable is above x in absolute
+        value with probability at most 2 exp(−x²/2).
 
         Args:
-            products: absolute inner products of the sample with the remembered samples, scaled to norm 1.
+            products: absolute inner products of the sample with the remembered samples, which are scaled to norm 1.
             norm: Euclidean norm of the sample.
             count: number k of values of the sample.
 
@@ -225,11 +224,9 @@ class NoiseSamples:
             sample: noise at k coordinates, divided by its recorded standard deviation, shape (k,).
             total: sum of squares of the sample.
         """
-        # Equal values: sorted values with gaps below the rounding errors.
         if len(sample) <= _LARGEST_CHECKED:
             ordered = np.sort(sample)
             gaps = ordered[1:] - ordered[:-1]
-            # 17 or more such gaps are practically impossible for Gaussian noise.
             if np.count_nonzero(gaps < _CLOSE) >= _LEAST_REPEATS:
                 self._raise_alarm("many coordinates have the same noise in one step")
 
@@ -237,7 +234,7 @@ class NoiseSamples:
         absolute_sum = float(np.abs(sample).sum())
         self._log_ratio += _LAPLACE * len(sample) + 0.5 * total - math.sqrt(2.0) * absolute_sum
 
-        # A ratio that is not a number raises the alarm, too.
+        # A NaN is not below the threshold, so it raises the alarm too.
         if not self._log_ratio < -math.log(PER_TEST):
             self._raise_alarm("the noise is not Gaussian: a Laplace distribution is more probable")
 

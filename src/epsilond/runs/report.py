@@ -38,8 +38,8 @@ def report_run(
 ) -> str:
     """Return an HTML page about a training run, with its ε or with the observations that contradict its account.
 
-    A contradicted run raises no error: its page prints the reasons in place of the ε. `epsilond.verify` computes the ε
-    of the page anew. It cannot repeat the observations of the run, so it does not check them.
+    A contradicted run raises no error: its page prints the reasons in place of the ε. `epsilond.verify` recomputes
+    the ε of the page. It does not check the observations of the run, because it cannot repeat them.
 
     Args:
         evidence: the conditions of the guarantee that the run was observed to fulfil or to contradict, and those for
@@ -59,10 +59,9 @@ def report_run(
         NoCertificate: no theorem covers the recorded steps.
         MissingExtra: the packages of the extra `reports` are not installed.
     """
-    # A contradicted run has no ε; otherwise ε is computed as the answer to a request with the recorded steps.
-    support = describe_evidence(evidence)
+    evidence_members = describe_evidence(evidence)
     if evidence.status == RunStatus.CONTRADICTED:
-        return _contradicted_page(support, date)
+        return _contradicted_page(evidence_members, date)
     request = {
         "spec": as_json(spec),
         "query": {"delta": delta},
@@ -72,7 +71,7 @@ def report_run(
     }
     account = find_question("account")
     problem: object = read_problem(account.problem, request)
-    return make_page(account, problem, request, date, run=support)
+    return make_page(account, problem, request, date, run=evidence_members)
 
 
 def describe_evidence(evidence: Evidence) -> JsonRecord:
@@ -84,7 +83,7 @@ def describe_evidence(evidence: Evidence) -> JsonRecord:
 
     Returns:
         An object with the status, the number of steps, the conditions that were observed or declared, and the
-        contradictions. All its values can be rendered as JSON.
+        contradictions.
     """
     return {
         "status": str(evidence.status),
@@ -99,25 +98,22 @@ def describe_evidence(evidence: Evidence) -> JsonRecord:
 def describe_statement(statement: RunStatement) -> JsonRecord:
     """Return the evidence for a run's ε as the JSON object that a report contains. The ε itself is left out.
 
-    A report computes the ε anew from the recorded steps, so it only takes the evidence from the statement.
+    A report recomputes the ε from the recorded steps, so it only takes the evidence from the statement.
 
     Args:
         statement: the ε of the run with its status and evidence.
-
-    Returns:
-        The object, of which all values can be rendered as JSON.
     """
     members = statement.as_json()
     return {name: members[name] for name in ("status", "steps", "shown", "declared", "outside")}
 
 
-def _contradicted_page(support: Mapping[str, object], date: str | None) -> str:
+def _contradicted_page(evidence_members: Mapping[str, object], date: str | None) -> str:
     """Return an HTML page that lists how a run was observed to differ from its recorded steps, without an ε.
 
     No ε may be stated for such a run, because its account describes other steps.
 
     Args:
-        support: the evidence as JSON values, from `describe_evidence`.
+        evidence_members: the evidence as JSON values, from `describe_evidence`.
         date: date that the page prints, in a form of ISO 8601, or None.
 
     Returns:
@@ -134,6 +130,6 @@ def _contradicted_page(support: Mapping[str, object], date: str | None) -> str:
         answer={"engine_version": ENGINE_VERSION},
         profile=[],
         engine_version=ENGINE_VERSION,
-        run=support,
+        run=evidence_members,
     )
     return seal_page(page, render)

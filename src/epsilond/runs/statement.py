@@ -63,7 +63,6 @@ class RunStatement:
             The attributes by name. ε is an object with its bounds `lower` and `upper`, in nats. An infinite bound is
             the string "unbounded".
         """
-        # JSON has no infinity.
         bounds = {"lower": self.epsilon.lower, "upper": self.epsilon.upper}
         epsilon = {name: "unbounded" if value == float("inf") else value for name, value in bounds.items()}
         return {
@@ -100,7 +99,6 @@ def state_run(
     Raises:
         RunDiffers: the run was observed to differ from its recorded steps.
     """
-    # No ε may be stated for a run that was observed to differ from its recorded steps.
     evidence.require_consistent()
     return RunStatement(
         status=evidence.status,

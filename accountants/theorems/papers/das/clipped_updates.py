@@ -19,24 +19,26 @@ def clipped_sensitivities(
 ) -> Outputs:
     """Compute the ℓ1 and ℓ∞ sensitivities of clipped and rounded updates, in steps 1/s of the grid.
 
+    A client's update has norm at most 1, in units of the clipping norm.
+
     Args:
         dimension: coordinates d of the update.
         quantization_levels: grid steps s in a unit.
         participants: number r of clients in the mean.
 
     Returns:
-        Δ∞ = 2s and Δ₁ = 2ds for one client, and an r-th of these for the mean of r clients. The names with `sharper_`
-        are bounds for one client from the ℓ2 norm of a clipped update.
+        Δ∞ = 2s and Δ₁ = 2ds for one client, and these divided by r for the mean of r clients (`mean_…`). Outputs with
+        names `sharper_…` are bounds for one client that also use the ℓ2 norm of the update.
     """
     cube = trivial_bounds(dimension, quantization_levels)
-    ball_outputs = movement_outputs(unit_vector_bounds(dimension, quantization_levels))
-    ball = {f"sharper_{name}": value for name, value in ball_outputs.items()}
+    ball = movement_outputs(unit_vector_bounds(dimension, quantization_levels))
+    sharper_outputs = {f"sharper_{name}": value for name, value in ball.items()}
     return {
         "l1_sensitivity": cube.l1,
         "linf_sensitivity": cube.linf,
         "mean_l1_sensitivity": cube.l1 / participants,
         "mean_linf_sensitivity": cube.linf / participants,
-        **ball,
+        **sharper_outputs,
     }
 
 

@@ -41,7 +41,7 @@ def round_epsilon(*, epsilon: float, delta: float, rounds: int) -> float:
     """Compute the privacy parameter ε₀ = ε/(8 √(2K log(1/δ))) of a round in Theorem 2 of Das et al.
 
     Args:
-        epsilon: parameter ε > 0 of the theorem. The ε of all rounds is ε/8 + ε²/(256 log(1/δ)).
+        epsilon: parameter ε > 0 of the theorem. The ε of all rounds is at most ε/8 + ε²/(256 log(1/δ)).
         delta: slack δ of the composition, in (0, 1): the part of the total δ that the composition adds.
         rounds: number K of rounds, at least 1.
 
@@ -70,10 +70,11 @@ def printed_composition(*, epsilon: float, delta: float, rounds: int) -> float:
 
 
 def best_composition(*, epsilon: float, delta: float, rounds: int) -> float:
-    """Compute the ε of K composed ε₀-private rounds, by the three bounds of Kairouz, Oh and Viswanath, Theorem 3.4.
+    """Compute the ε of K composed ε₀-private rounds, as the least bound of Kairouz, Oh and Viswanath, Theorem 3.4.
 
-    The three bounds are Kε₀, ε₀√(2K ln(1/δ)) + Kε₀ tanh(ε₀/2), and ε₀√(2K ln(e + √K ε₀/δ)) + Kε₀ tanh(ε₀/2). Each of
-    them is valid, so the smallest one is.
+    The three bounds are
+
+        Kε₀,  ε₀√(2K ln(1/δ)) + Kε₀ tanh(ε₀/2),  ε₀√(2K ln(e + √K ε₀/δ)) + Kε₀ tanh(ε₀/2).
 
     Args:
         epsilon: privacy parameter ε₀ ≥ 0 of each round, which has δ₀ = 0.
@@ -111,10 +112,10 @@ class RunInputs(ParticipantFields):
 
 
 def theorem_2(inputs: RunInputs) -> Outputs:
-    """Compute the ε₀ of a round by Theorem 2 of Das et al., and the stated ε and δ of all K rounds.
+    """Compute the ε₀ of a round by Theorem 2 of Das et al., and the ε and δ that it states for all K rounds.
 
     Args:
-        inputs: the target (ε, δ), K rounds, r of n clients in each, and messages of d coordinates.
+        inputs: the parameters ε and δ of the theorem, K rounds, r of n clients in each, and messages of d coordinates.
 
     Returns:
         `round_epsilon`: ε₀ of a round, in nats.
@@ -244,7 +245,7 @@ def equation_22(inputs: InverseInputs) -> Outputs:
     """
     log_inverse = -math.log(inputs.delta)
     target = inputs.composed_epsilon
-    # The positive root of aε² + ε/8 − ε̂ with a = 1/(256 log 1/δ), in the form that does not cancel.
+    # The positive root of aε² + ε/8 − ε̂ with a = 1/(256 log 1/δ), in a form without cancellation.
     epsilon = 2.0 * target / (0.125 + math.sqrt(1.0 / 64.0 + 4.0 * target / (256.0 * log_inverse)))
     return {"epsilon": epsilon}
 
@@ -292,7 +293,6 @@ def rounds(
         `epsilon` and `delta`: those of all rounds. ε is the smallest of three bounds of Kairouz, Oh and Viswanath.
         `printed_form_epsilon`: the one of these bounds that Das et al. use.
     """
-    # The guarantee of one round, after amplification.
     epsilon, delta = round_epsilon, round_delta
     if amplified == "client":
         epsilon = subsampled_epsilon(epsilon=round_epsilon, rate=rate)
@@ -301,7 +301,7 @@ def rounds(
     log_delta = -math.inf
     if delta > 0.0:
         log_delta = math.log(delta)
-    # Of all rounds: δ = 1 − (1 − δ)^K (1 − δ').
+    # All rounds together have 1 − δ_K = (1 − δ)^K (1 − δ').
     log_one_minus_delta = rounds * math.log1p(-delta) + math.log1p(-slack_delta)
     return {
         "round_epsilon": epsilon,

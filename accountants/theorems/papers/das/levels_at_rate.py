@@ -33,11 +33,11 @@ _MOST_LEVELS = int(NOISE_LEVELS.le or 0)
 """Largest number of noise levels that a request may have."""
 
 
-def _shift(dimension: int, l1_sensitivity: float, linf_sensitivity: float) -> Shift:
+def _worst_shift(dimension: int, l1_sensitivity: float, linf_sensitivity: float) -> Shift:
     """Return the difference of two integer vectors on neighbouring data for which δ is largest.
 
-    It is the worst shift within the ℓ1 and ℓ∞ sensitivities. A sensitivity bounds the distance of two vectors of
-    integers on neighbouring data, so its integer part is used.
+    The difference is within the ℓ1 and ℓ∞ sensitivities. These bound distances of integer vectors, so their integer
+    parts are used.
 
     Args:
         dimension: number of coordinates, at least 1.
@@ -45,7 +45,7 @@ def _shift(dimension: int, l1_sensitivity: float, linf_sensitivity: float) -> Sh
         linf_sensitivity: ℓ∞ sensitivity, in grid steps.
 
     Returns:
-        The shift, with the coordinates that it moves and the size of the moves.
+        The difference, as numbers of coordinates with the sizes by which they differ.
     """
     return largest_shift(dimension=dimension, l1=math.floor(l1_sensitivity), linf=math.floor(linf_sensitivity))
 
@@ -74,24 +74,17 @@ def levels(
         `noise_levels`: m, or "unbounded" if no allowed m is sufficient; variance and δ are then absent.
         `variance`: variance of the noise, in squared grid steps.
         `delta`: an upper bound on δ at m.
-        `escapes_alone`: True if α times the ℓ1 norm of the worst shift is at most ε, so that no finite privacy loss
-        exceeds ε. δ is then the probability of an escape, that is, an output that is impossible for the neighbour. Then
-        m is exactly the least; otherwise a smaller m is not excluded.
+        `escapes_alone`: True if no finite privacy loss exceeds ε. δ is then the probability of an escape, that is, of
+            an output that is impossible for the neighbour, and m is exactly the least. Otherwise a smaller m is not
+            excluded.
     """
-    # The worst difference of two vectors, and whether δ is the probability of an escape.
-    shift = _shift(dimension, l1_sensitivity, linf_sensitivity)
-    escapes_decide = Fraction(decay_rate) * shift.total <= Fraction(epsilon)
+    shift = _worst_shift(dimension, l1_sensitivity, linf_sensitivity)
+    largest_finite_loss = Fraction(decay_rate) * shift.total
+    escapes_decide = largest_finite_loss <= Fraction(epsilon)
 
     @functools.cache
     def log_delta_at(count: int) -> float:
-        """Return an upper bound on log δ at ε of noise on −m, …, m.
-
-        Args:
-            count: the largest value m of the noise.
-
-        Returns:
-            The natural logarithm of the bound.
-        """
+        """Return an upper bound on the natural logarithm of δ at ε, if the largest value of the noise is `count`."""
         if escapes_decide:
             return math.nextafter(float(log_escape(decay_rate, count, shift.parts).upper), math.inf)
         spec = TruncatedDiscreteLaplace(
@@ -124,9 +117,9 @@ def levels(
 
 
 def _bisect_levels(log_delta_at: Callable[[int], float], target: float, low: int, high: int) -> int | None:
-    """Find by bisection about the least number m of noise levels that meets a target δ.
+    """Find by bisection a number m of noise levels that meets a target δ, while m − 1 does not.
 
-    m meets the target, and m − 1 does not or is below the smallest number.
+    If δ decreases in the number of levels, m is the least number.
 
     Args:
         log_delta_at: upper bound on log δ as a function of the number of levels.
@@ -135,7 +128,8 @@ def _bisect_levels(log_delta_at: Callable[[int], float], target: float, low: int
         high: largest number of levels; it is reduced to the largest allowed number.
 
     Returns:
-        The number of levels, or None if `high` does not meet the target, or if `low` is above all allowed values.
+        The number of levels, which is `low` if that meets the target. None if `high` does not meet the target, or if
+        `low` is above all allowed numbers.
     """
     if low > _MOST_LEVELS:
         return None
@@ -164,7 +158,8 @@ LEVELS = Theorem(
             "the decay rate α times the ℓ1 norm of the worst integer shift is at most ε, so "
             "that m is exactly the least",
             lambda inputs: Sides.at_most(
-                inputs.decay_rate * _shift(inputs.dimension, inputs.l1_sensitivity, inputs.linf_sensitivity).total,
+                inputs.decay_rate
+                * _worst_shift(inputs.dimension, inputs.l1_sensitivity, inputs.linf_sensitivity).total,
                 inputs.epsilon,
             ),
         ),

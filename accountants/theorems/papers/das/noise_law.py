@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Annotated
 
 from epsilond.accountants.formula import formula
@@ -86,7 +87,7 @@ def update_error(*, dimension: int, quantization_levels: int, variance_in_steps:
     Returns:
         The bound, in squared units of the update.
     """
-    # Rounding to a grid of step 1 has a variance of at most 1/4.
+    # In grid steps, rounding has a variance of at most 1/4 per coordinate.
     return dimension * (0.25 + variance_in_steps) / quantization_levels**2
 
 
@@ -197,17 +198,17 @@ EQUATION_7 = Theorem(
 
 
 def added_bits(inputs: BitsInputs) -> Outputs:
-    """Compute how many more bits a coordinate takes with noise, and the paper's bound ⌈log₂(1 + m/s)⌉ on this number.
+    """Compute the number of bits that noise adds to a coordinate, and the paper's bound ⌈log₂(1 + m/s)⌉ on it.
 
     Args:
         inputs: number s of grid steps in a unit, and largest value m of the noise in grid steps.
 
     Returns:
         `extra_bits`: the number of additional bits.
-        `extra_bits_bound`: the bound on it.
+        `extra_bits_bound`: the bound.
     """
     grid_steps, noise_levels = inputs.quantization_levels, inputs.noise_levels
-    ratio = -(-(grid_steps + noise_levels) // grid_steps)  # ⌈1 + m/s⌉, in integers
+    ratio = math.ceil(Fraction(grid_steps + noise_levels, grid_steps))  # ⌈1 + m/s⌉, exactly
     bound = (ratio - 1).bit_length()  # ⌈log₂ ratio⌉
     return {"extra_bits_bound": bound, "extra_bits": extra_bits(grid_steps, noise_levels)}
 
@@ -261,7 +262,7 @@ def bits_per_round(
         `extra_bits_per_round`: bits of all coordinates of all clients of a round, with the noise of Das et al.
         `binomial_extra_bits_per_round`: the same for the Binomial mechanism.
     """
-    # The number of values of a coordinate grows by these factors, of which the logarithms are the bits.
+    # The number of values of a coordinate grows by these factors. Their logarithms are the additional bits.
     root_dimension = math.sqrt(dimension)
     levels_ratio = 1.0 + 6.0 / root_dimension + 50.0 * growth_ratio / samples_per_client
     binomial_levels_ratio = 1.0 + root_dimension / participants

@@ -23,8 +23,8 @@ def rounding(coordinate: float, quantization_levels: int) -> tuple[int, Fraction
         quantization_levels: number s of grid steps in a unit.
 
     Returns:
-        The index b of the lower value b/s, and the probability of this value, exactly. Otherwise u is rounded to (b +
-        1)/s. Here b = ⌊su⌋, or s − 1 at u = 1, and the probability is 1 − (su − b).
+        The index b of the lower value b/s, and the exact probability 1 − (su − b) of this value. Here b = ⌊su⌋, or
+        s − 1 at u = 1. Otherwise u is rounded to (b + 1)/s.
     """
     scaled = Fraction(coordinate) * quantization_levels
     below = min(math.floor(scaled), quantization_levels - 1)
@@ -35,8 +35,8 @@ def rounding(coordinate: float, quantization_levels: int) -> tuple[int, Fraction
 def quantiser(*, coordinate: Annotated[float, COORDINATE], quantization_levels: QuantizationLevels) -> Outputs:
     """Compute the distribution, mean and variance of a coordinate u after stochastic rounding to a grid of step 1/s.
 
-    The values are b/s and (b + 1)/s, with b = ⌊su⌋, or s − 1 at u = 1. If f = su − b is the probability of the upper
-    value, the variance is f(1 − f)/s², at most 1/(4s²).
+    The values are b/s and (b + 1)/s, with b = ⌊su⌋, or s − 1 at u = 1. The upper value has the probability f = su − b.
+    The variance is f(1 − f)/s², at most 1/(4s²).
 
     Args:
         coordinate: u in [−1, 1].

@@ -65,9 +65,10 @@ def trivial_bounds(dimension: int, levels: int) -> Movement:
 def relative_bounds(dimension: int, levels: int, movement: float) -> Movement:
     """Return the sensitivities of rounded updates, if neighbouring unit updates have the ℓ2 distance μ.
 
-    Rounding to a grid of s steps in a unit moves each of the two updates by at most one step per coordinate. Hence the
-    ℓ1, ℓ∞ and ℓ2 sensitivities are Δ₁ = 2d + μs√d, Δ∞ = 2 + μs and Δ₂ = 2√d + μs. These are equations (6) and (121) of
-    Das et al.
+    Rounding to a grid of s steps in a unit moves each of the two updates by at most one step per coordinate. Hence, by
+    equations (6) and (121) of Das et al., the ℓ1, ℓ∞ and ℓ2 sensitivities are
+
+        Δ₁ = 2d + μs√d,  Δ∞ = 2 + μs,  Δ₂ = 2√d + μs.
 
     Args:
         dimension: number d of coordinates.
@@ -89,8 +90,10 @@ def relative_bounds(dimension: int, levels: int, movement: float) -> Movement:
 def rounded_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf: float) -> Movement:
     """Return the sensitivities of rounded updates, if neighbouring unit updates u and u' have the given distances.
 
-    Both updates may be rounded independently to a grid of s steps in a unit. The sensitivities are
-    Δ₁ = s ‖u−u'‖₁ + 2d, Δ∞ = s ‖u−u'‖∞ + 2 and Δ₂ = s ‖u−u'‖₂ + 2√d, equations (90) and (118) of Das et al.
+    Both updates may be rounded independently to a grid of s steps in a unit. By equations (90) and (118) of Das et al.,
+    the sensitivities are
+
+        Δ₁ = s ‖u−u'‖₁ + 2d,  Δ∞ = s ‖u−u'‖∞ + 2,  Δ₂ = s ‖u−u'‖₂ + 2√d.
 
     Args:
         dimension: number d of coordinates.
@@ -112,8 +115,10 @@ def rounded_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf: f
 def coupled_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf: float) -> Movement:
     """Return the largest distances of two randomly rounded updates, in three norms and for every outcome.
 
-    Neighbouring updates u and u' are rounded to a grid of s steps in a unit, by the same random numbers. The distances
-    are Δ∞ = ⌈s ‖u−u'‖∞⌉, Δ₁ = s ‖u−u'‖₁ + d and Δ₂ = s ‖u−u'‖₂ + √d.
+    Neighbouring updates u and u' are rounded to a grid of s steps in a unit, by the same random numbers. A coordinate
+    of the difference is then less than one step from its value before rounding, so that the distances are at most
+
+        Δ∞ = ⌈s ‖u−u'‖∞⌉,  Δ₁ = s ‖u−u'‖₁ + d,  Δ₂ = s ‖u−u'‖₂ + √d.
 
     Args:
         dimension: number d of coordinates.
@@ -123,12 +128,12 @@ def coupled_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf: f
         linf: ‖u−u'‖∞ of the unit updates. Its decimal form is used, so that 0.1 · 10 is 1.
 
     Returns:
-        The three bounds in grid steps; the ℓ2 one is rounded up.
+        The three bounds in grid steps. The ℓ2 bound includes a margin for rounding errors.
     """
     return Movement(
         l1=levels * l1 + dimension,
         linf=math.ceil(levels * Fraction(repr(linf))),
-        l2=(levels * l2 + math.sqrt(dimension)) * _UP,  # rounded up
+        l2=(levels * l2 + math.sqrt(dimension)) * _UP,
     )
 
 
@@ -153,24 +158,23 @@ def hoeffding_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf:
         log_failure: logarithm of the failure probability 2e^−L.
 
     Returns:
-        The ℓ1, ℓ2 and ℓ∞ sensitivity in grid steps, rounded up, with the failure probability.
+        The ℓ1, ℓ2 and ℓ∞ sensitivities in grid steps, with the failure probability.
     """
     exponent = math.log(2.0) - log_failure  # L
     scaled_l1 = levels * l1  # S₁
     squared_l2 = (levels * l2) ** 2  # S₂²
 
-    # The two formulas, rounded up by the factor `_UP`.
     hoeffding_l1 = (scaled_l1 + math.sqrt(0.5 * dimension * exponent)) * _UP
     mean_excess = min(0.25 * dimension, scaled_l1)
     deviation = math.sqrt(0.5 * exponent * (4.0 * squared_l2 + 4.0 * scaled_l1 + dimension))
     hoeffding_l2 = math.sqrt(squared_l2 + mean_excess + deviation) * _UP
 
-    certain = coupled_bounds(dimension, levels, l1=l1, l2=l2, linf=linf)
-    assert certain.l2 is not None  # `coupled_bounds` always has an ℓ2 bound
+    certain_bounds = coupled_bounds(dimension, levels, l1=l1, l2=l2, linf=linf)
+    assert certain_bounds.l2 is not None  # `coupled_bounds` always has an ℓ2 bound
     return Movement(
-        l1=min(hoeffding_l1, certain.l1),
-        linf=certain.linf,
-        l2=min(hoeffding_l2, certain.l2),
+        l1=min(hoeffding_l1, certain_bounds.l1),
+        linf=certain_bounds.linf,
+        l2=min(hoeffding_l2, certain_bounds.l2),
         log_failure=log_failure,
     )
 
@@ -183,8 +187,12 @@ def unit_distances(dimension: int) -> dict[str, float]:
 def unit_vector_bounds(dimension: int, levels: int) -> Movement:
     """Bound the distances of any two unit vectors after rounding by the same random numbers, in three norms.
 
-    They are Δ₁ = min(2ds, 2s√d + d), Δ∞ = 2s and Δ₂ = min(2s√d, 2s + √d), in grid steps. In each minimum, the
-    first number is the diameter of the cube [−1, 1]^d. The second is that of the unit ball, with the rounding added.
+    In grid steps they are
+
+        Δ₁ = min(2ds, 2s√d + d),  Δ∞ = 2s,  Δ₂ = min(2s√d, 2s + √d).
+
+    In each minimum, the first number is the diameter of the cube [−1, 1]^d. The second is that of the unit ball, with
+    the rounding added.
 
     Args:
         dimension: number d of coordinates, at least 1.
@@ -201,7 +209,7 @@ def unit_vector_bounds(dimension: int, levels: int) -> Movement:
 
 
 def movement_outputs(movement: Movement) -> Outputs:
-    """Return the bounds as named outputs; the ℓ2 bound is left out if there is none."""
+    """Return bounds on the distances as named outputs; the ℓ2 bound is left out if there is none."""
     outputs = {"l1_sensitivity": movement.l1, "linf_sensitivity": movement.linf}
     if movement.l2 is not None:
         outputs["l2_sensitivity"] = movement.l2

@@ -32,7 +32,7 @@ def movement(inputs: GrowthInputs, reading: Reading) -> float:
     Args:
         inputs: number n of records of the client, and ratio ρ of the largest norm of a record's gradient to that of the
             mean gradient.
-        reading: version of the constant. `printed` has 15 as in the paper, `corrected` has 40/3, which is sufficient.
+        reading: version of the constant: `printed` for 15 as in the paper, `corrected` for 40/3, which is sufficient.
 
     Returns:
         The distance of two unit vectors, without unit.
@@ -51,19 +51,17 @@ def theorem_3(inputs: GrowthInputs, reading: Reading = "printed") -> Outputs:
     Args:
         inputs: number n of records of the client, and the grid to which updates are rounded. ρ is the ratio of the
             largest norm of a record's gradient to that of the mean gradient.
-        reading: version of the formulas. `printed` has the paper's failure probability 4(ρ − 1)/n. `corrected` has
-            4(ρ² − 1)/n (erratum D-11).
+        reading: version of the formulas: `printed` for the paper's failure probability 4(ρ − 1)/n, `corrected` for
+            4(ρ² − 1)/n (erratum D-11) and the smaller constant of `movement`.
 
     Returns:
         `relative_movement`: the bound on the distance of the two unit updates, without unit.
         `failure_probability`: probability over the data that the bound fails.
         The sensitivities of the rounded update that follow from the bound.
     """
-    # The distance of the unit updates, and the sensitivities on the grid.
     relative_movement = movement(inputs, reading)
     sensitivities = relative_bounds(inputs.dimension, inputs.quantization_levels, relative_movement)
 
-    # The probability over the data that the bound fails.
     growth_ratio = inputs.growth_ratio
     if reading == "printed":
         failure_probability = 4.0 * (growth_ratio - 1.0) / inputs.samples_per_client
@@ -149,7 +147,6 @@ def corollary_3_1(
         `claimed_epsilon`: the stated ε.
         `claimed_delta`: the stated δ, which comes with its decimal logarithm.
     """
-    # Each term of the stated δ is computed as in the paper, and none of it is corrected.
     claimed_epsilon = epsilon / 8.0 + epsilon**2 / (256.0 * -math.log(delta))
     failure = 4.0 * (growth_ratio - 1.0) / samples_per_client
     claimed_delta = rounds * math.exp2(-dimension) + delta + failure

@@ -64,15 +64,15 @@ def accelerated_risk(
 ) -> AcceleratedRisk:
     """Return a bound on the excess risk of noisy accelerated descent after R rounds.
 
-    A stage is a number of rounds with one step schedule, which starts at the output of the previous stage. The bound
-    adds the optimisation error of the stages and a multiple of the variance of a round's gradient. If the run descends
-    on a Moreau envelope of the loss, the largest difference between both is added too.
+    A stage is a block of rounds with one step schedule. It starts at the output of the previous stage. The bound is
+    A + B V² + gap. A is the optimisation error of the stages, and V² the variance of a round's gradient. The gap is the
+    largest difference between the loss and its Moreau envelope, if the run descends on such a smooth approximation.
 
     Args:
         problem: the clients and the loss.
         noise_std: standard deviation σ of a message's noise per coordinate.
         rounds: number R of rounds.
-        stages: stages with R rounds in all; None for nearly optimal ones, the result of `best_stages`.
+        stages: stages with R rounds in all. If None or empty, `best_stages` computes nearly optimal ones.
 
     Returns:
         The bound with its terms, in loss units, and the stages.
@@ -86,7 +86,7 @@ def accelerated_risk(
     if not run_stages:
         run_stages = best_stages(rounds, descent=descent, variance=variance.total)
 
-    # The bound is A + B V²; B times each part of the variance V² gives the cost of that part.
+    # The variance is a sum, so B times each summand is the risk that is due to its cause.
     bound = stages_bound(run_stages, descent, variance=variance.total)
     cost = variance.scale(bound.variance_factor)
     terms = {
@@ -105,8 +105,11 @@ def best_envelope_smoothness(problem: AcceleratedProblem, *, noise_std: float, r
 
     The run descends on the envelope, a smooth approximation of the loss. A larger b is closer to the loss but harder to
     minimise. Every b gives a valid bound. For strong convexity μ = 0, the part of the bound that depends on b is
-    2bD₀²/(R + 1)² + L²/(2b). Here D₀ is the initial distance and L the Lipschitz constant of the loss. The minimiser is
-    b = L(R + 1)/(2D₀). For μ > 0, the multiples of this b by 2^−4, …, 2^12 are compared.
+
+        2bD₀²/(R + 1)² + L²/(2b), with its minimum at b = L(R + 1)/(2D₀).
+
+    Here D₀ is the initial distance and L the Lipschitz constant of the loss. For μ > 0, the best of 2^k b with
+    k = −4, …, 12 is returned.
 
     Args:
         problem: the clients and the loss, which need not be smooth.
@@ -120,13 +123,13 @@ def best_envelope_smoothness(problem: AcceleratedProblem, *, noise_std: float, r
     if problem.strong_convexity == 0.0:
         return convex_choice
 
-    def bound(envelope_smoothness: float) -> float:
+    def excess_risk(envelope_smoothness: float) -> float:
         """Return the bound on the excess risk of a run on the envelope of this smoothness."""
         enveloped = replace(problem, envelope_smoothness=envelope_smoothness)
         return accelerated_risk(enveloped, noise_std=noise_std, rounds=rounds).total
 
     candidates = [convex_choice * 2.0**power for power in range(-4, 13)]
-    return min(candidates, key=bound)
+    return min(candidates, key=excess_risk)
 
 
 OBJECTIVE = Quantity(
@@ -138,8 +141,9 @@ OBJECTIVE = Quantity(
 class AcceleratedRiskInputs(EqualClientsRun):
     """A run of accelerated descent (Algorithm 2 of Lowy and Razaviyayn) with equal clients.
 
-    If absent, `gradient_std` and `heterogeneity` are the Lipschitz constant L, `initial_distance` is the diameter D,
-    `initial_gap` is LD, and there is no envelope.
+    If absent, `gradient_std` and `heterogeneity` have their largest value, which is at most the Lipschitz constant L.
+    `initial_distance` is then the diameter D, and `initial_gap` is LD. Without `envelope_smoothness`, the run descends
+    on the loss itself, not on a smooth approximation of it.
     """
 
     diameter: Diameter
@@ -173,16 +177,17 @@ def bound(inputs: AcceleratedRiskInputs) -> Outputs:
     return accelerated_risk(inputs.problem, noise_std=inputs.noise_std, rounds=inputs.rounds).outputs
 
 
-def _one_pass(inputs: AcceleratedRiskInputs) -> Sides:
-    """Check that a client has enough records for one pass, KR ≤ n.
+def _one_pass_sides(inputs: AcceleratedRiskInputs) -> Sides:
+    """Return both sides of the condition KR ≤ n, that a client has enough records for one pass.
 
-    Every round uses new records in a run of one pass. If records are re-used, there is no limit, and both sides are KR.
+    The population risk requires new records in every round. The empirical risk re-uses them without a limit, so both
+    sides are then KR.
 
     Args:
         inputs: the run, with n records of a client, batches of K, and R rounds.
 
     Returns:
-        The two sides of the condition: KR, and the largest allowed number of records.
+        KR on the left; n, or KR for the empirical risk, on the right.
     """
     needed_records = float(inputs.batch_size) * inputs.rounds
     limit = needed_records
@@ -210,7 +215,7 @@ ACCELERATED_RISK_BOUND = Theorem(
                 "for the population risk, a client has the records for R rounds of K (KR ≤ n); with re-used "
                 "records, the right side is KR"
             ),
-            _one_pass,
+            _one_pass_sides,
         ),
         Condition(
             "closed-convex-domain",

@@ -35,11 +35,11 @@ class DescentFacts:
     """Constants of the function that a run of accelerated descent minimises.
 
     Attributes:
-        smoothness: smoothness β of the function.
-        strong_convexity: strong convexity μ of the function; 0 if it is only convex.
+        smoothness: smoothness β of the function, in loss units per squared length.
+        strong_convexity: strong convexity μ of the function in the same unit; 0 if it is only convex.
         initial_distance: bound on the distance from the first iterate to a minimiser over the domain.
-        diameter: diameter of the domain, which bounds this distance for every later stage.
-        initial_gap: bound Δ on the excess risk of the first iterate; infinite if unknown.
+        diameter: diameter of the domain, which bounds this distance at the start of every later stage.
+        initial_gap: bound Δ on the excess risk of the first iterate, in loss units; infinite if unknown.
     """
 
     smoothness: float
@@ -51,8 +51,7 @@ class DescentFacts:
     def squared_distance(self, gap: float, *, largest_distance: float) -> float:
         """Return the smaller of two bounds on the squared distance |w − w*|² of a point w from the minimiser w*.
 
-        Both bounds are valid, so the smaller one is. The first comes from strong convexity: F(w) − F(w*) ≥ μ|w −
-        w*|²/2.
+        One bound is given. The other follows from strong convexity, F(w) − F(w*) ≥ μ|w − w*|²/2.
 
         Args:
             gap: upper bound on the excess risk F(w) − F(w*) in loss units, at least 0.
@@ -61,7 +60,6 @@ class DescentFacts:
         Returns:
             An upper bound on |w − w*|². It is the square of `largest_distance` if μ = 0.
         """
-        # This bound holds with and without strong convexity.
         squared = largest_distance * largest_distance
         if self.strong_convexity == 0.0:
             return squared
@@ -73,7 +71,7 @@ class DescentBound:
     """A bound A + B V² on the excess risk of an iterate of accelerated descent, for gradients of variance at most V².
 
     Attributes:
-        optimisation: A, the part without any randomness, in loss units.
+        optimisation: A, the bound for gradients without variance, in loss units.
         variance_factor: B, in loss units per squared gradient unit.
     """
 
@@ -92,20 +90,21 @@ class DescentBound:
         variance_term = 0.0
         if variance > 0.0:
             variance_term = self.variance_factor * variance
-        return (self.optimisation + variance_term) * (1.0 + ROUNDING)  # more than the rounding errors of A and B
+        # The surcharge is larger than the rounding errors of A, B and this sum.
+        return (self.optimisation + variance_term) * (1.0 + ROUNDING)
 
 
 def stage_factors(stage: Stage, *, smoothness: float, strong_convexity: float) -> DescentBound:
     """Return the factors A and B of the bound A E|w_0 − u|² + B V² on the risk of a stage of accelerated descent.
 
-    The stage starts at w_0 and returns w^ag. For any point u of the domain, E F(w^ag) − F(u) is at most the bound. V²
-    bounds the variance of a gradient. The stage has T rounds and the prox weight v, a factor of the step schedule. With
-    s = v − βT/(T + 1), the factors are
+    The stage starts at w_0 and returns w^ag. V² bounds the variance of a gradient. For any point u of the domain,
+    E F(w^ag) − F(u) is at most the bound. The stage has T rounds and the prox weight v, a factor of the step schedule.
+    With s = v − βT/(T + 1), the factors are
 
         A = 2v/(T(T + 1)),
         B = 2/(T(T + 1)) Σ_{t≤T} t²/(μt(t + 1) + 4s),   which is (2T + 1)/(12s) if μ = 0.
 
-    `accelerated_bound.py` has the proof.
+    The proof is the module text of `accelerated_bound.py`.
 
     Args:
         stage: number T of rounds, and prox weight v.
@@ -113,18 +112,17 @@ def stage_factors(stage: Stage, *, smoothness: float, strong_convexity: float) -
         strong_convexity: strong convexity μ of the function; 0 if it is only convex.
 
     Returns:
-        A as `optimisation` and B as `variance_factor`. Both are infinite if v < βT/(T + 1), where the proof fails.
+        A as `optimisation` and B as `variance_factor`. Both are infinite if s < 0, where the proof fails. Rounding may
+        make them infinite for s near 0 too.
     """
     rounds, weight = float(stage.rounds), stage.prox_weight
 
-    # s, the part of the prox weight above the smoothness. Rounding v down keeps s, in the denominator of B, below its
-    # exact value.
+    # s divides the variance, so it must not be rounded up. Lowering v outweighs the rounding errors of s.
     lowered_weight = weight * (1.0 - 2.0**-51)
-    excess_weight = lowered_weight - smoothness * (rounds / (rounds + 1.0))
+    excess_weight = lowered_weight - smoothness * (rounds / (rounds + 1.0))  # s
     if excess_weight < 0.0:
         return DescentBound(math.inf, math.inf)
 
-    # The factors A and B.
     scale = 2.0 / (rounds * (rounds + 1.0))
     optimisation = scale * weight
     if strong_convexity > 0.0:
@@ -139,8 +137,8 @@ def _upper_variance_sum(rounds: int, offset: float, strong_convexity: float) -> 
     """Return an upper bound on Σ_{t≤T} t²/(μt(t + 1) + c), too large by at most 0.2 %.
 
     This sum is the factor of the gradient variance in the risk bound of a stage of T rounds. The first m =
-    `LISTED_TERMS` terms are added one by one. The terms increase in t, so each later term is at most the integral of
-    x²/(μx² + c) over the unit interval that follows it. The rest is hence at most the integral over [m + 1, T + 1].
+    `LISTED_TERMS` terms are added one by one. A later term is at most t²/(μt² + c), which increases in t. It is hence
+    at most the integral of x²/(μx² + c) over [t, t + 1]. The integral over [m + 1, T + 1] bounds all later terms.
 
     Args:
         rounds: number T of rounds, at least 1.
@@ -155,15 +153,14 @@ def _upper_variance_sum(rounds: int, offset: float, strong_convexity: float) -> 
     listed_sum = float(np.sum(terms))
     if rounds <= LISTED_TERMS:
         return listed_sum
-    # An integral bounds the remaining terms.
     return listed_sum + _upper_integral(LISTED_TERMS + 1.0, rounds + 1.0, offset, strong_convexity)
 
 
 def _upper_integral(low: float, high: float, offset: float, strong_convexity: float) -> float:
     """Return an upper bound on the integral of x²/(μx² + c) over the interval [low, high].
 
-    The integral is (x − a arctan(x/a))/μ between the limits, with a = √(c/μ). For x far below a this difference would
-    lose its digits to cancellation. The integral of x²/c is then returned, which is slightly larger because μx² ≥ 0.
+    With a = √(c/μ), an antiderivative is (x − a arctan(x/a))/μ. For x far below a this difference would lose its digits
+    to cancellation. The integral of x²/c is then returned, which is at most 0.1 % larger.
 
     Args:
         low: lower limit of the integral, at least 0.
@@ -172,10 +169,9 @@ def _upper_integral(low: float, high: float, offset: float, strong_convexity: fl
         strong_convexity: strong convexity μ > 0 of the function.
 
     Returns:
-        The bound on the integral, which is the integral itself up to rounding if `high` is not far below a.
+        The bound, which is the integral itself up to rounding if `high` is not far below a.
     """
     scale = math.sqrt(offset / strong_convexity)  # a
-    # Here the closed form would subtract two nearly equal numbers.
     if high < SMALL_SUBTRACTION_RATIO * scale:
         return (high**3 - low**3) / (3.0 * offset)
     arctangents = 0.0
@@ -249,20 +245,24 @@ WEIGHT_FRACTIONS = (1.0, 2.0**-2, 2.0**-4, 2.0**-6, 2.0**-8, 2.0**-10, 0.0)
 def best_stage(rounds: int, *, descent: DescentFacts, squared_distance: float, variance: float) -> Stage:
     """Return a stage of T rounds of accelerated descent with a prox weight that nearly minimises the risk bound.
 
-    Every prox weight v above βT/(T + 1) is valid, where β is the smoothness. Let s = v − βT/(T + 1). For strong
-    convexity μ = 0, s = √(V²(2T + 1)T(T + 1)/(24 D₀²)) is optimal. For μ > 0 the best s is smaller; the
-    `WEIGHT_FRACTIONS` of this s are compared.
+    Every prox weight v above βT/(T + 1) is valid, where β is the smoothness. For strong convexity μ = 0, the optimum is
+
+        v = βT/(T + 1) + s, with s = √(V² T(T + 1)(2T + 1)/(24 D₀²)).
+
+    For μ > 0 the best s is smaller, so fractions of this s are compared, which are `WEIGHT_FRACTIONS`.
 
     Args:
         rounds: number T of rounds.
         descent: constants of the function.
-        squared_distance: bound D₀² on the squared distance from the first iterate to a minimiser.
+        squared_distance: bound D₀² > 0 on the squared distance from the first iterate to a minimiser.
         variance: bound V² on the variance of a gradient.
 
     Returns:
         The stage with its prox weight.
     """
-    least_weight = descent.smoothness * (rounds / (rounds + 1.0)) * (1.0 + 2.0**-49)  # above βT/(T + 1)
+    least_weight = (
+        descent.smoothness * (rounds / (rounds + 1.0)) * (1.0 + 2.0**-49)
+    )  # above βT/(T + 1) in spite of rounding
     rounds_factor = (2.0 * rounds + 1.0) * rounds * (rounds + 1.0) / 24.0
     excess_weight = math.sqrt(variance * rounds_factor / squared_distance)  # the best s for μ = 0
     if descent.strong_convexity == 0.0:
@@ -273,7 +273,6 @@ def best_stage(rounds: int, *, descent: DescentFacts, squared_distance: float, v
         factors = stage_factors(stage, smoothness=descent.smoothness, strong_convexity=descent.strong_convexity)
         return DescentBound(factors.optimisation * squared_distance, factors.variance_factor).at(variance)
 
-    # For μ > 0, compare several fractions of this weight.
     weights = [least_weight + fraction * excess_weight for fraction in WEIGHT_FRACTIONS]
     stages = [Stage(rounds=rounds, prox_weight=weight) for weight in weights]
     return min(stages, key=excess_risk)
@@ -289,9 +288,9 @@ def best_stages(rounds: int, *, descent: DescentFacts, variance: float) -> tuple
     """Return stages of accelerated descent with R rounds in all, at which the risk bound is nearly minimal.
 
     A stage is a block of rounds with its own schedule of step sizes. A convex function gets one stage. For a strongly
-    convex function, one stage is compared with several short stages of equal length that a last stage follows. More
-    short stages are tried until they no longer reduce the bound. The bound is valid for all stages, so the search need
-    not be exact.
+    convex function, one stage is compared with plans of some short stages of equal length and a last one. The number of
+    short stages grows until they no longer reduce the bound. The bound is valid for all plans, so the search need not
+    be exact.
 
     Args:
         rounds: number R of rounds, at least 1.
@@ -312,8 +311,8 @@ def best_stages(rounds: int, *, descent: DescentFacts, variance: float) -> tuple
     if descent.strong_convexity == 0.0:
         return best
 
-    # Restarts help after a number of rounds of the order √(β/μ), so the lengths are multiples of it.
     least_risk = excess_risk(best)
+    # Restarts help after a number of rounds of the order √(β/μ), so the lengths are multiples of it.
     condition_root = math.sqrt(descent.smoothness / descent.strong_convexity)
     for relative_length in STAGE_LENGTHS:
         length = math.ceil(relative_length * condition_root)
@@ -331,8 +330,9 @@ def _multistage_plans(
 ) -> Iterator[tuple[Stage, ...]]:
     """Yield schedules of accelerated descent with 1, 2, … early stages of equal length and a last, different one.
 
-    The last stage has the remaining rounds. The generator ends when the rounds are used up, or after `MOST_STAGES`
-    early stages. It also ends when a further early stage would not reduce the bound on the distance from the minimiser.
+    The last stage has the remaining rounds, at least one. The generator ends after `MOST_STAGES` early stages, or when
+    the rounds do not suffice for a further one. It also ends if an early stage does not reduce the bound on the
+    distance from the minimiser.
 
     Args:
         rounds: number R of rounds.
@@ -342,7 +342,7 @@ def _multistage_plans(
         variance: bound V² on the variance of a gradient.
 
     Yields:
-        The stages of one schedule, the last stage included, each with its rounds and its step sizes.
+        The stages of one schedule, with the last stage.
     """
     early: list[Stage] = []
     while len(early) < MOST_STAGES and (len(early) + 1) * length < rounds:

@@ -16,16 +16,17 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.reused_run import A
 def informal_prescription(run: ReusedRun, *, rounds: int | None = None) -> AcceleratedPrescription:
     """Return the rounds and the excess risk of accelerated descent that Lowy and Razaviyayn state for equal clients.
 
-    The statements of their main text hide constants. They are Theorem E.1 for smooth losses, equations (28) and (29),
-    and Theorem 2.4 for other losses, equations (10) and (11).
+    The informal statements leave out constants. They are equations (28) and (29) of Theorem E.1 for smooth losses, and
+    equations (10) and (11) of Theorem 2.4 for other losses.
 
     Args:
         run: a federation of equal clients, and the loss.
-        rounds: number R of rounds; if None, the smallest number that the statement allows.
+        rounds: number R of rounds that is run; if None, the smallest number that the statement allows.
 
     Returns:
-        The rounds, the order of the excess risk in loss units, and the argument of the logarithm in the rounds. This
-        argument is infinite if the loss is only convex, as no logarithm then appears.
+        The rounds that are run and that are required, the order of the excess risk in loss units, and the argument of
+        the logarithm in the required rounds. The argument is infinite for a loss that is only convex, whose rounds
+        contain no logarithm.
     """
     # The rounds must suffice both for the descent and for averaging out the sampled records.
     required_rounds = max(_informal_descent_rounds(run), _informal_sampling_rounds(run))
@@ -37,7 +38,7 @@ def informal_prescription(run: ReusedRun, *, rounds: int | None = None) -> Accel
     return AcceleratedPrescription(
         rounds=rounds,
         prescribed_rounds=required_rounds,
-        excess_risk=_informal_scale(run),
+        excess_risk=_informal_excess_risk(run),
         logarithm_argument=argument,
     )
 
@@ -76,7 +77,7 @@ def _informal_descent_rounds(run: ReusedRun) -> float:
         run: a federation of equal clients (one group), and the loss.
 
     Returns:
-        The order of the number of rounds, not rounded. It is −∞ or negative if the argument of the logarithm is below
+        The order of the number of rounds, not rounded. It is negative, or −∞, if the argument of the logarithm is below
         1.
     """
     (group,) = run.federation.groups
@@ -98,7 +99,7 @@ def _informal_descent_rounds(run: ReusedRun) -> float:
 def _informal_sampling_rounds(run: ReusedRun) -> float:
     """Return the rounds that Lowy and Razaviyayn require to average out the sampling of records, up to constants.
 
-    They are ε²n²Φ̂²/(K d ln(1/δ) L²). Each client has n records, batches of K and the target (ε, δ). The loss in d
+    The number is ε²n²Φ̂²/(K d ln(1/δ) L²). Each client has n records, batches of K and the target (ε, δ). The loss in d
     dimensions has Lipschitz constant L. Φ̂ is the standard deviation of a record's gradient, and L for a loss that is
     not smooth.
 
@@ -108,7 +109,6 @@ def _informal_sampling_rounds(run: ReusedRun) -> float:
     Returns:
         The order of the number of rounds, not rounded to an integer. It is 0 if a round uses all records.
     """
-    # Without sampling of records there is nothing to average out.
     if not run.leaves_records_out("printed"):
         return 0.0
     (group,) = run.federation.groups
@@ -120,12 +120,15 @@ def _informal_sampling_rounds(run: ReusedRun) -> float:
     return effective_records * effective_records * relative_variance / (group.batch_size * private_dimension)
 
 
-def _informal_scale(run: ReusedRun) -> float:
+def _informal_excess_risk(run: ReusedRun) -> float:
     """Return the order of the excess risk in the main text of Lowy and Razaviyayn, without constants.
 
-    It is LD √(c/M)/(εn), or L²c/(μ(εn)²M) for strong convexity μ > 0. The factor c is d ln(2/δ) for smooth losses and d
-    ln(1/δ) for others. M clients with n records and the target (ε, δ) each take part in a round. L is the Lipschitz
-    constant, d the dimension, and D the diameter of the domain.
+    It is
+
+        LD √(c/M)/(εn) for strong convexity μ = 0,  and  L²c/(μ(εn)²M) for μ > 0,
+
+    with c = d ln(2/δ) for smooth losses and c = d ln(1/δ) for others. M clients with n records and the target (ε, δ)
+    each take part in a round. L is the Lipschitz constant, d the dimension, and D the diameter of the domain.
 
     Args:
         run: a federation of equal clients (one group), and the loss.
@@ -136,7 +139,7 @@ def _informal_scale(run: ReusedRun) -> float:
     (group,) = run.federation.groups
     participants = run.federation.participation.mean
     effective_records = group.epsilon * group.samples_per_client  # εn
-    log_numerator = math.log(2.0) if run.is_smooth else 0.0  # of the logarithm in c
+    log_numerator = math.log(2.0) if run.is_smooth else 0.0  # ln 2 or ln 1, of ln(2/δ) or ln(1/δ)
     privacy_factor = run.dimension * (log_numerator - group.log_delta)  # c
     if run.strong_convexity == 0.0:
         return run.lipschitz * run.diameter * math.sqrt(privacy_factor / participants) / effective_records
@@ -147,14 +150,14 @@ def _informal_scale(run: ReusedRun) -> float:
 def speedup(run: ReusedRun) -> float:
     """Return the factor by which Theorem 2.4 of Lowy and Razaviyayn needs fewer rounds than earlier results.
 
-    It is min{√M εn/√d, MK}, for convex losses and without logarithms (equation (10)). M equal clients take part in a
-    round. Each has a batch of K of its n records and the privacy parameter ε. The model has d coordinates.
+    It is min{√M εn/√d, MK} for convex losses (equation (10)), without constants and logarithms. M equal clients take
+    part in a round. Each has a batch of K of its n records and the privacy parameter ε. The model has d coordinates.
 
     Args:
         run: a federation of equal clients (one group), and the loss.
 
     Returns:
-        The order of the factor, without constants.
+        The order of the factor, a positive number.
     """
     (group,) = run.federation.groups
     participants = run.federation.participation.mean

@@ -32,8 +32,9 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.reused_run import (
 def envelope_for(run: ReusedRun, totals: Aggregates) -> float:
     """Return the smoothness b of the Moreau envelope of the loss that Theorem 2.4 of Lowy and Razaviyayn prescribes.
 
-    The Moreau envelope is a smooth approximation of a loss that is not smooth. The smoothness is b = L²√M~/(D√(dΨ~))
-    for convex losses, and b = μM~L²/(dΨ~) if the loss is μ-strongly convex.
+    The Moreau envelope is a smooth approximation of a loss that is not smooth. The smoothness is
+
+        b = L²√M~/(D√(dΨ~)) for convex losses,  and  b = μM~L²/(dΨ~) for μ-strongly convex losses.
 
     Args:
         run: the federation and the loss, with Lipschitz constant L, on a domain of diameter D.
@@ -55,9 +56,9 @@ def complete_prescription(
 ) -> AcceleratedPrescription:
     """Return the rounds and risk of accelerated descent by the appendix of Lowy and Razaviyayn, equations (30) to (36).
 
-    It is Theorem E.1, or Theorem 2.4 for losses that need not be smooth. The statement prescribes a number of rounds
-    (`_required_rounds`) and, for a loss that is not smooth, a Moreau envelope (`envelope_for`). The risks are orders of
-    magnitude. They may keep μ for the envelope's strong convexity μb/(μ + b), which is at least μ/2 where b ≥ μ.
+    Theorem E.1 is for smooth losses, and Theorem 2.4 for others. They prescribe a number of rounds and, for a loss that
+    is not smooth, a smooth approximation, its Moreau envelope (`envelope_for`). The risks are orders of magnitude. For
+    the envelope's strong convexity μb/(μ + b) they have μ, which is at most twice as large if b ≥ μ.
 
     Args:
         run: the federation and the loss.
@@ -67,8 +68,8 @@ def complete_prescription(
             participants instead of its root in the envelope of Theorem 2.4 (E-06).
 
     Returns:
-        The run and its risk. `excess_risk` is the privacy term of the bound. At the prescribed rounds, the other terms
-        are at most of its order.
+        The rounds, the order of the risk, and the terms of the bound. `excess_risk` is the privacy term. At the
+        prescribed number of rounds, the other terms are at most of its order.
     """
 
     def required_rounds(count: int) -> float:
@@ -79,7 +80,6 @@ def complete_prescription(
     chosen_rounds = rounds if rounds is not None else smallest_round_count(required_rounds)
     totals = run.aggregates(chosen_rounds, reading)
 
-    # The variance of a round and the terms of the bound, for the loss or its envelope.
     smoothness = run.smoothness if run.is_smooth else envelope_for(run, totals)
     variance = _round_variance(run, totals, rounds=chosen_rounds, reading=reading)
     total_variance = variance.sampling + variance.noise + variance.clients
@@ -140,8 +140,9 @@ def _bound_terms(
 
     Args:
         run: the federation and the loss.
-        totals: averages over the clients of their noise variances, up to a factor.
-        variance: variance of one round's averaged gradient, of `_round_variance`.
+        totals: averages over the clients. `totals.noise_ratio` is the variance of the averaged noise, divided by
+            256 L² R.
+        variance: variance of one round's averaged gradient by its causes, from `_round_variance`.
         rounds: number R of rounds.
         smoothness: smoothness of the loss or of its Moreau envelope.
         reading: "printed" for the paper's formulas, "corrected" for those without its errors.
@@ -205,9 +206,9 @@ def _strongly_convex_terms(
         `privacy`: the argument `privacy` divided by μ.
     """
     convexity = run.strong_convexity
-    remaining_share = math.exp(-rounds * math.sqrt(convexity / smoothness))
+    remaining_fraction = math.exp(-rounds * math.sqrt(convexity / smoothness))
     return {
-        "optimisation": run.gap * remaining_share,
+        "optimisation": run.gap * remaining_fraction,
         "minibatch": sampling / (convexity * rounds),
         "clients": clients / (convexity * rounds),
         "privacy": privacy / convexity,
@@ -219,7 +220,8 @@ def _logarithm_argument(run: ReusedRun, totals: Aggregates) -> float:
 
     Args:
         run: the federation and the loss, with excess risk Δ of the first iterate and strong convexity μ.
-        totals: averages over the clients. M* is `totals.plain_participants`, and dΨ~ is `run.privacy(totals)`.
+        totals: averages over the clients. M* is `totals.plain_participants`, an average number of participants, and
+            dΨ~ is `run.privacy(totals)`, the cost of privacy.
     """
     return run.gap * run.strong_convexity * totals.plain_participants / run.privacy(totals)
 
@@ -241,7 +243,7 @@ def _descent_rounds(run: ReusedRun, totals: Aggregates) -> float:
         totals: averages over the clients of their noise variances, up to a factor.
 
     Returns:
-        The number of rounds. It is negative if the argument of the logarithm is below 1.
+        The number of rounds. It is negative, or −∞, if the argument of the logarithm is below 1.
     """
     privacy_root = math.sqrt(run.privacy(totals))
     participants_root = math.sqrt(totals.plain_participants)
@@ -249,7 +251,6 @@ def _descent_rounds(run: ReusedRun, totals: Aggregates) -> float:
     if run.strong_convexity != 0.0:
         log_factor = log_or_minus_infinity(_logarithm_argument(run, totals))
 
-    # The four cases of the docstring.
     if not run.is_smooth:
         return run.lipschitz * participants_root / privacy_root * log_factor
     if run.strong_convexity > 0.0:
@@ -260,9 +261,9 @@ def _descent_rounds(run: ReusedRun, totals: Aggregates) -> float:
 def _required_rounds(run: ReusedRun, totals: Aggregates, reading: Reading) -> float:
     """Return the number of rounds that Theorem E.1 or 2.4 of Lowy and Razaviyayn prescribes, before rounding up.
 
-    The statement is that of the appendix. The number is the larger of `_descent_rounds` and V/(dΨ~). After the first,
-    the optimisation error is of the order of the cost of privacy, and after the second the cost of sampling is. V is
-    `_sampling_variance`, and dΨ~ = `run.privacy(totals)` the cost of privacy.
+    The number is the larger of two. After the first, the optimisation error is of the order of the cost of privacy.
+    After the second, the error due to sampling is of this order too. The second is the sampling variance, times the
+    number of participants, over `run.privacy(totals)`.
 
     Args:
         run: the federation and the loss.
@@ -270,23 +271,27 @@ def _required_rounds(run: ReusedRun, totals: Aggregates, reading: Reading) -> fl
         reading: "printed" for the paper's formulas, "corrected" for those without its errors.
 
     Returns:
-        The number of rounds, a real number.
+        The number of rounds, a real number that may be below 1.
     """
     sampling_rounds = _sampling_variance(run, reading) / run.privacy(totals)
     return max(_descent_rounds(run, totals), sampling_rounds)
 
 
 def _sampling_variance(run: ReusedRun, reading: Reading) -> float:
-    """Return the variance by sampling, times M, from which Lowy and Razaviyayn derive a number of rounds.
+    """Return the variance of a round's gradient due to sampling, times the mean number M of participants.
 
-    M is the number of participants in a round. The rounds must suffice to average this variance out. The result is
-    Φ̂²/K if a round leaves records out, otherwise 0. Φ̂ is the standard deviation of the records' gradients, and K the
-    smallest batch size. Theorem 2.4 has the Lipschitz constant in place of Φ̂.
+    Lowy and Razaviyayn prescribe enough rounds to average this variance out. The result is
+
+        Φ̂²/K (0 if a round uses all records)  +  v̂²(N − M)/(N − 1).
+
+    The sampling of records gives the first summand, and the sampling of M of N clients the second. Φ̂ is the standard
+    deviation of the records' gradients, and the Lipschitz constant in Theorem 2.4. K is the smallest batch size, and v̂
+    the standard deviation of the clients' mean gradients.
 
     Args:
         run: the federation and the loss.
-        reading: "printed" has 1 in place of K (erratum E-10). "corrected" adds v̂²(N − M)/(N − 1) for the sampling of M
-            of N clients, with v̂ the standard deviation of their mean gradients (E-12).
+        reading: "corrected" for this formula. "printed" has 1 in place of K (erratum E-10), and no second summand
+            (E-12).
 
     Returns:
         The variance times the number M of participants, in squared gradient units.
@@ -302,16 +307,14 @@ def _sampling_variance(run: ReusedRun, reading: Reading) -> float:
 def envelope_figures(run: ReusedRun, smoothness: float, reading: Reading = "corrected") -> dict[str, float]:
     """Return the constants of a Moreau envelope, the smooth approximation of the loss, as the fields of a response.
 
-    `envelope_smoothness` is b, and `smoothing_gap` the largest difference between loss and envelope.
-    `envelope_lipschitz` and `envelope_strong_convexity` are the envelope's other constants.
-
     Args:
         run: the federation and the loss.
         smoothness: smoothness b of the envelope.
         reading: "printed" has 2L as the Lipschitz constant; "corrected" has L (erratum E-17).
 
     Returns:
-        The four constants by name, for the parameters of `run` and the smoothness b.
+        `envelope_smoothness` b, `envelope_lipschitz`, `envelope_strong_convexity`, and `smoothing_gap`, the largest
+        difference between the loss and its envelope.
     """
     return {
         "envelope_smoothness": smoothness,

@@ -58,14 +58,14 @@ class ReusedInputs(UnlikeClientsInputs, ABC):
 
     @property
     def gap(self) -> float:
-        """The excess risk Δ of the first iterate; if absent in the request LD, its largest value."""
+        """Excess risk Δ of the first iterate. If the request has none, it is LD, the largest possible value."""
         if self.initial_gap is not None:
             return self.initial_gap
         return self.largest_lipschitz * self.diameter
 
     @abstractmethod
     def run(self, reading: Reading, /) -> ReusedRun:
-        """Return the federation and the loss, for the printed or the corrected formulas."""
+        """Return the federation and the loss, with the constants of the printed or the corrected formulas."""
 
     def prescription(self, reading: Reading) -> AcceleratedPrescription:
         """Return the prescription of the requested statement, which is in the main text or in the appendix."""
@@ -107,7 +107,8 @@ class EnvelopedInputs(ReusedInputs):
     def run(self, reading: Reading, /) -> ReusedRun:
         """Return the federation and the loss.
 
-        The bound Φ̂ on gradients is the envelope's Lipschitz constant: 2L as printed, L as corrected (erratum E-17).
+        The bound Φ̂ on gradients is the Lipschitz constant of the loss's Moreau envelope, a smooth approximation of the
+        loss: 2L as printed, L as corrected (erratum E-17).
         """
         std = envelope_lipschitz(lipschitz=self.largest_lipschitz, reading=reading)
         return self.run_in(reading, ReusedRun, smoothness=math.inf, empirical_gradient_std=std)
@@ -116,11 +117,11 @@ class EnvelopedInputs(ReusedInputs):
 def accelerated_outputs(inputs: ReusedInputs, reading: Reading = "printed") -> Outputs:
     """Return the run of accelerated descent that Theorem E.1 or 2.4 of Lowy and Razaviyayn prescribes, and its risk.
 
-    The risk is an order, without constants and logarithms.
+    The risk is an order of magnitude, without constants and logarithms.
 
     Args:
         inputs: the federation and the loss.
-        reading: "printed" evaluates the paper's formulas as they are; "corrected" removes its errors, which
+        reading: "printed" evaluates the paper's formulas as they are; "corrected" removes their errors, which
             `complete_prescription` lists.
 
     Returns:
@@ -134,7 +135,8 @@ def accelerated_outputs(inputs: ReusedInputs, reading: Reading = "printed") -> O
         `before_excess_risk_scale`: order of the risk at `rounds`, before these are set to the prescribed number. It is
         the sum of the outputs with names that end in `_term`.
         `gradient_variance`: variance of a round's gradient.
-        `regularization`: weight of the quadratic regulariser.
+        `regularization`, `regularization_of_the_lemma`: weight of the quadratic regulariser in the theorem, and in its
+        Lemma E.11, where it is twice as large.
         Constants of the Moreau envelope, the smooth approximation of the loss in Theorem 2.4, by `envelope_figures`.
         Averages over the clients, by `aggregate_outputs`.
 
@@ -149,7 +151,7 @@ def accelerated_outputs(inputs: ReusedInputs, reading: Reading = "printed") -> O
         "excess_risk_scale": prescription.excess_risk,
     }
 
-    # The statement of the main text has no further figures.
+    # The statement of the main text has no further numbers.
     figures = prescription.figures
     if figures is None:
         if not run.is_smooth:
@@ -171,8 +173,8 @@ def accelerated_outputs(inputs: ReusedInputs, reading: Reading = "printed") -> O
 
 
 # Conditions -----------------------------------------------------------------------------------------------------------
-def _full_participation(inputs: ReusedInputs) -> Sides:
-    """Check that all clients participate in every round, unless the empirical heterogeneity v̂ is 0.
+def _participation_sides(inputs: ReusedInputs) -> Sides:
+    """Return both sides of the condition that all clients participate in every round, unless v̂ is 0.
 
     v̂ is the standard deviation of the clients' mean gradients. If it is 0, any number of participants is allowed.
 
@@ -180,30 +182,33 @@ def _full_participation(inputs: ReusedInputs) -> Sides:
         inputs: the run, with the possible numbers of participants in a round and their probabilities.
 
     Returns:
-        The two sides of the condition: the smallest number of participants, and the number that it must reach.
+        The smallest number of participants on the left, and the number that it must reach on the right.
     """
     fewest = min(participants for participants, _probability in inputs.counts)
     required = inputs.clients if inputs.empirical_heterogeneity > 0.0 else fewest
     return Sides.at_least(fewest, required)
 
 
-def _logarithm(inputs: ReusedInputs) -> Sides:
-    """Check that the argument of the logarithm in the prescribed rounds exceeds 1; it is infinite if μ = 0."""
+def _logarithm_sides(inputs: ReusedInputs) -> Sides:
+    """Return the argument of the logarithm in the prescribed rounds, which must exceed 1, and 1.
+
+    If the strong convexity is 0, there is no logarithm, and the argument is infinite.
+    """
     argument = math.inf
     if inputs.strong_convexity > 0.0:
         argument = inputs.prescription("printed").logarithm_argument
     return Sides.above(argument, 1.0)
 
 
-def _gap(inputs: ReusedInputs) -> Sides:
-    """Compare the excess risk Δ of the first iterate with LD, its largest value."""
+def _gap_sides(inputs: ReusedInputs) -> Sides:
+    """Return the excess risk Δ of the first iterate, and its largest possible value LD."""
     return Sides.at_most(inputs.gap, inputs.largest_lipschitz * inputs.diameter)
 
 
-def _sizes(inputs: ReusedInputs) -> Sides:
-    """Check that all clients have the same number of records."""
-    sizes = [kind.samples_per_client for kind in inputs.kinds]
-    smallest, largest = min(sizes), max(sizes)
+def _record_count_sides(inputs: ReusedInputs) -> Sides:
+    """Return the fewest and the most records of a client, which must be equal."""
+    record_counts = [kind.samples_per_client for kind in inputs.kinds]
+    smallest, largest = min(record_counts), max(record_counts)
     return Sides(Verdict.of(smallest == largest), smallest, largest)
 
 
@@ -223,17 +228,17 @@ CONDITIONS = (
             "variance V² omits the sampling of clients. If v̂ = 0, the right side is the number M of "
             "participants, or the least number M_r if it is random"
         ),
-        _full_participation,
+        _participation_sides,
     ),
     Condition(
         "logarithm",
         "the argument of the logarithm in the prescribed rounds exceeds 1 (it is unbounded if μ = 0)",
-        _logarithm,
+        _logarithm_sides,
     ),
     Condition(
         "initial-gap",
         "the initial excess risk Δ is at most the Lipschitz constant L times the diameter D (Δ ≤ LD)",
-        _gap,
+        _gap_sides,
     ),
     FRESH_NOISE,
     INSIDE_DOMAIN,
@@ -244,7 +249,7 @@ CONDITIONS = (
             "variance V² rests on Lemma E.6, which needs this. The corrected formulas take Φ̂² as the mean over "
             "clients of their own mean squares, and do not need it"
         ),
-        _sizes,
+        _record_count_sides,
     ),
     Condition("hidden-constants", "the risks of the statement leave out constants and logarithms", undecidable=True),
 )

@@ -47,7 +47,7 @@ MOST_STAGES = 64
 """Largest number of stages of the schedule; the gap falls by a factor of two in each."""
 
 
-def _strongly_convex_and_smooth(record: FormulaRequest) -> None:
+def _check_strong_convexity(record: FormulaRequest) -> None:
     """Check that the strong convexity μ of a request is positive and at most the smoothness β.
 
     Args:
@@ -72,7 +72,7 @@ class StagesInputs:
     gradient_variance: Annotated[float, GRADIENT_VARIANCE]
     rounds: Annotated[int, ROUNDS]
 
-    checks: ClassVar[Checks] = (_strongly_convex_and_smooth,)
+    checks: ClassVar[Checks] = (_check_strong_convexity,)
 
     def stage(self, number: int, reading: Reading = "corrected") -> Stage:
         """Return stage k of Algorithm 2 of Lowy and Razaviyayn, which aims at the excess risk Δ2^{−k}.
@@ -94,12 +94,10 @@ class StagesInputs:
         convexity, variance = self.strong_convexity, self.gradient_variance
         inverse_target = 2.0 ** (number + 1) / self.initial_gap  # 1/(Δ2^{−(k+1)})
 
-        # The rounds R_k: enough to descend, and enough to average out the variance.
         rounds_for_descent = 4.0 * math.sqrt(2.0 * self.smoothness / convexity)
         rounds_for_noise = 128.0 * variance * inverse_target / (3.0 * convexity)
         rounds = math.ceil(max(rounds_for_descent, rounds_for_noise))
 
-        # The prox weight v_k.
         product = float(rounds) * (rounds + 1.0) * (rounds + 2.0)
         scale = convexity * variance * (inverse_target / 4.0) / 3.0  # μV²/(3Δ2^{−(k−1)})
         squared_weight = scale / product if reading == "printed" else scale * product
@@ -116,7 +114,7 @@ class StagesInputs:
                 paper or "corrected", as `stage` explains.
 
         Returns:
-            The stages in order. The tuple is empty if the first stage has more rounds than the run.
+            The stages in order; empty if the first stage has more rounds than the run.
         """
         stages: list[Stage] = []
         remaining_rounds = self.rounds
@@ -132,7 +130,7 @@ class StagesInputs:
 def algorithm_2(inputs: StagesInputs, reading: Reading = "printed") -> Outputs:
     """Return the stages of accelerated descent in Algorithm 2 of Lowy and Razaviyayn that fit in the available rounds.
 
-    A stage is a block of rounds with its own schedule of step sizes, which halves the targeted excess risk.
+    A stage is a block of rounds with its own schedule of step sizes. Each aims at half the previous excess risk.
 
     Args:
         inputs: constants of the loss, variance of a gradient, initial excess risk Δ, and the number of rounds.
@@ -151,8 +149,8 @@ def algorithm_2(inputs: StagesInputs, reading: Reading = "printed") -> Outputs:
     }
 
 
-def _first_stage(inputs: StagesInputs) -> Sides:
-    """Compare the rounds of the run with the rounds of the first stage."""
+def _first_stage_sides(inputs: StagesInputs) -> Sides:
+    """Return the rounds of the run, and the rounds of the first stage, which they must reach."""
     return Sides.at_least(inputs.rounds, inputs.stage(1).rounds)
 
 
@@ -185,7 +183,9 @@ ALGORITHM_2 = Theorem(
     source=Source("lowy2023", "Algorithm 2 and the proof of Theorem E.1"),
     status=Status.PROVED,
     conditions=(
-        Condition("first-stage", "the R rounds suffice for the R_1 rounds of the first stage (R ≥ R_1)", _first_stage),
+        Condition(
+            "first-stage", "the R rounds suffice for the R_1 rounds of the first stage (R ≥ R_1)", _first_stage_sides
+        ),
         Condition(
             "unbiased-gradients",
             "given the past, the gradient of a round is unbiased, and its mean squared error is at most V²",
@@ -226,12 +226,10 @@ def convex_rate(
         regulariser. `excess_risk` is the explicit bound of `accelerated_bound.py`, which one stage with `prox_weight`
         attains.
     """
-    # The order of the lemma.
     distance_per_round = initial_distance / rounds
     optimisation = smoothness * distance_per_round * distance_per_round  # βD²/T²
     std_per_root_round = math.sqrt(gradient_variance / rounds)  # V/√T
 
-    # The explicit bound.
     descent = DescentFacts(smoothness=smoothness, initial_distance=initial_distance, diameter=initial_distance)
     stages = best_stages(rounds, descent=descent, variance=gradient_variance)
     bound = stages_bound(stages, descent, variance=gradient_variance)
@@ -245,7 +243,7 @@ def convex_rate(
 
 @formula(
     given="A strongly convex problem and an unbiased gradient of mean squared error at most V².",
-    checks=(_strongly_convex_and_smooth,),
+    checks=(_check_strong_convexity,),
 )
 def strongly_convex_rate(
     *,
@@ -270,11 +268,10 @@ def strongly_convex_rate(
         `scale` is the order Δe^{−T√(μ/β)} + V²/(μT). `excess_risk` is the explicit bound of `accelerated_bound.py`, and
         `stages` are the stages that attain it.
     """
-    # The order of the lemma.
-    remaining_share = math.exp(-rounds * math.sqrt(strong_convexity / smoothness))
+    remaining_fraction = math.exp(-rounds * math.sqrt(strong_convexity / smoothness))
     variance_part = gradient_variance / (strong_convexity * rounds)
 
-    # The explicit bound. Strong convexity bounds the distance of the start from the minimiser by √(2Δ/μ).
+    # Strong convexity bounds the distance of the start from the minimiser by √(2Δ/μ). The diameter is unknown.
     descent = DescentFacts(
         smoothness=smoothness,
         strong_convexity=strong_convexity,
@@ -285,7 +282,7 @@ def strongly_convex_rate(
     stages = best_stages(rounds, descent=descent, variance=gradient_variance)
     bound = stages_bound(stages, descent, variance=gradient_variance)
     return {
-        "scale": initial_gap * remaining_share + variance_part,
+        "scale": initial_gap * remaining_fraction + variance_part,
         "excess_risk": bound.at(gradient_variance),
         "stages": [asdict(stage) for stage in stages],
     }
@@ -345,10 +342,14 @@ def round_weights(
 ) -> Outputs:
     """Return the weights with which a round of accelerated descent combines its points.
 
-    There are three points: the iterate w; the running average w^ag, the output of the stage; and w^md between both. A
-    round evaluates the gradient g at w^md = `aggregate_weight` w^ag + `iterate_weight` w. These weights add to 1, so
-    w^md is in the domain. Then w becomes the projection of `middle_weight` w^md + `kept_weight` w − `step_size` g on
-    the domain. Last, w^ag becomes `alpha` w + (1 − `alpha`) w^ag.
+    The points are the iterate w, the running average w^ag, which is the output of the stage, and w^md between both. A
+    round with gradient g at w^md sets, in this order,
+
+        w^md = `aggregate_weight` w^ag + `iterate_weight` w,
+        w = projection of `middle_weight` w^md + `kept_weight` w − `step_size` g on the domain,
+        w^ag = `alpha` w + (1 − `alpha`) w^ag.
+
+    The weights of w^md add to 1, so w^md is in the domain.
 
     Args:
         round_number: number r of the round within its stage, from 1.

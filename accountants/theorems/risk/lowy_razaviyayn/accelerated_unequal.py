@@ -61,7 +61,7 @@ class UnequalAcceleratedProblem(AcceleratedProblem):
 
     Attributes:
         groups: the clients, with the Lipschitz constants L_i of their weighted losses.
-        heaviest: largest factor p_i N of a client's losses by its weight p_i.
+        heaviest: largest factor p_i N by which the weight p_i of a client multiplies its losses.
     """
 
     groups: tuple[ClientGroup, ...]
@@ -82,8 +82,7 @@ class UnequalAcceleratedProblem(AcceleratedProblem):
             The problem that describes all clients.
         """
         clients = sum(group.clients for group in groups)
-        # Share of each group in the mean of the squared Lipschitz constants.
-        squares = [group.clients / clients * group.lipschitz**2 for group in groups]
+        squared_contributions = [group.clients / clients * group.lipschitz**2 for group in groups]
         fewest_samples = min(group.samples_per_client for group in groups)
         smallest_batch = min(group.batch_size for group in groups)
         return cls(
@@ -91,7 +90,7 @@ class UnequalAcceleratedProblem(AcceleratedProblem):
             clients=clients,
             samples_per_client=fewest_samples,
             batch_size=smallest_batch,
-            lipschitz=math.sqrt(math.fsum(squares)),
+            lipschitz=math.sqrt(math.fsum(squared_contributions)),
             **fields,
         )
 
@@ -108,8 +107,10 @@ class UnequalAcceleratedProblem(AcceleratedProblem):
         Returns:
             The bound, 0 if the loss is only convex.
         """
-        steepest = self.heaviest * self.strong_convexity
-        convexity = envelope_strong_convexity(strong_convexity=steepest, envelope_smoothness=envelope_smoothness)
+        largest_convexity = self.heaviest * self.strong_convexity  # μ_max
+        convexity = envelope_strong_convexity(
+            strong_convexity=largest_convexity, envelope_smoothness=envelope_smoothness
+        )
         return convexity / self.heaviest
 
     def variance(self, noise_std: float) -> Variance:
@@ -126,7 +127,8 @@ class UnequalAcceleratedProblem(AcceleratedProblem):
         """
         gradient_variance = _square_or_infinity(self.gradient_std)
 
-        # The statistic is about the client's mean gradient if records are used once, otherwise about that of all.
+        # `gradient_std` is the deviation from the client's mean gradient if records are used once, otherwise from that
+        # of all clients.
         used_once = self.objective == "population"
         largest_within, largest_total = gradient_variance, math.inf
         if not used_once:
@@ -185,7 +187,6 @@ class FederatedAcceleratedInputs(FederatedRun):
         Returns:
             The problem, except for the noise and the number of rounds.
         """
-        # The mean Lipschitz constant times the diameter bounds the excess risk of every start.
         groups = self.groups
         clients = sum(group.clients for group in groups)
         mean_lipschitz = math.fsum(group.clients / clients * group.lipschitz for group in groups)
@@ -208,13 +209,16 @@ class FederatedAcceleratedInputs(FederatedRun):
 
     @property
     def envelope(self) -> float | None:
-        """The smoothness b of the envelope, given in the request or nearly the best one; None for a smooth loss."""
+        """Smoothness b of the Moreau envelope on which the run descends; None for a smooth loss.
+
+        If neither the loss nor the request has a smoothness, b nearly minimises the bound.
+        """
         if self.smoothness is not None or self.envelope_smoothness is not None:
             return self.envelope_smoothness
         return best_envelope_smoothness(self.problem_on(None), noise_std=self.noise_std, rounds=self.rounds)
 
     def risk(self, envelope_smoothness: float | None) -> AcceleratedRisk:
-        """Return the bound on the excess risk of the run.
+        """Return the bound on the excess risk of the run, with its terms and stages.
 
         Args:
             envelope_smoothness: smoothness b of the Moreau envelope of the loss, or None for the loss itself.
@@ -240,17 +244,17 @@ def bound(inputs: FederatedAcceleratedInputs) -> Outputs:
     return outputs | {"envelope_smoothness": envelope}
 
 
-def _one_pass(inputs: FederatedAcceleratedInputs) -> Sides:
-    """Compare the largest share K_i R/n_i of a client's records that the run uses with 1.
+def _one_pass_sides(inputs: FederatedAcceleratedInputs) -> Sides:
+    """Return both sides of the condition that no client uses more records than it has, K_i R/n_i ≤ 1.
 
-    The condition is for one pass over the records, in which each record is used at most once. If records are re-used,
-    the share is compared with itself, so the condition holds.
+    The population risk requires one pass, in which each record is used at most once. The empirical risk re-uses records
+    without a limit, so both sides are then equal.
 
     Args:
         inputs: the clients, with n_i records and batches of K_i, and the number R of rounds.
 
     Returns:
-        The two sides of the condition: the share, and 1 or the share itself; and whether it holds.
+        The largest share K_i R/n_i on the left; 1, or this share for the empirical risk, on the right.
     """
     shares = [group.batch_size * inputs.rounds / group.samples_per_client for group in inputs.client_groups]
     largest_share = max(shares)
@@ -283,7 +287,7 @@ FEDERATED_ACCELERATED_RISK = Theorem(
                 "for the population risk, every client i has the records for R rounds of K_i, K_i R ≤ n_i (the "
                 "right side is 1)"
             ),
-            _one_pass,
+            _one_pass_sides,
         ),
         *_SHARED_CONDITIONS,
         Condition(

@@ -39,7 +39,7 @@ def compression_variance(*, dimension: int, quantization_levels: int) -> float:
     Returns:
         The relative error ω > 0, without a unit.
     """
-    # The variance of rounding to one of two levels at distance |m|/s is at most |m|²/(4s²) per coordinate.
+    # Rounding to one of two levels at distance |m|/s has a variance of at most |m|²/(4s²) per coordinate.
     for_many_levels = dimension / (4.0 * quantization_levels * quantization_levels)
     for_few_levels = math.sqrt(dimension) / quantization_levels
     return min(for_many_levels, for_few_levels)
@@ -50,7 +50,7 @@ def bits_per_message(*, dimension: int, quantization_levels: int) -> int:
 
     Args:
         dimension: number of coordinates.
-        quantization_levels: levels s between 0 and the norm of a message.
+        quantization_levels: number s of levels between 0 and the norm of a message, at least 1.
     """
     bits_per_coordinate = (2 * quantization_levels).bit_length()  # enough for the values 0 to 2s
     return SINGLE + dimension * bits_per_coordinate
@@ -80,9 +80,10 @@ def quantisation(
         quantization_levels: levels s between 0 and the norm of a message.
 
     Returns:
-        `compression_variance`: the relative variance ω of the compression.
+        `compression_variance`: the bound ω on the relative variance of the compression.
         `added_variance`, `compressed_gradient_variance`: the increase of V², and the increased V².
-        Further the bits of a message, of one of its coordinates, and of a message without compression.
+        `bits_per_message`, `bits_per_coordinate`: the bits of a message, in all and per coordinate.
+        `uncompressed_bits_per_message`: the bits of a message of single-precision floats.
     """
     relative_error = compression_variance(dimension=dimension, quantization_levels=quantization_levels)  # ω
     squared_message = lipschitz * lipschitz + dimension * noise_std * noise_std  # bound on the mean square of a message

@@ -54,7 +54,7 @@ class DescentRun:
         return math.isfinite(self.smoothness)
 
     def rate(self, totals: Aggregates) -> float:
-        """Return the larger one of the statistical error and the cost of privacy, ν = max{1/√n_min, √(d Ξ~)}.
+        """Return the larger of the statistical error and the cost of privacy, ν = max{1/√n_min, √(d Ξ~)}.
 
         Args:
             totals: averages over the clients. `totals.xi` is Ξ~, a mean noise variance up to a factor. d is the
@@ -70,7 +70,7 @@ class DescentRun:
     def logarithm_argument(self, totals: Aggregates) -> float:
         """Return the argument of the logarithm in the prescribed rounds for strongly convex losses.
 
-        It is β μ D² M*/(d L² Ξ~), the ratio of the initial error to the final one. The loss in d dimensions has
+        It is β μ D² M*/(d L² Ξ~), the order of the ratio of initial to final error. The loss in d dimensions has
         Lipschitz constant L, smoothness β and strong convexity μ on a domain of diameter D.
 
         Args:
@@ -88,9 +88,12 @@ class DescentRun:
     def informal_scale(self) -> float:
         """Order of the excess risk in the main text of Lowy and Razaviyayn, for equal clients, in loss units.
 
-        It is LD/√M (1/√n + √(d ln(1/δ))/(εn)), or L²/(μM) (1/n + d ln(1/δ)/(εn)²) if μ > 0. M clients with n records
-        each take part in a round, and d is the dimension. The loss has Lipschitz constant L and strong convexity μ, on
-        a domain of diameter D.
+        It is
+
+            LD/√M · (1/√n + √(d ln(1/δ))/(εn)) if μ = 0,  and  L²/(μM) · (1/n + d ln(1/δ)/(εn)²) if μ > 0.
+
+        M clients with n records each take part in a round, and d is the dimension. The loss has Lipschitz constant L
+        and strong convexity μ, on a domain of diameter D.
         """
         (group,) = self.federation.groups
         participants = self.federation.participation.mean
@@ -98,17 +101,17 @@ class DescentRun:
         effective_records = group.epsilon * group.samples_per_client  # εn
         privacy = self.dimension * -group.log_delta / effective_records**2
         if self.strong_convexity > 0.0:
-            unit = self.lipschitz * self.lipschitz / (self.strong_convexity * participants)
-            return unit * (sampling + privacy)
-        unit = self.lipschitz * self.diameter / math.sqrt(participants)
-        return unit * (math.sqrt(sampling) + math.sqrt(privacy))
+            scale = self.lipschitz * self.lipschitz / (self.strong_convexity * participants)
+            return scale * (sampling + privacy)
+        scale = self.lipschitz * self.diameter / math.sqrt(participants)
+        return scale * (math.sqrt(sampling) + math.sqrt(privacy))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Prescription:
     """The run of gradient descent that Theorem 2.1 or 2.2 of Lowy and Razaviyayn prescribes, and its risk.
 
-    The informal statements of the main text prescribe neither step size nor averaging; these are then None.
+    The informal statements of the main text prescribe neither a step size nor averaging; both are then None.
 
     Attributes:
         rounds: number R of rounds that is run. The theorem requires R ≥ `prescribed_rounds`.
@@ -118,11 +121,11 @@ class Prescription:
         step_size: step size of the descent.
         averaging_ratio: the output averages the iterates, with weights that grow by this factor ≥ 1 from one iterate to
             the next.
-        aggregates: averages over the clients that the statement uses.
+        aggregates: averages over the clients that the statement uses; None for an informal statement.
         terms: terms of the bound and auxiliary numbers of the statement, by name.
-        envelope_smoothness: smoothness b of the Moreau envelope; only of Theorem 2.2.
+        envelope_smoothness: smoothness b of the Moreau envelope in Theorem 2.2; None for other statements.
         excess_risk_at_effective_participants: bound of Theorem 2.2 for convex losses, with the effective number M~ of
-            participants in place of the mean number M.
+            participants in place of the mean number M; None for other statements.
     """
 
     rounds: int
@@ -150,7 +153,7 @@ class Prescription:
 
 
 def effective_samples(*, samples_per_client: int, epsilon: float, dimension: int) -> float:
-    """Return the number of records of a client that privacy lets the run use, min{n, ε² n²/d}.
+    """Return the effective number of a client's records in a private run, min{n, ε² n²/d}.
 
     If it is below n, the cost of privacy √d/(εn) exceeds the statistical error 1/√n.
 
@@ -186,18 +189,17 @@ def contraction_rounds(smoothness: float, strong_convexity: float, argument: flo
 def informal(run: DescentRun, *, rounds: int | None = None) -> Prescription:
     """Return the rounds and the excess risk of gradient descent that Lowy and Razaviyayn state for equal clients.
 
-    The statements of their main text hide constants. They are Theorem 2.1 for smooth losses, equations (4) and (5), and
-    Theorem 2.2 for other losses, equations (6) and (7).
+    The informal statements leave out constants. They are equations (4) and (5) of Theorem 2.1 for smooth losses, and
+    equations (6) and (7) of Theorem 2.2 for other losses.
 
     Args:
         run: a federation of equal clients, and the loss.
         rounds: number R of rounds; None for the smallest number that the statement allows.
 
     Returns:
-        The run, and the order of its risk, which does not depend on smoothness. The statement requires that
-        `logarithm_argument`, if present among the terms, exceeds 1.
+        The run, and the order of its risk, which does not depend on smoothness. For strongly convex losses, the terms
+        have `logarithm_argument`, which the statement requires to exceed 1.
     """
-    # The rounds that the statement requires. Its logarithm appears only for strongly convex losses.
     required_rounds = _informal_rounds(run)
     if rounds is None:
         rounds = smallest_round_count(lambda _: required_rounds)
@@ -229,7 +231,7 @@ def _informal_rounds(run: DescentRun) -> float:
         run: a federation of equal clients (one group), and the loss.
 
     Returns:
-        The number of rounds, a real number.
+        The number of rounds, a real number. It may be negative, or −∞, if the loss is not smooth and a is below 1.
     """
     (group,) = run.federation.groups
     participants = run.federation.participation.mean
@@ -237,13 +239,11 @@ def _informal_rounds(run: DescentRun) -> float:
         samples_per_client=group.samples_per_client, epsilon=group.epsilon, dimension=run.dimension
     )
 
-    # Losses that are not smooth.
     if not run.is_smooth:
         if run.strong_convexity == 0.0:
             return participants * effective
         return participants * effective * log_or_minus_infinity(_informal_logarithm_argument(run))
 
-    # Smooth losses.
     if run.strong_convexity > 0.0:
         descent = contraction_rounds(run.smoothness, run.strong_convexity, _informal_logarithm_argument(run))
     else:
@@ -303,6 +303,7 @@ def prescribed_outputs(inputs: DescentInputs, reading: Reading = "printed") -> F
             the theorem list.
 
     Returns:
+        `rounds`, `prescribed_rounds`: number of rounds that is run, and number of the theorem, before rounding up.
         `excess_risk`: the stated bound, or `excess_risk_scale`: its order, if the theorem hides the constant.
         The outputs of `noise_outputs` describe the noise.
 
@@ -321,7 +322,7 @@ def prescribed_outputs(inputs: DescentInputs, reading: Reading = "printed") -> F
         risk_name: prescription.excess_risk,
     }
 
-    # Add the numbers that only some statements have.
+    # Only some statements have these numbers.
     for name in ("step_size", "averaging_ratio", "envelope_smoothness", "excess_risk_at_effective_participants"):
         value = getattr(prescription, name)
         if value is not None:

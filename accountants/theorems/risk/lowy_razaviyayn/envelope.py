@@ -35,23 +35,21 @@ _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_envelope.py"
 def envelope_gap(*, lipschitz: float, envelope_smoothness: float) -> float:
     """Return the largest difference L²/(2b) between a loss f and its Moreau envelope f_b, in loss units.
 
-    The envelope is a smooth function below the loss. The difference is added to a bound on the excess risk of f_b,
-    which gives a bound for f.
+    The envelope is a smooth function that is nowhere above the loss. A bound on the excess risk of f_b plus this
+    difference is a bound for f.
 
     Args:
         lipschitz: Lipschitz constant L of the loss.
         envelope_smoothness: smoothness b > 0 of the envelope.
 
     Returns:
-        The largest difference, in units of the loss.
+        The upper bound L²/(2b) on f − f_b over the domain.
     """
     return lipschitz * lipschitz / (2.0 * envelope_smoothness)
 
 
 def envelope_lipschitz(*, lipschitz: float, reading: Reading = "corrected") -> float:
-    """Return the Lipschitz constant of the Moreau envelope of a loss on the domain.
-
-    The envelope is a smooth function below the loss.
+    """Return the Lipschitz constant on the domain of a loss's Moreau envelope, a smooth approximation of the loss.
 
     Args:
         lipschitz: Lipschitz constant L of the loss.
@@ -66,11 +64,11 @@ def envelope_lipschitz(*, lipschitz: float, reading: Reading = "corrected") -> f
 
 
 def envelope_strong_convexity(*, strong_convexity: float, envelope_smoothness: float) -> float:
-    """Return the strong convexity μb/(μ + b) of a Moreau envelope.
+    """Return the strong convexity μb/(μ + b) of a Moreau envelope, a smooth approximation of a loss.
 
     Args:
-        strong_convexity: strong convexity μ of the loss.
-        envelope_smoothness: smoothness b of the envelope.
+        strong_convexity: strong convexity μ ≥ 0 of the loss.
+        envelope_smoothness: smoothness b > 0 of the envelope.
     """
     return strong_convexity * (envelope_smoothness / (strong_convexity + envelope_smoothness))
 
@@ -79,8 +77,8 @@ def envelope_strong_convexity(*, strong_convexity: float, envelope_smoothness: f
 def on_envelope(problem: ExcessRiskProblem, envelope_smoothness: float) -> ExcessRiskProblem:
     """Return the problem of minimising the Moreau envelope of the loss instead of the loss itself.
 
-    The envelope is a smooth function that is at most the loss. It is b-smooth and less strongly convex. Its Lipschitz
-    constant is at most that of the loss, so this number stays.
+    The envelope is a b-smooth function that is at most the loss. It is less strongly convex. Its Lipschitz constant on
+    the domain is at most that of the loss, so the latter is kept.
 
     Args:
         problem: the clients and the loss, which need not be smooth.
@@ -138,10 +136,10 @@ class EnvelopeChoice:
 def best_envelope(problem: ExcessRiskProblem, *, noise_std: float, rounds: int, quick: bool = False) -> EnvelopeChoice:
     """Return a smoothness b of the Moreau envelope and a step size η at which the bound on the excess risk is small.
 
-    Every choice is valid. The search is over η and the product x = ηb. It starts at x = L/(L + V), which is the best x
-    for strong convexity μ = 0. L is the root mean square of the Lipschitz constants, and V² the variance of a step. For
-    μ = 0 the result minimises the bound over η and b, to about 1e-4 relative. If μ > 0, b also determines the strong
-    convexity of the envelope, and x is searched too.
+    Every choice is valid. The search is over η and the product x = ηb. It starts at x = L/(L + V), the best x for
+    strong convexity μ = 0. L is the root mean square of the Lipschitz constants, and V² the variance of a round's
+    gradient. If μ = 0, only η is searched. If μ > 0, b also determines the strong convexity of the envelope, so x is
+    searched too.
 
     Args:
         problem: the clients and the loss.
@@ -155,7 +153,7 @@ def best_envelope(problem: ExcessRiskProblem, *, noise_std: float, rounds: int, 
     lipschitz = math.sqrt(problem.squared_lipschitz)
     gradient_std = math.sqrt(problem.variance(noise_std).total)
 
-    # The closed forms, which are the best ones for μ = 0; the product is kept below 1, where the proof holds.
+    # The proof requires a product below 1; without noise and sampling, the closed form is 1.
     start_product = min(lipschitz / (lipschitz + gradient_std), 1.0 - 1e-6)
     start_step = balanced_step_size(problem, variance=(lipschitz + gradient_std) ** 2, rounds=rounds)
     if quick:
@@ -202,7 +200,7 @@ class _EnvelopeSearch:
             log_step: natural logarithm of the step size η.
 
         Returns:
-            The bound on the excess risk of the original loss, the difference to the envelope included.
+            The bound on the excess risk of the loss itself, which includes the gap between loss and envelope.
         """
         step = math.exp(log_step)
         risk = enveloped_excess_risk(
@@ -231,20 +229,20 @@ class _EnvelopeSearch:
             return self.bound(product, log_step)
 
         start = self.start_log_step
-        return _minimiser(bound_at, start - 4.0, start + 4.0)
+        return _approximate_minimiser(bound_at, start - 4.0, start + 4.0)
 
     def best_product(self, start_product: float) -> float:
         """Return the product x = ηb in (0, 1) that minimises the risk bound if η is the best step size for x.
 
         η is the step size and b the smoothness of the envelope. The search is over the logit ln(x/(1 − x)), from 6
-        below that of the start value to 3 above it. A minimum outside this range is missed, but the bound is valid for
-        every x.
+        below that of the start value to 3 above it. It may miss a minimum outside this range, but the bound is valid
+        for every x.
 
         Args:
             start_product: start value of the product x, in (0, 1).
 
         Returns:
-            The product at the least bound that the search evaluates.
+            The approximate minimiser.
         """
 
         def bound_at_logit(logit: float) -> float:
@@ -253,12 +251,12 @@ class _EnvelopeSearch:
             return self.bound(product, self.best_log_step(product))
 
         start_logit = math.log(start_product / (1.0 - start_product))
-        best_logit = _minimiser(bound_at_logit, start_logit - 6.0, start_logit + 3.0)
+        best_logit = _approximate_minimiser(bound_at_logit, start_logit - 6.0, start_logit + 3.0)
         return _logistic(best_logit)
 
 
-def _minimiser(cost: Callable[[float], float], low: float, high: float) -> float:
-    """Return the minimiser of a function on an interval, to about 1e-5 of the length of the interval.
+def _approximate_minimiser(cost: Callable[[float], float], low: float, high: float) -> float:
+    """Return an approximate minimiser of a function on an interval, to about 1e-5 of the interval's length.
 
     The golden-section search shortens the interval by the factor 0.618 in each of its 24 steps.
 
@@ -299,8 +297,8 @@ def envelope(
             L and μb/(μ + b) (erratum E-17).
 
     Returns:
-        `smoothing_gap`, the largest excess L²/(2b) of f over f_b; and the Lipschitz constant on W, the smoothness and
-        the strong convexity of f_b.
+        `smoothing_gap`, the largest excess L²/(2b) of f over f_b; and `lipschitz` on W, `smoothness` and
+        `strong_convexity` of f_b.
     """
     convexity = strong_convexity
     if reading == "corrected":

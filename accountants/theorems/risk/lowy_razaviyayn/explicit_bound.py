@@ -89,12 +89,12 @@ class ExcessRiskInputs(EqualClientsRun):
 
     @property
     def problem(self) -> ExcessRiskProblem:
-        """The run and its loss, except for the noise, the rounds and the step size."""
+        """Clients and loss of the run, without the noise, the number of rounds and the step size."""
         return of_same_fields(ExcessRiskProblem, self, steepest=None)
 
     @property
     def step(self) -> float:
-        """The step size η of the request, or the best one."""
+        """Step size η of the request; if absent, the one with nearly the least bound."""
         if self.step_size is not None:
             return self.step_size
         return best_step_size(self.problem, noise_std=self.noise_std, rounds=self.rounds)

@@ -15,7 +15,7 @@ from epsilond.accountants.errors import EpsilondError
 from epsilond.accountants.guarantee import PrivacyCurve
 from epsilond.accountants.specs import Spec
 from epsilond.integrations.opacus.history import SETTING, spec_from_opacus_history, step_of
-from epsilond.integrations.opacus.pitfalls import Watch
+from epsilond.integrations.opacus.pitfalls import DenominatorWatch
 from epsilond.integrations.opacus.watching.record import append
 from epsilond.integrations.opacus.watching.run import ObservedRun
 from epsilond.integrations.opacus.wrapping import install
@@ -33,18 +33,19 @@ _step = lru_cache(maxsize=1024)(step_of)
 
 
 class EpsilondAccountant(Stated, IAccountant):
-    """An accountant for Opacus that gives ε a status: `register()` it, and use `PrivacyEngine(accountant="epsilond")`.
+    """An accountant for Opacus that bounds ε and observes whether the run fulfils the conditions of the bound.
 
-    Neighbours differ by one record more or less, and batches are Poisson batches. The objects that `make_private`
-    returns are watched, and each step gives evidence for every premise of the theorem.
+    Call `register()` once, and use `PrivacyEngine(accountant="epsilond")`. Neighbouring data sets differ by one record
+    more or less, and batches are Poisson batches. The model, optimizer and loader that `make_private` returns are
+    observed in each step.
 
-    Guarantees: `get_epsilon` and `get_delta` are upper bounds for the recorded history, all errors of the computation
-    included. They raise `RunDiffers` if an observation contradicts the history. With a budget, each step is committed
-    in the ledger before the model changes.
+    Guarantees: `get_epsilon` and `get_delta` are upper bounds for the recorded history, with all errors of the
+    computation. They raise `RunDiffers` if an observation contradicts the history. With a budget, each step is
+    committed in a ledger before the model changes.
 
     Attributes:
-        run: observations of the run: its parts (models and optimizers), and the evidence for the premises.
-        loadable: mechanisms of accountants with checkpoints that can be loaded. Their histories have the same meaning.
+        run: observations of the run's models and optimizers, and the evidence for the conditions.
+        loadable: names of Opacus' mechanisms whose checkpoints can be loaded, as their histories have the same meaning.
     """
 
     loadable: ClassVar[frozenset[str]] = frozenset({MECHANISM, "rdp", "gdp", "prv"})
@@ -54,21 +55,24 @@ class EpsilondAccountant(Stated, IAccountant):
         self._budget: LedgerBudget | None = None
         self.run = ObservedRun()
         self._evidence, self._setting = self.run.evidence, SETTING
-        self._watch = Watch()
-        # The latest privacy curve, after the steps for which it was computed.
-        self._computed_curve: tuple[tuple[tuple[float, ...], ...], PrivacyCurve] | None = None
+        self._denominator_watch = DenominatorWatch()
+        # The steps for which the privacy curve was computed last, and this curve.
+        self._curve_of_steps: tuple[tuple[tuple[float, ...], ...], PrivacyCurve] | None = None
 
     # Steps ------------------------------------------------------------------------------------------------------------
     def step(self, *, noise_multiplier: float, sample_rate: float) -> None:
         """Record a training step that was not observed, after paying for it if there is a budget.
 
+        Without a budget, values out of range are only rejected when ε is computed.
+
         Args:
-            noise_multiplier: standard deviation of the noise over the clipping norm.
+            noise_multiplier: standard deviation of the noise divided by the clipping norm.
             sample_rate: probability of each record to be in the batch.
 
         Raises:
-            LedgerExhausted: the budget does not allow it; nothing is recorded.
-            InvalidInput: there is a budget, and the noise or the rate is 0.
+            LedgerExhausted: too little is left of the budget. The step is not recorded.
+            RunDiffers: there is a budget, and the run was observed to differ from its recorded steps.
+            InvalidInput: there is a budget, and the noise or the rate is out of range, for example 0.
         """
         self.run.compare_history(self.history, whole=False)
         self._pay(noise_multiplier, sample_rate)
@@ -80,6 +84,9 @@ class EpsilondAccountant(Stated, IAccountant):
         Args:
             noise_multiplier: standard deviation of the noise divided by the clipping norm.
             sample_rate: probability of each record to be in the batch.
+
+        Raises:
+            EpsilondError: the budget rejects the step, which is then not in the history.
         """
         if self._budget is not None:
             self._budget.pay(_step(noise_multiplier, sample_rate))
@@ -89,12 +96,15 @@ class EpsilondAccountant(Stated, IAccountant):
         """Return whether the budget would reject further steps; False without a budget.
 
         Args:
-            noise_multiplier: noise multiplier of each step.
-            sample_rate: sampling rate of each step, in [0, 1].
+            noise_multiplier: noise multiplier of each step, above 0.
+            sample_rate: sampling rate of each step, in (0, 1].
             steps: number of steps.
 
         Returns:
             True if the budget cannot pay for all these steps. Nothing is paid.
+
+        Raises:
+            InvalidInput: there is a budget, and the noise or the rate is out of range.
         """
         return self._budget is not None and self._budget.would_exceed(_step(noise_multiplier, sample_rate), steps)
 
@@ -102,14 +112,13 @@ class EpsilondAccountant(Stated, IAccountant):
         """Pay for every step from a budget from now on.
 
         When the budget is exhausted, the optimizer's `step` raises `LedgerExhausted` before it changes the model, and
-        drops the gradients. Use a budget only for training in one process; of several processes, each would pay for
-        every step. The budget is also informed of the first observation that contradicts the record of the run.
+        drops the gradients. Train in one process only, because each process would pay for every step. A budget with a
+        method `contradict` is also informed if an observation contradicts the recorded steps.
 
         Args:
             budget: the budget; None to pay for no further steps.
         """
         self._budget = budget
-        # Only some budgets take note of contradictions.
         informed_budget = budget if hasattr(budget, "contradict") else None
         self._evidence.inform(informed_budget)
 
@@ -139,15 +148,17 @@ class EpsilondAccountant(Stated, IAccountant):
         Args:
             optimizer: the private optimizer, which has added the noise to its gradients.
             sample_rate: probability of each record to be in one batch.
+
+        Raises:
+            EpsilondError: the budget rejects the step, for example because it is exhausted.
         """
-        # Observe the step, and compare the history with the observed steps.
+        # Observe which premises, the conditions of the privacy theorem, hold in this step.
         batches = optimizer.accumulated_iterations
-        self._watch.before_step(optimizer, sample_rate=sample_rate)
+        self._denominator_watch.before_step(optimizer, sample_rate=sample_rate)
         part = self.run.part_of(optimizer)
         premises = [] if part is None else part.observe_step(optimizer, rate=sample_rate, batches=batches)
         self.run.compare_history(self.history, whole=False)
 
-        # Pay for the step before it takes place.
         noise = optimizer.noise_multiplier
         rate = sample_rate * batches
         try:
@@ -156,9 +167,8 @@ class EpsilondAccountant(Stated, IAccountant):
             _drop_gradients(optimizer)
             raise
 
-        # Count the step, with the premises that were observed to hold.
         if part is None:
-            # `make_private` did not return this optimizer, so nothing was observed; `part_of` has added a part for it.
+            # `make_private` did not return this optimizer. Nothing was observed, but `part_of` has added a part for it.
             part = self.run.parts[-1]
             self.run.count_unobserved_step((noise, rate, 1), part.drawing.explanation)
         else:
@@ -176,7 +186,7 @@ class EpsilondAccountant(Stated, IAccountant):
 
     # Figures ----------------------------------------------------------------------------------------------------------
     def get_epsilon(self, delta: float, *args: object, **kwargs: object) -> float:
-        """Return the upper bound of ε at δ: 0 before the first step, infinite where a step had no noise.
+        """Return an upper bound on ε at δ. It is 0 before the first step, and infinite if a step had no noise.
 
         Other arguments of Opacus' own accountants are accepted and have no effect.
 
@@ -196,7 +206,7 @@ class EpsilondAccountant(Stated, IAccountant):
         return self.epsilon(delta=delta).upper
 
     def epsilon(self, *, delta: float) -> Interval:
-        """Return both bounds of ε at δ.
+        """Return a lower and an upper bound on ε at δ.
 
         Args:
             delta: δ of the account, between 0 and 1, exclusive.
@@ -212,7 +222,7 @@ class EpsilondAccountant(Stated, IAccountant):
         return self._enclose_epsilon(delta)
 
     def get_delta(self, epsilon: float) -> float:
-        """Return the upper bound of δ at ε; 1 where a step had no noise.
+        """Return an upper bound on δ at ε. It is 0 before the first step, and 1 if a step had no noise.
 
         Args:
             epsilon: ε [nat], at least 0.
@@ -230,7 +240,7 @@ class EpsilondAccountant(Stated, IAccountant):
         return 1.0
 
     def _enclose_epsilon(self, delta: float) -> Interval:
-        """Return certified bounds on ε [nat] at δ; both are ∞ if a step had no noise.
+        """Return proved bounds on ε [nat] at δ. Both are ∞ if a step had no noise, and 0 before the first step.
 
         Args:
             delta: δ of the account, between 0 and 1, exclusive.
@@ -245,7 +255,7 @@ class EpsilondAccountant(Stated, IAccountant):
 
     @property
     def spec(self) -> Spec:
-        """Composition of the recorded steps.
+        """Description of all recorded steps together, for privacy accounting.
 
         Raises:
             InvalidInput: the history is empty, or has values out of range.
@@ -253,33 +263,34 @@ class EpsilondAccountant(Stated, IAccountant):
         return spec_from_opacus_history(self.history)
 
     def _find_curve(self) -> PrivacyCurve | None:
-        """Return the certified privacy curve δ(ε) of all recorded steps that read records; None if there are none.
+        """Return the privacy curve δ(ε) of all recorded steps that read records; None if there are none.
 
-        The curve is computed again only if the history has changed.
-
-        Returns:
-            The curve, which is kept with the steps for which it was computed.
+        The curve is kept, and computed again only if these steps have changed.
         """
         steps = _list_reading_steps(self.history)
         if not steps:
             return None
-        if self._computed_curve is not None:
-            steps_of_curve, computed_curve = self._computed_curve
+        if self._curve_of_steps is not None:
+            steps_of_curve, computed_curve = self._curve_of_steps
             if steps_of_curve == steps:
                 return computed_curve
 
         curve = account(spec_from_opacus_history(steps), **SETTING).guarantee.curve
-        self._computed_curve = (steps, curve)
+        self._curve_of_steps = (steps, curve)
         return curve
 
     # Checkpoints ------------------------------------------------------------------------------------------------------
     @classmethod
     def mechanism(cls) -> str:
-        """Return the name that the accountant is registered by."""
+        """Return the name under which Opacus finds the accountant."""
         return MECHANISM
 
     def state_dict(self, destination: MutableMapping[str, object] | None = None) -> MutableMapping[str, object]:
-        """Return the history with its evidence, for a checkpoint."""
+        """Return the history, and the observations of the run as `evidence`, for a checkpoint.
+
+        Args:
+            destination: mapping to which the entries are added, and which is returned; None for a new one.
+        """
         self.run.compare_history(self.history, whole=True)
         state: MutableMapping[str, object] = super().state_dict(destination)
         state["evidence"] = self.run.state_dict()
@@ -291,17 +302,17 @@ class EpsilondAccountant(Stated, IAccountant):
         return _restore, (type(self), dict(self.state_dict()))
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Go on from a checkpoint of this accountant or of one of Opacus' own accountants.
+        """Continue from a checkpoint of this accountant or of one of Opacus' own accountants.
 
-        A checkpoint of Opacus' own has no observations of the run, so that the status of the run is `declared`: the
-        caller must vouch for the conditions of the ε. A budget stays as it is, because a ledger does not revoke
-        commits.
+        A checkpoint of Opacus' own has no observations of the run. The status of the run is then `declared`: no
+        observation supports the conditions of the ε. The budget is not changed, because a ledger does not revoke
+        payments.
 
         Args:
             state_dict: value of `state_dict` of the accountant that wrote the checkpoint.
 
         Raises:
-            ValueError: it is not the state of an accountant.
+            ValueError: the mapping is not the state of an accountant, or is that of another mechanism.
             InvalidInput: the history has an impossible step, or the evidence is damaged.
         """
         state = dict(state_dict or {})
@@ -311,7 +322,7 @@ class EpsilondAccountant(Stated, IAccountant):
         history = [tuple(entry) for entry in state.get("history", ())]
         reading_steps = _list_reading_steps(history)
         if reading_steps:
-            # This only checks the entries. A noise of 0 is allowed: its ε is infinite, and no spec describes it.
+            # Only check the entries. A noise of 0 is allowed: its ε is infinite, although no spec describes it.
             checked = [(noise or 1.0, rate, steps) for noise, rate, steps in reading_steps]
             spec_from_opacus_history({"history": checked})
         super().load_state_dict(state)
@@ -320,14 +331,11 @@ class EpsilondAccountant(Stated, IAccountant):
 
 
 def _restore(kind: type[EpsilondAccountant], state: Mapping[str, object]) -> EpsilondAccountant:
-    """Return a new accountant with a saved state, for copies. The copy observes no optimizer.
+    """Return a new accountant with a saved state, for `copy` and `pickle`. It observes no optimizer and has no budget.
 
     Args:
         kind: class of the accountant.
         state: value of `state_dict`.
-
-    Returns:
-        The new accountant.
     """
     accountant = kind()
     accountant.load_state_dict(state)
@@ -335,7 +343,7 @@ def _restore(kind: type[EpsilondAccountant], state: Mapping[str, object]) -> Eps
 
 
 def _list_reading_steps(history: Iterable[Sequence[float]]) -> tuple[tuple[float, ...], ...]:
-    """Return the entries of steps that read records: those with a positive sampling rate and number of steps.
+    """Return the entries of steps that read records: neither the sampling rate nor the number of steps is 0.
 
     Args:
         history: triples of noise multiplier, sampling rate and number of steps.
@@ -354,14 +362,14 @@ def _list_reading_steps(history: Iterable[Sequence[float]]) -> tuple[tuple[float
 def register(*, force: bool = False) -> None:
     """Make `PrivacyEngine(accountant="epsilond")` possible, and observe its runs. A second call changes nothing.
 
-    Opacus finds accountants by their name in a list. Its methods that make a run private are wrapped to observe the
-    run.
+    The class is added to Opacus' list of accountants. Opacus' methods that make a run private are wrapped, so that the
+    run is observed.
 
     Args:
-        force: whether to replace another class of this name in Opacus' list of accountants.
+        force: whether to replace another class of the name `epsilond` in Opacus' list.
 
     Raises:
-        ValueError: another class has the name, and `force` is not set.
+        ValueError: another class has the name, and `force` is false.
     """
     from opacus.accountants.registry import _ACCOUNTANTS  # noqa: PLC0415  it has no other list of names
 
@@ -374,7 +382,7 @@ def _drop_gradients(optimizer: DPOptimizer) -> None:
     """Drop the gradients of a rejected step, so that nothing of them is released.
 
     Args:
-        optimizer: the private optimizer; its parameters lose their gradients and their clipped sums.
+        optimizer: the private optimizer. Its parameters lose their gradients and their sums of clipped gradients.
     """
     for parameter in optimizer.params:
         parameter.grad = parameter.grad_sample = parameter.summed_grad = None

@@ -15,14 +15,14 @@ from epsilond.integrations.opacus.accountant import MECHANISM, EpsilondAccountan
 
 
 class CertifiedRDPAccountant(EpsilondAccountant):
-    """Accountant with a certified ε that replaces Opacus' accountant for the mechanism `rdp`.
+    """Accountant that replaces Opacus' accountant for the mechanism `rdp`, with a proved upper bound on ε.
 
-    It computes no Rényi divergences: it bounds the exact privacy curve.
+    It bounds the exact privacy curve, and computes no Rényi divergences.
 
     Guarantees: for the same history, ε is at most the ε of Opacus' RDPAccountant, up to the rounding of the latter.
 
     Attributes:
-        loadable: names of mechanisms. Checkpoints of their accountants can be loaded.
+        loadable: names of Opacus' mechanisms whose checkpoints can be loaded.
     """
 
     loadable: ClassVar[frozenset[str]] = frozenset({MECHANISM, "rdp"})
@@ -33,26 +33,30 @@ class CertifiedRDPAccountant(EpsilondAccountant):
         return "rdp"
 
     def get_privacy_spent(self, *, delta: float, alphas: object = None) -> tuple[float, float]:
-        """Return ε at δ, and NaN for the optimal order: the bound rests on no order.
+        """Return ε at δ, and NaN in place of the optimal Rényi order, as the bound uses no order.
 
         Args:
             delta: δ at which ε is computed, in (0, 1).
             alphas: Rényi orders, which have no effect.
 
         Returns:
-            The certified upper bound on ε [nat], and NaN.
+            The upper bound on ε [nat] of `get_epsilon`, and NaN.
+
+        Raises:
+            RunDiffers: the run was observed to differ from its recorded steps.
+            InvalidInput: δ is outside (0, 1), or the history has an impossible step.
         """
         return self.get_epsilon(delta, alphas=alphas), math.nan
 
 
 class CertifiedGDPAccountant(EpsilondAccountant):
-    """The accountant for Opacus' mechanism `gdp`.
+    """Accountant that replaces Opacus' accountant for the mechanism `gdp`, with a proved upper bound on ε.
 
-    Opacus' own GaussianAccountant takes the limit of many steps for the truth. Its ε can be below the true one; the ε
-    of this accountant is not.
+    Opacus' own GaussianAccountant uses an approximation for many steps (the central limit). Its ε can be below the true
+    one; the ε of this accountant cannot.
 
     Attributes:
-        loadable: names of mechanisms. Checkpoints of their accountants can be loaded.
+        loadable: names of Opacus' mechanisms whose checkpoints can be loaded.
     """
 
     loadable: ClassVar[frozenset[str]] = frozenset({MECHANISM, "gdp"})
@@ -64,10 +68,10 @@ class CertifiedGDPAccountant(EpsilondAccountant):
 
 
 class CertifiedPRVAccountant(EpsilondAccountant):
-    """The accountant for Opacus' mechanism `prv`.
+    """Accountant that replaces Opacus' accountant for the mechanism `prv`, with a proved upper bound on ε.
 
     Attributes:
-        loadable: names of mechanisms. Checkpoints of their accountants can be loaded.
+        loadable: names of Opacus' mechanisms whose checkpoints can be loaded.
     """
 
     loadable: ClassVar[frozenset[str]] = frozenset({MECHANISM, "prv"})
@@ -81,20 +85,20 @@ class CertifiedPRVAccountant(EpsilondAccountant):
 DROP_INS: dict[str, type[EpsilondAccountant]] = {
     kind.mechanism(): kind for kind in (CertifiedRDPAccountant, CertifiedGDPAccountant, CertifiedPRVAccountant)
 }
-"""The class in the place of each of Opacus' own accountants, by the name of its mechanism."""
+"""The class that replaces each of Opacus' own accountants, by the name of its mechanism."""
 
 
 def replace_accountants(*mechanisms: str) -> None:
-    """Register accountants of epsilond in the places of Opacus' own, and observe their runs.
+    """Register accountants of epsilond in place of Opacus' own, and observe their runs.
 
-    `create_accountant` and `PrivacyEngine(accountant=…)` then use them. Names that were imported before, such as
-    `opacus.accountants.RDPAccountant`, are still from Opacus.
+    `create_accountant` and `PrivacyEngine(accountant=…)` then use them. The classes of Opacus, such as
+    `opacus.accountants.RDPAccountant`, do not change.
 
     Args:
-        *mechanisms: names of Opacus' mechanisms; without any, all of them.
+        *mechanisms: names of Opacus' mechanisms: "rdp", "gdp" and "prv"; without any, all of them.
 
     Raises:
-        InvalidInput: a name is none of Opacus' mechanisms.
+        InvalidInput: a name is none of these. The names before it are registered.
     """
     for mechanism in mechanisms or tuple(DROP_INS):
         if mechanism not in DROP_INS:

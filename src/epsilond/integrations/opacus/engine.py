@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 class EpsilondPrivacyEngine(PrivacyEngine):
     """Opacus' engine with the accountant `epsilond`. Its methods are those of Opacus.
 
-    With a budget every step is committed in a ledger before the model changes, and the optimizer's `step` raises
-    `LedgerExhausted` if the ledger rejects the step. `public_size` declares that the number of records is public: the
-    denominator and the sample rate of Opacus are computed from it.
+    With a budget, every step is committed in a ledger before the model changes. If too little is left in the ledger,
+    the optimizer's `step` raises `LedgerExhausted`. `public_size` declares that the number of records is public. Opacus
+    computes the divisor of the gradients and the sample rate from this number.
 
     Attributes:
         accountant: the accountant that observes the steps of the run and computes the certified ε.
@@ -66,11 +66,15 @@ class EpsilondPrivacyEngine(PrivacyEngine):
 
         Returns:
             The result of Opacus' `make_private`: model, optimizer and loader.
+
+        Warns:
+            SamplerReplaced: the loader has a sampler or `drop_last` that Poisson sampling ignores.
+            DataDependentDenominator: the loss is a mean, and the number of records was not declared public.
         """
         if poisson_sampling:
             for kind, message in list_replaced_settings(data_loader):
                 warnings.warn(message, kind, stacklevel=2)
-        made: tuple[object, ...] = super().make_private(
+        private_parts: tuple[object, ...] = super().make_private(
             data_loader=data_loader,
             poisson_sampling=poisson_sampling,
             loss_reduction=loss_reduction,
@@ -78,13 +82,13 @@ class EpsilondPrivacyEngine(PrivacyEngine):
         )
         # Opacus divides a mean by the expected batch size, which it computes from the number of records.
         if loss_reduction == "mean" and not self._public_size:
-            _model, optimizer, *_rest = made
+            _model, optimizer, *_rest = private_parts
             expected_batch_size = getattr(optimizer, "expected_batch_size", None)
             message = describe_denominator(expected_batch_size, 1 / len(data_loader))
             warnings.warn(message, DataDependentDenominator, stacklevel=2)
-        # The accountant gives no such warning in its steps, because it was given here or is not needed.
-        self.accountant._watch.quiet = True  # noqa: SLF001  the engine and its accountant are one component
-        return made
+        # The accountant would give the second warning at its first step. It was given here, or is not needed.
+        self.accountant._denominator_watch.quiet = True  # noqa: SLF001  the engine and its accountant are one component
+        return private_parts
 
     def make_private_with_epsilon(
         self,
@@ -95,17 +99,20 @@ class EpsilondPrivacyEngine(PrivacyEngine):
         data_loader: DataLoader,
         **arguments: Any,
     ) -> tuple[object, ...]:
-        """Make a run private as Opacus does, with the least noise multiplier that is certified for a target.
+        """Make a run private as Opacus does, with the least noise multiplier that provably meets a target (ε, δ).
 
         Args:
             target_epsilon: ε of the target [nat].
             target_delta: δ of the target, in (0, 1).
-            epochs: number of epochs.
+            epochs: number of epochs of the whole run. Earlier steps of the engine are not counted, with a warning.
             data_loader: loader of the records.
             arguments: further arguments of `make_private`.
 
         Returns:
-            The result of `make_private`.
+            The result of `make_private`: model, optimizer and loader.
+
+        Raises:
+            Infeasible: no noise multiplier meets the target.
         """
         if len(self.accountant):
             warnings.warn("the noise is for a run without earlier steps, and there were some", stacklevel=2)

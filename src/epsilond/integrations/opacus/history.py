@@ -30,20 +30,20 @@ class AccountantState(TypedDict):
 
 
 def spec_from_opacus_history(history: Iterable[Sequence[float]] | AccountantState) -> Spec:
-    """Return the record of an Opacus accountant as a Spec.
+    """Return the history of an Opacus accountant as a Spec, the description of a run for privacy accounting.
 
-    Opacus adds noise of standard deviation noise_multiplier times the clipping norm to the sum of a batch's clipped
-    gradients. A batch contains every record independently with probability sample_rate. This is `noise_multiplier` and
-    `sampling="poisson"` here. Opacus' neighbours differ by one record more or less: account for the Spec under
-    `relation="add-or-remove-one"`. Under another relation ε differs. The history does not show whether
-    `poisson_sampling=False` was set; the guarantee does not hold for such a run.
+    Opacus adds Gaussian noise to the sum of a batch's clipped gradients. A batch contains every record independently
+    with probability sample_rate. Opacus' neighbouring data sets differ by one record more or less, so account for the
+    Spec under `relation="add-or-remove-one"`. The history does not show whether `poisson_sampling=False` was set. The
+    guarantee does not hold for such a run.
 
     Args:
-        history: `accountant.history`, triples of noise_multiplier, sample_rate and number of steps; or
-            `accountant.state_dict()`, which holds it.
+        history: `accountant.history`, triples of noise_multiplier, sample_rate and number of steps. The noise
+            multiplier is the standard deviation of the noise divided by the clipping norm. Alternatively
+            `accountant.state_dict()`, which contains the history.
 
     Returns:
-        The Spec, the description of all steps together for privacy accounting.
+        The Spec of all steps together.
 
     Example:
         >>> import epsilond
@@ -56,29 +56,28 @@ def spec_from_opacus_history(history: Iterable[Sequence[float]] | AccountantStat
         1.8282 1.8282
 
     Raises:
-        InvalidInput: an entry is not such a triple or is out of range, or nothing has been run.
+        InvalidInput: an entry is not such a triple or is out of range, or the history has no steps.
     """
+    entries, at = history, ""
     if isinstance(history, Mapping):
         if "history" not in history:
             raise InvalidInput.at("/history", "is required")
-        history, at = history["history"], "/history"
-    else:
-        at = ""
-    run = run_of(_read_entry(entry, f"{at}/{index}") for index, entry in enumerate(history))
+        entries, at = history["history"], "/history"
+    run = run_of(_read_entry(entry, f"{at}/{index}") for index, entry in enumerate(entries))
     if run is None:
         raise InvalidInput.at(at, "holds no step: nothing has been run")
     return run
 
 
 def _read_entry(entry: Sequence[float], at: str) -> tuple[Spec, int]:
-    """Return the spec of one step of an entry of the history, and the number of steps.
+    """Return the spec (description) of one step, and the number of equal steps, of an entry of the history.
 
     Args:
         entry: noise multiplier, sample rate and number of steps.
         at: JSON pointer of the entry, for errors.
 
     Returns:
-        The spec (the description of one step for privacy accounting), and the number of steps, at least 0.
+        The spec of one step, and the number of steps, at least 0.
 
     Raises:
         InvalidInput: the entry is not such a triple, or is out of range.
@@ -95,12 +94,12 @@ def step_of(noise_multiplier: float, sample_rate: float, *, at: str = "") -> Spe
     """Return the spec (description) of one step of DP-SGD: Gaussian noise, on a Poisson batch if the rate is below 1.
 
     Args:
-        noise_multiplier: standard deviation of the noise over the clipping norm, above 0.
+        noise_multiplier: standard deviation of the noise divided by the clipping norm, above 0.
         sample_rate: probability of each record to be in the batch, in (0, 1].
         at: JSON pointer of the entry in the history, for errors.
 
     Returns:
-        The mechanism itself at a rate of 1, otherwise the mechanism on a Poisson batch.
+        The Gaussian mechanism at a rate of 1, otherwise the Gaussian mechanism on a Poisson batch.
 
     Raises:
         InvalidInput: a number is out of range. The pointer ends with `/0` for the noise, and `/1` for the rate.

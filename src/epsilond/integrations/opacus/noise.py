@@ -27,18 +27,18 @@ def get_noise_multiplier(
     steps: int | None = None,
     **ignored: object,
 ) -> float:
-    """Return the least certified noise multiplier for a target, as `opacus.accountants.utils.get_noise_multiplier`.
+    """Return nearly the least noise multiplier that provably meets a target (ε, δ).
 
-    Opacus' own function stops up to `epsilon_tolerance` = 0.01 short of the target in ε. This one meets the target
-    within the tolerance of the calibrator `gaussian`.
+    The function replaces `opacus.accountants.utils.get_noise_multiplier`, which stops up to `epsilon_tolerance` = 0.01
+    below the target ε. The result is the least one within the tolerance of the calibrator `gaussian`.
 
     Args:
         target_epsilon: ε of the target, in nats.
         target_delta: δ of the target. It should be far below 1 / (number of records).
         sample_rate: probability that a record is in a batch.
-        epochs: epochs of the run, which are `epochs / sample_rate` steps, rounded up.
-        steps: steps of the run; give these or epochs.
-        ignored: other arguments of Opacus' function, `accountant` among them, which have no effect.
+        epochs: number of epochs, that is, `epochs / sample_rate` steps, rounded up. None if `steps` is given.
+        steps: number of steps. None if `epochs` is given.
+        ignored: other arguments of Opacus' function, such as `accountant`, which have no effect.
 
     Guarantees:
         The upper bound of ε at the returned noise is at most `target_epsilon`.
@@ -47,7 +47,7 @@ def get_noise_multiplier(
         LargeDelta: the target δ is 1/1000 or more.
 
     Returns:
-        The noise multiplier: the standard deviation of the noise over the clipping norm.
+        The noise multiplier: the standard deviation of the noise divided by the clipping norm.
 
     Example:
         >>> from epsilond.integrations.opacus import get_noise_multiplier
@@ -56,7 +56,7 @@ def get_noise_multiplier(
 
     Raises:
         InvalidInput: neither or both of epochs and steps are given, or a number is out of range.
-        Infeasible: no noise multiplier keeps the target.
+        Infeasible: no noise multiplier meets the target.
     """
     del ignored
     if (steps is None) == (epochs is None):
@@ -100,8 +100,8 @@ def _count_steps(epochs: float, sample_rate: float) -> int:
     """
     if not (0.0 < sample_rate <= 1.0 and epochs > 0.0):
         raise InvalidInput.at("/epochs", "are not steps", allowed="epochs > 0 and 0 < sample_rate ≤ 1")
-    # The division has a relative error of about 1e-16, far below the tolerance 1e-9.
     quotient = epochs / sample_rate
     nearest = round(quotient)
+    # The tolerance is far above the error of a division, a relative 1e-16.
     is_whole = math.isclose(quotient, nearest, rel_tol=1e-9)
     return nearest if is_whole else math.ceil(quotient)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class OpacusPrivacyWarning(UserWarning):
-    """A premise of the certified ε does not hold, or is not known to hold."""
+    """A condition of the privacy guarantee does not hold, or is not known to hold."""
 
 
 class DataDependentDenominator(OpacusPrivacyWarning):
@@ -27,13 +27,11 @@ class LargeDelta(OpacusPrivacyWarning):
     """The target δ is so large that a mechanism may release whole records and still meet it."""
 
 
-class Watch:
-    """Warning, given once, if the divisor of an optimizer's gradients depends on the number of records.
-
-    The divisor would reveal that number.
+class DenominatorWatch:
+    """A check of an optimizer that warns once if the divisor of its gradients reveals the number of records.
 
     Attributes:
-        quiet: whether no warning is given any more, because the divisor is in order or a warning was given.
+        quiet: whether the check is over, because a warning was given or is not needed.
     """
 
     def __init__(self) -> None:
@@ -42,11 +40,15 @@ class Watch:
     def before_step(self, optimizer: DPOptimizer, *, sample_rate: float) -> None:
         """Warn before a step if the divisor of the optimizer's gradients depends on the number of records.
 
-        It does if the loss is a mean. The warning is given once.
+        For a mean loss, Opacus divides by the expected batch size, which it computes from this number. No warning is
+        given if `quiet` is set.
 
         Args:
             optimizer: the private optimizer, with its reduction of the loss and its expected batch size.
             sample_rate: probability of each record to be in a batch.
+
+        Warns:
+            DataDependentDenominator: the loss is a mean.
         """
         if not self.quiet and getattr(optimizer, "loss_reduction", None) == "mean":
             self.quiet = True
@@ -55,16 +57,11 @@ class Watch:
 
 
 def describe_denominator(expected_batch_size: object, sample_rate: float) -> str:
-    """Return the warning that the divisor and the sample rate are computed from the number of records.
-
-    Both then reveal this number.
+    """Return the text of the warning that the divisor and the sample rate reveal the number of records.
 
     Args:
         expected_batch_size: number by which gradients are divided.
         sample_rate: probability of each record to be in a batch.
-
-    Returns:
-        The text of the warning.
     """
     return (
         f"gradients are divided by {expected_batch_size}, the number of records times the sample rate, and the "
@@ -77,8 +74,8 @@ def describe_denominator(expected_batch_size: object, sample_rate: float) -> str
 def list_replaced_settings(data_loader: DataLoader) -> Iterator[tuple[type[OpacusPrivacyWarning], str]]:
     """Yield a warning for each setting of a data loader that `make_private` ignores.
 
-    The private loader draws Poisson batches of the whole data set. So the loader's own sampler, such as a weighted one,
-    and `drop_last` have no effect.
+    The private loader draws Poisson batches of the whole data set. Hence the loader's own sampler, such as a weighted
+    one, and `drop_last` have no effect.
 
     Args:
         data_loader: the loader that is about to be replaced.
@@ -98,17 +95,15 @@ def list_replaced_settings(data_loader: DataLoader) -> Iterator[tuple[type[Opacu
 
 
 def _find_special_sampler(data_loader: DataLoader) -> object | None:
-    """Return the sampler of a loader if it does more than put all records in order or in a random order.
-
-    A sampler of records is special if its class is not torch's, or if it draws with replacement. It is special too if
-    it draws a stated number of records.
+    """Return the sampler of a loader, unless it only puts all records in order or in a random order.
 
     Args:
         data_loader: a loader of torch.
 
     Returns:
-        The sampler of the batches, if its class is not torch's. Otherwise the sampler of the records, if it is special.
-        None if both are plain.
+        The sampler of batches, if it is not torch's `BatchSampler`. Otherwise the sampler of records, if it is neither
+        torch's `SequentialSampler` nor `RandomSampler`, or if it draws with replacement or a given number of records.
+        None if both samplers are plain.
     """
     from torch.utils.data import BatchSampler, RandomSampler, SequentialSampler  # noqa: PLC0415  torch may be absent
 

@@ -48,16 +48,16 @@ class GroupStatistics:
 
 
 def check_groups_and_participation(record: FormulaRequest) -> None:
-    """Check the groups of clients in a request, and the distribution of the number of participants.
+    """Check the groups of clients in a request, and the distribution of the number of participants, if present.
 
-    Both are optional. A group is a number of clients with equal statistics.
+    A group is a number of clients with equal statistics.
 
     Args:
         record: the request, with its fields `client_groups`, `participation`, `participants` and `clients`.
 
     Raises:
-        InvalidInput: if the groups do not add up to the clients, or if the distribution is invalid. Also if the request
-            has both a distribution and a number of participants. The error lists all faults.
+        InvalidInput: the groups do not add up to the clients, the distribution is invalid, or the request has both a
+            distribution and a number of participants. The error lists all faults.
     """
     faults: list[Fault] = []
     if record.client_groups is not None:
@@ -134,7 +134,7 @@ class ClientFields:
 
     @property
     def counts(self) -> tuple[tuple[int, float], ...]:
-        """The distribution of the number of participants of a round, as (count, probability) pairs."""
+        """Distribution of the number of participants of a round, as (count, probability) pairs."""
         if self.participation:
             return participation_counts(self.participation)
         fixed_count = self.participants or self.clients
@@ -163,14 +163,14 @@ class ClientFields:
         )
 
     def _average(self, deviations: list[float], sizes: list[int]) -> Average:
-        """Return the averages over clients of a squared standard deviation that is equal within each group.
+        """Return averages over clients of a squared standard deviation, which is equal within each group.
 
         Args:
             deviations: standard deviation of each group's clients, at least 0.
             sizes: number of clients of each group, in the same order; the sum is the number of all clients.
 
         Returns:
-            The mean square, the largest square, and the root mean square of the average over the largest squares.
+            The averages that `Average` describes.
         """
         squares = [deviation**2 for deviation in deviations]
         squares_and_sizes = list(zip(squares, sizes, strict=True))

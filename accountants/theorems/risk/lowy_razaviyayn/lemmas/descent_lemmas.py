@@ -24,12 +24,14 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.stability import 
 def contraction(*, step_size: StepSize, smoothness: Smoothness, strong_convexity: StrongConvexity) -> Outputs:
     """Return bounds on the factor by which a gradient step on a smooth, strongly convex loss shrinks distances.
 
-    Two are those of Lemma E.3 of Lowy and Razaviyayn, and the third is the smallest valid one.
+    Two are those of Lemma E.3 of Lowy and Razaviyayn, for η ≤ 2/(β + μ). The third is the least one, for all η.
 
-    Let g and g' be the gradients at w and w'. The squared distance after the step is |w − w'|² − 2η⟨g − g', w − w'⟩ +
-    η²|g − g'|². The Hessian is between μ and β near the segment. Hence the inner product is at least (βμ|w − w'|² + |g
-    − g'|²)/(β + μ). For η ≤ 2/(β + μ) the squared factor is thus at most 1 − 2ηβμ/(β + μ). Its root is at most the
-    printed 1 − ηβμ/(β + μ).
+    Let g and g' be the gradients at w and w'. The squared distance after the step is
+
+        |w − w'|² − 2η⟨g − g', w − w'⟩ + η²|g − g'|².
+
+    The inner product is at least (βμ|w − w'|² + |g − g'|²)/(β + μ), as the Hessian is between μ and β. For
+    η ≤ 2/(β + μ) the squared factor is thus at most 1 − 2ηβμ/(β + μ). Its root is at most 1 − ηβμ/(β + μ), as printed.
 
     The mean Hessian H over the segment has eigenvalues in [μ, β]. Hence |1 − ηH| ≤ max{1 − ημ, ηβ − 1}, the least
     factor, which quadratic losses attain. It is 1 − ημ for η ≤ 2/(β + μ).
@@ -41,8 +43,8 @@ def contraction(*, step_size: StepSize, smoothness: Smoothness, strong_convexity
 
     Returns:
         `contraction`: the factor 1 − ηβμ/(β + μ).
-        `simple_contraction`: the factor 1 − ημ/2.
-        `least_contraction`: the smallest valid factor.
+        `simple_contraction`: the larger factor 1 − ημ/2.
+        `least_contraction`: the least valid factor max{1 − ημ, ηβ − 1}.
     """
     half_harmonic_mean = smoothness * (strong_convexity / (smoothness + strong_convexity))  # βμ/(β + μ)
     printed_decrease = step_size * half_harmonic_mean
@@ -53,16 +55,13 @@ def contraction(*, step_size: StepSize, smoothness: Smoothness, strong_convexity
     }
 
 
-def _step(*, step_size: float, smoothness: float, strong_convexity: float) -> Sides:
-    """Compare the step size η with 2/(β + μ), the largest one for which a gradient step is a contraction.
+def _step_size_sides(*, step_size: float, smoothness: float, strong_convexity: float) -> Sides:
+    """Return both sides of the condition η ≤ 2/(β + μ) of Lemma E.3.
 
     Args:
         step_size: step size η > 0 of the descent.
         smoothness: smoothness β of the loss.
         strong_convexity: strong convexity μ of the loss, at most β.
-
-    Returns:
-        The two sides of the condition η ≤ 2/(β + μ), and whether it holds.
     """
     return Sides.at_most(step_size, 2.0 / (smoothness + strong_convexity))
 
@@ -88,19 +87,19 @@ def coercivity(
 ) -> Outputs:
     """Bound the squared distance |∇F(x) − ∇F(y)|² of two gradients of a convex loss F of smoothness β.
 
-    Lemma E.8 of Lowy and Razaviyayn has two bounds. One is β times the inner product ⟨∇F(x) − ∇F(y), x − y⟩. The other
-    one is 2β times the Bregman divergence F(x) − F(y) − ⟨∇F(y), x − y⟩. The divergence at (x, y) plus the divergence at
-    (y, x) is the inner product, which is therefore at least each of them. The bound by the divergence needs an F
-    that is convex and β-smooth beyond the domain, for example on the whole space (erratum E-38).
+    Lemma E.8 of Lowy and Razaviyayn has two bounds: β times the inner product ⟨∇F(x) − ∇F(y), x − y⟩, and 2β times the
+    Bregman divergence F(x) − F(y) − ⟨∇F(y), x − y⟩. The divergences at (x, y) and (y, x) add up to the inner product,
+    which is therefore at least each of them. The bound by the divergence requires that F is convex and β-smooth beyond
+    the domain, for example on the whole space (erratum E-38).
 
     Args:
         smoothness: smoothness β of the loss.
         bregman_divergence: F(x) − F(y) − ⟨∇F(y), x − y⟩.
-        inner_product: ⟨∇F(x) − ∇F(y), x − y⟩.
+        inner_product: ⟨∇F(x) − ∇F(y), x − y⟩; None if it is not known.
 
     Returns:
-        `squared_gradient_difference` is the bound by the divergence. `bound_by_inner_product` is the bound by the inner
-        product, only if it is given.
+        `squared_gradient_difference`: the bound by the divergence.
+        `bound_by_inner_product`: the bound by the inner product, only if the latter is given.
     """
     by_divergence = 2.0 * smoothness * bregman_divergence
     if inner_product is None:
@@ -137,7 +136,11 @@ LEMMA_E3 = Theorem(
     source=Source("lowy2023", "Lemma E.3"),
     status=Status.PROVED,
     conditions=(
-        Condition("step-size", "η ≤ 2/(β + μ) for the step size η, the smoothness β and the strong convexity μ", _step),
+        Condition(
+            "step-size",
+            "η ≤ 2/(β + μ) for the step size η, the smoothness β and the strong convexity μ",
+            _step_size_sides,
+        ),
         Condition(
             "loss",
             (
@@ -186,7 +189,8 @@ def recursion_step_size(*, contraction: float, curvature: float, variance: float
     """Return the step size η of Lowy and Razaviyayn for the recursion r_{t+1} ≤ (1 − aη) r_t − bη s_t + cη².
 
     The recursion describes descent: r_t is a squared distance from the minimiser, and s_t an excess risk. Lemma E.9 has
-    η = min{1/g, ln(max{2, a² r₀ T²/c})/(aT)}, or 1/g if c = 0.
+
+        η = min{1/g, ln(max{2, a² r₀ T²/c})/(aT)},  and 1/g if c = 0.
 
     Args:
         contraction: rate a of the recursion.
@@ -209,12 +213,13 @@ def recursion_step_size(*, contraction: float, curvature: float, variance: float
 def recursion_bound(*, contraction: float, variance: float, start: float, step_size: float, averaged: int) -> float:
     """Bound a weighted mean of the excess risks s_t in the recursion r_{t+1} ≤ (1 − aη) r_t − bη s_t + cη².
 
-    r_t is a squared distance from the minimiser. The bound is (r₀/η)(1 − aη)^T' + cη for the average over the first T'
-    terms. Let γ_t = (1 − aη)^{−(t+1)} be the weights, and Γ their sum. The bounded number is (b/Γ) Σ γ_t s_t + a
-    r_{T'}.
+    r_t is a squared distance from the minimiser. Let γ_t = (1 − aη)^{−(t+1)} be the weights of the first T' terms, and
+    Γ their sum. The bound is
 
-    Proof: multiplying the recursion by γ_t/η and adding gives b Σ γ_t s_t ≤ r₀/η − γ_{T'−1} r_{T'}/η + cηΓ. Then
-    γ_{T'−1} = (1 − aη)^{−T'} satisfies γ_{T'−1} ≤ Γ ≤ γ_{T'−1}/(aη).
+        (b/Γ) Σ_{t<T'} γ_t s_t + a r_{T'} ≤ (r₀/η)(1 − aη)^T' + cη.
+
+    Proof: multiplying the recursion by γ_t/η and adding gives b Σ γ_t s_t ≤ r₀/η − γ_{T'−1} r_{T'}/η + cηΓ. Divide by
+    Γ, and use γ_{T'−1} ≤ Γ ≤ γ_{T'−1}/(aη), where γ_{T'−1} = (1 − aη)^{−T'}.
 
     Lemma E.9 of Lowy and Razaviyayn averages T + 1 terms, but their Algorithm 1 only R. Hence T' = R there (erratum
     E-33).
@@ -227,7 +232,7 @@ def recursion_bound(*, contraction: float, variance: float, start: float, step_s
         averaged: number T' of averaged terms.
 
     Returns:
-        The bound; infinite if aη ≥ 1.
+        The right side of the bound; infinite if aη ≥ 1, where the weights are not defined.
     """
     if contraction * step_size >= 1.0:
         return math.inf
@@ -287,20 +292,21 @@ def recursion(
         rounds: number T of steps.
 
     Returns:
+        `step_size`: the step size η of the lemma.
         `averaging_ratio`: factor from one weight of the mean to the next.
+        `bound`: bound on b times the weighted mean of s_t.
         `excess_risk`: bound on the weighted mean of s_t.
-        `bound`: b times that.
-        `scale`: order of the bound, as the lemma states it.
+        `scale`: order of `bound`, as the lemma states it.
     """
-    shared = {"contraction": contraction, "variance": variance, "start": start}
-    step = recursion_step_size(curvature=curvature, rounds=rounds, **shared)
-    bound = recursion_bound(step_size=step, averaged=rounds, **shared)
+    coefficients = {"contraction": contraction, "variance": variance, "start": start}
+    step = recursion_step_size(curvature=curvature, rounds=rounds, **coefficients)
+    bound = recursion_bound(step_size=step, averaged=rounds, **coefficients)
     return {
         "step_size": step,
         "averaging_ratio": averaging_ratio(contraction * step),
         "bound": bound,
         "excess_risk": bound / progress,
-        "scale": recursion_scale(curvature=curvature, rounds=rounds, **shared),
+        "scale": recursion_scale(curvature=curvature, rounds=rounds, **coefficients),
     }
 
 

@@ -86,10 +86,10 @@ def fresh_gradient_variance(
 def reused_gradient_variance_printed(
     statistics: ClientStatistics, *, batch_size: int, dimension: int, records: int, gradient_std: float
 ) -> Variance:
-    """Return the bound of Lemma E.6 of Lowy and Razaviyayn on the variance of a round's averaged noisy gradient.
+    """Return the bound of Lemma E.5 of Lowy and Razaviyayn on a round's gradient variance if records are re-used.
 
-    Records are drawn again in every round. The bound is Φ̂²/(MK) if MK < ñ, plus the noise. It is false if only some of
-    the clients participate (erratum E-12).
+    Batches of the same records are drawn in every round. The bound is Φ̂²/(MK) if MK < ñ, otherwise 0, plus the
+    variance of the noise. It may fail if only some of the clients participate (erratum E-12).
 
     Args:
         statistics: averages M and M' of the number of participants, and averages of the noise variances σ_i².
@@ -99,7 +99,7 @@ def reused_gradient_variance_printed(
         gradient_std: standard deviation Φ̂ of the gradients of all records.
 
     Returns:
-        The summands of the variance by records, clients and noise, in squared gradient units. That of the sampling of
+        The summands of the bound by records, clients and noise, in squared gradient units. That of the sampling of
         clients is 0.
     """
     sampled_records = statistics.moments.mean * batch_size  # MK
@@ -111,7 +111,7 @@ def reused_gradient_variance_printed(
 
 
 def _outputs(variance: Variance) -> Outputs:
-    """Return the variance V² of a round's gradient and its parts, as named outputs."""
+    """Return the variance V² of a round's gradient as `gradient_variance`, and its summands, by name."""
     return {"gradient_variance": variance.total, **variance.parts}
 
 
@@ -156,8 +156,8 @@ def fresh_variance(
     return _outputs(variance)
 
 
-def _no_statistics_of_records(record: FormulaRequest) -> None:
-    """Check that no group of clients has its own standard deviation of gradients, where one of all records is used.
+def _check_no_gradient_std(record: FormulaRequest) -> None:
+    """Reject groups of clients with standard deviations of their gradients, as the formula uses that of all records.
 
     Args:
         record: the request, with its groups of clients.
@@ -171,7 +171,7 @@ def _no_statistics_of_records(record: FormulaRequest) -> None:
 
 @formula(
     given="One round on records that are drawn anew from the same data in every round. Absent: all take part.",
-    checks=(BATCH_WITHIN_CLIENT, _no_statistics_of_records),
+    checks=(BATCH_WITHIN_CLIENT, _check_no_gradient_std),
 )
 def reused_variance(
     *,
@@ -196,15 +196,14 @@ def reused_variance(
         empirical_gradient_std: standard deviation Φ̂ of the gradients of all records.
         empirical_heterogeneity: standard deviation v̂ of the clients' mean gradients.
         noise_std: noise σ per coordinate, for clients that do not state their own.
-        reading: "printed" for the bound of Lemma E.6 of Lowy and Razaviyayn as the paper states it. "corrected" for the
-            exact variance by the draw of clients and then of records, with the plain mean of σ_i² (erratum E-12).
+        reading: "printed" for the bound of Lemma E.5 of Lowy and Razaviyayn as the paper states it. "corrected" for the
+            largest variance if clients are drawn first, and then their records, with the mean of σ_i² (erratum E-12).
 
     Returns:
         `gradient_variance` V², and its three summands, in squared gradient units.
     """
-    # Only the participants and the noise of the statistics are used, so their gradient variance is set to 0.
+    # The gradient variances of these statistics are not used.
     statistics = federation.statistics(gradient_std=0.0, noise_std=noise_std)
-    # The paper's upper bound, from the number of all records.
     if reading == "printed":
         printed = reused_gradient_variance_printed(
             statistics,
@@ -215,7 +214,6 @@ def reused_variance(
         )
         return _outputs(printed)
 
-    # The exact variance: clients are drawn first, and then the records of each.
     clients_round = EqualClientsRound(
         clients=federation.clients,
         participants=statistics.moments.mean,
@@ -223,12 +221,12 @@ def reused_variance(
         batch_size=batch_size,
         dimension=dimension,
     )
-    exact = clients_round.reused_variance(
+    corrected = clients_round.reused_variance(
         gradient_std=empirical_gradient_std,
         heterogeneity=empirical_heterogeneity,
         noise_std=math.sqrt(statistics.noise.mean),
     )
-    return _outputs(exact)
+    return _outputs(corrected)
 
 
 @formula(
@@ -305,8 +303,8 @@ NOT_HOMOGENEOUS = Erratum(
 )
 
 
-def _full_participation(inputs: FormulaRequest) -> Sides:
-    """Compare the least number of participants with the number N of clients."""
+def _participation_sides(inputs: FormulaRequest) -> Sides:
+    """Return the least number of participants, and the number N of clients, which it must reach."""
     fewest = min(count for count, _ in inputs.counts)
     return Sides.at_least(fewest, inputs.clients)
 
@@ -314,7 +312,7 @@ def _full_participation(inputs: FormulaRequest) -> Sides:
 _ALL_TAKE_PART = Condition(
     "all-participate",
     "all N clients take part in every round (the least M_r is N), or all clients have identical data",
-    _full_participation,
+    _participation_sides,
 )
 _DISTINCT = Condition("drawn-once", "clients are drawn without replacement, and so are the records of each client")
 

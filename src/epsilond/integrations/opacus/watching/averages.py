@@ -20,15 +20,17 @@ _FUNCTIONS: Final = ("avg_fn", "multi_avg_fn")
 class Averages:
     """Averages of the weights of one model over its training steps, as torch's `AveragedModel` computes them.
 
-    If all averaged weights are released ones, the average is as private as these, and the model may take its values. So
-    an average is accepted if each update of it used the weights after a recorded step and torch's own averaging
-    function. Nothing but these updates may have written to it.
-
-    Args:
-        check: the check of the model's parameters, to which accepted averages are added.
+    An average of released weights is as private as these, so the model may take its values. Hence an average is
+    accepted if each of its updates used the weights after a recorded step and torch's own averaging function. Nothing
+    else may have written to it.
     """
 
     def __init__(self, check: ParameterCheck) -> None:
+        """Start without any average.
+
+        Args:
+            check: the check of the model's parameters, to which accepted averages are added.
+        """
         self._check = check
         self._digests: weakref.WeakKeyDictionary[swa_utils.AveragedModel, list[Digest]] = weakref.WeakKeyDictionary()
 
@@ -39,11 +41,12 @@ class Averages:
             averaged: torch's averaged model, before the update.
 
         Returns:
-            True if the model and the earlier average have released weights, and the average is one of torch's own
-            kinds.
+            True if the model has released weights, the average is new or unchanged since its last accepted update, and
+            torch's own function computes it.
         """
         functions = [getattr(averaged, name) for name in _FUNCTIONS]
-        if not all(function is None or function.__module__ == swa_utils.__name__ for function in functions):
+        are_of_torch = all(function is None or function.__module__ == swa_utils.__name__ for function in functions)
+        if not are_of_torch:
             return False
         if not self._check.is_settled():  # the model does not have the weights of a recorded step
             return False
@@ -54,7 +57,7 @@ class Averages:
         """Accept the present values of an averaged model as weights that were computed from released models only.
 
         Args:
-            averaged: the average of the weights of a run's models.
+            averaged: the average, after an update that `continues` allowed.
         """
         digests = _digests_of(averaged)
         self._digests[averaged] = digests
@@ -62,16 +65,16 @@ class Averages:
 
 
 def inner_module(module: torch.nn.Module | None) -> torch.nn.Module | None:
-    """Return the module that Opacus has wrapped; the module itself where it is not wrapped.
+    """Return the module that Opacus has wrapped, or the module itself if it is not wrapped.
 
     Args:
-        module: a module, which may be a wrapper of Opacus; None without a model.
+        module: a module, which may be a wrapper of Opacus. For None, the result is None.
     """
     return getattr(module, "_module", module)
 
 
 def _digests_of(averaged: swa_utils.AveragedModel) -> list[Digest]:
-    """Return the digests of the tensors of an average, by which later changes of them are noticed.
+    """Return the digests (hashes) of the tensors of an average, by which later changes are noticed.
 
     Args:
         averaged: torch's averaged model.

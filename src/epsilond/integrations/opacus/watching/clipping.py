@@ -35,9 +35,9 @@ METHODS: Final = (
     "params",
     "grad_samples",
 )
-"""Methods and properties of Opacus' optimizers that the theorem rests on."""
+"""Methods and properties of Opacus' optimizers on which the privacy theorem depends."""
 
-_OWN: Final = frozenset(METHODS) - {"step"}
+_NEVER_OWN: Final = frozenset(METHODS) - {"step"}
 """Methods that no instance may have of its own; schedulers of learning rates wrap `step` of an instance."""
 
 _FACTORS: Final = {
@@ -84,20 +84,19 @@ def replaced_method(optimizer: DPOptimizer, name: str, wrapper: object) -> str |
     Args:
         optimizer: an optimizer of one of the classes `OBSERVED`.
         name: name of the method that epsilond itself has replaced by `wrapper` on this optimizer.
-        wrapper: the replacement by epsilond.
+        wrapper: the replacement. The method counts as replaced by the program if it is no longer this object.
 
     Returns:
         The name of such a method; None if all methods are from Opacus or epsilond.
     """
     kind = type(optimizer)
-    # Methods of the class are compared first, and then attributes of this optimizer.
     for method, present, original in zip(METHODS, class_methods(kind), ORIGINAL[kind], strict=True):
         if present != original:
             return method
     attributes = optimizer.__dict__
     if attributes.get(name) is not wrapper:
         return name
-    return next((method for method in _OWN & attributes.keys() if method != name), None)
+    return next((method for method in _NEVER_OWN & attributes.keys() if method != name), None)
 
 
 def has_own_factors(module: torch.nn.Module | None) -> bool:
@@ -106,10 +105,11 @@ def has_own_factors(module: torch.nn.Module | None) -> bool:
     Ghost clipping computes the norms of per-sample gradients without the gradients themselves.
 
     Args:
-        module: the wrapped model; without one, the answer is True.
+        module: the wrapped model; None if there is no model.
 
     Returns:
-        False if the program has replaced one of these methods, on the class or on the module itself.
+        False if the program has replaced one of these methods, on the class or on the module itself. True without a
+        model.
     """
     if module is None:
         return True
@@ -121,27 +121,28 @@ def has_own_factors(module: torch.nn.Module | None) -> bool:
 def norms_agree(optimizer: DPOptimizer) -> bool:
     """Return whether the clipping norms of all layers together are at most the norm that the noise is scaled to.
 
-    If each layer is clipped to a norm of its own, the norm of a whole gradient is bounded by the norm of these norms.
+    If each layer is clipped to a norm C_l of its own, the norm of a whole gradient is at most (Σ_l C_l²)^½.
 
     Args:
-        optimizer: the private optimizer. Without clipping by layers, the answer is True.
+        optimizer: the private optimizer.
 
     Returns:
-        True if the norm of all layers' bounds together is at most the optimizer's clipping norm, up to rounding.
+        True if this number is at most the optimizer's clipping norm, up to rounding, or if layers have no norms of
+        their own.
     """
     norms = getattr(optimizer, "max_grad_norms", None)
     if norms is None:
         return True
     layer_norms = np.asarray([float(norm) for norm in norms])
     total_norm = float(np.linalg.norm(layer_norms))
-    # The tolerance covers norms that Opacus computes in single precision.
     return total_norm <= float(optimizer.max_grad_norm) * (1.0 + _RELATIVE)
 
 
 class ClippedSums:
-    """Choice of the steps in which the sum of clipped gradients is recomputed, at a few coordinates of each parameter.
+    """Choice of the steps in which the sum of clipped gradients is recomputed, and its computation.
 
-    These are the first two steps of a run, and about one of 64 later ones, drawn at random.
+    The steps are the first two of a run, and about one of 64 later ones, drawn at random. The sum is recomputed at a
+    few coordinates of each parameter.
     """
 
     def __init__(self) -> None:
@@ -172,13 +173,12 @@ class ClippedSums:
             factors = _factors(optimizer, rows)
             increments = []
             for parameter, gradient, factor in zip(optimizer.params, rows, factors, strict=True):
-                # Clip the chosen coordinates of each record's gradient, and add them up.
                 chosen = gradient[:, _coordinates(gradient)].to(torch.float64)
                 clipped = chosen * factor.to(torch.float64)[:, None]
                 increment = clipped.sum(dim=0)
 
-                # Opacus adds them up in a lower precision: each addition has a rounding error. The tiny summand keeps
-                # the tolerance above 0.
+                # Opacus adds in a lower precision, with a rounding error in each addition. `_TINY` keeps the tolerance
+                # above 0.
                 precision = max(torch.finfo(gradient.dtype).eps, torch.finfo(parameter.dtype).eps)
                 roundings = max(len(gradient), _ROUNDINGS)
                 tolerance = roundings * precision * (clipped.abs().sum(dim=0) + _TINY)
@@ -212,21 +212,21 @@ def agrees(
     after: list[torch.Tensor | None],
     increments: list[tuple[torch.Tensor, torch.Tensor]],
 ) -> bool:
-    """Return whether the sums of clipped gradients grew by the expected amounts; False if a sum is missing afterwards.
+    """Return whether the sums of clipped gradients grew by the expected amounts.
 
     Args:
-        before: clipped sums before the accumulation; None where there was none.
-        after: clipped sums after it; None where there is none.
+        before: sums of each parameter before the accumulation; None for a parameter without a sum.
+        after: sums of each parameter after the accumulation; None for a parameter without a sum.
         increments: expected increment of each sum, and its tolerance.
 
     Returns:
-        True if each sum grew by its increment, up to its tolerance and rounding.
+        True if each sum grew by its increment, up to its tolerance and rounding. False if a sum is missing afterwards.
     """
     for start, end, (increment, tolerance) in zip(before, after, increments, strict=True):
         if end is None:
             return False
         base = torch.zeros_like(increment) if start is None else start
-        # The sum is rounded in single precision by at most eps/2, relatively; 4 leaves a margin.
+        # Each sum has a relative rounding error of at most eps/2; the factor 4 leaves a margin.
         rounding = 4.0 * torch.finfo(torch.float32).eps * (base.abs() + end.abs())
         deviation = (end - base - increment).abs()
         if not bool((deviation <= tolerance + rounding).all()):
@@ -239,9 +239,8 @@ def _draw_gap() -> int:
 
     The random number is from the operating system, so that a program cannot predict the step.
     """
-    # A uniform number in (0, 1] with 53 bits, the precision of a double.
-    resolution = 1 << 53
-    uniform = (secrets.randbelow(resolution) + 1) / resolution
+    resolution = 1 << 53  # a double has 53 bits
+    uniform = (secrets.randbelow(resolution) + 1) / resolution  # in (0, 1]
     return 1 + int(math.log(uniform) / math.log1p(-1.0 / _ONE_IN))
 
 
@@ -273,7 +272,6 @@ def _factors(optimizer: DPOptimizer, rows: list[torch.Tensor]) -> list[torch.Ten
     Returns:
         One tensor of shape (records,) for each parameter.
     """
-    # Opacus adds `_STABILIZER` = 1e-6 to a norm before it divides by it.
     norms = [gradient.norm(2, dim=1) for gradient in rows]
     if isinstance(optimizer, DPPerLayerOptimizer):
         factors = []
@@ -287,9 +285,9 @@ def _factors(optimizer: DPOptimizer, rows: list[torch.Tensor]) -> list[torch.Ten
 
 
 def _coordinates(gradient: torch.Tensor) -> slice:
-    """Return about `_COORDINATES` evenly spaced coordinates of a parameter, as a slice.
+    """Return a slice of evenly spaced coordinates of a parameter: 16 to 31, or all if there are fewer.
 
     Args:
-        gradient: shape (records, coordinates).
+        gradient: gradients of the parameter, shape (records, coordinates).
     """
     return slice(0, None, max(1, gradient.shape[1] // _COORDINATES))

@@ -11,18 +11,18 @@ from typing import Final, NamedTuple, Protocol
 import torch
 from torch._C._functorch import get_unwrapped, is_functorch_wrapped_tensor
 
-_HELD: Final = 4
+_KEPT_BATCHES: Final = 4
 """Number of batches that are kept alive for comparison with a copy on another device."""
 
 _TENSORS: Final = 16
-"""Tensors of one batch, or of one call of the model, that are looked at."""
+"""Largest number of tensors of one batch, or of one call of the model, that are compared."""
 
 _LARGEST_MEMORY: Final = 4096
-"""Tensors that are remembered after their batch was used."""
+"""Number of remembered tensors above which those that the program has deleted are forgotten."""
 
 
 class SamplerPass(Protocol):
-    """One pass over a sampler: `draws.Epoch`."""
+    """One pass over a sampler, in which the sampler draws batches in order; `draws.Epoch` is one."""
 
     def use(self, draw: IndexBatch) -> int:
         """Mark a draw as used, and return the number of earlier draws that were handed out and not used."""
@@ -57,7 +57,7 @@ class HandedBatch:
     """One batch of data that the data loader returned to the program.
 
     Attributes:
-        draw: the draw that it holds, or a part of it; None if the loader's sampler is not known.
+        draw: the draw whose records the batch has, all or a part of them; None if the loader's sampler is not known.
         used: whether an earlier step used it.
     """
 
@@ -98,14 +98,14 @@ class Contents:
         # For each address: the tensor there, the number of writes to it when it was returned, and its batch.
         self._known: dict[int, tuple[weakref.ref[torch.Tensor], int, HandedBatch]] = {}
         # The tensors of the latest batches, kept in memory for comparison with a copy on another device.
-        self._held: deque[list[_KnownTensor]] = deque(maxlen=_HELD)
+        self._latest_batches: deque[list[_KnownTensor]] = deque(maxlen=_KEPT_BATCHES)
 
     def hand_out(self, batch: object, draw: IndexBatch | None) -> None:
         """Remember the tensors of a batch that the loader returns, each by the address of its storage.
 
         Args:
             batch: the tensors, in nested lists, tuples and mappings.
-            draw: the draw that the batch holds; None if it is not known.
+            draw: the draw whose records the batch has; None if it is not known.
         """
         handed = HandedBatch(draw)
         entries = []
@@ -115,8 +115,7 @@ class Contents:
             self._known.pop(address, None)  # so that the new entry comes last
             self._known[address] = (weakref.ref(tensor), version, handed)
             entries.append(_KnownTensor(tensor, version, handed))
-        self._held.append(entries)
-        # Forget tensors that the program has deleted, so that the memory stays small.
+        self._latest_batches.append(entries)
         if len(self._known) > _LARGEST_MEMORY:
             self._known = {address: entry for address, entry in self._known.items() if entry[0]() is not None}
 
@@ -130,12 +129,11 @@ class Contents:
             by_value: whether values are compared if no memory is shared. On a device this waits for the device.
 
         Returns:
-            The batch, or None; and whether there is another input of real numbers, not all zero, that is not a part of
-            the batch.
+            The batch; None if no batch is recognised. And whether the model also reads another batch or, if values are
+            compared, other real numbers that are not all zero. The second value is False without a batch.
         """
         tensors = list(_tensors(inputs))
         batches = [self._find_by_address(tensor) for tensor in tensors]
-        # Inputs that share memory with a batch show the batch without a comparison of values.
         batch = next((handed for handed in batches if handed is not None), None)
         if batch is None and by_value:
             batch = self._find_by_value(tensors)
@@ -200,7 +198,7 @@ class Contents:
         """
         if not tensor.is_floating_point() or not tensor.any():
             return False
-        for candidate in itertools.chain(*self._held, self._list_alive()):
+        for candidate in itertools.chain(*self._latest_batches, self._list_alive()):
             is_of_batch = candidate.batch is batch and candidate.is_unchanged()
             if is_of_batch and _same_rows(tensor, candidate.tensor):
                 return False
@@ -208,7 +206,7 @@ class Contents:
 
     def _list_candidates(self) -> Iterator[_KnownTensor]:
         """Yield the tensors of the latest batches, and then those of unused batches that the loop still holds."""
-        for entries in reversed(self._held):
+        for entries in reversed(self._latest_batches):
             yield from entries
         yield from self._list_unused()
 
@@ -234,7 +232,7 @@ def has_numbers(inputs: object) -> bool:
 
 
 def _address_of(tensor: torch.Tensor) -> int:
-    """Return a key for the memory of a tensor: its address, or a number of the object if the tensor is empty.
+    """Return a key for the memory of a tensor: its address or, for an empty tensor, minus the id of the object.
 
     Args:
         tensor: a dense tensor.
@@ -251,12 +249,12 @@ def _tensors(batch: object) -> Iterator[torch.Tensor]:
         batch: nested lists, tuples and mappings; other values are skipped.
 
     Yields:
-        A dense tensor, in the order of the nesting.
+        A dense tensor. Items of lists and tuples come in order, and those of mappings in reverse order.
     """
-    waiting = [batch]  # a stack, so that deep nesting does not exhaust the recursion
+    stack = [batch]  # in place of a recursion, which deep nesting would exhaust
     count = 0
-    while waiting and count < _TENSORS:
-        value = waiting.pop()
+    while stack and count < _TENSORS:
+        value = stack.pop()
         if isinstance(value, torch.Tensor):
             while is_functorch_wrapped_tensor(value):
                 value = get_unwrapped(value)
@@ -264,17 +262,16 @@ def _tensors(batch: object) -> Iterator[torch.Tensor]:
                 count += 1
                 yield value
         elif isinstance(value, Mapping):
-            waiting.extend(value.values())
+            stack.extend(value.values())
         elif isinstance(value, list | tuple):
-            waiting.extend(reversed(value))
+            stack.extend(reversed(value))
 
 
 def _same_rows(tensor: torch.Tensor, value: torch.Tensor) -> bool:
     """Return whether each row of an input has the same values as the same row of a tensor of the batch.
 
-    A row has the values of one record. The order of the values in a row does not matter, because a program may
-    transpose the axes of a record. So the values are sorted before the comparison. On a device, only the first, the
-    middle and the last row are compared.
+    A row has the values of one record. The values are sorted before the comparison, because a program may transpose the
+    axes of a record. On a device, only the first, the middle and the last row are compared.
 
     Args:
         tensor: an input of the model.
@@ -290,15 +287,15 @@ def _same_rows(tensor: torch.Tensor, value: torch.Tensor) -> bool:
     if tensor.numel() == 0:
         return True
     with torch.no_grad():
-        # Three rows are compared on the processor, so that little is copied from a device.
+        # Comparing three rows on the CPU copies little from a device.
         for row in {0, len(tensor) // 2, len(tensor) - 1}:
-            first = tensor[row].reshape(-1).to("cpu")
-            second = value[row].reshape(-1).to(device="cpu", dtype=tensor.dtype)
-            if not torch.equal(first.sort().values, second.sort().values):
+            input_row = tensor[row].reshape(-1).to("cpu")
+            batch_row = value[row].reshape(-1).to(device="cpu", dtype=tensor.dtype)
+            if not torch.equal(input_row.sort().values, batch_row.sort().values):
                 return False
         if tensor.device.type != "cpu" or value.device.type != "cpu":
             return True
-        # All rows are compared, first without sorting, which costs more time.
+        # Compare all rows, first without the sorting, which takes more time.
         rows = tensor.reshape(len(tensor), -1)
         expected = value.reshape(len(value), -1).to(dtype=tensor.dtype)
         if torch.equal(rows, expected):

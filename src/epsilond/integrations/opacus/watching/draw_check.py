@@ -40,16 +40,12 @@ _LOOP_REMEDY: Final = (
 
 
 class DrawCheck:
-    """Checks that each optimizer step uses one draw of the sampler (a batch of indices), and each draw only once.
-
-    Args:
-        reporter: takes contradictions of the recorded run.
-        loader: the loader that `make_private` returned; None if it is not known.
+    """A check that each optimizer step uses one draw of the sampler (a batch of indices), and each draw only once.
 
     Attributes:
-        draws: draws of the loader; None if the loader is not known or its sampler not Opacus' own.
+        draws: draws of the loader; None if the loader is not known or its sampler is not Opacus' own.
         records: number of records of a loader that returns all of them in each batch; None for other loaders.
-        explanation: why the draws are not observed, where they are not.
+        explanation: reason why the draws are not observed, for the case that they are not.
     """
 
     def __init__(self, reporter: Reporter, loader: DataLoader | None) -> None:
@@ -57,7 +53,7 @@ class DrawCheck:
 
         Args:
             reporter: collects deviations from the recorded steps.
-            loader: data loader of the run; None if it is not known.
+            loader: the loader that `make_private` returned; None if it is not known.
         """
         self.draws: Draws | None = None
         self.records: int | None = None
@@ -92,8 +88,8 @@ class DrawCheck:
             self._read_other_data = True
 
         if batch is not None:
-            # Remember the batch, once.
-            if all(batch is not earlier for earlier in self._read):
+            is_new = all(batch is not earlier for earlier in self._read)
+            if is_new:
                 self._read.append(batch)
         elif not by_value:
             # The inputs may be a copy of a batch, as their values were not compared.
@@ -111,7 +107,8 @@ class DrawCheck:
             inputs: arguments of the model.
 
         Returns:
-            True if all tensors are on the CPU, in the first `_DEVICE_LOOKS` passes, and in every `_DEVICE_INTERVAL`-th.
+            True if all tensors are on the CPU. Otherwise true in the first `_DEVICE_LOOKS` passes and in every
+            `_DEVICE_INTERVAL`-th pass.
         """
         self._forward_passes += 1
         is_first = self._forward_passes <= _DEVICE_LOOKS
@@ -139,7 +136,7 @@ class DrawCheck:
             return self._check_size(rows.count, rate)
         self._observe_size(rows.count, draws.sampler.num_samples, draws.sampler.sample_rate)
 
-        # Find the draw that the step used, by the batch that the model read or by its size.
+        # If the model's batch does not show the draw, the size of the batch may.
         draw = _only_unused_draw(fresh) or draws.match(rows.count)
         if draw is None or draw.size != rows.count:
             self._report_mismatch(draw or draws.latest(), rows.count)
@@ -159,7 +156,6 @@ class DrawCheck:
         Returns:
             True if one gradient of each record was observed. False also if the observation is not possible.
         """
-        # Three deviations: unequal numbers of gradients, several backward passes, and gradients that the loop changed.
         if rows.unequal:
             self._reporter.contradict(
                 ROWS,
@@ -212,14 +208,12 @@ class DrawCheck:
         Returns:
             The batches that no earlier step used, and whether the model also read batches that an earlier step used.
         """
-        # A batch that an earlier step used must not be used again.
         fresh = [batch for batch in self._read if not batch.used]
         reads_used = len(fresh) < len(self._read)
         for batch in self._read:
             batch.used = True
         self._read = []
 
-        # Without a new batch, the step repeats an earlier one, whose noise does not cover it.
         if reads_used and not fresh:
             self._reporter.contradict(
                 FRESH_DRAW,
@@ -235,7 +229,7 @@ class DrawCheck:
         The amplification by sampling holds only if each step uses the records of a fresh draw.
 
         Args:
-            draw: the draw that the step has probably used, which is marked as used; None if there is none.
+            draw: the draw that the step has probably used; None if there is none. It is marked as used.
             rows: number of per-sample gradients that the step summed.
         """
         if draw is None:
@@ -249,7 +243,7 @@ class DrawCheck:
     def _is_next_draw(self, draws: Draws, draw: IndexBatch, rows: ClippedRows, rate: float) -> bool:
         """Check that a draw (batch of indices) has the recorded sampling rate and comes next in order.
 
-        A deviation is reported.
+        The first deviation is reported.
 
         Args:
             draws: all draws of the loader's sampler.
@@ -258,7 +252,7 @@ class DrawCheck:
             rate: recorded sampling rate of one batch.
 
         Returns:
-            True if it does. False after a deviation, or if only the caller can vouch for the draw.
+            True if there is no deviation.
         """
         report = self._reporter
         skipped = draw.epoch.use(draw)
@@ -290,8 +284,8 @@ class DrawCheck:
     def _is_read(self, rows: ClippedRows, fresh: list[HandedBatch], *, reads_used: bool) -> bool:
         """Check that the model read the batch of the step and no further data.
 
-        If further data were read, the caller must vouch for the draw. The notes of the forward passes are cleared, for
-        the next step.
+        If further data were read, the caller must vouch for the draw. The observations of the forward passes are
+        cleared for the next step.
 
         Args:
             rows: the per-sample gradients that the step summed.
@@ -299,7 +293,7 @@ class DrawCheck:
             reads_used: whether the model also read a batch of an earlier step.
 
         Returns:
-            False if the model was found to read data outside the batch.
+            False if the model was observed to read data outside the batch.
         """
         all_compared = self._all_compared
         read_other_data = self._read_other_data
@@ -307,8 +301,7 @@ class DrawCheck:
         self._read_other_data = False
 
         if reads_used:
-            # Without a fresh batch, `_take_batches` has reported it.
-            if fresh:
+            if fresh:  # otherwise `_take_batches` has reported the batch
                 reason = "the model read a batch of an earlier step next to the present one"
                 self._reporter.rest_on_caller(FRESH_DRAW, reason)
             return False
@@ -317,8 +310,8 @@ class DrawCheck:
             self._reporter.rest_on_caller(FRESH_DRAW, reason)
             return False
 
-        # All inputs were compared, and none is a batch.
-        if rows.count and all_compared and not fresh:
+        reads_no_batch = all_compared and not fresh
+        if rows.count and reads_no_batch:
             reason = "the model read inputs that the loop computed from the batch"
             self._reporter.rest_on_caller(FRESH_DRAW, reason)
             return False
@@ -327,7 +320,8 @@ class DrawCheck:
     def _check_size(self, rows: int, rate: float) -> bool:
         """Check the size of a batch if the sampler is not known.
 
-        Without subsampling it must be the number of all records. Otherwise it is tested against Poisson sampling.
+        For a loader that returns all records, and a rate of 1, the size must be the number of records. For a rate below
+        1 the size is tested against Poisson sampling.
 
         Args:
             rows: number of per-sample gradients that the step summed.
@@ -340,7 +334,7 @@ class DrawCheck:
             self._observe_size(rows, self.records, 1.0)
             return rows == self.records
         if rows and rate < 1.0:
-            # The number of records is not known. At this number the observed size is most probable.
+            # The number of records is not known. The observed size is most probable for this number.
             likely_records = max(rows, int(rows / rate))
             self._observe_size(rows, likely_records, rate)
         self._reporter.rest_on_caller(FRESH_DRAW, self.explanation)
@@ -367,7 +361,7 @@ def _only_unused_draw(batches: list[HandedBatch]) -> IndexBatch | None:
         batches: batches that the model has read.
 
     Returns:
-        The draw. None if it was used, or if the batches belong to several draws or to none.
+        The draw; None if it was used, if the batches belong to several draws or to none, or if there is no batch.
     """
     draws = {id(batch.draw): batch.draw for batch in batches}
     if len(draws) != 1:
