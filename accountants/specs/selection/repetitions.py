@@ -23,7 +23,7 @@ SHAPE = Quantity(
     "0 the logarithmic one",
 )
 LARGEST_ODDS = 1e30
-"""Largest (1 − γ)/γ of a negative binomial distribution. Beyond it the parameter γ is not normal double."""
+"""Largest odds (1 − γ)/γ that the search for the parameter γ reaches. They suffice for every mean if η ≥ −0.69."""
 
 
 @request
@@ -66,7 +66,7 @@ class NegativeBinomialRepetitions:
     shape: Annotated[float, SHAPE]
 
     def check(self) -> None:
-        """Require that γ is a normal double.
+        """Require that the odds (1 − γ)/γ that give this mean are at most `LARGEST_ODDS`.
 
         Raises:
             InvalidInput: the mean is too large for a shape near −1.
@@ -77,10 +77,13 @@ class NegativeBinomialRepetitions:
             )
 
     def _mean_at(self, odds: float) -> float:
-        """Return the mean of the negative binomial distribution of the number of runs, given its parameter γ.
+        """Return the mean number of runs as a function of the odds c = (1 − γ)/γ.
 
-        With c = (1 − γ)/γ the mean is η c/(1 − (1 + c)^−η) for the shape η. For η = 0 it is c/log(1 + c). It increases
-        with c.
+        For the shape η it is
+
+            mean = η c/(1 − (1 + c)^−η),  or c/log(1 + c) for η = 0.
+
+        It increases with c.
 
         Args:
             odds: c, at least 0.
@@ -91,20 +94,21 @@ class NegativeBinomialRepetitions:
         if odds == 0.0:
             return 1.0
         exponent = -self.shape * math.log1p(odds)
-        if abs(exponent) < 1e-9:  # the first two terms of the series in η
+        # Near η = 0 the formula is 0/0. Two terms of its series are exact to a relative 1e-18 if |exponent| < 1e-9.
+        if abs(exponent) < 1e-9:
             return odds / math.log1p(odds) * (1.0 - 0.5 * exponent)
-        # The general formula; the limit 700 keeps the exponential finite.
+        # e^700 is still a finite double.
         return self.shape * odds / -math.expm1(min(exponent, 700.0))
 
     @property
     def odds(self) -> tuple[float, float]:
-        """Bounds on the odds c = (1 − γ)/γ of going on after a run, with the parameter γ of the number of runs.
+        """Lower and upper bound on c = (1 − γ)/γ, with the parameter γ that gives the expected number of runs `mean`.
 
-        They are found by bisection. Each is about a relative 1e-9 from c, far above the roundings of the mean.
+        Each is about a relative 1e-9 from c. This exceeds the rounding error of the computed mean if mean − 1 > 1e-6.
         """
         if self.mean == 1.0:
             return 0.0, 0.0
-        # The mean increases with c, so that a bisection encloses c. It ends at a relative width of 1e-12.
+        # The mean increases with c, so a bisection encloses c. The relative width 1e-12 is well below the widening.
         low, high = 0.0, LARGEST_ODDS
         while high - low > 1e-12 * high:
             middle = _middle_of_odds(low, high)
@@ -112,22 +116,22 @@ class NegativeBinomialRepetitions:
                 low = middle
             else:
                 high = middle
-        # Widened by more than the error that roundings of the mean cause.
+        # The computed mean is rounded, so the bisection may miss c slightly. Widen its bounds by a relative 1e-9.
         return low * (1.0 - 1e-9), high * (1.0 + 1e-9)
 
 
 def _middle_of_odds(low: float, high: float) -> float:
-    """Return a point between two bounds that span many powers of ten, at which a bisection divides them.
+    """Return the next point of a bisection between bounds that may differ by many powers of ten.
 
-    A bisection by arithmetic means would need many steps to reach a small number.
+    Halving such an interval would need many steps to reach a small number.
 
     Args:
         low: lower bound, at least 0.
         high: upper bound, above `low`.
 
     Returns:
-        The geometric mean of bounds that differ by a large factor, and the arithmetic mean of close ones. If the lower
-        bound is 0, it is an eighth of a large upper bound.
+        The geometric mean if 0 < 4 `low` < `high`; an eighth of `high` if `low` is 0 and `high` above 1e-6; otherwise
+        the arithmetic mean.
     """
     if low > 0.0 and high > 4.0 * low:
         return math.sqrt(low * high)
