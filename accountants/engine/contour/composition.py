@@ -35,8 +35,7 @@ if TYPE_CHECKING:
 
 WIDEST = 1e-4
 """Relative width of δ beyond which an enclosure is rejected."""
-_LARGEST_OFFSET = 0.05  # largest distance of a root from its line's ε, in widths of the saddle point; the alias is then
-# at most e^−27 of δ
+_LARGEST_OFFSET = 0.05  # largest distance of a root from its line's ε, in saddle widths; the alias is then ≤ e^−27 δ
 _LARGEST_CHANGE = 2.0  # nats by which the estimate of log δ may be off, for which a line is chosen
 _MOST_LINES = 12  # largest number of lines for one request
 
