@@ -62,10 +62,7 @@ class ClientGroup:
 
     @property
     def records_and_target(self) -> Fields:
-        """The number of records n, ε and ln δ by name.
-
-        They are the inputs of a formula for the noise of one client, except for the number of rounds.
-        """
+        """The number of records, ε and ln δ by name, for formulas of the noise of one client."""
         return {"samples_per_client": self.samples_per_client, "epsilon": self.epsilon, "log_delta": self.log_delta}
 
 
@@ -85,16 +82,13 @@ class ParticipationMoments:
 
     @classmethod
     def of(cls, counts: Sequence[tuple[int, float]]) -> ParticipationMoments:
-        """Return the moments of the number of participants.
+        """Compute the moments from the distribution of the number of participants.
 
         Args:
             counts: pairs of a number of participants and its probability.
 
-        Returns:
-            The two moments: 1/E[1/M_r] and 1/√E[1/M_r²] for the number M_r.
-
         Raises:
-            InvalidInput: a number is below 1, a probability is outside [0, 1], or the sum is not 1.
+            InvalidInput: a number is below 1, a probability is outside [0, 1], or the probabilities do not sum to 1.
         """
         faults = [
             Fault("/participation", "has a count or probability out of range")
@@ -103,12 +97,11 @@ class ParticipationMoments:
         ]
         if faults:
             raise InvalidInput(*faults)
-        # The probabilities must sum to 1, up to the rounding of the caller.
         total = math.fsum(probability for _, probability in counts)
         if abs(total - 1.0) > SUM_TOLERANCE:
             raise InvalidInput.at("/participation", "has probabilities that do not sum to 1")
 
-        # A fixed number is returned exactly, without a division.
+        # Divisions would round a fixed number.
         if len(counts) == 1:
             fixed_count, _ = counts[0]
             return cls(mean=float(fixed_count), rms=float(fixed_count))
@@ -133,7 +126,7 @@ class Federation:
 
     @classmethod
     def of_equal_clients(cls, *, clients: int, participants: int, **each: Any) -> Federation:
-        """Return a federation of equal clients, a fixed number of which takes part in each round.
+        """Build a federation of equal clients, of which a fixed number takes part in each round.
 
         Args:
             clients: number N of clients.
@@ -169,14 +162,17 @@ class Federation:
 
 
 def loss_scales(weights: Sequence[tuple[float, int]]) -> tuple[float, ...]:
-    """Return the factors of the clients' losses that turn a weighted mean of losses into a plain one.
+    """Return factors for the clients' losses, with which their plain mean is the weighted mean of the losses.
 
-    The factor of client i is p_i N. The weighted mean is Σ p_i F_i over all N clients, with F_i the loss of client i
-    and Σ p_i = 1. It is the plain mean of the losses p_i N F_i. Their Lipschitz constants, sensitivities, noise,
-    smoothness and strong convexity have the same factors (Appendix B of Lowy and Razaviyayn, E-30).
+    Let F_i be the loss of client i of N, and p_i its weight with Σ p_i = 1. Then
+
+        Σ p_i F_i = (1/N) Σ (p_i N) F_i,
+
+    so the factor is p_i N. It also applies to the Lipschitz constant, sensitivity, noise, smoothness and strong
+    convexity of the client (Appendix B of Lowy and Razaviyayn, E-30).
 
     Args:
-        weights: relative weight of one client, and number of clients, of each group.
+        weights: for each group the relative weight of one client, and the number of clients.
 
     Returns:
         The factor of each group; 1 for equal weights.
@@ -214,81 +210,73 @@ class ClientGroupRequest:
     weight: Annotated[float, WEIGHT, SQUARES] = 1.0
 
     def log_delta_or(self, log_delta: float) -> float:
-        """Return the natural logarithm of the group's own δ, or a default if the group has none.
-
-        Args:
-            log_delta: natural logarithm of the request's δ.
-        """
+        """Return ln δ of the group; `log_delta`, the ln δ of the whole request, if the group has no δ of its own."""
         if self.delta is None and self.log10_delta is None:
             return log_delta
         return natural_log_delta(self.delta, self.log10_delta)
 
     def batch_at(self, *, batch_size: int, samples_per_client: int) -> int:
-        """Return the group's batch size, by default the same fraction of the records as in the rest of the request.
+        """Return the group's own batch size, or else the same fraction of the records as in the rest of the request.
 
-        The default is rounded to the nearest whole record, at least one. It is computed in integers.
+        The fraction is rounded to the nearest whole record, at least one.
 
         Args:
             batch_size: batch size of the rest of the request, in records.
             samples_per_client: number of records of each client in the rest of the request.
-
-        Returns:
-            Number of records in a batch, at least 1.
         """
         if self.batch_size is not None:
             return self.batch_size
-        # The quotient b n_group/n is rounded by adding one half before the integer division.
-        twice_rounded = 2 * batch_size * self.samples_per_client + samples_per_client
-        return max(1, twice_rounded // (2 * samples_per_client))
+        # In integers, to round exactly: ⌊b n_group/n + 1/2⌋ = ⌊(2 b n_group + n)/(2 n)⌋.
+        numerator = 2 * batch_size * self.samples_per_client + samples_per_client
+        return max(1, numerator // (2 * samples_per_client))
 
 
 def read_member(record: object, name: str, kind: type) -> None:
-    """Convert a field of a request to the class `kind` if its value is a plain mapping, as in configuration.
+    """Convert a field of a request to the class `kind` if its value is a mapping, as in parsed configuration.
 
     Args:
-        record: the request that is changed in place.
+        record: the request, which is changed in place.
         name: name of the field.
         kind: class of the field's value.
 
     Raises:
-        InvalidInput: the value is invalid, or of another kind. Pointers refer to the whole request.
+        InvalidInput: the value is neither a `kind` nor a mapping with valid fields of one. Faults have JSON pointers
+            into the whole request.
     """
     object.__setattr__(record, name, _build(getattr(record, name), kind, f"/{name}"))
 
 
 def read_members(record: object, name: str, kind: type) -> None:
-    """Convert every entry of a request's field to the class `kind`, if the entry is a plain mapping.
+    """Convert the entries of a request's field to the class `kind` where they are mappings, as in parsed configuration.
 
     Args:
-        record: the request that is changed in place.
+        record: the request, which is changed in place. The field becomes a tuple.
         name: name of the field.
         kind: class of the entries.
 
     Raises:
-        InvalidInput: an entry is invalid, or of another kind.
+        InvalidInput: an entry is neither a `kind` nor a mapping with valid fields of one.
     """
     members = [_build(value, kind, f"/{name}/{index}") for index, value in enumerate(getattr(record, name))]
     object.__setattr__(record, name, tuple(members))
 
 
 def _build(value: object, kind: type, at: str) -> object:
-    """Return a record of a class, made from a mapping of its fields if it is not one already.
+    """Build a record of the class `kind` from a mapping of its fields, or return the value if it is such a record.
 
     Args:
-        value: the record, or a mapping from names of fields to values, as in configuration.
+        value: the record, or a mapping from names of fields to values.
         kind: class of the record.
         at: JSON pointer to the value in the whole request.
 
-    Returns:
-        The record of the class `kind`.
-
     Raises:
-        InvalidInput: the fields are unknown, missing or invalid; the pointers of the faults begin with `at`.
+        InvalidInput: the value is of another type, or its fields are unknown, missing or invalid. The pointers of the
+            faults begin with `at`.
     """
     try:
         record = kind(**value) if isinstance(value, Mapping) else value
     except InvalidInput as error:
-        # Pointers of faults become pointers in the whole request.
+        # The pointers of these faults begin at the record, not at the request.
         faults = [Fault(at + fault.pointer, fault.message, fault.allowed) for fault in error.faults]
         raise InvalidInput(*faults) from None
     except TypeError:
@@ -299,18 +287,14 @@ def _build(value: object, kind: type, at: str) -> object:
 
 
 def group_count_faults(groups: Sequence[object]) -> list[Fault]:
-    """Return the fault of a list of groups that is empty or has more than `MOST_GROUPS` groups; none if it is valid.
-
-    Args:
-        groups: the client groups of a request.
-    """
+    """Return one fault if a request has no client group or more than `MOST_GROUPS` of them, and otherwise none."""
     if 1 <= len(groups) <= MOST_GROUPS:
         return []
     return [Fault("/client_groups", "has too few or too many groups", f"1 to {MOST_GROUPS}")]
 
 
 def client_group_faults(groups: Sequence[ClientGroupRequest], *, clients: int, sampling: Sampling) -> list[Fault]:
-    """Return the faults of the client groups of a request, with pointers under /client_groups.
+    """Check the client groups of a request, and return their faults, with JSON pointers under /client_groups.
 
     Args:
         groups: the client groups of the request.
@@ -318,7 +302,7 @@ def client_group_faults(groups: Sequence[ClientGroupRequest], *, clients: int, s
         sampling: sampling of the batches.
 
     Returns:
-        One fault for each rule that is broken; none if the groups are valid.
+        One fault for each broken rule. If the number of groups is wrong, no other rule is checked.
     """
     faults = group_count_faults(groups)
     if faults:
@@ -331,7 +315,7 @@ def client_group_faults(groups: Sequence[ClientGroupRequest], *, clients: int, s
 
 
 def _group_faults(group: ClientGroupRequest, sampling: Sampling, pointer: str) -> list[Fault]:
-    """Return the faults of one client group: two values of δ, or a batch size that its records do not allow.
+    """Check the δ and the batch size of one client group, and return the faults.
 
     Args:
         group: the client group.
@@ -352,7 +336,7 @@ def _group_faults(group: ClientGroupRequest, sampling: Sampling, pointer: str) -
 
 
 def law_faults(participation: Sequence[ParticipationCount], *, participants: int | None, clients: int) -> list[Fault]:
-    """Return the faults of a request's distribution of the number of participants per round; none if it is valid.
+    """Check a request's distribution of the number of participants per round, and return its faults.
 
     A request may have such a distribution or a fixed number, not both.
 
@@ -360,6 +344,9 @@ def law_faults(participation: Sequence[ParticipationCount], *, participants: int
         participation: possible numbers of participants, each with its probability.
         participants: fixed number of participants of the request; None if it has none.
         clients: number of clients, the largest possible number of participants.
+
+    Returns:
+        The faults, with JSON pointers under /participation; empty if the distribution is valid.
     """
     if participants is not None:
         return [Fault("/participation", "give at most one of participants and participation")]
@@ -369,11 +356,14 @@ def law_faults(participation: Sequence[ParticipationCount], *, participants: int
 
 
 def participation_faults(participation: Sequence[ParticipationCount], *, clients: int) -> list[Fault]:
-    """Return the faults of the distribution of the number of participants, with pointers under /participation.
+    """Check that numbers of participants do not exceed the clients, and that their probabilities sum to 1.
 
     Args:
         participation: possible numbers of participants, each with its probability.
         clients: number of clients, the largest possible number of participants.
+
+    Returns:
+        The faults, with JSON pointers under /participation; empty if the distribution is valid.
     """
     faults = [
         Fault(f"/participation/{index}/participants", "exceeds the number of clients", f"≤ {clients}")
@@ -387,13 +377,13 @@ def participation_faults(participation: Sequence[ParticipationCount], *, clients
 
 
 def participation_counts(participation: Sequence[ParticipationCount]) -> tuple[tuple[int, float], ...]:
-    """Return the distribution of the number of participants with probabilities that sum to 1.
+    """Normalise the distribution of the number of participants, so that its probabilities sum to 1.
 
     Args:
         participation: possible numbers of participants, each with its probability.
 
     Returns:
-        Pairs of a number of participants and its probability, without impossible numbers.
+        Pairs of a number of participants and its probability, without numbers of probability 0.
     """
     total = math.fsum(count.probability for count in participation)
     possible = [count for count in participation if count.probability > 0.0]

@@ -36,10 +36,10 @@ APART = ("reading", "outputs")
 
 @dataclass(frozen=True)
 class ReadFrom:
-    """A mark of a parameter that is computed from the fields of a group, by its property of the parameter's name.
+    """Annotation of a formula's parameter whose value is a property of the request, not a field.
 
     Attributes:
-        group: request class with the fields and the property.
+        group: request class with this property, which has the parameter's name, and with the fields that it depends on.
     """
 
     group: type
@@ -51,7 +51,7 @@ class _Described:
 
     Attributes:
         summary: docstring of the class, which describes the request.
-        checks: checks that involve several fields, each a function of the request that raises an error.
+        checks: checks of several fields together. Each is a function of the request that raises an error.
     """
 
     summary: str = ""
@@ -59,40 +59,27 @@ class _Described:
 
 
 def in_doubles(function: Callable[P, _Outputs]) -> Callable[P, _Outputs]:
-    """Return the formula with a check that its results stay within the range of doubles.
+    """Add to a formula a check that its computation stays within the range of doubles.
 
-    Inputs may each be in range while their combination leaves the doubles.
+    Inputs may each be in range while their combination overflows.
 
     Args:
         function: a formula, which returns its outputs by name.
 
     Returns:
-        A function with the same arguments and outputs.
-
-    Raises:
-        InvalidInput: from the returned formula, instead of an arithmetic error or an output that is not a number.
+        A function with the same arguments and outputs. It raises `InvalidInput` for a division by 0, an
+        `OverflowError` or an output that is NaN. Infinite outputs are allowed.
     """
     message = "the figures leave the range of doubles; choose other units"
 
     @functools.wraps(function)
     def check_outputs(*arguments: P.args, **named: P.kwargs) -> _Outputs:
-        """Evaluate the formula, and reject a result that is not a number or leaves the range of doubles.
-
-        Args:
-            arguments: positional arguments of the formula.
-            named: named arguments of the formula.
-
-        Returns:
-            The outputs of the formula, unchanged.
-
-        Raises:
-            InvalidInput: the formula divides by 0 or overflows, or one of its outputs is not a number.
-        """
+        """Evaluate the formula, and raise `InvalidInput` if it divides by 0, overflows or has an output that is NaN."""
         try:
             outputs = function(*arguments, **named)
         except (ZeroDivisionError, OverflowError) as error:
             raise InvalidInput.at("", message) from error
-        # A result that is not a number comes from inputs that overflow together.
+        # NaN is the result of operations with infinities, such as ∞ − ∞, after an overflow.
         if any(isinstance(value, float) and math.isnan(value) for value in outputs.values()):
             raise InvalidInput.at("", message)
         return outputs
@@ -103,17 +90,15 @@ def in_doubles(function: Callable[P, _Outputs]) -> Callable[P, _Outputs]:
 def formula(
     *, given: str, checks: Checks = (), bounded: bool = True
 ) -> Callable[[Callable[P, _Outputs]], Callable[P, _Outputs]]:
-    """Return a decorator for formulas of theorems, which describes the request class made from the signature.
-
-    The decorated function keeps its arguments. `request_of` reads the description.
+    """Return a decorator that describes the request class of a formula, which `request_of` makes from its signature.
 
     Args:
-        given: description of the fields, as the docstring of the class.
-        checks: checks of the fields together, each a function of the request.
-        bounded: whether results that leave the doubles are rejected (`in_doubles`).
+        given: docstring of the request class, which describes its fields.
+        checks: checks of several fields together. Each is a function of the request that raises an error.
+        bounded: whether computations that leave the range of doubles are rejected (`in_doubles`).
 
     Returns:
-        The decorator. It attaches the description to a formula, and adds the check of its results if `bounded`.
+        The decorator. The decorated formula keeps its arguments and its outputs.
     """
 
     def describe(function: Callable[P, _Outputs]) -> Callable[P, _Outputs]:
@@ -127,9 +112,7 @@ def formula(
 
 @functools.cache
 def _parameters(function: Callable[..., object]) -> JsonObject | None:
-    """Return the annotations of a formula's keyword-only parameters that are fields of its request.
-
-    The parameters in `APART` are left out.
+    """Return the annotations of a formula's keyword-only parameters, except for those in `APART`.
 
     Args:
         function: a formula, or the test of a condition.
@@ -146,18 +129,12 @@ def _parameters(function: Callable[..., object]) -> JsonObject | None:
 
 
 def _group_of(annotation: object) -> type | None:
-    """Return the request class that a parameter represents by its fields; None if it represents no class.
-
-    A group is a request class with several fields. The mark `ReadFrom` names the group of which a parameter is a
-    property.
+    """Return the request class whose fields a formula's parameter stands for; None if it is a single field.
 
     Args:
-        annotation: annotation of the parameter: a request class, or a type that is marked by `ReadFrom`.
-
-    Returns:
-        The request class; None if the parameter is a single field.
+        annotation: annotation of the parameter. It is itself a request class, or names one by the metadata `ReadFrom`,
+            or is the type of a single field.
     """
-    # Either the annotation is a request class, or its mark `ReadFrom` names one.
     if isinstance(annotation, type):
         is_request_class = hasattr(annotation, "__pydantic_config__")
         return annotation if is_request_class else None
@@ -169,10 +146,10 @@ def _group_of(annotation: object) -> type | None:
 
 @functools.cache
 def request_of(function: Callable[..., object]) -> type:
-    """Return the request class made from the signature of a formula. The same formula always gives the same class.
+    """Make a request class from the signature of a formula. The same formula always gives the same class.
 
     A keyword-only parameter becomes a field, with its annotation and default. If its annotation is a request class, or
-    names one by `ReadFrom`, the fields of that class are added instead, which becomes a base class.
+    names one by `ReadFrom`, that class becomes a base class, so that its fields are added instead.
 
     Args:
         function: the formula.
@@ -181,21 +158,19 @@ def request_of(function: Callable[..., object]) -> type:
         A frozen dataclass that checks its fields, named after the formula.
 
     Raises:
-        TypeError: the formula has a positional parameter for a request, so that a class of requests exists already.
+        TypeError: the formula has a positional parameter for a whole request, whose class is written by hand.
     """
     annotations = _parameters(function)
     if annotations is None:
         raise TypeError(f"{function.__name__} takes a request, whose class is written out and passed as `inputs`")
 
-    # Divide the parameters into fields of the new class and fields of base classes.
     group_of = {name: _group_of(annotation) for name, annotation in annotations.items()}
     groups = dict.fromkeys(group for group in group_of.values() if group is not None)
-    # A class whose subclass is a base is inherited through the subclass.
+    # A class with a subclass among the bases is inherited through it. Both as bases could have no consistent order.
     bases = [group for group in groups if not _has_subclass(group, groups)]
     own_fields = {name: annotation for name, annotation in annotations.items() if group_of[name] is None}
     defaults = _defaults_of(function, own_fields)
 
-    # Build the class. Its name is that of the formula in camel case.
     described = vars(function).get("described", _Described())
     body = {
         **defaults,
@@ -210,16 +185,14 @@ def request_of(function: Callable[..., object]) -> type:
 
 
 def _defaults_of(function: Callable[..., object], names: Collection[str]) -> dict[str, object]:
-    """Return the default values of some parameters of a function, by name.
-
-    Parameters without a default are left out.
+    """Return the default values of some parameters of a function.
 
     Args:
         function: a formula.
         names: names of the parameters.
 
     Returns:
-        The default values by name.
+        The default values by name, without parameters that have none.
     """
     parameters = inspect.signature(function).parameters
     defaults = {name: parameters[name].default for name in names}
@@ -227,43 +200,35 @@ def _defaults_of(function: Callable[..., object], names: Collection[str]) -> dic
 
 
 def _has_subclass(group: type, groups: Collection[type]) -> bool:
-    """Return whether a group has a proper subclass among the groups.
-
-    Args:
-        group: a request class.
-        groups: request classes, which include the group.
-
-    Returns:
-        True if another class of `groups` is a subclass of the group.
-    """
+    """Return whether a class has a subclass, other than itself, among the classes `groups`."""
     return any(issubclass(candidate, group) for candidate in groups if candidate is not group)
 
 
 def _reduce(record: FormulaRequest, function: Callable[..., object]) -> tuple[object, ...]:
-    """Return the pickle of a record of a class that `request_of` made.
+    """Return how to pickle a request of a class that `request_of` made: by the formula and the values of the fields.
 
-    It is the formula and the values of the fields. Such a class is not in any module, where pickle would look for it.
+    Pickle cannot store the class by its name, because no module has it.
 
     Args:
-        record: the record.
-        function: the formula. The class was made from its signature.
+        record: the request.
+        function: the formula from whose signature the class was made.
 
     Returns:
-        The function that rebuilds the record, and its arguments.
+        The function that rebuilds the request, and its arguments.
     """
     values = {field.name: getattr(record, field.name) for field in fields(record)}
     return _rebuild, (function, values)
 
 
 def _rebuild(function: Callable[..., object], values: dict[str, object]) -> FormulaRequest:
-    """Return a record of the request class of a formula from its pickled values."""
+    """Build a request of the class of a formula from the pickled values of its fields."""
     return request_of(function)(**values)
 
 
 def evaluate_formula(function: Callable[..., T], inputs: object, **further: object) -> T:
     """Evaluate a formula, or the test of a condition, with the values of a request's fields.
 
-    A parameter with a request class as its annotation takes the whole request.
+    A parameter whose annotation is a request class gets the whole request.
 
     Args:
         function: takes the request's fields by name, or the whole request as its positional argument.
@@ -276,7 +241,6 @@ def evaluate_formula(function: Callable[..., T], inputs: object, **further: obje
     parameters = _parameter_kinds(function)
     if parameters is None:
         return function(inputs, **further)
-    # A parameter takes the whole request, or the field of its name.
     arguments = {}
     for name, takes_request in parameters:
         arguments[name] = inputs if takes_request else getattr(inputs, name)
@@ -285,15 +249,13 @@ def evaluate_formula(function: Callable[..., T], inputs: object, **further: obje
 
 @functools.cache
 def _parameter_kinds(function: Callable[..., object]) -> tuple[tuple[str, bool], ...] | None:
-    """Return the names of a formula's parameters, each with whether it takes the whole request.
-
-    The result is stored, because a formula is evaluated at many requests.
+    """Return for each parameter of a formula whether it takes the whole request, or only the field of its name.
 
     Args:
         function: a formula, or the test of a condition.
 
     Returns:
-        Pairs of name and whether the annotation is a request class. None if the function has a positional parameter.
+        Pairs of a name and whether its annotation is a request class. None if the function has a positional parameter.
     """
     annotations = _parameters(function)
     if annotations is None:

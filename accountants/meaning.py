@@ -40,11 +40,13 @@ _NORMAL = 1e-300
 
 @dataclass(frozen=True)
 class TruePositives:
-    """The true positive rate of the best attack at a false positive rate.
+    """The true positive rate of the best attack that has a given false positive rate.
+
+    An attack decides from the output whether the first or the second of two neighbouring data sets was used.
 
     Attributes:
-        false_positive_rate: probability α that the attack accuses falsely, in (0, 1).
-        true_positive_rate: bounds on the largest probability that the attack accuses rightly.
+        false_positive_rate: probability α in (0, 1) that the attack decides for the first one if the second was used.
+        true_positive_rate: bounds on the largest probability that it decides for the first one if the first was used.
     """
 
     false_positive_rate: float
@@ -71,8 +73,8 @@ def meaning(curve: Curve) -> Meaning:
 
     Upper bounds are those of the dominating pair, two distributions that are at least as distinguishable as any
     neighbours. Lower bounds are those of the witnesses, the pairs that neighbours attain. A witness is evaluated only
-    until it is shown to be no better than the bound already attained. No rates are evaluated if neighbours can be
-    distinguished with certainty, or nearly.
+    until it is shown to be no better than the bound already attained. If a witness has an advantage near 1, this is the
+    lower bound on all true positive rates, and their upper bound is 1.
 
     Args:
         curve: the privacy curve of the mechanism.
@@ -84,14 +86,13 @@ def meaning(curve: Curve) -> Meaning:
     upper = _Attacks(curve.upper, best_tests, lower=curve.tight)
     witnesses = [upper if pair is curve.upper else _Attacks(pair, best_tests) for pair in curve.witnesses]
 
-    # Bound the advantage E_1 from above by the dominating pair, and from below by the witnesses.
     most = upper.advantage.upper
     least = 0.0
     rates: dict[float, Interval] | None = None
     for witness in witnesses:
         least = max(least, witness.advantage_above(least))
-        # The test that maximises the advantage E_1, the difference of its true and false positive rate, has a false
-        # positive rate of at most 1 − E_1 and a true one of at least E_1. For E_1 near 1 it bounds all rates.
+        # The test with the advantage E, the difference of its true and false positive rate, has a false positive rate
+        # of at most 1 − E and a true one of at least E. For 1 − E ≤ α, E is thus a lower bound at the rate α.
         is_certain = not curve.tight and 1.0 - least <= min(GOOD_GAP, *FALSE_POSITIVE_RATES)
         if is_certain:
             rates = {rate: Interval(least, 1.0) for rate in FALSE_POSITIVE_RATES}
@@ -106,9 +107,10 @@ def meaning(curve: Curve) -> Meaning:
 
 
 def _true_positive_rates(upper: _Attacks, witnesses: Sequence[_Attacks]) -> dict[float, Interval]:
-    """Enclose the largest true positive rate at each of `FALSE_POSITIVE_RATES`. Guessing attains the rate itself.
+    """Enclose the largest true positive rate at each of `FALSE_POSITIVE_RATES`, over all neighbours.
 
-    The lower bounds are the largest ones of all attained pairs.
+    Each lower bound is the largest one of all attained pairs, and at least the false positive rate, which a guess
+    attains.
 
     Args:
         upper: attacks on the dominating pair, two distributions that are at least as distinguishable as any neighbours.
@@ -174,14 +176,13 @@ class _Attacks:
         return Interval(min(lower, upper), min(upper, 1.0))
 
     def advantage_above(self, floor: float) -> float:
-        """Return a lower bound on the total variation distance, or a known one if that is no smaller.
+        """Return a lower bound on the total variation distance, unless it is quickly shown to be at most `floor`.
 
         Args:
             floor: a distance that another pair of neighbours attains, in [0, 1].
 
         Returns:
-            `floor` if an upper bound shows that the distance is at most `floor`; otherwise the lower bound on the
-            distance.
+            The lower bound; `floor` if an upper bound shows that the distance is at most `floor`.
         """
         if floor > 0.0 and self._directions[0].advantage_within(floor):
             return floor
@@ -206,7 +207,7 @@ class _Attacks:
         rates = {rate: Interval(rate, rate) for rate in floors}
         for direction in self._directions:
             for rate, (least, most) in rates.items():
-                # If the first direction is known closely, the second one counts only beyond its upper bound.
+                # If the first direction is known closely, the second one matters only if it exceeds its upper bound.
                 is_close_enough = most - least <= _ROUGH * most or not self.lower
                 attained = most if is_close_enough else least
                 interval = direction.true_positives(rate, floor=max(floors[rate], attained), attained=least)
@@ -215,11 +216,11 @@ class _Attacks:
 
 
 def gaussian_true_positives(rate: float, mu: float) -> Interval:
-    """Enclose the largest true positive rate for two Gaussian distributions at a false positive rate.
+    """Enclose the largest true positive rate of a test of N(μ, 1) against N(0, 1) at a false positive rate α.
 
-    The rate is Φ(Φ⁻¹(α) + μ) for N(μ, 1) against N(0, 1), at the false positive rate α. The closest of three kinds of
-    bounds are returned: with a small relative error in the rate, with one in 1 minus the rate, and on the rate less α.
-    This difference is μ times a value of the normal density between x = Φ⁻¹(α) and x + μ.
+    The rate is Φ(Φ⁻¹(α) + μ), with the normal distribution function Φ. The result is the closest of three kinds of
+    bounds: with a small relative error of the rate, of 1 minus the rate, and of the rate minus α. This last difference
+    is μ times a value of the normal density between Φ⁻¹(α) and Φ⁻¹(α) + μ.
 
     Args:
         rate: the false positive rate α, in (0, 1).
@@ -230,21 +231,19 @@ def gaussian_true_positives(rate: float, mu: float) -> Interval:
     """
     start = float(ndtri(rate))
     end = start + mu
-    # The rate and 1 minus the rate, with relative errors. Near the smallest double only the upper bounds hold.
-    estimate, missed = float(ndtr(end)), float(ndtr(-start - mu))
-    # Rounded up; below `_NORMAL` doubles have too few digits for a relative error.
-    largest_estimate = max(estimate, _NORMAL) * (1.0 + _ROUNDING)
-    largest_missed = max(missed, _NORMAL) * (1.0 + _ROUNDING)
-    # Each list gets all bounds that hold; the best one is returned. `nextafter` covers the rounding of a difference.
-    uppers = [largest_estimate, 1.0]
-    lowers = [rate, math.nextafter(1.0 - largest_missed, 0.0)]
-    if estimate > _NORMAL:
-        lowers.append(estimate * (1.0 - _ROUNDING))
-    if missed > _NORMAL:
-        uppers.append(math.nextafter(1.0 - missed * (1.0 - _ROUNDING), 1.0))
+    true_positive, false_negative = float(ndtr(end)), float(ndtr(-start - mu))
+    # Below `_NORMAL` doubles have too few digits for a relative error, so only upper bounds are valid there.
+    largest_true_positive = max(true_positive, _NORMAL) * (1.0 + _ROUNDING)
+    largest_false_negative = max(false_negative, _NORMAL) * (1.0 + _ROUNDING)
+    # Each list gets all valid bounds; the best one is returned. `nextafter` covers the rounding of a difference.
+    uppers = [largest_true_positive, 1.0]
+    lowers = [rate, math.nextafter(1.0 - largest_false_negative, 0.0)]
+    if true_positive > _NORMAL:
+        lowers.append(true_positive * (1.0 - _ROUNDING))
+    if false_negative > _NORMAL:
+        uppers.append(math.nextafter(1.0 - false_negative * (1.0 - _ROUNDING), 1.0))
 
-    # The increase over α is μ times a density between the least and the largest one on the interval.
-    # The largest density is at 0 if the interval contains it, and otherwise at an end.
+    # The density between `start` and `end` is least at one of them. It is largest at 0 if 0 is between them.
     densities = [math.exp(-0.5 * point * point) / math.sqrt(2.0 * math.pi) for point in (start, end)]
     if min(densities) > _NORMAL:
         contains_zero = start < 0.0 < end

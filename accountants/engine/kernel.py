@@ -41,10 +41,10 @@ _UNKNOWNS: tuple[Unknown, ...] = ("shift", "count", "rate")
 
 
 class NoLineDecays(ArithmeticError):
-    """The error that the transform of the total loss decays on no line of integration.
+    """Error for a composition whose δ cannot be bounded by numerical inversion of the transform of its total loss.
 
-    The numerical inversion of the transform needs too many frequencies on every line. Neither the compiled kernel nor
-    the slower integral in Python (module `contour`) can then bound δ.
+    On every line of integration the transform decays so slowly that too many frequencies would be needed. So the
+    slower integral in Python (module `contour`) fails, too.
     """
 
 
@@ -52,8 +52,8 @@ class KernelEnclosure(NamedTuple):
     """The compiled kernel's enclosure of log δ or of ε.
 
     Attributes:
-        bounds: lower and upper bound on log δ at an ε, or on the smallest ε at a δ.
-        width: distance of the two bounds on δ at this ε, relative to δ.
+        bounds: lower and upper bound on log δ at a given ε, or on the smallest ε for a given δ.
+        width: distance of the kernel's two bounds on δ at this ε, relative to δ.
     """
 
     bounds: Interval
@@ -61,7 +61,7 @@ class KernelEnclosure(NamedTuple):
 
 
 class KernelTest(NamedTuple):
-    """The compiled kernel's test that rejects if the total loss S exceeds ε, with about a given false positive rate.
+    """A test that rejects if the total loss S exceeds ε, with about a given false positive rate.
 
     Attributes:
         epsilon: approximate ε, in nats.
@@ -90,7 +90,7 @@ def log_delta(laws: Sequence[tuple[Law, int]], epsilon: float) -> KernelEnclosur
     composed = _compiled_sum(tuple(laws))
     if composed is None:
         return None
-    return _enclosure(laws, composed.log_delta(epsilon))
+    return _to_enclosure(laws, composed.log_delta(epsilon))
 
 
 def upper_log_delta(laws: Sequence[tuple[Law, int]], epsilon: float) -> float | None:
@@ -126,11 +126,11 @@ def epsilon(laws: Sequence[tuple[Law, int]], log_delta: float, slack: float) -> 
     composed = _compiled_sum(tuple(laws))
     if composed is None:
         return None
-    return _enclosure(laws, composed.epsilon(log_delta, slack))
+    return _to_enclosure(laws, composed.epsilon(log_delta, slack))
 
 
 def threshold(laws: Sequence[tuple[Law, int]], log_size: float) -> KernelTest | None:
-    """Find the test S > ε of the total loss S with a given false positive rate Q(S > ε), with ε of any sign.
+    """Find the ε, of any sign, at which the test S > ε of the total loss S has a given false positive rate Q(S > ε).
 
     Args:
         laws: distributions of the losses between P and Q, with their counts.
@@ -145,7 +145,7 @@ def threshold(laws: Sequence[tuple[Law, int]], log_size: float) -> KernelTest | 
     composed = _compiled_sum(tuple(laws))
     if composed is None:
         return None
-    numbers = _numbers(laws, composed.threshold(log_size))
+    numbers = _three_numbers(laws, composed.threshold(log_size))
     return None if numbers is None else KernelTest(*numbers)
 
 
@@ -154,12 +154,13 @@ def best_tests(laws: Sequence[tuple[Law, int]], rates: Sequence[float], rounding
 
     Args:
         laws: distributions of the privacy loss of one step, each with its number of steps.
-        rates: false positive rates, in (0, 1). The others use the quadrature nodes of the first one if these suit them.
-        rounding: share of 1 + |log δ| by which bounds of log δ are moved outward.
+        rates: false positive rates in (0, 1), at least one. The kernel chooses its quadrature nodes for the first one,
+            and uses them for the others if they suit these.
+        rounding: amount by which bounds on log δ are moved outward, as a fraction of 1 + |log δ|.
 
     Returns:
-        For each rate, bounds on the true positive rate of the best test, with bounds on log δ(0). None if the kernel
-        has no answer.
+        For each rate bounds on the true positive rate of the best test, and bounds on log δ(0). None if the kernel has
+        no answer.
     """
     composed = _compiled_sum(tuple(laws))
     if composed is None:
@@ -168,20 +169,16 @@ def best_tests(laws: Sequence[tuple[Law, int]], rates: Sequence[float], rounding
     if answer is None:
         return None
     tests, log_delta_at_zero = answer
-    # The kernel returns one tuple of numbers per rate, in the order of the rates.
-    by_rate = {rate: _as_best_test(test) for rate, test in zip(rates, tests, strict=True)}
+    by_rate = {rate: _to_best_test(test) for rate, test in zip(rates, tests, strict=True)}
     return BestTests(by_rate, Interval(*log_delta_at_zero))
 
 
-def _as_best_test(numbers: tuple[float, float, float] | None) -> BestTest | None:
-    """Convert three numbers of the compiled kernel to the most powerful test at a false positive rate.
+def _to_best_test(numbers: tuple[float, float, float] | None) -> BestTest | None:
+    """Convert the compiled kernel's answer for one false positive rate to a `BestTest`.
 
     Args:
         numbers: lower and upper bound on the true positive rate, and the threshold ε of the loss in nats. None if the
-            kernel has no answer.
-
-    Returns:
-        The bounds on the true positive rate with the threshold; None if the kernel has no answer.
+            kernel has no answer, in which case the result is None.
     """
     if numbers is None:
         return None
@@ -212,12 +209,12 @@ def search(
     log_delta: float,
     guess: float,
 ) -> float | None:
-    """Estimate the shift, the count or the rate at which a run has δ(ε) equal to a target, without error bounds.
+    """Estimate the shift, the number of steps or the rate at which δ(ε) of a run equals a target, without error bounds.
 
     Args:
-        directions: distribution of one step's loss and number of steps, in one or both directions, of which the larger
-            δ counts. The value of the unknown in them is ignored.
-        unknown: the quantity to find.
+        directions: distribution of one step's loss and number of steps, in one or both directions of the pair. The
+            larger δ of both counts. The value of the unknown in them is ignored.
+        unknown: the quantity to find: the shift, the number of steps ("count") or the rate.
         epsilon: ε, in nats.
         log_delta: log of the target δ.
         guess: initial estimate of the unknown.
@@ -225,11 +222,9 @@ def search(
     Returns:
         The estimate; None if the kernel is not built, or if it has no answer.
     """
-    # The kernel may be absent: then there is no estimate.
     make = load_kernel()
     if make is None:
         return None
-    # Convert the steps, and name the unknown by its number in the kernel.
     steps = tuple(as_steps(law, count) for law, count in directions)
     try:
         return make.search(steps, _UNKNOWNS.index(unknown), epsilon, log_delta, guess)
@@ -239,12 +234,12 @@ def search(
 
 
 def convolve(steps: Sequence[tuple[FloatArray, int]], points: int) -> FloatArray | None:
-    """Return the probabilities of a sum of independent steps on a circle of lattice points, by the compiled kernel.
+    """Return the distribution of a sum of independent steps on a circle of lattice points, by the compiled kernel.
 
     Args:
         steps: probabilities of one step's loss on the lattice, from the first lattice point on, and the number of such
             steps.
-        points: number of lattice points, a power of two. Sums that differ by this number are one point.
+        points: number of lattice points, a power of two. Sums that differ by a multiple of it are the same point.
 
     Returns:
         The probability of each point; None if the kernel is not built.
@@ -252,7 +247,8 @@ def convolve(steps: Sequence[tuple[FloatArray, int]], points: int) -> FloatArray
     make = load_kernel()
     if make is None:
         return None
-    return np.frombuffer(make.convolve(points.bit_length() - 1, tuple(steps)), dtype=np.float64)
+    log2_points = points.bit_length() - 1
+    return np.frombuffer(make.convolve(log2_points, tuple(steps)), dtype=np.float64)
 
 
 def answers(laws: Sequence[tuple[Law, int]]) -> bool:
@@ -270,68 +266,58 @@ def forget() -> None:
     _compiled_sum.cache_clear()
 
 
-def _enclosure(laws: Sequence[tuple[Law, int]], answer: KernelAnswer) -> KernelEnclosure | None:
+def _to_enclosure(laws: Sequence[tuple[Law, int]], answer: KernelAnswer) -> KernelEnclosure | None:
     """Convert the compiled kernel's answer to an enclosure, that is, to two bounds and their width.
-
-    If the kernel has no answer, the slower integral in Python may have one. Then the result is None. If Python would
-    have none either, an error is raised.
 
     Args:
         laws: distributions of the privacy loss of one step, each with its number of steps.
-        answer: two bounds and their width; None, or the reason that no line decays, if the kernel has no answer.
+        answer: two bounds and their width. If the kernel has no answer, None or its reason.
 
     Returns:
-        The two bounds with their width; None if the kernel has no answer.
+        The enclosure; None if the kernel has no answer, but the slower integral in Python may have one.
 
     Raises:
-        NoLineDecays: the integral in Python would have no answer either (`_numbers`).
+        NoLineDecays: the integral in Python would have no answer either.
     """
-    numbers = _numbers(laws, answer)
+    numbers = _three_numbers(laws, answer)
     if numbers is None:
         return None
     lower, upper, width = numbers
     return KernelEnclosure(Interval(lower, upper), width)
 
 
-def _numbers(laws: Sequence[tuple[Law, int]], answer: KernelAnswer) -> tuple[float, float, float] | None:
+def _three_numbers(laws: Sequence[tuple[Law, int]], answer: KernelAnswer) -> tuple[float, float, float] | None:
     """Return the three numbers of a kernel's answer, such as two bounds and their width.
-
-    The result is None if the kernel has no answer, but the slower integral in Python (module `contour`) may have one.
 
     Args:
         laws: distributions of the privacy loss of one step, each with its number of steps.
-        answer: the numbers; None if the kernel has no answer; otherwise the kernel's reason, that no line decays.
+        answer: the numbers. If the kernel has no answer, "no decay" if the reason is that the transform of the total
+            loss decays too slowly, and otherwise None.
 
     Returns:
-        The three numbers; None if the kernel has no answer.
+        The three numbers; None if the kernel has no answer, but the slower integral in Python may have one.
 
     Raises:
-        NoLineDecays: the transform of the total loss decays too slowly for numerical inversion, so that the integral
-            in Python would fail too. This is not concluded for batches of a fixed size, for Laplace losses, or if
-            the noise is large.
+        NoLineDecays: the transform decays too slowly, and the integral in Python would fail for this reason, too. This
+            is only concluded if all steps are Gaussian or Poisson-subsampled Gaussian, one of them with a large shift.
     """
     if isinstance(answer, tuple):
         return answer
-    # Python may have an answer that the kernel lacks, in particular if the noise is large.
-    if answer is None or not _has_little_noise(laws):
+    if answer is None or not _has_large_shift(laws):
         return None
-    # The kernel named the reason that no line decays. For these steps Python would find none either.
     if all(isinstance(law, GaussianLaw | SampledGaussianLaw) for law, _ in laws):
         raise NoLineDecays
     return None
 
 
-def _has_little_noise(laws: Sequence[tuple[Law, int]]) -> bool:
-    """Return whether the shift of any subsampled Gaussian step is above one standard deviation of the noise.
+def _has_large_shift(laws: Sequence[tuple[Law, int]]) -> bool:
+    """Return whether the sensitivity of any subsampled Gaussian step exceeds the standard deviation of its noise.
 
-    With a smaller shift, numerical inversion in Python may have an answer although the kernel has none. Of 349 random
-    compositions, this made the bounds of two narrower, with shifts of 0.37 and 0.55.
+    For smaller shifts, numerical inversion in Python may have an answer although the kernel has none. In a test with
+    349 random compositions this was the case for two, with shifts of 0.37 and 0.55.
 
     Args:
         laws: distributions of the privacy loss of one step, each with its number of steps.
-
-    Returns:
-        True if the sensitivity of at least one subsampled step exceeds the standard deviation of its noise.
     """
     return any(isinstance(law, SampledGaussianLaw) and law.shift > 1.0 for law, _ in laws)
 
@@ -340,20 +326,18 @@ def _has_little_noise(laws: Sequence[tuple[Law, int]]) -> bool:
 def _compiled_sum(laws: tuple[tuple[Law, int], ...]) -> KernelSum | None:
     """Return the compiled kernel's object for the total loss of a composition.
 
-    Equal distributions are counted together. All Gaussian steps without sampling become one step. The latest
-    `_STORED_COMPOSITIONS` results are stored.
+    Equal distributions are counted together, and all Gaussian steps without sampling become one step.
 
     Args:
         laws: distributions of the privacy loss of one step, each with its number of steps.
 
     Returns:
-        The object; None if every loss is zero, if the kernel is not used, or if it refuses the steps. It refuses too
-        many kinds of steps, and numbers out of its range.
+        The object. None if the kernel is not built, if every loss is zero, or if the kernel rejects the steps: too many
+        kinds of steps, or numbers out of its range.
     """
     make = load_kernel()
     if make is None:
         return None
-    # Count equal distributions together, and leave out those without a loss.
     counts: Counter[Law] = Counter()
     for law, count in laws:
         counts[law] += count
@@ -361,6 +345,6 @@ def _compiled_sum(laws: tuple[tuple[Law, int], ...]) -> KernelSum | None:
     kinds = sort_steps(steps_with_loss)
     try:
         return make(tuple(kinds.normal), math.fsum(kinds.gaussian_squares), tuple(kinds.laplace))
-    # A number is out of the range of the kernel, or every loss is zero.
+    # The kernel rejects the steps, or every loss is zero.
     except (OverflowError, ValueError):
         return None

@@ -27,7 +27,7 @@ _DRAWN_NUMBER = len(_DIRECTION_NUMBERS)
 
 
 def as_steps(law: SampledGaussianLaw | DrawnGaussianLaw, count: int) -> SampledSteps:
-    """Return one kind of subsampled Gaussian steps in the kernel's format.
+    """Convert equal subsampled Gaussian steps to the format of the compiled kernel.
 
     Args:
         law: distribution of the privacy loss of one step.
@@ -41,18 +41,17 @@ def as_steps(law: SampledGaussianLaw | DrawnGaussianLaw, count: int) -> SampledS
 
 
 def _as_mixed_steps(law: MixedLaw, count: int) -> MixedSteps:
-    """Return one kind of steps with a random sensitivity, in the kernel's format.
+    """Convert equal Gaussian steps with a random sensitivity to the format of the compiled kernel.
 
     Args:
         law: distribution of the privacy loss of one step; its shift (sensitivity in standard deviations) is random.
         count: number of steps.
 
     Returns:
-        Inclusion probability, largest shift, number of the direction, number of steps, shifts, and their probabilities.
-        The kernel uses the first number only for batches without replacement. For other steps it is 1/2.
+        Inclusion rate, largest shift, number of the direction, number of steps, shifts, and their probabilities.
     """
     if isinstance(law, GaussianMixtureLaw):
-        # The kernel ignores the inclusion probability of these steps; 1/2 is a placeholder.
+        # The kernel ignores the inclusion rate of these steps; 1/2 is a placeholder.
         rate, direction, components = 0.5, _DIRECTION_NUMBERS[law.direction], law.components
     else:
         rate, direction = law.rate, _DRAWN_NUMBER
@@ -80,16 +79,13 @@ class StepKinds(NamedTuple):
 def sort_steps(counted: Iterable[tuple[Law, int]]) -> StepKinds:
     """Sort the steps of a composition by kind, and convert them to the format of the compiled kernel.
 
-    A Gaussian step without subsampling and with one sensitivity is a plain one. The kernel needs only the squares of
-    the shifts of these steps, a shift being the sensitivity in standard deviations of the noise.
-
     Args:
         counted: different distributions of the privacy loss of one step, each with its number of steps.
 
     Returns:
-        The Gaussian, the Laplace, and the subsampled or mixed steps, each kind in the format of `StepKinds`.
+        The Gaussian, the Laplace, and all other steps. A mixture with a single shift and a step that includes every
+        record are plain Gaussian steps.
     """
-    # A mixture with a single shift is a plain Gaussian step, and so is a step that includes every record.
     kinds = StepKinds([], [], [])
     for law, count in counted:
         if isinstance(law, LaplaceLaw):

@@ -48,13 +48,14 @@ _ROWS_PER_BLOCK = (1 << 18) // (6 * _NODES_PER_PANEL)
 
 
 class _TailQuadrature(NamedTuple):
-    """A quadrature rule for the upper tail of a binomial distribution: P(K ≥ k)/P(K = k) = k ∫₀^V e^{−g(v)} dv.
+    """A quadrature rule for the upper tail of a binomial distribution with n trials and success probability p.
 
-    Let there be n trials with probability p of success, and let o = p/(1 − p) be the odds. The exponent is
+    With the odds o = p/(1 − p), the tail is
 
+        P(K ≥ k)/P(K = k) = k ∫₀^∞ e^{−g(v)} dv,
         g(v) = d v + (n − k) h(v),   d = (k − np)/(1 − p),   h(v) = o v − log(1 + o (1 − e^{−v})).
 
-    The exact integral extends to infinity (module docstring).
+    The rule integrates up to a finite V, beyond which the integrand is negligible.
 
     Attributes:
         nodes: nodes on [0, 1], scaled to [0, V].
@@ -107,11 +108,11 @@ class Binomial:
     def accuracy(self) -> float:
         """Bound on the error of log masses and log tails, per unit of 1 + |their value|.
 
-        Unless p = q, which is 1/2 exactly, the error of p itself is multiplied by √n.
+        It consists of the rounding of the terms of the logarithm and of the error of p, which is multiplied by √n. If
+        p = q, both are 1/2 exactly.
         """
         largest_trials = float(np.max(self.trials, initial=0.0))
         error_of_p = 0.0 if self.p == self.q else 16 * UNIT_ROUNDOFF * math.sqrt(largest_trials)
-        # The rounding of the terms of the logarithm, and the error of p.
         return 32 * UNIT_ROUNDOFF + error_of_p
 
     def log_mass(self, k: FloatArray) -> FloatArray:
@@ -130,7 +131,7 @@ class Binomial:
         """
         n, k = np.broadcast_arrays(self.trials, k)
 
-        # The saddle-point form for 0 < k < n; other entries have harmless arguments.
+        # Entries outside 0 < k < n are computed with 1 of 2 trials, and discarded.
         is_inside = (k > 0) & (k < n)
         successes = np.where(is_inside, k, 1.0)
         failures = np.where(is_inside, n - k, 1.0)
@@ -139,7 +140,6 @@ class Binomial:
         remainder = stirling_remainder(total) - stirling_remainder(successes) - stirling_remainder(failures)
         inside = remainder - total_deviance - 0.5 * np.log(2 * math.pi * successes * (failures / total))
 
-        # n failures, or n successes.
         only_failures = _log_power(_log_probability(self.q, self.p), n)
         only_successes = _log_power(_log_probability(self.p, self.q), n)
         at_bounds = np.where(k == 0, only_failures, -np.inf)
@@ -147,9 +147,7 @@ class Binomial:
         return np.asarray(np.where(is_inside, inside, at_bounds))
 
     def tail_ratio(self, k: FloatArray) -> FloatArray:
-        """Return the ratio of a binomial upper tail to its first term, above the mean.
-
-        The ratio is R(k) = P(K ≥ k)/P(K = k) for np < k ≤ n, and 1 for other k, where it is not needed.
+        """Return R(k) = P(K ≥ k)/P(K = k), the ratio of a binomial upper tail to its first term, above the mean.
 
         Many ratios for one moderate number of trials are looked up in a table. Others are integrals (module docstring).
 
@@ -157,23 +155,22 @@ class Binomial:
             k: whole numbers of successes.
 
         Returns:
-            The ratio R(k), at least 1, for each k.
+            R(k) ≥ 1 for each k with np < k ≤ n; 1 for other k, where it is not needed.
         """
         if self._may_tabulate and np.ndim(k) and np.size(k) >= _FEWEST_LOOKED_UP:
             count = np.clip(np.asarray(k, dtype=np.float64), 0.0, self.trials)
             from_table = self._ratio_table[count.astype(np.int64)]
             is_above_mean = count > self.trials * self.p
             return np.asarray(np.where(is_above_mean, from_table, 1.0))
-        # Few ratios, or several numbers of trials: compute each of them.
         trials, count = np.broadcast_arrays(np.asarray(self.trials, dtype=np.float64), np.asarray(k, dtype=np.float64))
         return self._compute_ratios(trials.ravel(), count.ravel()).reshape(trials.shape)
 
     def _compute_ratios(self, n: FloatArray, k: FloatArray) -> FloatArray:
-        """Return R(k) = P(K ≥ k)/P(K = k), by the method that suits the number of trials.
+        """Compute R(k) = P(K ≥ k)/P(K = k) as an integral, by the quadrature that suits the number of trials.
 
-        For few trials, one quadrature sum integrates a polynomial exactly. Others use a quadrature with six panels, or
-        with two panels for very many trials. The result is 1 for k = n, and for k at or below the mean, where it is
-        not used.
+        For few trials, one quadrature sum integrates a polynomial exactly. Otherwise the quadrature has six panels, or
+        two panels for very many trials. The result is 1 for k = n, and for k at or below the mean, where it is not
+        used.
 
         Args:
             n: numbers of trials.
@@ -218,10 +215,13 @@ class Binomial:
         return np.asarray(ratios[::-1])
 
     def _ratio_by_polynomial(self, n: FloatArray, k: FloatArray) -> FloatArray:
-        """Return R(k) = P(K ≥ k)/P(K = k) as an integral of a polynomial, exactly up to rounding.
+        """Compute R(k) = P(K ≥ k)/P(K = k) as an integral of a polynomial, exactly up to rounding.
 
-        With the odds o = p/q it is k ∫₀¹ (1 − w)^{k−1} (1 + ow)^{n−k} dw. The polynomial has the degree n − 1, for
-        which 24 nodes are exact up to n = 47.
+        With the odds o = p/q it is
+
+            R(k) = k ∫₀¹ (1 − w)^{k−1} (1 + ow)^{n−k} dw.
+
+        The polynomial has the degree n − 1. For it the 24 Gauss–Legendre nodes are exact up to n = 47.
 
         Args:
             n: numbers of trials, at most `_POLYNOMIAL_UP_TO`.
@@ -230,17 +230,17 @@ class Binomial:
         Returns:
             One ratio R(k) for each pair of n and k.
         """
-        # The logarithms of both powers at all nodes, one row for each pair; then the weighted sum.
+        # One row for each pair of n and k, one column for each node w.
         w, weights = _ONE_PANEL
-        log_failure_power = (k - 1.0)[:, None] * np.log1p(-w)
-        log_success_power = (n - k)[:, None] * np.log1p(self.p / self.q * w)
-        return np.asarray(k * (np.exp(log_failure_power + log_success_power) @ weights))
+        log_decreasing_factor = (k - 1.0)[:, None] * np.log1p(-w)
+        log_increasing_factor = (n - k)[:, None] * np.log1p(self.p / self.q * w)
+        return np.asarray(k * (np.exp(log_decreasing_factor + log_increasing_factor) @ weights))
 
     def quick_tail_ratio(self, k: FloatArray) -> FloatArray:
-        """Return R(k) = P(K ≥ k)/P(K = k) like `tail_ratio`, but quicker and within `QUICK_RATIO_ACCURACY`.
+        """Compute R(k) = P(K ≥ k)/P(K = k) like `tail_ratio`, but faster and less accurately.
 
-        The integral has the 24 nodes of one panel, and is cut at a lower depth. For more than `QUICK_UP_TO` trials the
-        result is that of `tail_ratio`.
+        The relative error is at most `QUICK_RATIO_ACCURACY`, plus that of the success probability. The integral has
+        only 24 nodes, and ends earlier. If any number of trials exceeds `QUICK_UP_TO`, the result is `tail_ratio`.
 
         Args:
             k: whole numbers of successes.
@@ -251,16 +251,17 @@ class Binomial:
         n, k = np.broadcast_arrays(np.asarray(self.trials, dtype=np.float64), np.asarray(k, dtype=np.float64))
         if n.max(initial=0.0) > QUICK_UP_TO:
             return self.tail_ratio(k)
-        # At or below the mean, and at k = n, the ratio stays 1.
         ratio = np.ones(n.shape)
         is_needed = (k > n * self.p) & (k < n)
         ratio[is_needed] = self._ratio_by_quadrature(n[is_needed], k[is_needed], _QUICK)
         return ratio
 
     def _ratio_by_quadrature(self, n: FloatArray, k: FloatArray, method: _TailQuadrature) -> FloatArray:
-        """Return R(k) = P(K ≥ k)/P(K = k) as the integral k ∫₀^V e^{−g(v)} dv, by Gauss–Legendre quadrature.
+        """Compute R(k) = P(K ≥ k)/P(K = k) as an integral, by Gauss–Legendre quadrature.
 
-        There g(v) = d v + (n − k) h(v), with q = 1 − p, d = (k − np)/q and h of `_TailQuadrature`.
+        With q = 1 − p and the odds o = p/q it is
+
+            R(k) = k ∫₀^V e^{−g(v)} dv,   g(v) = (k − np) v/q + (n − k) (o v − log(1 + o (1 − e^{−v}))).
 
         Args:
             n: numbers of trials.
@@ -270,22 +271,19 @@ class Binomial:
         Returns:
             One ratio for each pair of n and k.
         """
-        # One row of nodes for each ratio, scaled to the interval from 0 to V.
         odds = self.p / self.q
         drift = (k - n * self.p) / self.q
         end = self._integration_end(n, k, method)
         v = end[:, None] * method.nodes
         gap_exponent = (n - k)[:, None] * method.exponent_gap(v, odds)
-        # The exponent −g(v) at all nodes, and the weighted sum over them.
         log_integrand = -(drift[:, None] * v + gap_exponent)
         return np.asarray(k * end * (np.exp(log_integrand) @ method.weights))
 
     def _integration_end(self, n: FloatArray, k: FloatArray, method: _TailQuadrature) -> FloatArray:
-        """Return the upper limit of the integral for the ratio of a binomial tail to its first term.
+        """Compute the upper limit V of the integral of e^{−g(v)} in `_ratio_by_quadrature`, the root of g(V) = `depth`.
 
-        The limit V is the root of g(V) = `depth`, within 0.1 %, with the exponent g of `_ratio_by_quadrature`. Newton's
-        method starts beyond the root, because g(v) is at least kv − (n − k) log(1 + o) for the odds o. The iterates
-        decrease to the root, as g is convex.
+        For the odds o, g(v) is at least kv − (n − k) log(1 + o). So Newton's method starts beyond the root, and its
+        iterates decrease to the root because g is convex. The result exceeds the root by about 0.1 % at most.
 
         Args:
             n: numbers of trials.
@@ -297,24 +295,26 @@ class Binomial:
         """
         odds, failures = self.p / self.q, n - k
         drift = (k - n * self.p) / self.q
-        # Start beyond the root.
         end = (method.depth + failures * math.log1p(odds)) / k
         for _ in range(40):
-            # Newton step: g(V) minus the depth, and g′(V).
+            # `excess` is g(V) − depth, and `slope` is g′(V).
             excess = drift * end + failures * method.exponent_gap(end, odds) - method.depth
             slope_numerator = failures * odds * (-np.expm1(-end)) * (1.0 + odds)
             slope = drift + slope_numerator / (1.0 + odds - odds * np.exp(-end))
             step = excess / slope
             end = end - step
-            if (step <= 1e-3 * end).all():  # within 0.1 % of the root
+            if (step <= 1e-3 * end).all():
                 break
         return end
 
     def log_tail(self, k: FloatArray) -> FloatArray:
         """Return log P(K ≥ k) of the binomial distribution of K successes in n trials.
 
-        Above the mean it is log P(K = k) + log R(k), with the ratio R of `tail_ratio`. At or below the mean it is
-        log(1 − P(n − K ≥ n − k + 1)), where n − K is binomial with p and q exchanged.
+        Above the mean it is log P(K = k) plus the log of `tail_ratio`. At or below the mean it is
+
+            log(1 − P(n − K ≥ n − k + 1)),
+
+        where the number n − K of failures is binomial with p and q exchanged.
 
         Args:
             k: whole numbers of successes.
@@ -325,7 +325,6 @@ class Binomial:
         n, k = np.broadcast_arrays(np.asarray(self.trials, dtype=np.float64), np.asarray(k, dtype=np.float64))
         upper_tail = self.log_mass(k) + np.log(self.tail_ratio(k))
 
-        # The lower tail by the distribution of the failures.
         failure_distribution = Binomial(n, self.q, self.p)
         failures = n - k + 1.0
         lower_tail = failure_distribution.log_mass(failures) + np.log(failure_distribution.tail_ratio(failures))
@@ -336,14 +335,14 @@ class Binomial:
 
 
 def _log_probability(probability: float, complement: float) -> float:
-    """Return the logarithm of a probability p, from 1 − p if that is smaller and therefore more accurate.
+    """Return log p of a probability p, computed from 1 − p if p is above 1/2, because 1 − p is then more accurate.
 
     Args:
-        probability: p; −inf is returned for 0.
+        probability: p.
         complement: 1 − p, with its own relative accuracy.
 
     Returns:
-        The logarithm log p, at most 0.
+        The logarithm, at most 0; −inf for p = 0.
     """
     if probability > 0.5:
         return math.log1p(-complement)
@@ -351,28 +350,24 @@ def _log_probability(probability: float, complement: float) -> float:
 
 
 def _log_power(log_base: float, exponent: FloatArray) -> FloatArray:
-    """Return n log b for each exponent n, the log of a power of b; log 0⁰ is 0.
+    """Return log bⁿ = n log b for each exponent n, with 0⁰ = 1.
 
     Args:
-        log_base: log b ≤ 0, which may be −inf.
+        log_base: log b ≤ 0; −inf for b = 0.
         exponent: values of n ≥ 0.
-
-    Returns:
-        n log b for each exponent n.
     """
     if math.isfinite(log_base):
         return exponent * log_base
-    # b = 0: its powers are 0, except for 0⁰ = 1.
     return np.where(exponent == 0, 0.0, -np.inf)
 
 
 def _blocks(
     chosen: np.ndarray[tuple[int, ...], np.dtype[np.bool_]],
 ) -> list[np.ndarray[tuple[int, ...], np.dtype[np.int64]]]:
-    """Return the indices that are chosen, divided into blocks that fit into memory.
+    """Return the indices of the True elements of a mask, divided into blocks of at most `_ROWS_PER_BLOCK`.
 
     Args:
-        chosen: mask of the chosen elements.
+        chosen: the mask.
 
     Returns:
         One increasing array of indices for each block.

@@ -9,15 +9,11 @@ from epsilond.accountants.specs.integers.poisson_binomial import PoissonBinomial
 
 
 def parts_of(spec: object) -> Iterator[object]:
-    """Yield the spec and every spec inside it, each before its own children.
-
-    A spec is data that describes a run: one mechanism, or several that are composed, repeated, sampled or shuffled.
+    """Yield the spec of a run and every spec inside it, each before those inside it (depth-first search).
 
     Args:
-        spec: the description of a run. Its field `mechanisms` or `mechanism` has the specs inside it, if there are any.
-
-    Yields:
-        The nodes of the tree of mechanisms, in the order of a depth-first search.
+        spec: data that describe a run: one mechanism, or several that are composed, repeated, sampled or shuffled. The
+            field `mechanisms` or `mechanism` has the specs inside it, if there are any.
     """
     yield spec
     children = getattr(spec, "mechanisms", None) or (getattr(spec, "mechanism", None),)
@@ -27,25 +23,21 @@ def parts_of(spec: object) -> Iterator[object]:
 
 
 def most_summed_clients(spec: object) -> int:
-    """Return the largest number of clients that a sum in a spec needs; 1 if the spec has no sum over clients.
-
-    Args:
-        spec: the description of a run.
-    """
+    """Return the largest number of clients of a sum in the spec of a run; 1 if it has no sum over clients."""
     sums = [part for part in parts_of(spec) if isinstance(part, PoissonBinomial)]
     return max((each_sum.clients for each_sum in sums), default=1)
 
 
 def reject_enclosed_draws(mechanism: object) -> None:
-    """Reject a draw from all records, by `largest_batch` or `records_of_one_client`, inside a batch or a report.
+    """Reject a draw with `largest_batch` or `records_of_one_client` in the mechanism of a batch or of a report.
 
-    Both fields refer to the whole data set, which a mechanism does not have inside a batch or on one client.
+    Such a draw is made from the whole data set, which is not available within a batch or to one client.
 
     Args:
-        mechanism: specification of the mechanism of the batch or of the report.
+        mechanism: spec of the mechanism of the batch or of the report.
 
     Raises:
-        InvalidInput: if the mechanism, or one inside it, has one of these fields.
+        InvalidInput: the mechanism, or one inside it, has one of these fields.
     """
     for part in parts_of(mechanism):
         for name in ("largest_batch", "records_of_one_client"):
@@ -57,13 +49,13 @@ def reject_enclosed_draws(mechanism: object) -> None:
 
 
 def reject_selection(spec: object) -> None:
-    """Reject a selection of the best run inside a batch or a shuffled report.
+    """Reject a selection of the best run in the mechanism of a batch or of a shuffled report.
 
     Args:
-        spec: specification of the mechanism of the batch or of the report.
+        spec: spec of the mechanism of the batch or of the report.
 
     Raises:
-        InvalidInput: if the specification contains `select_best`.
+        InvalidInput: the mechanism, or one inside it, is `select_best`.
     """
     if any(getattr(part, "kind", None) == "select_best" for part in parts_of(spec)):
         message = "no theorem covers a selection that is run on a batch or in a report: put the batches inside it"

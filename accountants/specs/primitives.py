@@ -31,10 +31,7 @@ class NoisySum(NamedTuple):
 
 
 class RandomSum(NamedTuple):
-    """Gaussian noise on a sum of contributions of random size.
-
-    The size of a contribution is drawn afresh in every release, and independently of the data. A contribution may be
-    zero.
+    """Gaussian noise on a sum of contributions of random size, which is drawn anew and independently in every release.
 
     Attributes:
         sensitivities: bounds on the ℓ2 norm of a contribution, in units of the norm bound of one contribution.
@@ -48,12 +45,12 @@ class RandomSum(NamedTuple):
 
 
 class IntegerShift(NamedTuple):
-    """Bounds on the difference of two integer vectors, for neighbours in the request's relation.
+    """Bounds on the difference of the integer vectors of two neighbouring data sets.
 
     Attributes:
         l1: bound on the ℓ1 norm, in grid steps.
         linf: bound on the ℓ∞ norm, in grid steps.
-        l2: bound on the ℓ2 norm in grid steps, if there is one.
+        l2: bound on the ℓ2 norm, in grid steps; None if there is none.
         dimension: number of coordinates; None if it is not known.
     """
 
@@ -64,26 +61,22 @@ class IntegerShift(NamedTuple):
 
     @classmethod
     def within(cls, l2: float, *, dimension: int, l1: float = math.inf) -> IntegerShift:
-        """Return the bounds on integer vectors that follow from a bound on their ℓ2 norm.
+        """Derive all bounds from a bound on the ℓ2 norm of the difference of two integer vectors.
 
         Integers satisfy |x| ≤ x², so the ℓ1 norm is at most the squared ℓ2 norm. It is also at most √d times the ℓ2
-        norm for d coordinates.
+        norm for d coordinates. The ℓ∞ norm is at most the ℓ2 norm.
 
         Args:
-            l2: bound on the ℓ2 norm, at least 0.
+            l2: bound on the ℓ2 norm in grid steps, at least 0.
             dimension: number d of coordinates, at least 1.
-            l1: bound on the ℓ1 norm; infinite if there is none.
-
-        Returns:
-            Bounds on the ℓ1, ℓ2 and ℓ∞ norms of the difference, in grid steps.
+            l1: known bound on the ℓ1 norm in grid steps; infinite if there is none.
         """
-        # The ℓ∞ norm is at most the ℓ2 norm.
         least_l1 = min(l1, l2 * l2, math.sqrt(dimension) * l2)
-        return cls(least_l1, l2, l2, dimension)
+        return cls(l1=least_l1, linf=l2, l2=l2, dimension=dimension)
 
     @property
     def fits_one_axis(self) -> bool:
-        """True if a single coordinate may differ by the whole ℓ1 norm."""
+        """True if the bounds allow a difference in a single coordinate by the whole bound on the ℓ1 norm."""
         return self.linf >= self.l1 and (self.l2 is None or self.l2 >= self.l1)
 
 
@@ -91,9 +84,9 @@ class NoisyIntegers(NamedTuple):
     """Two-sided geometric noise, P(y) ∝ e^(−decay_rate·|y|), on each coordinate of an integer vector.
 
     Attributes:
-        decay_rate: rate of the noise, per grid step.
-        shift: bounds on the difference of two neighbours' vectors.
-        noise_levels: largest |y|, where the noise is truncated; None if there is no bound.
+        decay_rate: decay rate of the probabilities, per grid step.
+        shift: bounds on the difference of the vectors of two neighbouring data sets.
+        noise_levels: largest |y| of truncated noise; None if the noise is not truncated.
     """
 
     decay_rate: float
@@ -126,11 +119,13 @@ class BlackBox(NamedTuple):
 
 
 class DeclaredBounds(NamedTuple):
-    """A mechanism of which only declared bounds are known, in the request's relation.
+    """A mechanism of which only bounds are known that the caller declares, in the request's relation.
+
+    The attributes describe the mechanism with the largest privacy losses that satisfies the declared bounds.
 
     Attributes:
-        epsilon: ε of an (ε, δ) mechanism with the largest possible losses that satisfies the bounds, in nats.
-        delta: δ of this mechanism.
+        epsilon: ε of this mechanism, in nats.
+        delta: δ of this mechanism, a probability.
     """
 
     epsilon: float
@@ -143,7 +138,7 @@ class ShiftedIntegers(NamedTuple):
     Attributes:
         distribution: distribution of the noise.
         scale: scale σ of discrete Gaussian noise, or variance of Skellam noise.
-        shift: bounds on the difference of two neighbours' vectors.
+        shift: bounds on the difference of the vectors of two neighbouring data sets.
     """
 
     distribution: Literal["discrete-gaussian", "skellam"]
@@ -155,13 +150,13 @@ ScoreNoise = Literal["laplace", "gumbel", "exponential"]
 
 
 class ScoredChoice(NamedTuple):
-    """The candidate with the largest score after independent noise of scale 2/ε on each score.
+    """A choice of the candidate with the largest score, after independent noise of scale 2/ε on each score.
 
     A score changes by at most 1 between neighbours in the request's relation.
 
     Attributes:
         epsilon: ε, the pure privacy parameter of the choice, in nats.
-        noise: distribution of the noise. Gumbel noise gives the exponential mechanism, exponential noise
+        noise: distribution of the noise. Gumbel noise gives the exponential mechanism, and exponential noise gives
             permute-and-flip.
     """
 

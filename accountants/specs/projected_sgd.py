@@ -34,13 +34,10 @@ from epsilond.accountants.specs.primitives import KIND, Primitive
 
 
 def first_step_of_suffix(fraction: float | None, steps: int) -> int:
-    """Return the first step of a run after which its model may be released.
-
-    The model of a uniformly random step among the last ones is released. About the share α of the steps comes before
-    them.
+    """Return the first of the steps ⌈αT⌉, …, T of a run, after a random one of which its model is released.
 
     Args:
-        fraction: share α in (0, 1), taken as its shortest decimal form; None if every step may be released.
+        fraction: fraction α in (0, 1), taken as its shortest decimal form; None if every step may be released.
         steps: number T of steps, at least 1.
 
     Returns:
@@ -48,7 +45,7 @@ def first_step_of_suffix(fraction: float | None, steps: int) -> int:
     """
     if fraction is None:
         return 1
-    # The exact product of a decimal is rounded up, without the error of a double.
+    # In doubles 0.07 · 100 is above 7, which would be rounded up to 8. The exact product of the decimal is 7.
     return math.ceil(Fraction(repr(fraction)) * steps)
 
 
@@ -96,13 +93,11 @@ class ProjectedSgd:
     def check(self) -> None:
         """Check that the clients, the constants of the losses, the release and the schedules fit together.
 
-        A batch has at most all clients. The strong convexity is at most the smoothness, and 0 unless losses are convex.
-        A release from a suffix of the steps has its fraction. Listed schedules have one entry for each step.
-
         Raises:
-            InvalidInput: if one of these conditions fails.
+            InvalidInput: a batch has more clients than there are; the strong convexity exceeds the smoothness, or is
+                positive for losses that are not convex; `suffix_fraction` does not fit the release; or a listed
+                schedule does not have one entry for each step.
         """
-        # The clients and the constants of the losses.
         if self.participants > self.clients:
             raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {self.clients}")
         if self.smoothness is not None and self.strong_convexity > self.smoothness:
@@ -110,7 +105,6 @@ class ProjectedSgd:
         if self.strong_convexity > 0 and not self.convex:
             raise InvalidInput.at("/strong_convexity", "a strongly convex loss is convex", allowed="0")
 
-        # The released model and the schedules.
         if (self.release == "suffix") != (self.suffix_fraction is not None):
             raise InvalidInput.at("/suffix_fraction", "belongs to the release suffix, and is needed there")
         demand_length(self.step_schedule, self.steps, at="/step_schedule")

@@ -27,5 +27,5 @@ class RandomizedResponse:
 
     @property
     def primitive(self) -> CategoryReport:
-        """A report of a category, by name."""
+        """The report of a record's category, under the name of the record."""
         return CategoryReport(self.epsilon, self.categories)

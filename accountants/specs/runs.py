@@ -97,7 +97,7 @@ class Subsampled:
         """Require the fields that this way of sampling needs, and a mechanism that can be run on such a batch.
 
         Raises:
-            InvalidInput: a field is missing, superfluous or contradicts another one, or the mechanism cannot be inside.
+            InvalidInput: a field is missing, superfluous or contradicts another one, or the mechanism does not fit.
         """
         has_parts = not isinstance(self.mechanism, Gaussian)
         if has_parts:
@@ -120,11 +120,7 @@ class Subsampled:
             self._check_counts()
 
     def _check_counts(self) -> None:
-        """Require the fields that determine how many records or clients are in a batch.
-
-        Raises:
-            InvalidInput: if they are missing or contradict each other.
-        """
+        """Require the fields that determine how many records or clients are in a batch, without contradictions."""
         has_rate, has_size = self.rate is not None, self.batch_size is not None
         has_population = self.population is not None
         if self.largest_batch is not None:
@@ -139,15 +135,15 @@ class Subsampled:
             raise InvalidInput.at("/rate", "sampling with replacement needs batch_size and population")
 
     def _check_batch_fits(self) -> None:
-        """Reject a batch that is larger than its population. Either both counts are given, or neither."""
+        """Reject a batch that is larger than its population. Either both numbers are given, or neither is."""
         if (self.batch_size or 0) > (self.population or 0):
             raise InvalidInput.at("/batch_size", "a batch cannot exceed its population", allowed=f"≤ {self.population}")
 
     def _check_inner_allocations(self) -> None:
-        """Reject mechanisms on a batch that divide all units among batches themselves."""
+        """Reject shuffled epochs and random allocations inside a batch, because they divide all units among batches."""
         for part in parts_of(self.mechanism):
-            divides = isinstance(part, Subsampled) and part.sampling == "shuffled-epochs"
-            if divides or isinstance(part, RandomAllocation):
+            is_shuffled_epochs = isinstance(part, Subsampled) and part.sampling == "shuffled-epochs"
+            if is_shuffled_epochs or isinstance(part, RandomAllocation):
                 raise InvalidInput.at("/mechanism/kind", "divides all units among batches, and is not run on a batch")
 
     def _check_epochs(self) -> None:
@@ -161,19 +157,20 @@ class Subsampled:
 
     def _check_levels(self) -> None:
         """Require that draws inside a batch of records are of its records, and from as many as the batch has."""
-        if self.level == "records" and (fault := self._fault_of_records()):
+        fault = self._fault_of_records() if self.level == "records" else None
+        if fault is not None:
             raise InvalidInput(fault)
 
     @property
     def may_be_of_records(self) -> bool:
-        """True if the inner draws can be draws from a batch of records."""
+        """True if this can be a draw of records, that is, if every draw inside it can be made from its batch."""
         return self._fault_of_records() is None
 
     def _fault_of_records(self) -> Fault | None:
-        """Return the fault of the first inner draw that cannot be made from a batch of records, or None.
+        """Return the fault of the first inner draw that cannot be made from a batch of records; None if all can.
 
-        An inner draw must be of records, and from as many as the batch has. An inner draw of all records gives the same
-        batch, so that the draw inside it is checked, too.
+        An inner draw must be of records, and from as many as the batch has. A full inner draw gives the same batch, so
+        that the draw inside it is checked, too.
         """
         inner, pointer = self.mechanism, "/mechanism"
         while isinstance(inner, Subsampled):
@@ -189,15 +186,15 @@ class Subsampled:
         return None
 
     def _check_draws_inside(self) -> None:
-        """Require that a draw of a stated number of records is made from the whole data set."""
+        """Reject draws inside this batch that can only be made from the whole data set."""
         if self.sampling != "full":
             reject_enclosed_draws(self.mechanism)
 
     def _check_records_of_one_client(self) -> None:
-        """Require a draw of records for which the number of records of one client has a meaning.
+        """Require a sampling to which a bound on the number of records of one client applies, if there is one.
 
         Raises:
-            InvalidInput: if clients are drawn, a record may be drawn twice, or the number exceeds that of all records.
+            InvalidInput: the level is not `records`, records may be drawn twice, or the bound exceeds their number.
         """
         if self.records_of_one_client is None:
             return
@@ -214,7 +211,7 @@ class Subsampled:
         """Require that a draw before shuffling is of a fixed number of clients, the number of reports.
 
         Raises:
-            InvalidInput: if the sampling has no fixed size, or the size is not the number of clients that are shuffled.
+            InvalidInput: the batch has no fixed size, its size is not the number of reports, or no clients are drawn.
         """
         for part in parts_of(self.mechanism):
             if not isinstance(part, Shuffled) or self.sampling == "full":
@@ -232,7 +229,7 @@ class Subsampled:
         """Require that a batch of clients always has as many clients as a sum that is run on it needs.
 
         Raises:
-            InvalidInput: if the number of clients in a batch is random or too small.
+            InvalidInput: the number of clients in a batch is random or too small.
         """
         needed = most_summed_clients(self.mechanism)
         if self.level == "records" or self.sampling == "full" or needed == 1:
@@ -246,7 +243,7 @@ class Subsampled:
 
     @property
     def inclusion_probability(self) -> float:
-        """Probability that a given record is in the batch at least once."""
+        """Probability that a given record is drawn at least once. A truncated batch may then still leave it out."""
         if self.sampling in ("full", "shuffled-epochs"):
             return 1.0
         if self.rate is not None:
@@ -279,10 +276,10 @@ class Shuffled:
     mechanism: Annotated[Spec, MECHANISM]
 
     def check(self) -> None:
-        """Reject a mechanism that is shuffled itself or is an algorithm of many clients.
+        """Require a mechanism that a single client can run on its own data.
 
         Raises:
-            InvalidInput: the mechanism is not one that a single client can run on its own data.
+            InvalidInput: the mechanism, or one inside it, shuffles, involves many clients or selects the best run.
         """
         for part in parts_of(self.mechanism):
             if isinstance(part, Shuffled | ProjectedSgd | RandomAllocation):
@@ -324,10 +321,10 @@ class RandomAllocation:
     mechanism: Annotated[Spec, BATCH_MECHANISM]
 
     def check(self) -> None:
-        """Require at most as many chosen batches as there are, and a mechanism that takes a batch as it is.
+        """Require that an epoch has enough batches, and a mechanism that takes a batch as it is.
 
         Raises:
-            InvalidInput: too many batches are chosen, or the mechanism draws, shuffles or selects.
+            InvalidInput: `times_chosen` exceeds `steps`, or the mechanism draws, shuffles or selects.
         """
         if self.times_chosen > self.steps:
             message = "more batches are chosen than an epoch has"

@@ -28,33 +28,29 @@ DECLARED = Statement(
 
 
 def adds_noise(spec: Spec) -> bool:
-    """Return whether any mechanism of a spec adds noise that the spec describes.
+    """Return whether any mechanism of a spec releases a value with noise that the spec describes.
 
-    Declared guarantees describe no noise, and choices, categories and threshold answers are no noisy values.
+    A declared guarantee describes no noise. Choices, categories and threshold answers are not noisy values.
 
     Args:
         spec: the description of a run.
-
-    Returns:
-        True if some mechanism of the run adds noise that the spec describes.
     """
     without_noise = (BlackBox, DeclaredBounds, CategoryReport, ScoredChoice, ThresholdAnswers)
     return any(not isinstance(leaf.primitive, without_noise) for leaf in _mechanisms(spec))
 
 
 def restate_for_mechanism(statements: Sequence[Statement], spec: Spec, observer: Observer) -> tuple[Statement, ...]:
-    """Return statements that fit the mechanisms of a spec.
+    """Adapt statements about a noisy mechanism to the mechanisms of a spec.
 
-    If the spec does not say which noise is added, they speak of the mechanism instead of its noise. A statement on
-    declared guarantees is added if the spec has any.
+    If no mechanism of the spec has a known noise, the statements name the mechanism instead of its noise.
 
     Args:
-        statements: statements of a guarantee of noise.
+        statements: statements of a guarantee that noise gives.
         spec: the description of the run.
         observer: the adversary.
 
     Returns:
-        As many statements, with one more if the spec has declared guarantees.
+        The statements in the same order. One more follows if the caller declared the guarantee of a mechanism.
     """
     restated = tuple(statements)
     if not adds_noise(spec):
@@ -64,23 +60,21 @@ def restate_for_mechanism(statements: Sequence[Statement], spec: Spec, observer:
 
 
 def _without_noise(statement: Statement, observer: Observer) -> Statement:
-    """Return a statement with the mechanism in place of its noise.
-
-    A statement that mentions no noise is unchanged.
+    """Replace "this noise is added before …" by "the mechanism is run before …" in a statement.
 
     Args:
-        statement: a statement of a guarantee of noise.
-        observer: the adversary, on whom the words depend.
+        statement: the statement; it is unchanged if it does not contain this phrase.
+        observer: the adversary, on whom the exact phrases depend.
 
     Returns:
-        The statement with the same subject.
+        The statement with the new text.
     """
     text = statement.text.replace(NOISE_ADDED_BEFORE[observer], RUN_BEFORE[observer])
     return Statement(about=statement.about, text=text)
 
 
 def _mechanisms(spec: Spec) -> Iterator[Spec]:
-    """Yield the single mechanisms of a spec, those of selections and of shuffled reports included.
+    """Yield the single mechanisms of a spec, including those inside selections and shuffled reports.
 
     Args:
         spec: the description of a run.

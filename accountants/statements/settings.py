@@ -119,30 +119,28 @@ def state_guarantee(
     draws: Sequence[Draw] = (),
     declared: Collection[Condition] = (),
 ) -> tuple[Statement, ...]:
-    """State the protected unit, the adversary, the trusted parties, and whether batches must stay secret.
-
-    The statements depend only on the relation, the unit, the observer, the draws and the declared conditions.
+    """State the protected unit, its neighbours, the adversary, the trusted parties, and which batches must stay secret.
 
     Args:
-        definition: the trust model, if it is known who adds the noise; None for an account of a spec, the description
-            of a run.
+        definition: the trust model. None if only a spec is given, that is, a description of a run that does not say who
+            adds the noise.
         observer: the adversary.
         unit: the protected unit: a record or a client, or one window of either.
         relation: the neighbouring relation.
-        draws: the random draws of the spec, outermost first.
+        draws: the random draws of batches in the run, outermost first.
         declared: conditions of the guarantee; they say whether a draw may be public.
 
     Returns:
-        One statement for each of these facts.
+        The statements in the order above, at least one of them on the draws. For a window there is one more.
 
     Raises:
-        InvalidInput: the definition trusts the observer.
+        InvalidInput: the trust model has no guarantee against this observer, for example because it trusts it.
     """
     if definition is not None and observer not in POSSIBLE[definition]:
         allowed = ", ".join(POSSIBLE[definition])
         raise InvalidInput.at("/observer", f"a {definition} guarantee cannot be against this observer", allowed=allowed)
 
-    # Batches may be public if a condition of public draws is declared, and none of secret draws.
+    # Bounds that hold for public batches declare a condition of `_PUBLIC_IDS`. One bound with secret batches decides.
     ids = {condition.id for condition in declared}
     may_be_public = bool(_PUBLIC_IDS & ids) and not _SECRET_IDS & ids
     secrets = tuple(text for name, text in SECRETS.items() if name in ids)
@@ -170,15 +168,13 @@ def _statements(
 ) -> tuple[Statement, ...]:
     """Return the statements of a guarantee for a record or a client, without windows of time.
 
-    All results are stored, because there are only a few hundred combinations.
-
     Args:
-        definition: the trust model; None for an account of a spec, the description of a run.
+        definition: the trust model; None if it is not known who adds the noise.
         observer: the adversary.
         unit: the protected unit, a record or a client.
         relation: the neighbouring relation.
         draws: the random draws of batches in the run, outermost first.
-        secrets: statements on other draws that must stay secret.
+        secrets: texts on other random draws that must stay secret.
         public: whether the members of batches may be public.
         shuffled: whether the guarantee relies on a trusted shuffler.
 
@@ -197,7 +193,9 @@ def _statements(
 
 
 def _replaced_gap(relation: Relation, draws: tuple[Draw, ...], public: bool) -> Iterator[Statement]:
-    """State that the bounds of a random allocation under replace-one differ, unless its batches may be public.
+    """State that the two bounds on ε may be far apart for a random allocation under replace-one.
+
+    If the batches may be public, the bound uses no amplification, and nothing is stated.
 
     Args:
         relation: the neighbouring relation.
@@ -213,25 +211,20 @@ def _replaced_gap(relation: Relation, draws: tuple[Draw, ...], public: bool) -> 
 
 
 def _trust(definition: Definition | None, observer: Observer, shuffled: bool) -> Iterator[Statement]:
-    """State the trusted parties, or the condition of a bare spec.
-
-    A bare spec does not say who adds its noise, so a condition on the noise is stated for it.
+    """State the trusted parties, or the condition on the noise if it is not known who adds it.
 
     Args:
-        definition: the trust model; None for an account of a spec, a description of a run that does not say who adds
-            its noise.
+        definition: the trust model; None if it is not known who adds the noise.
         observer: the adversary.
         shuffled: whether the guarantee relies on a trusted shuffler.
 
     Yields:
-        One statement on the trusted parties. For a bare spec a condition, after a statement on the shuffler if there is
-        one.
+        One statement on the trusted parties of the model. Without a model, one on the shuffler if there is one, and
+        then the condition on the noise.
     """
-    # The trust model says who adds the noise.
     if definition is not None:
         yield Statement(about="trusted", text=f"Trusted: {TRUSTED[definition]}.")
         return
-    # Otherwise only a shuffler is known, and the noise is a condition.
     if shuffled:
         yield Statement(about="trusted", text=f"Trusted: {TRUSTED['shuffle']}.")
     yield Statement(about="condition", text=f"Condition: {NOISE_ADDED_BEFORE[observer]}.")
@@ -242,26 +235,23 @@ def _sampling(
 ) -> Iterator[Statement]:
     """State each random draw, and whether its outcome must stay secret.
 
-    A full batch is no random draw.
-
     Args:
         observer: the adversary.
         unit: the protected unit, a record or a client.
-        draws: the random draws of batches in the run, outermost first.
-        secrets: further statements on the facts that must stay secret.
-        public: whether the draws may be public.
+        draws: the draws of batches in the run, outermost first. A full batch is not random.
+        secrets: texts on other random draws that must stay secret.
+        public: whether the members of batches may be public.
 
     Yields:
-        One statement for each random draw and for each further secret. If there are none, the statement that nothing is
-        drawn.
+        One statement for each random draw of batches, and then one for each text of `secrets`. If there are none, one
+        statement that the bound uses no random draw.
     """
     random_draws = [draw for draw in draws if draw.sampling != "full"]
     for draw in random_draws:
-        drawn = SAMPLINGS[draw.sampling].format(unit=draw.level.removesuffix("s"))
-        yield Statement(about="sampling", text=f"Batches: {drawn}. {_secrecy(draw, observer, unit, public)}")
+        sampling = SAMPLINGS[draw.sampling].format(unit=draw.level.removesuffix("s"))
+        yield Statement(about="sampling", text=f"Batches: {sampling}. {_secrecy(draw, observer, unit, public)}")
     for secret in secrets:
         yield Statement(about="sampling", text=secret)
-    # Nothing is random, which is stated too.
     if not (random_draws or secrets):
         yield Statement(about="sampling", text=NO_DRAW)
 
@@ -269,9 +259,9 @@ def _sampling(
 def _secrecy(draw: Draw, observer: Observer, unit: Unit, public: bool) -> str:
     """Return the statement on whether the members of a batch must stay secret.
 
-    They must if the bound uses amplification by sampling. Draws of a level other than the protected unit do not
-    amplify without a shuffler. A draw of records does not protect a whole client, unless the number of its records is
-    bounded. A draw of clients does not lower a record's ε.
+    They must if the bound uses amplification by sampling. A draw amplifies if it draws the protected unit: records for
+    a record, clients for a client. A draw of the other level amplifies only with a shuffler, or if it draws records and
+    the number of records of one client is bounded.
 
     Args:
         draw: the random draw of the batch.
@@ -285,7 +275,6 @@ def _secrecy(draw: Draw, observer: Observer, unit: Unit, public: bool) -> str:
     if draw.sampling == "shuffled-epochs":
         return ORDER_GAP
     amplifies = draw.level == own_level(unit) or draw.shuffled or draw.protects_client
-    # The members matter only if the bound uses amplification, and the adversary does not see them.
     if not amplifies:
         return PUBLIC_MEMBERS
     if draw.level == "clients" and sees_clients_drawn(observer, draw.sampling):

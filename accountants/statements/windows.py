@@ -33,9 +33,9 @@ def describe_window(unit: WindowedUnit) -> str:
 def restate_for_window(
     statements: Sequence[Statement], relation: Relation, unit: WindowedUnit
 ) -> tuple[Statement, ...]:
-    """Return the statements of a guarantee for a record or client as those of one window of it.
+    """Change the statements for a whole record or client into statements for one window of it.
 
-    A window is a period, such as a day, of which the contributions are protected as one unit.
+    A window is a period, such as a day. All contributions within it are protected as one unit.
 
     Args:
         statements: the statements for the whole record or client.
@@ -43,15 +43,13 @@ def restate_for_window(
         unit: the protected unit, one window of a record or a client.
 
     Returns:
-        The statements in the same order, with one more on several windows together.
+        The statements in the same order. One is added: that several windows together are not protected by the same ε.
     """
     return tuple(_restate(statements, relation, unit))
 
 
 def _restate(statements: Sequence[Statement], relation: Relation, unit: WindowedUnit) -> Iterator[Statement]:
-    """Yield the statements of `restate_for_window`, with one more about several windows together.
-
-    A window is a period, such as a day, of which the contributions are protected as one unit.
+    """Yield each statement for a record or client, changed so that it fits one window (a period, such as a day) of it.
 
     Args:
         statements: statements about a record or a client.
@@ -59,10 +57,9 @@ def _restate(statements: Sequence[Statement], relation: Relation, unit: Windowed
         unit: the protected unit, one window of a record or a client.
 
     Yields:
-        Each statement, with words that fit the window.
+        Each statement. After the protected unit, one more says what is not protected.
     """
     for statement in statements:
-        # The protected unit, with one more statement; the neighbours; the draws; and all further ones as they are.
         if statement.about == "protects":
             yield Statement(about="protects", text=f"Protects: {describe_window(unit)}.")
             yield Statement(
@@ -76,7 +73,7 @@ def _restate(statements: Sequence[Statement], relation: Relation, unit: Windowed
             neighbours = RELATIONS[relation].format(of=unit.of, window=unit.window)
             yield Statement(about="neighbours", text=f"Neighbours: {neighbours}.")
         elif statement.about == "sampling":
-            # A draw of another level keeps its noun.
+            # Only the noun of the protected unit is replaced. If records have windows, "clients" stays.
             text = statement.text.replace(f"each {unit.of} ", f"each {unit} ").replace(f" {unit.of}s ", f" {unit}s ")
             yield Statement(about="sampling", text=text)
         else:
@@ -84,18 +81,17 @@ def _restate(statements: Sequence[Statement], relation: Relation, unit: Windowed
 
 
 def window_conditions(unit: WindowedUnit, *, is_drawn: bool) -> tuple[Condition, ...]:
-    """Return the conditions that a caller declares with a windowed unit.
+    """Return the conditions that a caller declares to protect one window (a period) of a record or client.
 
-    Amplification by sampling holds for the unit that is drawn. A draw of whole clients includes all windows of a client
-    together. Neighbours that differ in one window then have other inputs that depend on the same draw, and the theorems
-    do not cover that.
+    A draw of whole clients includes all windows of a client together. Neighbours that differ in one window then share
+    other inputs that depend on the same draw. The theorems of amplification do not cover that case.
 
     Args:
-        unit: the windowed unit.
+        unit: the protected unit, one window of a record or a client.
         is_drawn: whether the run draws records or clients at random.
 
     Returns:
-        A condition on the contributions, and, if the spec draws units at random, one on the draws.
+        A condition on the contributions. If `is_drawn`, also one on the draws.
     """
     contributions = Condition(
         "window-contributions",
@@ -106,5 +102,4 @@ def window_conditions(unit: WindowedUnit, *, is_drawn: bool) -> tuple[Condition,
         f"a batch draws {unit}s as units of their own, and not the {unit.of} with all its {unit.window}s; or a release "
         f"reads one {unit.window} only",
     )
-    # Without random draws the second condition is not needed.
     return (contributions, draws) if is_drawn else (contributions,)

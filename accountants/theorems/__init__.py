@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 
 class TheoremFamily(NamedTuple):
-    """A module that holds a list of theorems as `THEOREMS`.
+    """A module with a list of theorems, `THEOREMS`.
 
-    If some of its theorems are rules, which give the guarantee of a kind of mechanism, it also has the list `RULES`.
+    The module may also have a list `RULES` of those theorems that give the guarantee of a kind of mechanism.
 
     Attributes:
-        name: path of the module within its package, with dots.
+        name: name of the module within its package, with dots.
         rules: whether the module has `RULES`.
-        package: package of the module; this one by default.
+        package: name of the package; by default the package of theorems.
     """
 
     name: str

@@ -20,12 +20,12 @@ def add(
     theorem_list: tuple[Theorem, ...],
     theorem_home: str,
 ) -> None:
-    """Add every route, the most frequent first, because routes are matched in order.
+    """Add the routes of the service, except the route of simulations and of their figures.
 
-    Each group of routes has a module with its own function `add`.
+    Routes are matched in order, so those with the most requests come first.
 
     Args:
-        app: the application.
+        app: the application, which is changed.
         calibrators: calibrators of the service.
         theorem_list: theorems of the service.
         theorem_home: module with the list of theorems, from which workers read them.

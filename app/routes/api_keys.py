@@ -51,10 +51,10 @@ class ApiKey:
         """Return the description of a key of the keyring.
 
         Args:
-            state: a line of the file of keys, with the times of its revocation and of its last use.
+            state: the key's line in the file of keys, and the time of its last use.
 
         Returns:
-            The description, which contains neither the key nor its digest.
+            The description, which contains neither the key nor its digest, except the 12 digits of the digest in `id`.
         """
         line = state.line
         return cls(
@@ -82,7 +82,6 @@ def add(app: FastAPI) -> None:
     Args:
         app: the application, which is changed.
     """
-    # List the keys without their secrets.
     app.add_api_route(
         PATH,
         list_api_keys,
@@ -92,7 +91,6 @@ def add(app: FastAPI) -> None:
         response_description="The keys' names, scopes and dates, without the keys and without their digests",
         tags=TAGS,
     )
-    # Revoke the key with the id in the path.
     app.add_api_route(
         f"{PATH}/{{id}}",
         revoke_api_key,
@@ -149,7 +147,7 @@ def _unknown_key() -> Problem:
 
 
 def _keyring(request: Request) -> Keyring | None:
-    """Return the API keys of the service, for a caller with the scope `admin`.
+    """Check that the caller has the scope `admin`, and return the API keys of the service.
 
     Args:
         request: the HTTP request of the caller.
@@ -165,13 +163,13 @@ def _keyring(request: Request) -> Keyring | None:
 
 
 def _text(moment: datetime | None) -> str | None:
-    """Write a time in the form in which answers have it.
+    """Format a time as RFC 3339 text, such as `2026-01-31T12:00:00Z`.
 
     Args:
-        moment: a time in UTC; None for an absent time.
+        moment: a time with its offset from UTC; None if there is none.
 
     Returns:
-        The time in RFC 3339, to seconds; None for None.
+        The time in the same offset, without fractions of a second; None for None.
     """
     if moment is None:
         return None

@@ -13,9 +13,9 @@ Endpoint = Callable[..., Awaitable[Response]]
 
 
 def unknown_name_route(names: set[str]) -> Endpoint:
-    """Return the endpoint for unmatched requests: 405 for a served algorithm, 404 with near names for unknown ones.
+    """Make the endpoint for the requests that no algorithm's own route takes.
 
-    The route of each algorithm comes first. So a request reaches this endpoint only with another method or name.
+    The name may be known, and the method wrong: this gives status 405. An unknown name gives 404 and similar names.
 
     Args:
         names: names of the served algorithms.

@@ -26,15 +26,14 @@ from epsilond.calibrators.calibration import Calibrator
 
 
 def add(app: FastAPI, calibrators: tuple[Calibrator, ...]) -> None:
-    """Add one typed route for each calibrator, the list of calibrators, and a 404 that lists near names.
+    """Add the routes of calibrations: one for each calibrator, their list, the sweeps, and one for unknown names.
 
-    A typed route has the request class of its algorithm, so that the OpenAPI document describes the fields of each.
+    Each calibrator has its own route, so that the OpenAPI document describes the fields of its request.
 
     Args:
         app: the application, which is changed.
         calibrators: the calibrators to serve; each finds parameters of one algorithm for a target of privacy.
     """
-    # One route for each algorithm.
     for calibrator in calibrators:
         reading = partial(read_calibration, calibrator.home, calibrator.name)
         example = {"summary": calibrator.title, "value": dict(calibrator.example)}
@@ -50,7 +49,6 @@ def add(app: FastAPI, calibrators: tuple[Calibrator, ...]) -> None:
             responses=SIGNED_OR_A_JOB,
             tags=["calibrations"],
         )
-    # The routes of all algorithms together.
     app.add_api_route(
         "/v1/algorithms",
         _list_endpoint(calibrators),
@@ -70,7 +68,7 @@ def add(app: FastAPI, calibrators: tuple[Calibrator, ...]) -> None:
         responses=SIGNED_OR_A_JOB,
         tags=["calibrations"],
     )
-    # Routes are matched in order, so this one gets only the requests that no typed route takes.
+    # Routes are matched in order, so this one gets only the requests that no route above takes.
     app.add_api_route(
         "/v1/calibrations/{name}",
         unknown_name_route({calibrator.name for calibrator in calibrators}),
@@ -81,9 +79,7 @@ def add(app: FastAPI, calibrators: tuple[Calibrator, ...]) -> None:
 
 
 def _sweep_endpoint(calibrators: tuple[Calibrator, ...]) -> Endpoint:
-    """Return the endpoint of the sweeps of all calibrators; its example sweeps ε of the last one that takes ε.
-
-    A sweep is one calibration at each of many values of one field.
+    """Make the endpoint that runs sweeps of any calibrator. A sweep calibrates at each of many values of one field.
 
     Args:
         calibrators: the calibrators to serve, at least one of which takes ε.
@@ -92,7 +88,7 @@ def _sweep_endpoint(calibrators: tuple[Calibrator, ...]) -> Endpoint:
         The endpoint, which takes the name of the algorithm from the path.
     """
     homes = {calibrator.name: calibrator.home for calibrator in calibrators}
-    # The example in the OpenAPI document is a sweep over three values of ε.
+    # The example in the OpenAPI document is a sweep over three values of ε, by the last calibrator that takes ε.
     example_calibrator = next(calibrator for calibrator in reversed(calibrators) if "epsilon" in calibrator.example)
     example_sweep = {"field": "epsilon", "values": [0.5, 1.0, 2.0], "true_figures": True}
     example_body = {**example_calibrator.example, "sweep": example_sweep}
@@ -121,7 +117,7 @@ def _sweep_endpoint(calibrators: tuple[Calibrator, ...]) -> Endpoint:
         reading = partial(read_sweep, homes[algorithm], algorithm)
         return await respond(request, "sweep", algorithm, reading, body, preferences)
 
-    # FastAPI describes the path parameter and the body by these annotations.
+    # The annotations are set here because they depend on `calibrators`; FastAPI builds the OpenAPI document from them.
     algorithm_parameter = Path(
         description="name of the algorithm, as GET /v1/algorithms lists it",
         examples=[example_calibrator.name],
@@ -134,13 +130,13 @@ def _sweep_endpoint(calibrators: tuple[Calibrator, ...]) -> Endpoint:
 
 
 def _answer_type(calibrator: Calibrator) -> type:
-    """Return the answer class with this calibrator's own parameters, for the OpenAPI document.
+    """Make a subclass of `Calibration` in which `parameters` has the calibrator's own type, for the OpenAPI document.
 
     Args:
         calibrator: the calibrator of an algorithm.
 
     Returns:
-        A subclass of `Calibration`, in which `parameters` has the algorithm's own type.
+        A frozen dataclass, such as `DpSgdCalibration` for the algorithm dp-sgd.
     """
     return make_dataclass(
         f"{pascal(calibrator.name)}Calibration",
@@ -153,7 +149,7 @@ def _answer_type(calibrator: Calibrator) -> type:
 
 
 def _list_endpoint(calibrators: tuple[Calibrator, ...]) -> Endpoint:
-    """Make the endpoint that lists the calibrators. The answer is rendered once, and kept.
+    """Make the endpoint that lists the calibrators.
 
     Args:
         calibrators: the calibrators to list.
@@ -161,7 +157,7 @@ def _list_endpoint(calibrators: tuple[Calibrator, ...]) -> Endpoint:
     Returns:
         The endpoint, a function from a request to the response with the list.
     """
-    # The list does not change while the service runs.
+    # The list does not change while the service runs, so it is rendered only once.
     algorithms = tuple(map(Algorithm.of, calibrators))
     document = json_document(render(AlgorithmList(algorithms=algorithms)))
 

@@ -125,13 +125,15 @@ class Sharing:
 
 @dataclass(frozen=True, kw_only=True)
 class SharingPlan:
-    """The degree of sharing α to run with, its bound on the excess risk, and the bounds at other α.
+    """The chosen degree of sharing α, its bound on the excess risk, and the bounds at other α.
+
+    α is the step size of the shared part of the model over N times that of a client's own part, for N clients.
 
     Attributes:
         chosen: the bounds and the step sizes at the chosen α.
         sharing: the bounds as a function of α.
         risk: the smallest proved bound at the chosen α.
-        declared: conditions of the bound, which the caller declares to hold.
+        declared: conditions of the bound, which the library cannot check.
     """
 
     chosen: SharingPoint
@@ -143,23 +145,22 @@ class SharingPlan:
 def start_of_run(problem: PpsgdProblem) -> Start | None:
     """Bound the excess risk of the initial models, before any training.
 
-    The model of every client starts at 0. The loss of client i is smooth, with gradient 0 at its optimum v_i. The mean
-    of ‖v_i‖² over N clients is ‖v̄‖² + S/N, for the mean optimum v̄ and the mean S/N of ‖v_i − v̄‖². The request gives
-    ‖v̄‖ as `optimum_norm` and √(S/N) as `optimum_spread`. The root of the sum is the distance from the initial models
-    to the optima.
+    The model of every client starts at 0, and the gradient of client i is 0 at its optimum v_i. So the root mean square
+    distance of the initial models from the optima is √(‖v̄‖² + S/N), where v̄ is the mean optimum and S/N the mean of
+    ‖v_i − v̄‖². The request gives ‖v̄‖ as `optimum_norm` and √(S/N) as `optimum_spread`.
 
     Args:
         problem: the request, with the smoothness of the losses and the norms of the optima.
 
     Returns:
-        The bound, with the quantities that it is derived from; None if the optima or the smoothness are unknown.
+        The bound with its formula; None if the optima or the smoothness are unknown.
     """
     if problem.optimum_norm is None or problem.smoothness is None:
         return None
     distance = math.hypot(problem.optimum_norm, problem.optimum_spread)
     symbol = "‖v‖"
     if problem.optimum_spread > 0.0:
-        # Rounded up, for the rounding errors of the root of a sum of squares.
+        # Round up by more than the error of `hypot`.
         distance *= 1.0 + ROUNDING
         symbol = "√(‖v̄‖² + S/N)"
     return start_of(
@@ -189,7 +190,6 @@ def plan_of(problem: PpsgdProblem, noise_std: float) -> SharingPlan | None:
     if problem.smoothness is None or problem.optimum_norm is None or problem.clipping_may_bind:
         return None
 
-    # The bound on the excess risk as a function of α.
     landscape = Landscape.of(
         problem.federation,
         rounds=problem.rounds,
@@ -203,7 +203,6 @@ def plan_of(problem: PpsgdProblem, noise_std: float) -> SharingPlan | None:
     best = landscape.best_proved()
     chosen = best if requested is None else landscape.at(personalization_value(requested))
 
-    # The same bounds in the form of the answer.
     point = functools.partial(_point, problem.rate * problem.federation.weight)
     sharing = Sharing(
         optimised=requested is None,
@@ -225,17 +224,16 @@ def plan_of(problem: PpsgdProblem, noise_std: float) -> SharingPlan | None:
 
 
 def _threshold(problem: PpsgdProblem) -> SharingThreshold | None:
-    """Return the number of rounds, and the ε, at which local models become as good as shared ones, by their variance.
+    """Return the rounds from which on, and the ε up to which, sharing nothing has the least variance term of the bound.
 
-    From this number of rounds on, and up to this ε, sharing nothing (α = 0) gives the least variance term of the
-    risk bound. This is Lemma 4.6 of Bietti et al. at the least noise. It is for equal clients that all take part
-    and have one optimum, with gradient parts of equal variance.
+    This is Lemma 4.6 of Bietti et al. at the least noise. It is for equal clients that all take part and have one
+    optimum, and for shared and local parts of the gradient with equal variance.
 
     Args:
         problem: the request, with the clients, the clipping norm and the statistics of gradients.
 
     Returns:
-        The thresholds; None in all other cases.
+        The thresholds; None if the lemma does not apply.
     """
     groups = problem.federation.groups
     group = groups[0]
@@ -245,7 +243,7 @@ def _threshold(problem: PpsgdProblem) -> SharingThreshold | None:
     if not (problem.sampling == "full" and are_equal and have_one_optimum and has_equal_variances):
         return None
 
-    # A message is a sum of gradients, so that the clipping norm bounds one gradient by this share of it.
+    # A message is a sum of gradients. Its clipping norm corresponds to this bound on the norm of one gradient.
     lipschitz = problem.clipping_norm / problem.federation.largest_message
     inputs = inputs_of(
         VarianceTermInputs,
@@ -260,13 +258,11 @@ def _threshold(problem: PpsgdProblem) -> SharingThreshold | None:
 
 
 def _point(drawn_weight: float, bound: PersonalizationBounds) -> SharingPoint:
-    """Return the risk bound at one degree of sharing α in the form of the answer, with its step sizes.
-
-    PPSGD trains a part that all clients share and a part of each client; α is the degree of sharing.
+    """Convert the risk bound at one degree of sharing α to the form of the answer, with its step sizes.
 
     Args:
-        drawn_weight: qW, the expected weight of the clients that take part in a round, for the participation rate q and
-            the total weight W.
+        drawn_weight: expected weight of the clients that take part in a round: the participation rate times the sum of
+            the clients' weights.
         bound: the bound at α.
 
     Returns:
@@ -274,7 +270,6 @@ def _point(drawn_weight: float, bound: PersonalizationBounds) -> SharingPoint:
     """
     return SharingPoint(
         personalization="unbounded" if math.isinf(bound.alpha) else bound.alpha,
-        # rounded up, for the rounding errors of the bounds
         excess_risk=bound.total * (1.0 + ROUNDING),
         optimisation=bound.optimisation,
         statistical=bound.statistical,

@@ -17,14 +17,12 @@ if TYPE_CHECKING:
 
 
 class Accounts:
-    """A cache of the privacy guarantees of runs, all for the relation, unit and observer of one request.
+    """A cache of the privacy guarantees of runs, because a search evaluates some slow ones several times.
 
-    A guarantee is δ as a certified function of ε. The relation says which data sets are neighbours, the unit is
-    protected, and the observer is the attacker. Computing a guarantee is slow, and a search asks for the same one
-    several times.
+    A guarantee is δ as a certified function of ε.
 
     Attributes:
-        problem: the request.
+        problem: the request, with the neighbouring relation, the protected unit and the adversary of all guarantees.
     """
 
     def __init__(self, problem: ProjectedSgdProblem) -> None:
@@ -39,30 +37,27 @@ class Accounts:
     def of(
         self, plan: RunSchedules, effort: Effort = "default", only_at: float | None = None, **changes: object
     ) -> Account:
-        """Return the guarantee of a run for the relation, unit and observer of the request, with the theorems tried.
+        """Return the guarantee of a run in the setting of the request, from the cache if it is there.
 
         Args:
             plan: the batch size and the schedules of step sizes and noise.
-            effort: the work that compositions may take.
+            effort: limit on the work of compositions.
             only_at: the only ε at which the guarantee is needed, which takes less time; None for all ε.
             changes: fields of the run's spec that are replaced.
 
         Returns:
-            The guarantee with its attempts, from the cache if it is there.
+            The guarantee, and the theorems that were tried for it.
         """
         return self._cached_account(plan, effort, only_at, **changes)
 
     def _account(self, plan: RunSchedules, effort: Effort, only_at: float | None, **changes: Any) -> Account:
-        """Compute the privacy guarantee of a run, without a look at stored results.
+        """Compute what `of` returns, without the cache.
 
         Args:
             plan: the batch size and the schedules of the run.
-            effort: the work that compositions may take.
+            effort: limit on the work of compositions.
             only_at: the only ε at which the guarantee is needed; None for all ε.
-            changes: fields of the run's specification that are replaced.
-
-        Returns:
-            The guarantee under the relation, unit and observer of the request, with the theorems that were tried.
+            changes: fields of the run's spec that are replaced.
         """
         problem = self.problem
         spec = replace(problem.spec(plan), **changes)
@@ -76,12 +71,12 @@ class Accounts:
         )
 
     def guarantee_at(self, *, effort: Effort = "default", **numbers: float) -> Guarantee:
-        """Return the guarantee of the request's run at a trial value of the number that is solved for.
+        """Return the guarantee of the request's run at a trial value of the unknown.
 
         Args:
-            effort: the work that compositions may take.
-            numbers: the unknown by name: `noise_std`, `step_size` or `participants`. The names `clients` and
-                `lipschitz` replace the values of the request.
+            effort: limit on the work of compositions.
+            numbers: the trial value by the name of the unknown: `noise_std`, `step_size` or `participants`. The names
+                `clients` and `lipschitz` replace values of the request.
 
         Returns:
             δ of the run as a certified function of ε.
@@ -97,7 +92,7 @@ class Accounts:
             plan: the batch size and the schedules of step sizes and noise.
 
         Returns:
-            The certified figures at the target of the request, for comparison with those that a paper prints.
+            The certified ε at the target's δ and δ at the target's ε, for comparison with those that the paper prints.
         """
         spec = self.problem.spec(plan)
         guarantee = account(spec, relation="replace-one", observer="final-model").guarantee

@@ -47,7 +47,8 @@ def printed_bounds(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator
         plan: the run of the answer, for which the conditions on step sizes are checked.
 
     Yields:
-        The bounds that differ in the radius of the domain's image under a step, then those of the corollaries.
+        Bounds that differ in the assumed radius of the set to which a gradient step maps the domain. Then the bounds of
+        Corollaries 1 and 3.
     """
     yield from _bounds_by_radius(problem, plan)
     yield from _corollaries(problem, plan)
@@ -88,14 +89,12 @@ def _bounds_by_radius(problem: ProjectedSgdProblem, plan: RunSchedules) -> Itera
     Yields:
         Two bounds, or four if the losses are smooth; each is a function of the schedules.
     """
-    # The bound as the paper states it, and one that uses only the Lipschitz constant.
     yield _statement(problem, plan)
     yield _bound_by_losses(problem, "lipschitz", (), smoothness=None, strong_convexity=0.0, convex=True)
     smoothness, curvature = problem.smoothness, problem.strong_convexity
     if smoothness is None:
         return
 
-    # Two bounds for smooth losses.
     convex = _convex_condition(problem)
     smooth = _smooth_condition(problem)
     yield _bound_by_losses(problem, "smooth", (smooth,), smoothness=smoothness, strong_convexity=0.0, convex=False)
@@ -117,8 +116,8 @@ def _smooth_condition(problem: ProjectedSgdProblem) -> ConditionResult:
 def _statement(problem: ProjectedSgdProblem, plan: RunSchedules) -> PrintedBound:
     """Return Theorem 2 of Asoodeh et al. for the last model, or Corollary 3 for the model after a random step.
 
-    Both assume that a gradient step maps the domain, a ball of radius ρ, to a set of diameter 2ρ. That needs smooth
-    convex losses and small steps.
+    Both assume that a gradient step maps the domain, a ball of radius ρ, to a set of diameter at most 2ρ. This is true
+    for smooth convex losses and small steps.
 
     Args:
         problem: the request, with the released model.
@@ -142,15 +141,12 @@ def _statement(problem: ProjectedSgdProblem, plan: RunSchedules) -> PrintedBound
 def _whole_ball_run(problem: ProjectedSgdProblem, plan: RunSchedules) -> ProjectedRun:
     """Return the simplified run for which Theorem 2 or Corollary 3 of Asoodeh et al. computes its bound.
 
-    It assumes that the domain's image under a gradient step has the diameter of the domain. If a random model is
-    released, all steps have the least step size and noise, as in the closed form (12) of the paper.
+    A gradient step is assumed to map the domain to a set of the same diameter. If a random model is released, all steps
+    have the least step size and the least noise, as in the closed form (12) of the paper.
 
     Args:
         problem: the request, with the released model.
         plan: the batch size and the schedules.
-
-    Returns:
-        The run, which differs from the actual one in these assumptions.
     """
     run = run_of(problem, plan)
     if problem.release == "last":
@@ -159,16 +155,13 @@ def _whole_ball_run(problem: ProjectedSgdProblem, plan: RunSchedules) -> Project
 
 
 def _stated_log_delta(problem: ProjectedSgdProblem, plan: RunSchedules) -> float:
-    """Evaluate the δ that Theorem 2 or Corollary 3 of Asoodeh et al. states at the target's ε; return log δ.
+    """Return the natural log of the δ that Theorem 2 or Corollary 3 of Asoodeh et al. states at the target's ε.
 
     For equal steps and the last model the paper uses the real number n/m of steps in place of ⌊n/m⌋.
 
     Args:
         problem: the request, with n clients.
         plan: the batch size m and the schedules.
-
-    Returns:
-        log δ at the target's ε, as a natural logarithm.
     """
     run = _whole_ball_run(problem, plan)
     real_steps = None
@@ -180,15 +173,16 @@ def _stated_log_delta(problem: ProjectedSgdProblem, plan: RunSchedules) -> float
 def _bound_by_losses(
     problem: ProjectedSgdProblem, reading: Reading, conditions: tuple[ConditionResult, ...], **losses: object
 ) -> PrintedBound:
-    """Return a contraction bound on δ in which assumptions on the losses give the radius of a step's image.
+    """Return a contraction bound on δ under given assumptions on the losses.
 
-    A gradient step maps the domain, a ball, to its image. The noisy step contracts the more, the smaller the image is.
+    The assumptions determine the radius of the set to which a gradient step maps the domain. The smaller this set is,
+    the more a noisy step contracts, and the smaller is δ.
 
     Args:
         problem: the request, with the clients, the domain and the released model.
         reading: name of these assumptions in the answer.
         conditions: conditions on the losses under which the radius is valid.
-        losses: smoothness, strong_convexity and convex, as they are assumed.
+        losses: assumed values of `smoothness`, `strong_convexity` and `convex`.
 
     Returns:
         The bound as a function of the schedules.
@@ -203,26 +197,20 @@ def _bound_by_losses(
 
 
 def _run_with_losses(problem: ProjectedSgdProblem, losses: Fields, plan: RunSchedules) -> ProjectedRun:
-    """Return the run of a plan with other assumptions on the losses.
-
-    Args:
-        problem: the request.
-        losses: fields of the run that describe the losses.
-        plan: the batch size and the schedules.
-    """
+    """Return the run of a request with a plan's batch size and schedules, and with other fields about the losses."""
     return replace(run_of(problem, plan), **losses)
 
 
 def _closed_form_run(run: ProjectedRun) -> ProjectedRun:
     """Return the run of closed form (12) of Asoodeh et al., with the least step size and noise in every step.
 
-    Each step is assumed to map the domain, a ball, into itself. The form is for the model after a random step.
+    Each step is assumed to map the domain into itself. The form is for the model after a random step.
 
     Args:
         run: the run with its schedules.
 
     Returns:
-        A copy with constant schedules, in which each step maps the domain into itself.
+        A copy of the run with constant schedules and this assumption.
     """
     return replace(
         run,
@@ -235,16 +223,16 @@ def _closed_form_run(run: ProjectedRun) -> ProjectedRun:
 def _corollaries(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[PrintedBound]:
     """Yield the bounds of Corollaries 1 and 3 of Asoodeh et al.
 
-    They are for smooth λ-strongly convex losses, the step size 1/(λt) in step t, and equal noise in all steps. For a
-    random model the bound is Corollary 3 with the noise of the paper's experiments. For the last model there are two
-    interpretations ("readings") of Corollary 1. Nothing is yielded for other losses or schedules.
+    They are for smooth λ-strongly convex losses, the step size 1/(λt) in step t, and equal noise in all steps. If the
+    model after a random step is released, the bound is Corollary 3 with the noise of the paper's experiments. If the
+    last model is released, there are two interpretations ("readings") of Corollary 1.
 
     Args:
         problem: the request, with the constants of the losses and the released model.
         plan: the run of the answer, with its schedules.
 
     Yields:
-        At most two bounds as functions of the schedules.
+        At most two bounds as functions of the schedules; none for other losses or schedules.
     """
     has_equal_noise = plan.noise_schedule.constant is not None
     has_such_losses = problem.smoothness is not None and problem.convex

@@ -27,7 +27,7 @@ MOST_NODES = 128
 MOST_LISTED = 256
 """Limit on the values of m that are tried for changing schedules."""
 MOST_STEPS_TRIED = 20_000
-"""Limit on the steps of a run that is tried for changing schedules."""
+"""Number of steps of a run beyond twice which no batch size is tried for changing schedules."""
 MARGIN = 1e-8
 """Margin in log δ by which a bound for a range of m decides it, for rounding."""
 
@@ -59,8 +59,8 @@ class BatchRanges:
 def feasible_batches(problem: ProjectedSgdProblem, accounts: Accounts) -> BatchRanges:
     """Find the ranges of batch sizes that meet the target, and certify the smallest size.
 
-    For constant schedules, ranges of batch sizes are decided as a whole or halved. For changing schedules, batch sizes
-    are tried one by one. Both are limited by a fixed budget, so that some batch sizes may remain undecided.
+    For constant schedules, a range of batch sizes is decided as a whole or else halved. For changing schedules, batch
+    sizes are tried one by one. The number of trials is limited, so that some batch sizes may remain undecided.
 
     Args:
         problem: the request, with the clients, the schedules and the privacy target.
@@ -78,7 +78,7 @@ def feasible_batches(problem: ProjectedSgdProblem, accounts: Accounts) -> BatchR
     if not ranges:
         raise _no_batch_suffices(search.best, problem.target.log10_delta)
 
-    # With constant schedules, ranges are decided in ascending order, so that none below the first one is left open.
+    # With constant schedules, ranges are decided in ascending order, so that none below the first one is undecided.
     least = ranges[0].least
     slack = 0.0 if is_constant or exhaustive else None
     certified = Certified(least, accounts.guarantee_at(participants=least), slack)
@@ -86,20 +86,20 @@ def feasible_batches(problem: ProjectedSgdProblem, accounts: Accounts) -> BatchR
 
 
 def _no_batch_suffices(best: float, target: float) -> Infeasible:
-    """Return the error for a run that misses its privacy target at every batch size that was tried.
+    """Build the error for a run that misses its privacy target at every batch size that was tried.
 
     Args:
         best: the least log10 δ of all batch sizes that were tried, at most 0.
         target: log10 δ of the target.
 
     Returns:
-        The error, with both sides of the failed condition. A larger δ that one batch size meets is named, unless it is
-        1.
+        The error, with `best` and `target` as the sides of the failed condition. If the least δ is below 1, the error
+        names it as a target that can be met.
     """
     condition = ConditionResult("target", "log10 δ is at most the target", Verdict.NO, best, target)
     nearest = {}
     if best < 0.0:
-        # The next larger double, for rounding.
+        # Converted back to a natural logarithm, `best` itself could be rounded below the least log δ.
         nearest = {"log10_delta": math.nextafter(best, 0.0)}
     return Infeasible("no number of participants that was tried meets the target", condition, nearest)
 
@@ -126,9 +126,7 @@ class _BatchSearch:
         return log_delta <= self.problem.target.log_delta
 
     def bisect(self) -> tuple[tuple[Feasible, ...], bool]:
-        """Decide for whole ranges of batch sizes whether they meet the target; halve ranges that cannot be decided.
-
-        A range is first decided as a whole, by bounds on δ for all of its batch sizes.
+        """Decide ranges of batch sizes as a whole, by bounds on δ for all sizes in them; halve undecided ranges.
 
         Returns:
             The ranges that meet the target, in ascending order, and whether all ranges were decided within `MOST_NODES`
@@ -155,10 +153,13 @@ class _BatchSearch:
     def _decide(self, low: int, high: int) -> bool | None:
         """Decide for a whole range of batch sizes m whether all of them or none meet the target.
 
-        The bound on δ at m is (m/n) Σ_v g_v, for n clients and the T = ⌊n/m⌋ steps v of a pass. The summand g_v is the
-        δ of a record that is used in step v. It rises with two ratios to the noise σ. One is the sensitivity of a step,
-        2L/(√m σ), for the Lipschitz constant L. The other is the width of the domain, 2ρ√m/(ησ), for the radius ρ of
-        the domain and the step size η.
+        For n clients and the T = ⌊n/m⌋ steps v of a pass, the bound on δ at m is
+
+            (m/n) Σ_v g_v,
+
+        where g_v is the δ of a record that is used in step v. It rises with the sensitivity of a step over its noise,
+        2L/(√m σ), and with the width of the domain over the noise of a step, 2ρ√m/(ησ). L is the Lipschitz constant, σ
+        the noise of a client, ρ the radius of the domain and η the step size.
 
         The largest values of these ratios, of T and of m/n within the range give an upper bound on every δ. The least
         values give a lower bound.
@@ -171,12 +172,12 @@ class _BatchSearch:
             True if every m meets the target, False if no m does, and None if the bounds do not decide.
         """
         target_log_delta = self.problem.target.log_delta
-        # The combined run of `_bound_over_range` has this many clients, of which an account has a limit.
+        # The run of `_bound_over_range` has this many clients. Specs limit their number.
         clients_of_bound = high * (self.problem.clients // low)
         if clients_of_bound > LARGEST_COUNT:
             return None
 
-        # Both limits first: they cost the same, and often show at once that the range is mixed.
+        # These two trials often show at once that the range cannot be decided as a whole.
         meets_at_low = self.meets(low)
         meets_at_high = self.meets(high)
         if meets_at_low != meets_at_high:
@@ -211,21 +212,21 @@ class _BatchSearch:
             lipschitz=self.problem.lipschitz * math.sqrt(batch / step_batch),
         )
         bounds = guarantee.curve.bound_log_delta(self.problem.target.epsilon)
-        # The guarantee has the factor 1/steps in δ, where the range needs batch/clients.
+        # The δ of this run has the factor 1/steps, but the bound for the range has the factor batch/clients.
         log_weight = math.log(clients_of_bound / clients)
         return Interval(bounds.lower + log_weight, bounds.upper + log_weight)
 
     def scan(self) -> tuple[tuple[Feasible, ...], bool]:
         """Try batch sizes one by one: all of them if they are few, and otherwise a logarithmic grid.
 
-        Between the last grid value that misses the target and the first that meets it, a smaller batch size is searched
-        by bisection.
+        Between the first grid value that meets the target and the one before it, a smaller batch size that meets the
+        target is searched by bisection.
 
         Returns:
             The batch sizes that meet the target, as ranges in ascending order; and whether every batch size was tried.
         """
         clients = self.problem.clients
-        # Smaller batches would need too many steps in one pass over the clients.
+        # Much smaller batches would need too many steps in one pass over the clients.
         least = max(1, clients // MOST_STEPS_TRIED)
         are_few = clients - least + 1 <= MOST_LISTED
         candidates = range(least, clients + 1) if are_few else _batch_grid(least, clients)
@@ -244,7 +245,7 @@ class _BatchSearch:
         return tuple(ranges), are_few and least == 1
 
     def _refine(self, failing: int, passing: int) -> int:
-        """Bisect to a batch size that meets the target, while the next smaller one misses it.
+        """Bisect to a batch size that meets the target, of which the next smaller one misses it or was not tried.
 
         Args:
             failing: a batch size that misses the target, or that is too small to be tried.

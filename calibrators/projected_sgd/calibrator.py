@@ -133,13 +133,11 @@ class ProjectedSgdCalibrator(
     def find(self, problem: ProjectedSgdProblem) -> ProjectedSgdSolution:
         """Solve for the noise, the step size or the batch size, and certify the run with it.
 
-        The guarantee is against an observer of only the released model.
-
         Args:
-            problem: the request, which names the unknown.
+            problem: the request, which names the unknown number in `solve_for`.
 
         Returns:
-            The certified run, with the solved number in its place.
+            The certified run with this number.
 
         Raises:
             ConditionViolated: no theorem covers this relation or observer.
@@ -195,8 +193,8 @@ class ProjectedSgdCalibrator(
             outcome: the certified solution, with its schedules and batch sizes.
 
         Returns:
-            Noise per message and in the mean of a batch, step sizes and rounds. The two fields on batch sizes are None
-            unless the batch size was solved for.
+            Noise per message and in the mean of a batch, step sizes, batch size and rounds. The two fields on other
+            batch sizes are None unless the batch size was solved for.
         """
         solution = outcome.solution
         plan = solution.plan

@@ -101,7 +101,11 @@ class AggregatesAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class UpperBound:
-    """A bound on the excess risk from above, or its order."""
+    """An upper bound on the risk of a run, or its order of growth if the theorem hides a constant.
+
+    `theorem` is the id of the theorem, and `reading` says how its printed statement is interpreted. `terms` are the
+    named terms of the bound, and `conditions` the checked conditions of the theorem.
+    """
 
     theorem: str
     reading: Literal["informal", "complete", "statement", "corrected"]
@@ -129,7 +133,8 @@ class UpperBound:
 class LowerBound:
     """A lower bound on the excess risk of every algorithm with the same trust model, as an order of growth.
 
-    `scale` is the order, up to a hidden constant factor. `terms` are its statistical and privacy parts.
+    `scale` is the order, up to a hidden constant factor. `terms` are its statistical and privacy terms. `problem` says
+    whether the excess is of the population or of the empirical loss.
     """
 
     theorem: str

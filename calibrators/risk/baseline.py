@@ -24,30 +24,27 @@ VACUOUS_PRESCRIBED_RISK = "vacuous-prescribed-risk"
 
 @dataclass(frozen=True, kw_only=True)
 class Start:
-    """The bound on the risk of the initial model, before a run, and the objective of the risk.
+    """An upper bound on the risk of the initial model, before a run. Bounds on trained models are compared with it.
 
     Attributes:
-        objective: the loss that the risk is about: population, empirical or personalized.
-        baseline: the bound, with its formula.
+        objective: the loss of which the risk is the excess: population, empirical or personalized.
+        baseline: the bound in units of this loss, with its formula.
     """
 
     objective: Objective
     baseline: Baseline
 
-    def vacuous(self, bound: float) -> bool:
-        """Return whether an upper bound is vacuous: no better than the bound on the risk before training."""
+    def is_vacuous(self, bound: float) -> bool:
+        """Return whether an upper bound on the risk of a trained model is no better than this bound."""
         return self.baseline.covers(bound)
 
-    def warning(self, code: str, name: str, bound: float) -> Caution:
-        """Return a warning that a bound is vacuous: no better than the bound on the risk before training.
+    def vacuous_warning(self, code: str, name: str, bound: float) -> Caution:
+        """Return the warning that a bound on the risk of a trained model is no better than this bound.
 
         Args:
             code: code of the warning, which programs can compare.
             name: name of the bound in the message, such as "the bound on the excess risk".
-            bound: value of the bound, in units of the loss.
-
-        Returns:
-            The warning. The caller checks that the bound is vacuous.
+            bound: value of the bound, for which `is_vacuous` is true, in units of the loss.
         """
         message = f"{name} is {bound:.6g}, {no_better(self.baseline)}: it does not show that training helps"
         return Caution(code=code, message=message)
@@ -71,8 +68,12 @@ def start_of(
 ) -> Start:
     """Return the least known upper bound on the excess risk of the initial model, before any training.
 
-    There are up to three bounds from the constants of the objective: L·D for a Lipschitz one, a smaller one if it is
-    also strongly convex, and G*·D + β·D²/2 for a smooth one. Here D is the distance to a minimiser.
+    With the distance D to a minimiser, the bounds are
+
+        L·D for a Lipschitz objective; L·D − μ·D²/2, but at most L²/(2μ), if it is also strongly convex,
+        G*·D + β·D²/2 for a smooth objective.
+
+    At least one of them must be known.
 
     Args:
         objective: the objective of the risk: population, empirical or personalized.
@@ -95,8 +96,7 @@ def start_of(
         minimiser_gradient_norm=minimiser_gradient_norm,
     )
 
-    # The formula of each bound. A strongly convex loss falls by at most L²/(2μ), which the formula with D gives at
-    # D = L/μ.
+    # L·D − μ·D²/2 is largest at D = L/μ. For larger distances its value L²/(2μ) there is the bound.
     symbol = distance_symbol
     is_far = lipschitz is not None and strong_convexity > 0.0 and distance * strong_convexity >= lipschitz
     formulas = {
@@ -105,10 +105,8 @@ def start_of(
         "by_smoothness": f"β·{symbol}²/2" if minimiser_gradient_norm == 0.0 else f"G*·{symbol} + β·{symbol}²/2",
     }
 
-    # The least of the bounds, and of the stated excess risk.
     least = min(bounds, key=bounds.__getitem__)
-    value = bounds[least]
-    formula = formulas[least]
+    value, formula = bounds[least], formulas[least]
     if gap is not None and gap < value:
         value = gap
         formula = "the initial_gap given"
@@ -123,16 +121,17 @@ def mark_vacuous_risk(risk: Risk | None, start: Start | None) -> Risk | None:
         start: the bound on the risk before training; None if there is none.
 
     Returns:
-        The risk with the marks, the objective and the bound on the initial risk. It is unchanged if either is None.
+        A copy of `risk` with the marks, the objective and the bound on the initial risk. `risk` itself if either
+        argument is None.
     """
     if risk is None or start is None:
         return risk
     upper = risk.upper
     prescribed = risk.as_prescribed
     if upper is not None and upper.constant == "explicit":
-        upper = replace(upper, vacuous=start.vacuous(upper.value))
+        upper = replace(upper, vacuous=start.is_vacuous(upper.value))
     if prescribed is not None:
-        prescribed = replace(prescribed, vacuous=start.vacuous(prescribed.certified_noise))
+        prescribed = replace(prescribed, vacuous=start.is_vacuous(prescribed.certified_noise))
     return replace(risk, objective=start.objective, baseline=start.baseline, upper=upper, as_prescribed=prescribed)
 
 
@@ -144,15 +143,15 @@ def mark_vacuous_runs(frontier: tuple[FrontierRun, ...] | None, start: Start | N
         start: the bound on the risk before training; None if there is none.
 
     Returns:
-        The runs with the marks. The frontier is unchanged if either is None.
+        Copies of the runs with the marks. `frontier` itself if either argument is None.
     """
     if start is None or frontier is None:
         return frontier
-    return tuple(replace(run, vacuous=start.vacuous(run.risk)) for run in frontier)
+    return tuple(replace(run, vacuous=start.is_vacuous(run.risk)) for run in frontier)
 
 
 def risk_cautions(risk: Risk | None, start: Start | None) -> Iterator[Caution]:
-    """Yield a warning for each bound that `mark_vacuous_risk` has marked as no better than the start.
+    """Yield a warning for each bound that `mark_vacuous_risk` has marked as no better than before training.
 
     Args:
         risk: the marked bounds; None if no theorem bounds the risk.
@@ -165,24 +164,23 @@ def risk_cautions(risk: Risk | None, start: Start | None) -> Iterator[Caution]:
         return
     upper = risk.upper
     if upper is not None and upper.vacuous:
-        yield start.warning(VACUOUS_RISK, "the bound on the excess risk", upper.value)
+        yield start.vacuous_warning(VACUOUS_RISK, "the bound on the excess risk", upper.value)
     prescribed = risk.as_prescribed
     if prescribed is not None and prescribed.vacuous:
         name = f"the bound at the run that {prescribed.theorem} ({prescribed.reading}) prescribes"
-        yield start.warning(VACUOUS_PRESCRIBED_RISK, name, prescribed.certified_noise)
+        yield start.vacuous_warning(VACUOUS_PRESCRIBED_RISK, name, prescribed.certified_noise)
 
 
 def mark_vacuous_readings(readings: Iterable[PrintedReading], start: Start | None) -> tuple[PrintedReading, ...]:
-    """Mark the theorems of papers that claim a risk no better than the bound on the risk of the initial model.
-
-    Those without a claimed risk are unchanged, and so are all if `start` is None.
+    """Mark the theorems of papers whose claimed risk is no better than the bound on the risk of the initial model.
 
     Args:
-        readings: interpretations of the printed theorems.
-        start: bound on the risk of the initial model, if known.
+        readings: the readings, that is, interpretations of the printed theorems.
+        start: the bound on the risk before training; None if there is none.
 
     Returns:
-        The readings with the marks, in their order.
+        The readings in their order, with the marks. A reading that claims no risk is unchanged, and so are all if
+        `start` is None.
     """
     if start is None:
         return tuple(readings)
@@ -205,15 +203,14 @@ def mark_vacuous_bounds(answer: RiskBoundsAnswer, start: Start) -> RiskBoundsAns
     upper: list[UpperBound] = []
     warnings = list(answer.warnings)
     for bound in answer.upper:
-        # An order of growth is no number that could be compared.
         if bound.value is None:
             upper.append(bound)
             continue
-        is_vacuous = start.vacuous(bound.value)
+        is_vacuous = start.is_vacuous(bound.value)
         upper.append(replace(bound, vacuous=is_vacuous))
         if is_vacuous:
             name_of_bound = f"the bound of {bound.theorem} ({bound.reading})"
-            warnings.append(start.warning(VACUOUS_RISK, name_of_bound, bound.value))
+            warnings.append(start.vacuous_warning(VACUOUS_RISK, name_of_bound, bound.value))
     return replace(
         answer,
         objective=start.objective,
@@ -224,20 +221,18 @@ def mark_vacuous_bounds(answer: RiskBoundsAnswer, start: Start) -> RiskBoundsAns
 
 
 def _mark_vacuous_claim(reading: PrintedReading, start: Start) -> PrintedReading:
-    """Mark a paper's claimed risk as vacuous if it is no smaller than the bound on the risk before training.
-
-    The objective and that bound are added to the claim. A statement that claims no risk is unchanged.
+    """Mark whether the risk that a paper claims is no smaller than the bound on the risk before training.
 
     Args:
         reading: the evaluated statement of the paper.
         start: the bound on the risk before training.
 
     Returns:
-        A copy of the statement with the mark, or the statement itself if it claims no risk.
+        A copy of the statement with the mark, the objective and that bound; `reading` itself if it claims no risk.
     """
     claims = reading.claims
     if claims.excess_risk is None:
         return reading
-    vacuous = start.vacuous(claims.excess_risk)
-    measured_claims = replace(claims, objective=start.objective, baseline=start.baseline, vacuous=vacuous)
-    return replace(reading, claims=measured_claims)
+    is_vacuous = start.is_vacuous(claims.excess_risk)
+    marked_claims = replace(claims, objective=start.objective, baseline=start.baseline, vacuous=is_vacuous)
+    return replace(reading, claims=marked_claims)

@@ -20,8 +20,8 @@ class RiskBounder:
     """The risk bounds of one algorithm, as the service, the library and the command line offer them.
 
     Attributes:
-        calibrator: the calibrator of the algorithm.
-        part: the computation of its risk bounds.
+        calibrator: the calibrator of the algorithm, which finds the noise of a request without noise.
+        part: the computation of the algorithm's risk bounds.
     """
 
     calibrator: Calibrator
@@ -59,7 +59,7 @@ class RiskBounder:
         return {name: value for name, value in fields.items() if name not in self.part.left_out}
 
     def __reduce__(self) -> tuple[Callable[[Calibrator], RiskBounder], tuple[Calibrator]]:
-        """Pickle as a call of `bounder_of` with the calibrator."""
+        """Pickle as a call of `bounder_of` with the calibrator, because the functions of `part` cannot be pickled."""
         return bounder_of, (self.calibrator,)
 
     def cost(self, problem: Any) -> CostClass:
@@ -76,15 +76,15 @@ class RiskBounder:
             The bounds with their conditions and warnings.
 
         Raises:
-            InvalidInput: the budgets leave no run, or the figures leave the range of doubles.
-            ConditionViolated: no theorem covers this run under this relation, and no noise was given.
-            Infeasible: no noise that is offered meets the target.
+            InvalidInput: no run fits into the limits of the request, or numbers leave the range of doubles.
+            ConditionViolated: no noise was given, and no theorem covers this run under this neighbouring relation.
+            Infeasible: no noise was given, and none of the allowed noise meets the target.
         """
         return self.part.solve(problem, self.calibrator)
 
 
 def bounder_of(calibrator: Calibrator) -> RiskBounder:
-    """Return the risk bounds of a calibrator that has them."""
+    """Return the risk bounds of a calibrator whose `risk_bounds` is not None."""
     assert calibrator.risk_bounds is not None
     return RiskBounder(calibrator, calibrator.risk_bounds)
 

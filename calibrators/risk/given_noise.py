@@ -31,14 +31,14 @@ Asked = TypeVar("Asked", default=Any)
 
 
 def noise_quantity(description: str, absent: str = "the smallest certified noise") -> Quantity:
-    """Return the quantity of a run's noise for a field of a request; 0 is a run without noise.
+    """Describe the field of a request with the standard deviation σ of a run's noise; 0 is a run without noise.
 
     Args:
-        description: words for the quantity that has the noise, such as "on the sum of a batch".
+        description: words for what the noise is added to, such as "on the sum of a batch".
         absent: words for the noise of a request without this field.
 
     Returns:
-        The quantity, with its symbol, its range and its description.
+        The symbol, range and description of the field.
     """
     text = f"standard deviation per coordinate of the noise {description}. Absent: {absent}"
     return in_squares_or_zero("σ", text, "")
@@ -65,12 +65,12 @@ class NoisyRun:
 
 @dataclass(frozen=True, kw_only=True)
 class GivenNoiseRiskPart(RiskPart[Asked], Generic[Asked]):
-    """The computation of risk bounds for an algorithm with requests that describe one run.
+    """The computation of risk bounds for an algorithm whose requests describe one run.
 
     Attributes:
-        given_run: request ↦ its run; None if its noise is to be calibrated.
-        certified_run: (request, parameters of its calibration) ↦ the certified run.
-        bounds: (request, run) ↦ the bounds.
+        given_run: function that returns the run of a request; None if its noise is to be calibrated.
+        certified_run: function that returns the run of a request with the parameters of its calibration.
+        bounds: function that returns the bounds for a request and its run.
     """
 
     given_run: Callable[[Asked], NoisyRun | None]
@@ -80,22 +80,20 @@ class GivenNoiseRiskPart(RiskPart[Asked], Generic[Asked]):
     def solve(self, problem: Asked, calibrator: NoiseCalibrator) -> RiskBoundsAnswer:
         """Return the bounds on the risk of the run that the request describes.
 
-        If the request gives no noise, it is calibrated to the target first. Doubles that overflow raise an error,
-        because an infinite figure would not be a bound.
+        If the request gives no noise, the calibrator first finds the smallest noise that meets the target.
 
         Args:
             problem: the request: the run, its losses and, if given, its noise.
             calibrator: the calibrator of the algorithm.
 
         Returns:
-            Upper and lower bounds with their ratios, conditions and cautions.
+            Upper and lower bounds with their ratios, conditions and warnings.
 
         Raises:
-            InvalidInput: the figures leave the range of doubles.
-            ConditionViolated: no noise was given, and no theorem covers this run under this relation.
-            Infeasible: no noise was given, and none that is offered meets the target.
+            InvalidInput: numbers leave the range of doubles in the units of the request.
+            ConditionViolated: no noise was given, and no theorem covers this run under this neighbouring relation.
+            Infeasible: no noise was given, and none of the allowed noise meets the target.
         """
-        # The bounds at the given or certified noise; an overflow is an error of the request's units.
         run = self._run_of(problem, calibrator)
         try:
             with np.errstate(over="raise", divide="raise", invalid="raise"):
@@ -103,7 +101,6 @@ class GivenNoiseRiskPart(RiskPart[Asked], Generic[Asked]):
         except ArithmeticError:
             raise InvalidInput.at("", "the figures leave the range of doubles; choose other units") from None
 
-        # Orders of growth with hidden constants get a general warning.
         has_hidden_constants = bounds.lower or any(bound.constant == "hidden" for bound in bounds.upper)
         warnings = bounds.cautions
         if has_hidden_constants:
@@ -157,26 +154,21 @@ class CertifiedParameters(Protocol):
 
 
 def run_at_certified_noise(problem: Any, parameters: CertifiedParameters) -> NoisyRun:
-    """Return the run of a request at its certified noise.
-
-    Args:
-        problem: the request, with its number of rounds.
-        parameters: the certified noise.
-    """
+    """Build the run with the rounds of a request and the noise that a calibration has certified for it."""
     return NoisyRun(noise_std=parameters.noise_std, rounds=problem.rounds)
 
 
 def _calibrate(problem: Any, calibrator: NoiseCalibrator) -> Any:
-    """Return the parameters of the smallest certified noise of a request.
+    """Calibrate the noise of a request, and return the parameters of the calibration.
 
-    The theorems as papers print them ("readings") are not evaluated, because the noise does not depend on them.
+    Theorems as papers print them ("readings") are not evaluated, because the certified noise does not depend on them.
 
     Args:
-        problem: the request, a data class.
+        problem: the request, a dataclass.
         calibrator: the calibrator of the algorithm.
 
     Returns:
-        The parameters of the answer; their class depends on the algorithm.
+        The parameters, with the smallest certified noise. Their class depends on the algorithm.
     """
     has_readings = any(field.name == "readings" for field in fields(problem))
     changes: Fields = {"readings": ()} if has_readings else {}
@@ -191,22 +183,20 @@ def explicit_upper(
     reading: Literal["statement", "corrected"] = "statement",
     conditions: Iterable[ConditionResult] = (),
 ) -> UpperBound:
-    """Make an upper bound with explicit constants, in the form of the answer.
-
-    An upper bound with explicit constants is a number. It does not hold if one of its conditions fails.
+    """Build an upper bound whose constants are explicit, so that it has a value.
 
     Args:
         theorem: the theorem of the bound.
-        terms: its named parts, in units of the risk; infinite ones are left out.
-        value: the bound; if absent, the sum of its terms.
+        terms: the named terms of the bound, in units of the risk.
+        value: the bound; None for the sum of its terms.
         reading: "corrected" if an erratum changes the printed formula.
-        conditions: the conditions that were checked, with both sides. The bound is infinite if one of them fails.
+        conditions: the conditions that were checked, with the values of both sides.
 
     Returns:
-        The bound with its terms and conditions.
+        The bound with its conditions and its finite terms. Its value is infinite if a condition fails.
 
     Raises:
-        OverflowError: the bound is not a number, because its parts overflow.
+        OverflowError: the value is NaN, because terms overflow.
     """
     checked = tuple(conditions)
     total = math.fsum(terms.values()) if value is None else value
@@ -232,14 +222,14 @@ def hidden_upper(
     reading: Literal["statement", "corrected"] = "statement",
     conditions: Iterable[ConditionResult] = (),
 ) -> UpperBound:
-    """Make an upper bound with a hidden constant, of which only the order of growth is known.
+    """Build an upper bound with a hidden constant, of which only the order of growth is known.
 
     Args:
-        theorem: the theorem of the order.
-        scale: the order, in units of the risk up to a constant factor.
-        terms: its named parts, in the same units.
+        theorem: the theorem of the bound.
+        scale: the order of growth, in units of the risk up to a constant factor.
+        terms: the named terms of the order, in the same units.
         reading: "corrected" if an erratum changes the printed formula.
-        conditions: the conditions that were checked, with both sides.
+        conditions: the conditions that were checked, with the values of both sides.
 
     Returns:
         The bound, with the order in `scale` and without a value.

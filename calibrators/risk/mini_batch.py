@@ -32,9 +32,10 @@ class MiniBatchRiskPart(RiskPart[MiniBatchAsked], Generic[MiniBatchAsked, Found]
 
     Attributes:
         lower_theorems: ids of the theorems of the lower bounds.
-        bounds: (request, run, noise_std) ↦ the upper bounds.
-        trust: kind of trust of the lower bound, unless the request names one.
-        noise_std: (request, run, a calibration's parameters) ↦ its noise.
+        bounds: function that returns the upper bounds for a request, its run and the standard deviation of its noise.
+        trust: trust model of the lower bound, unless the request names one.
+        noise_std: function that returns the standard deviation of the noise for a request, its run and the parameters
+            of its calibration.
     """
 
     lower_theorems: tuple[str, ...] = tuple(bound.id for bound in BOUNDS)
@@ -45,8 +46,7 @@ class MiniBatchRiskPart(RiskPart[MiniBatchAsked], Generic[MiniBatchAsked, Found]
     def solve(self, problem: MiniBatchAsked, calibrator: NoiseCalibrator) -> RiskBoundsAnswer:
         """Return the upper and lower bounds on the excess risk of a run, with their ratios.
 
-        The run and its noise are those of the request if it gives a noise. Otherwise they are calibrated, with the
-        smallest certified noise.
+        A request with noise also states the run. Otherwise the calibrator chooses the run and the smallest noise.
 
         Args:
             problem: the request: the run, its losses and clients and, if given, its noise.
@@ -56,11 +56,10 @@ class MiniBatchRiskPart(RiskPart[MiniBatchAsked], Generic[MiniBatchAsked, Found]
             The bounds with reference rates, conditions and warnings.
 
         Raises:
-            InvalidInput: the budgets leave no run.
-            ConditionViolated: no theorem covers this run under this relation, and no noise was given.
-            Infeasible: no noise that is offered meets the target.
+            InvalidInput: no run fits into the limits of the request.
+            ConditionViolated: no noise was given, and no theorem covers this run under this neighbouring relation.
+            Infeasible: no noise was given, and none of the allowed noise meets the target.
         """
-        # The upper bounds at the run's noise, and the lower bound for the same kind of trust.
         run, noise_std = self._run_and_noise(problem, calibrator)
         bounds = self.bounds(problem, run, noise_std)
         assert bounds.setting is not None  # mini-batch algorithms are in the setting of the lower bounds
@@ -90,11 +89,10 @@ class MiniBatchRiskPart(RiskPart[MiniBatchAsked], Generic[MiniBatchAsked, Found]
         return mark_vacuous_bounds(answer, bounds.start)
 
     def _run_and_noise(self, problem: Any, calibrator: NoiseCalibrator) -> tuple[Run, float]:
-        """Return the run and its noise: as given, or calibrated if the request gives no noise.
+        """Return the run and its noise: those of the request, or calibrated ones if the request gives no noise.
 
         Args:
-            problem: the request. Printed theorems ("readings") are not evaluated for it, because the noise does not
-                depend on them.
+            problem: the request.
             calibrator: the calibrator of the algorithm.
 
         Returns:
@@ -105,6 +103,7 @@ class MiniBatchRiskPart(RiskPart[MiniBatchAsked], Generic[MiniBatchAsked, Found]
             assert problem.rounds is not None
             return Run(batch_size=problem.batch_size, rounds=problem.rounds), problem.noise_std
 
+        # Theorems as papers print them ("readings") do not affect the noise, and would only take time.
         without_readings: Fields = {"readings": ()}
         parameters = calibrator.solve(replace(problem, **without_readings)).parameters
         run = Run(batch_size=parameters.batch_size, rounds=parameters.rounds)

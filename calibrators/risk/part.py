@@ -37,7 +37,7 @@ class NoiseCalibrator(Protocol):
 
 
 def _noise_is_given(problem: Any) -> bool:
-    """Decide whether a request gives the noise of its run, so that nothing is calibrated."""
+    """Return whether a request gives the noise of its run, so that nothing is calibrated."""
     return problem.noise_std is not None
 
 
@@ -50,8 +50,8 @@ class Bounds:
         start: the bound on the risk before the run.
         setting: the quantities that the lower bounds of Lowy and Razaviyayn depend on; None if these do not apply.
         lower: lower bounds that are already evaluated.
-        declared: conditions that only the caller can vouch for.
-        open_question: the reason why no theorem bounds the risk of this run, if there is one.
+        declared: conditions that the library cannot check, and that the caller must ensure.
+        open_question: the reason why no theorem bounds the risk of this run; None if one does.
         step_size: step size that the bounds are for; None if there is no single one.
         envelope_smoothness: smoothness of the Moreau envelope that replaces the loss; None if the loss is smooth.
         aggregates: averages over clients that the theorems depend on; None if they use none.
@@ -71,8 +71,9 @@ class Bounds:
 
     @property
     def open_statement(self) -> str | None:
-        """The open question, unless an upper bound has a value."""
-        return self.open_question if all(bound.value is None for bound in self.upper) else None
+        """Reason why no upper bound has a value; None if one has, or if there is no open question."""
+        has_value = any(bound.value is not None for bound in self.upper)
+        return None if has_value else self.open_question
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,10 +86,10 @@ class RiskPart(ABC, Generic[Asked]):
         problem: class of the requests.
         theorems: ids of the theorems of the upper bounds.
         lower_theorems: ids of the theorems of the lower bounds and of the reference rates.
-        example_fields: fields of its example that are added to the calibrator's example.
-        left_out: fields of the calibrator's example that its example lacks.
+        example_fields: fields that are added to the calibrator's example of a request.
+        left_out: fields that are removed from the calibrator's example.
         measure: the quantity that is bounded, for example the excess risk.
-        quick: function that decides whether the bounds of a request need no search, even if its calibration does.
+        quick: function that returns whether the bounds of a request need no search; by default, if its noise is given.
     """
 
     title: str
@@ -110,9 +111,9 @@ class RiskPart(ABC, Generic[Asked]):
             calibrator: the calibrator that finds the smallest noise if the request gives none.
 
         Returns:
-            Upper and lower bounds with their ratios, conditions and cautions.
+            Upper and lower bounds with their ratios, conditions and warnings.
 
         Raises:
-            InvalidInput: the budgets leave no run, or the figures leave the range of doubles.
+            InvalidInput: no run fits into the limits of the request, or numbers leave the range of doubles.
             NoCertificate: no noise was given, and none can be certified.
         """

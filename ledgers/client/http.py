@@ -24,12 +24,12 @@ _REFUSALS: Final[Mapping[str, type[NoCertificate]]] = {
 
 
 def escape_id(identifier: str) -> str:
-    """Return an identifier as a part of a path, with all special characters escaped."""
+    """Escape all special characters of an identifier, slashes included, for use in the path of a URL."""
     return quote(identifier, safe="")
 
 
 def require_no_name(by: str | None) -> None:
-    """Require that no name of a person is declared, because a service knows its callers by their API keys.
+    """Reject a declared name of a person, because a service knows its callers by their API keys.
 
     Args:
         by: the declared name; None if there is none.
@@ -66,10 +66,10 @@ def ask(
     Raises:
         InvalidInput: the service found faults in the request.
         NoCertificate: the service raised this error, or a subclass of it.
-        Refused: the service refuses for another reason.
-        Unanswered: no answer came in several tries. The same key sent again shows whether the request was carried out.
+        Refused: the service rejected the request for another reason.
+        Unanswered: the service did not answer after several tries, or cannot answer now. Sending the same key again
+            shows whether the request was carried out.
     """
-    # Headers and body of the request.
     headers = {"Accept": accept}
     if key is not None:
         headers["Idempotency-Key"] = key
@@ -78,7 +78,6 @@ def ask(
         headers["Content-Type"] = "application/json"
         data = json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
 
-    # Send it, and translate the errors of the connection.
     try:
         return service.send(method, path, _parse, data=data, headers=headers)
     except ServiceProblem as problem:
@@ -104,9 +103,7 @@ def _parse(answer: ServiceAnswer) -> object:
 
 
 def _error_of(answer: ServiceProblem) -> Exception:
-    """Return the library's error that corresponds to an error answer of the service.
-
-    Callers thus get the same errors from a service as from a file of ledgers.
+    """Convert an error answer of the service to the error that a file of ledgers would raise.
 
     Args:
         answer: status and body of the answer. The body is a problem document (RFC 9457).
@@ -120,7 +117,6 @@ def _error_of(answer: ServiceProblem) -> Exception:
     problem = answer.problem
     message = str(problem.get("detail") or problem.get("title") or f"{answer.status} {answer.reason}")
 
-    # The last part of the type names the class of the error.
     _, _, slug = str(problem.get("type", "")).rpartition("/")
     if slug == RunDiffers.slug:
         return RunDiffers(message, _observations(problem.get("observations")))
@@ -129,7 +125,6 @@ def _error_of(answer: ServiceProblem) -> Exception:
         nearest = dict(problem.get("nearest") or {})
         return error_class(message, _condition(problem.get("condition")), nearest)
 
-    # Otherwise the faults of the request or the status decide.
     faults = _faults(problem.get("errors", ()))
     if faults:
         return InvalidInput(*faults)
@@ -157,16 +152,13 @@ def _faults(records: Iterable[object]) -> list[Fault]:
 
 
 def _condition(condition: object) -> ConditionResult | None:
-    """Read the failed condition from an error answer of the service; None if it has none.
-
-    The condition is an inequality that the request violates, such as cost ≤ remaining budget.
+    """Read from an error answer of the service the inequality that a request violates, such as cost ≤ remaining budget.
 
     Args:
-        condition: the member `condition` of the problem: an id, a statement, and both sides of the inequality. A side
-            that is not a number is None in the result.
+        condition: the member `condition` of the problem: an id, a statement, and both sides of the inequality.
 
     Returns:
-        The condition, with its values; None if the answer has none.
+        The condition; None if the answer has none. A side that is not a number is None.
     """
     if not isinstance(condition, Mapping) or not {"id", "statement"} <= condition.keys():
         return None
@@ -178,13 +170,13 @@ def _condition(condition: object) -> ConditionResult | None:
 
 
 def _observations(records: object) -> tuple[Observation, ...]:
-    """Read the observations that a run differed from its mechanism from an error answer of the service.
+    """Read from an error answer of the service how a run was observed to differ from its mechanism.
 
     Args:
         records: the member `observations` of the problem; None if it has none.
 
     Returns:
-        The observations. Empty if one of them cannot be read.
+        The observations; none if there are none or one of them cannot be read.
     """
     try:
         return observations_of({"observations": records or ()})
@@ -193,11 +185,7 @@ def _observations(records: object) -> tuple[Observation, ...]:
 
 
 def _number_or_none(value: object) -> float | None:
-    """Return a value of a JSON document as a float, or None if it is not a number.
-
-    Args:
-        value: the value. Truth values are no numbers.
-    """
+    """Return a value of a JSON document as a float; None if it is not a number (true and false are not)."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value)

@@ -22,16 +22,16 @@ from epsilond.ledgers.requests import Order
 
 
 class Ledger:
-    """Privacy budget of one block of data over time, in a file or on a service.
+    """The privacy budget of one block of data (a data set or a part of it) over time, in a file or on a service.
 
     Attributes:
         id: id of the ledger.
-        name: name of the ledger, which people read.
-        told: description of the ledger when this object was made; `show` returns the present state.
+        name: name of the ledger, for display.
+        told: state of the ledger when this object was made; `show` returns the present state.
     """
 
     def __init__(self, place: Place, runs: RunNotes, answer: Answer) -> None:
-        """Represent a ledger of a file or a service by the answer that described it.
+        """Make the object from the answer of a file or a service that describes the ledger.
 
         Args:
             place: the file or the service.
@@ -45,7 +45,7 @@ class Ledger:
         self._runs = runs
 
     def show(self) -> ReadableAnswer:
-        """Return the ledger as it is now: target, balances, curve of the plan, and the conditions of its promise."""
+        """Return the present state: target, balances, curve of the plan, and the conditions of the guarantee."""
         return ReadableAnswer(self._place.ledger(self.id))
 
     def what_if(
@@ -58,21 +58,21 @@ class Ledger:
         eta: AmountTold | None = None,
         delta: AmountTold | None = None,
     ) -> ReadableAnswer:
-        """Return the charge that `reserve` would make with these arguments, and whether the job fits; change nothing.
+        """Return the charge that `reserve` would make with these arguments, and whether it fits; change nothing.
 
-        A job is runs of an item of the ledger's plan, or of a mechanism in a slot: a part of the budget for runs that
-        are not planned.
+        The runs are those of an item of the ledger's plan, or of a mechanism in a slot, that is, a part of the budget
+        for runs that are not planned.
 
         Args:
             name: name of the plan's item, or a label if a slot is charged.
             spec: one mechanism, or a repeated one; needed for a slot.
             slot: kind of the slot that would be charged.
-            count: number of runs; None for all that the job has.
+            count: number of runs; None for all runs of the item or of the mechanism.
             eta: δ that the charge of a mechanism that is not Gaussian may add in a Gaussian slot.
             delta: δ of each run in a zcdp or pure slot.
 
         Returns:
-            The answer of the service or of the file.
+            `fits`. If the runs fit, `charge`; otherwise the `reason`, and `nearest`, runs that would fit.
         """
         return ReadableAnswer(self._place.what_if(self.id, bodies.job(name, spec, slot, count, eta, delta)))
 
@@ -87,19 +87,19 @@ class Ledger:
     ) -> ReadableAnswer:
         """Find the least noise with which a run of an algorithm fits into the remaining budget; reserve nothing.
 
-        The budget is that of a slot (for runs that are not planned) or of an item of the plan.
-        `epsilond.calibrate(…, given=…)` gives the whole calibration.
+        The budget is that of an item of the plan, or of a slot, that is, a part for runs that are not planned.
+        `epsilond.calibrate(…, given=…)` returns the whole calibration.
 
         Args:
             algorithm: name of the algorithm.
-            fields: fields of the algorithm's calibration without ε, δ and the others that the ledger sets.
-            slot: kind of the slot that would be charged; None means the Gaussian or the only one, without an item.
-            item: name of the plan's item that would pay.
+            fields: fields of the algorithm's calibration, except for ε, δ and the others that the ledger sets.
+            slot: kind of the slot that would be charged. None means the Gaussian or the only slot if `item` is None.
+            item: name of the plan's item that would be charged.
             eta: δ that the charge of a mechanism that is not Gaussian may add in a Gaussian slot.
 
         Returns:
-            `request`, the calibration; `spec`, the mechanism to reserve; and `charge`. `slack` is a fraction of the
-            noise: with so much less noise the ledger would reject the run. It is absent if that was not shown.
+            `request`, the calibration; `spec`, the mechanism to reserve; and `charge`. `slack` is the fraction by which
+            less noise was shown to be rejected; it is absent if nothing was shown.
         """
         members = {"fields": as_json(fields), "slot": slot, "item": item, "eta": bodies.amount_text(eta)}
         return ReadableAnswer(self._place.calibrate(self.id, algorithm, bodies.without_absent(members)))
@@ -119,15 +119,17 @@ class Ledger:
     ) -> HeldRun:
         """Reserve runs of an item of the plan, or of a mechanism in a slot. Use the result in a `with` block.
 
+        A slot is a part of the budget for runs that are not planned.
+
         Args:
             name: name of the plan's item, or a label if a slot is charged.
             spec: one mechanism, or a repeated one, whose steps are reserved; needed for a slot.
             slot: kind of the slot that is charged.
-            count: number of runs.
+            count: number of runs; None for all runs of the item or of the mechanism.
             eta: δ that the charge of a mechanism that is not Gaussian may add in a Gaussian slot.
             delta: δ of each run in a zcdp or pure slot.
             expires_in: seconds until the reservation expires; a day by default.
-            unit: the unit that you account for; one that is not the ledger's is rejected.
+            unit: the protected unit of your analysis; another one than the ledger's is rejected.
             key: idempotency key of the request; None makes a new one.
 
         Returns:
@@ -150,9 +152,7 @@ class Ledger:
         self._place.seal(self.id, bodies.key_or_new(key))
 
     def close(self, *, key: str | None = None) -> None:
-        """Close the ledger for good: no more runs can be reserved.
-
-        Runs that are reserved already may still be committed.
+        """Close the ledger permanently: no more runs can be reserved. Reserved runs may still be committed.
 
         Args:
             key: idempotency key of the request; None makes a new one.
@@ -172,23 +172,24 @@ class Ledger:
         """Change the plan: add mechanisms under new names, or lower the numbers of runs of items.
 
         Before the first commit no declaration is needed. Afterwards you declare that the decision and its time do not
-        depend on outputs, and the ledger's promise is conditional on that for ever. Slots and committed runs stay.
+        depend on outputs, and the ledger's guarantee is conditional on that from then on. Slots and committed runs do
+        not change.
 
         Args:
             add: mechanisms by the names of new items.
-            lower: new numbers of runs by the names of items, at least the committed and held runs.
+            lower: new numbers of runs by the names of items, at least the committed and reserved runs.
             declared: the declaration.
-            approval: whether a second person approves from then on; None leaves it as it is.
-            by: your name in a file.
+            approval: whether a second person must approve changes from then on; None leaves this as it is.
+            by: your name, for the log of a file; None on a service, which knows you by your key.
             key: idempotency key of the request; None makes a new one.
 
         Returns:
-            The pending change of a ledger with approval; None if the plan is amended.
+            The pending change, if a second person must approve it; None if the plan is amended.
 
         Raises:
             ConditionViolated: something was committed, and nothing is declared.
             Infeasible: the new plan and the slots lose more than the target; `nearest` says how much they lose.
-            InvalidInput: a name is taken, or an item would fall below its committed and held runs.
+            InvalidInput: a name is taken, or an item would fall below its committed and reserved runs.
         """
         body = bodies.amendment(add or {}, lower or {}, declared, approval)
         return bodies.readable(self._place.amend(self.id, body, bodies.key_or_new(key), by=by))
@@ -210,52 +211,48 @@ class Ledger:
             run: the reservation or its id.
             count: number of runs.
             declared: the declaration.
-            by: your name in a file.
+            by: your name, for the log of a file; None on a service, which knows you by your key.
             key: idempotency key of the request; None makes a new one.
 
         Returns:
-            The pending change of a ledger with approval; None if the runs are taken back.
+            The pending change, if a second person must approve it; None if the runs are returned.
         """
         reservation = run.id if isinstance(run, HeldRun) else run
         body = {"reservation": reservation, "count": count, "declared": declared}
         return bodies.readable(self._place.void(self.id, body, bodies.key_or_new(key), by=by))
 
     def pending(self) -> list[ReadableAnswer]:
-        """Return the moves that wait for a second person, oldest first."""
+        """Return the changes of the ledger that wait for the approval of a second person, oldest first."""
         return [ReadableAnswer(move) for move in self._place.pending(self.id)]
 
     def approve(self, move: str, *, by: str | None = None) -> ReadableAnswer:
-        """Approve a change of the ledger that another person requested.
-
-        It is checked against the present ledger and made.
+        """Approve a change of the ledger that another person requested. It is checked again, and made.
 
         Args:
             move: id of the change.
-            by: your name in a file, which does not know its callers; a service takes it from the key.
+            by: your name, for the log of a file; None on a service, which knows you by your key.
 
         Returns:
             The change in its final state.
 
         Raises:
-            SamePerson: you requested it.
-            MoveEnded: it was rejected or withdrawn, or has expired.
+            SamePerson: you requested the change.
+            MoveEnded: the change was rejected or withdrawn, or has expired.
         """
         return ReadableAnswer(self._place.approve(self.id, move, by=by))
 
     def reject(self, move: str, *, by: str | None = None) -> ReadableAnswer:
-        """End a pending move without making it: its requester withdraws it, or an approver rejects it.
-
-        A move is a change of the ledger that waits for the approval of a second person.
+        """End a pending change of the ledger without making it: its requester withdraws it, or an approver rejects it.
 
         Args:
             move: id of the change.
-            by: your name in a file, which does not know its callers; a service takes it from the key.
+            by: your name, for the log of a file; None on a service, which knows you by your key.
 
         Returns:
             The change in its final state.
 
         Raises:
-            MoveEnded: it was approved, or has expired.
+            MoveEnded: the change was approved, or has expired.
         """
         return ReadableAnswer(self._place.reject(self.id, move, by=by))
 
@@ -268,13 +265,13 @@ class Ledger:
     ) -> None:
         """Report that a run differed from the mechanism that was paid for. No further run can be committed then.
 
-        The ledger has no guarantee any more. Its reservations may still be cancelled, and it may be closed. If the run
-        was paid from several ledgers, report it to each.
+        The ledger then has no guarantee any more. Its reservations may still be cancelled, and it may be closed. If
+        several ledgers were charged for the run, report it to each.
 
         Args:
             observations: at least one description of a difference.
-            reservations: reservations that paid for the run, or their ids; None means all with committed runs.
-            key: idempotency key of the request.
+            reservations: reservations of the run, or their ids; None means all reservations with committed runs.
+            key: idempotency key of the request; None makes a new one.
 
         Raises:
             InvalidInput: no observation is given, or a reservation is of another ledger.
@@ -306,9 +303,9 @@ class Ledger:
         return self._place.report(self.id)
 
     def curve(self) -> list[tuple[float, float]]:
-        """Return upper bounds (ε, log10 δ) for running exactly the whole plan, at several δ around the target's.
+        """Return points (ε, log10 δ) of an upper bound for all runs of the plan together, near the target's δ.
 
-        Slots are not part of the curve. It does not depend on what was committed, so it does not measure spending.
+        Slots are not included. The curve does not depend on what was committed, so it does not measure spending.
         """
         return [(point["epsilon"], point["log10_delta"]) for point in self.show().get("curve", ())]
 

@@ -61,10 +61,10 @@ def file_place(path: Path, runs: RunNotes) -> FilePlace:
 
     Args:
         path: the file with the database of the ledgers.
-        runs: folder that marks receipts as used.
+        runs: notes on used receipts.
 
     Returns:
-        The open ledgers of the file. Calls with the same file return the same object.
+        The open ledgers of the file. Calls with the same file return the same object until it is closed.
 
     Raises:
         InvalidInput: another process has the file, or the file cannot be read or written.
@@ -84,7 +84,7 @@ class FilePlace:
 
     Attributes:
         closed: whether the file was released.
-        warnings: warnings in the answers so far, by their codes.
+        warnings: messages of the warnings in the answers so far, by the codes of the warnings.
     """
 
     def __init__(self, path: Path, runs: RunNotes) -> None:
@@ -155,7 +155,7 @@ class FilePlace:
         return self._call(lambda book: read_entries(book, identifier, start, order, limit))
 
     def what_if(self, identifier: str, body: Body) -> Answer:
-        """Return the cost of a job, and whether it fits into a ledger. Nothing is changed."""
+        """Return the charge of the requested runs, and whether it fits into a ledger. Nothing is changed."""
         request = read(WhatIfAsked, body)
         evaluation = self._call(lambda book: book.what_if(OWNER, identifier, request))
         answer: Answer = as_json(answers.what_if(evaluation))
@@ -184,7 +184,7 @@ class FilePlace:
         return [Receipt.of_record(record) for record in answer["receipts"]]
 
     def cancel(self, identifier: str) -> Answer:
-        """Give back the reserved runs that were not committed, and return the reservation."""
+        """Return the reserved runs that were not committed to the budget, and describe the reservation."""
         return self._call_and_note(lambda book: reservation_answer(book, book.cancel(OWNER, identifier)))
 
     def seal(self, identifier: str, key: str) -> None:
@@ -254,21 +254,17 @@ class FilePlace:
 
         Args:
             identifier: id of the ledger.
-            body: `observations`, and `reservations` that paid for the run.
+            body: `observations` of differences, and `reservations` of the run; without these, all with committed runs.
             key: idempotency key of the request.
         """
         contradiction = read(ContradictAsked, body)
         self._call_and_note(lambda book: book.contradict(OWNER, identifier, contradiction, key))
 
     def report(self, identifier: str) -> str:
-        """Return the ledger as a signed page of HTML.
-
-        Returns:
-            The page as HTML text, with the log's signed head (size and Merkle root) and a signature.
-        """
+        """Return the ledger as a page of HTML, with the log's signed head (size and Merkle root) and a signature."""
 
         def make_report(book: Book) -> str:
-            """Return the report under the present head of the log (size and Merkle root), which it contains."""
+            """Make the page, which contains the present head of the log."""
             ledger = ledger_answer(book, identifier)
             summary = book.written(OWNER, identifier)
             report = reports.report(ledger, book.checkpoint(), summary, time.time())
@@ -285,7 +281,7 @@ class FilePlace:
         return self._keyring.document()
 
     def bundle(self, identifier: str | None) -> Bundle:  # noqa: ARG002  the log is one: all of it shows each ledger
-        """Return the whole log with its signed head, as evidence of every ledger."""
+        """Return the whole log with its signed head, which is evidence of the entries of every ledger."""
         return self._bundle(Book.checkpoint)
 
     def bundle_as_it_is(self) -> Bundle:
@@ -293,14 +289,14 @@ class FilePlace:
         return self._bundle(Book.sign_as_it_is)
 
     def _bundle(self, sign: Callable[[Book], str]) -> Bundle:
-        """Return all entries of the log with its signed head (size and Merkle root), as evidence for a verifier.
+        """Return all entries of the log with its signed head (size and Merkle root), for a verifier.
 
         Args:
             sign: returns the signed head of the log, with or without a check that the log continues the known heads.
         """
 
         def make_bundle(book: Book) -> Bundle:
-            """Return the signed head, and the entries that it covers."""
+            """Sign the head, and read the entries that it covers."""
             note = sign(book)
             head = checkpoints.verify(note, self._keyring.signing.name, self._keyring.keys)
             return Bundle(entries=read_log(self._database, head.size), checkpoints=[note])
@@ -310,20 +306,20 @@ class FilePlace:
     def reconcile(self, checkpoint: str | None, declared: str | None, *, by: str | None = None) -> Answer:
         """Compare the log with a signed head that was stored earlier, and accept the log if that is allowed.
 
-        A log that continues the older heads is accepted. Any other log is accepted only with the declaration. Ledgers
-        with approval are then blocked until a second person approves.
+        A log that continues the older heads is accepted. A log that lacks entries is accepted only with a declaration.
+        Ledgers in which a second person approves changes are then blocked until that person approves.
 
         Args:
-            checkpoint: the note to compare with; None means the newest note next to the file.
-            declared: the declaration of an operator who accepts a log that lacks entries.
-            by: name of the person, which is needed if a ledger has approval.
+            checkpoint: the signed head to compare with; None means the newest one next to the file.
+            declared: the declaration of the operator that the missing entries are accounted for; None if there is none.
+            by: name of the operator, which is needed if a second person must approve.
 
         Returns:
-            The new head as `checkpoint`. `accepted` is the reason if a log with missing entries was accepted, and
-            `waiting` the number of blocked ledgers; both may be absent.
+            `checkpoint`, the new signed head. If the log lacks entries, also `accepted`, what was found. If ledgers are
+            blocked, also `waiting`, their number.
 
         Raises:
-            Refused: the log does not continue an older head, and nothing is declared.
+            Refused: the log does not continue an older head, and the declaration is missing.
         """
         name = read_person(by)
 
@@ -332,9 +328,8 @@ class FilePlace:
             trouble = find_log_trouble(book, self._head_file, self._keyring, checkpoint)
             if trouble is not None and declared != ACCOUNTED_FOR:
                 raise Refused(f"{trouble} Nothing was changed: find the missing moves, then declare {ACCOUNTED_FOR}")
-            # Ledgers with approval wait for a second person.
             waiting = 0 if trouble is None else book.request_reconciliations(name, trouble)
-            # The present head becomes the one that the log must continue from now on.
+            # The log must continue this head from now on.
             note = book.sign_as_it_is()
             book.continuity.accept(note)
             answer: Answer = {"checkpoint": note}
@@ -357,19 +352,19 @@ class FilePlace:
         return self._keyring
 
     def _note(self, warnings: Iterable[JsonObject]) -> None:
-        """Add the warnings of an answer to `warnings`, by their codes."""
+        """Add the warnings of an answer to the attribute `warnings`."""
         self.warnings |= {warning["code"]: warning["message"] for warning in warnings}
 
     def _call_and_note(self, call: Callable[[Book], T]) -> T:
         """Change the ledgers, store the log's new head (size and Merkle root) in its file, and return the result.
 
         Args:
-            call: changes the ledgers in the book (the ledgers in the database).
+            call: function that changes the book, that is, the ledgers in the database.
 
         Raises:
-            Unanswered: the head cannot be stored, or the database fails. The same request with its key shows the
-                outcome.
-            Refused: the file was closed, or the book refuses.
+            Unanswered: the head cannot be stored, or the database fails. Sending the same request with its key again
+                shows the outcome.
+            Refused: the file was closed, or the book rejects the change.
         """
         answer = self._call(call)
         try:
@@ -380,14 +375,14 @@ class FilePlace:
         return answer
 
     def _call(self, call: Callable[[Book], T]) -> T:
-        """Call a function of the book, the ledgers in the database, and translate its errors.
+        """Call a function of the book, that is, of the ledgers in the database, and translate its errors.
 
         Args:
-            call: function of the book. Its result is returned.
+            call: the function, whose result is returned.
 
         Raises:
-            Refused: the file was closed, or the book refuses (`BookError`).
-            Unanswered: the database cannot be used (`StoreFault`). Any other error passes unchanged.
+            Refused: the file was closed, or the function raised `BookError`.
+            Unanswered: the database cannot be used (`StoreFault`). All other errors pass unchanged.
         """
         if self.closed:
             raise Refused("the ledgers were closed; open the file again")

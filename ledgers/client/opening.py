@@ -23,8 +23,8 @@ def ledger(
 
     Args:
         place: path of the file, or URL of the service. The signing keys of a file are in the folder FILE.keys.
-        runs: folder in which used receipts are noted. By default it is FILE.runs next to a file, and a folder of the
-            user for a service. All processes that might get the same receipt must share it.
+        runs: folder in which used receipts are noted. By default it is FILE.runs next to a file, and a folder in the
+            home directory for a service. All processes that might get the same receipt must share it.
         key: API key of the service; EPSILOND_API_KEY by default.
         timeout: longest time of each try of a request, in seconds.
 
@@ -60,7 +60,6 @@ def ledger(
         from epsilond.ledgers.client.local import file_place  # noqa: PLC0415
         from epsilond.ledgers.client.remote import ServicePlace  # noqa: PLC0415
         from epsilond.ledgers.client.runs import RunNotes  # noqa: PLC0415
-    # A text with :// is the URL of a service, and any other text is the path of a file.
     location = os.fspath(place)
     is_url = "://" in location
     if is_url:

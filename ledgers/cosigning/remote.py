@@ -19,7 +19,7 @@ from epsilond.ledgers.log.proofs import Consistency
 TIMEOUT: Final = 2.0
 """Seconds for a connection to a witness, and for each part of its answer."""
 LONGEST: Final = 4.0
-"""Seconds after which no further request is sent for one head: others move the log faster than it is shown."""
+"""Seconds after which no further request is sent for one head, because the log or the witness changes too quickly."""
 LARGEST_ANSWER: Final = 65_536
 """Largest answer of a witness that is read, in bytes."""
 _SIZE: Final = re.compile(rb"(0|[1-9][0-9]{0,18})\n")
@@ -44,24 +44,24 @@ class HeadRejected(Exception):
 
 
 class ShownLog(Protocol):
-    """Part of an append-only log that witnesses need: its signed head, and consistency proofs.
+    """The part of an append-only log that is shown to witnesses: its signed head, and consistency proofs.
 
-    Witnesses are other parties that sign a head (size and Merkle root) only if the log continues their earlier ones.
+    A witness is another party. It signs a head (size and Merkle root) only if this continues the last one it signed.
     """
 
     def checkpoint(self) -> str:
-        """Return the signed head as it is now: a signed note with the log's size and Merkle root."""
+        """Return the present head: a signed note with the log's size and Merkle root."""
         ...
 
     def consistency(self, earlier: int, later: int | None = None) -> Consistency:
-        """Return the proof that the log of `earlier` entries is the beginning of the log of `later` entries.
+        """Return the proof that the first `later` entries of the log begin with its first `earlier` entries.
 
         Args:
             earlier: number of entries of the shorter log.
             later: number of entries of the longer log; None means all present entries.
 
         Returns:
-            The proof, with hashes that a witness can verify.
+            The proof, whose `path` is the list of hashes that a witness verifies.
         """
         ...
 
@@ -83,13 +83,11 @@ class WitnessAnswer:
 
 @dataclass(frozen=True)
 class WitnessAddress:
-    """Address and public key of a witness, another party that signs heads of a log.
-
-    A witness runs an HTTP service. The key verifies the signatures that it sends.
+    """URL and public key of a witness, another party that signs heads of a log.
 
     Attributes:
-        url: http or https, without query.
-        key: the public key.
+        url: address of the witness's HTTP service, http or https, without query and final slash.
+        key: public key that verifies the signatures of the witness.
     """
 
     url: str
@@ -123,9 +121,6 @@ def _read_address(entry: str) -> WitnessAddress:
     Args:
         entry: the text. VKEY is the public key of the witness in the form `name+id+key`.
 
-    Returns:
-        The address: the URL of the witness, and its public key.
-
     Raises:
         Malformed: the text is not an address.
     """
@@ -136,14 +131,7 @@ def _read_address(entry: str) -> WitnessAddress:
 
 
 def _is_usable(url: str) -> bool:
-    """Return whether a text is a URL of a witness, another party that signs heads of logs.
-
-    Args:
-        url: the text.
-
-    Returns:
-        True for an http or https URL with a host, and without user, query and fragment.
-    """
+    """Return whether a text is an http or https URL with a host, and without user, query and fragment."""
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -188,24 +176,24 @@ class RemoteWitness:
     def cosign(self, note: str, log: ShownLog) -> tuple[str, NoteSignature]:
         """Request the witness to sign a head of the log (its size and Merkle root), and return the signature.
 
-        The request must name the size of the head that the witness signed last. If this size is not known here, the
-        witness answers with it (status 409), and the request is repeated. If the witness knows a larger head than this
-        one, the log's present head is sent instead.
+        A request names the size of the head that the witness signed last. If the witness answers with another size
+        (status 409), the request is repeated from there. If the witness has signed a larger head than this one, the
+        log's present head is sent instead.
 
         Args:
-            note: the signed head.
-            log: provides consistency proofs, and the present head.
+            note: the head, as a note that the log has signed.
+            log: the log, which provides consistency proofs and its present head.
 
         Returns:
             The text of the head that was cosigned, which is this or a later one, and the cosignature.
 
         Raises:
             HeadRejected: the witness has cosigned a head with more or other entries than the log.
-            WitnessUnavailable: the witness cannot be reached or does not cosign at present.
+            WitnessUnavailable: the witness cannot be reached, does not cosign at present, or is shown other heads
+                meanwhile.
         """
         deadline = time.monotonic() + LONGEST
         while True:
-            # Send the head, with the proof that it continues the head that the witness signed last.
             note = self._choose_head(note, log)
             head = notes.parse(note)
             size = _size_of(note)
@@ -214,14 +202,14 @@ class RemoteWitness:
 
             # Statuses of c2sp.org/tlog-witness: 200 cosigned, 422 invalid proof, 409 another known size.
             if answer.status == 200:
-                line = self._cosignature(head, answer.content)
+                line = self._read_cosignature(head, answer.content)
                 self.known = size
                 return head.text, line
             if answer.status == 422:
                 sentence = f"The witness {self.key.name} cosigned {self.known} entries that are not the log's first."
                 raise HeadRejected(sentence, self.known, has_fewer=False)
 
-            # The witness has signed another head last. Try again from its size, unless that gave no progress.
+            # The witness has signed another head last. Try again from its size, unless this was tried just now.
             cosigned_size = self._read_size(answer)
             is_repeated = cosigned_size == self.known
             self.known = cosigned_size
@@ -229,14 +217,14 @@ class RemoteWitness:
                 raise WitnessUnavailable(f"The witness {self.key.name} is shown other heads meanwhile.")
 
     def _choose_head(self, note: str, log: ShownLog) -> str:
-        """Return the head to be signed, which must not be smaller than the head that the witness signed last.
+        """Return a head that is not smaller than the one that the witness signed last, as a witness requires.
 
         Args:
             note: signed head of the log (its size and Merkle root).
             log: the log, which can sign its present head.
 
         Returns:
-            The head as a signed note, at least as large as the head that the witness signed last.
+            The given note, or the log's present head if the given one is too small.
 
         Raises:
             HeadRejected: the witness has cosigned more entries than the log has.
@@ -250,13 +238,13 @@ class RemoteWitness:
         return present_note
 
     def _read_size(self, answer: WitnessAnswer) -> int:
-        """Read from a witness's answer (status 409) the size of the log at the head that the witness signed last.
+        """Read from a witness's answer (status 409) how many entries the head has that the witness signed last.
 
         Args:
             answer: status, media type and body of the answer.
 
         Returns:
-            Number of entries of the log at that head.
+            The number of entries.
 
         Raises:
             WitnessUnavailable: the answer has another status, media type or form.
@@ -273,17 +261,17 @@ class RemoteWitness:
         if connection is not None:
             connection.close()
 
-    def _cosignature(self, head: Note, content: bytes) -> NoteSignature:
+    def _read_cosignature(self, head: Note, content: bytes) -> NoteSignature:
         """Read the witness's signature of a log's head (size and Merkle root) from its answer, and verify it.
 
         The witness may answer with several lines, such as for an old and a new key.
 
         Args:
             head: the head that was shown to the witness.
-            content: body of the answer: signature lines.
+            content: body of the answer, which consists of signature lines.
 
         Returns:
-            The valid signature of the witness.
+            The verified signature line of this witness.
 
         Raises:
             WitnessUnavailable: the answer has no valid cosignature of this witness.
@@ -299,9 +287,7 @@ class RemoteWitness:
         raise WitnessUnavailable(f"The witness {self.key.name} answers without its cosignature.")
 
     def _send(self, body: bytes) -> WitnessAnswer:
-        """Send one request to the witness, a party that signs heads of logs.
-
-        If the connection was closed meanwhile, a new one is opened and used.
+        """Send a request to the witness, and repeat it once if it fails on a connection that was already open.
 
         Args:
             body: the submitted head, with a proof that it continues the head that the witness signed last.
@@ -310,7 +296,7 @@ class RemoteWitness:
             Status, media type and body of the answer.
 
         Raises:
-            WitnessUnavailable: the witness does not answer.
+            WitnessUnavailable: the witness cannot be reached, or does not answer in time.
         """
         while True:
             is_reused = self._connection is not None
@@ -318,8 +304,7 @@ class RemoteWitness:
                 return self._send_once(body)
             except (OSError, HTTPException) as error:
                 self.close()
-                # The witness may have closed an idle connection. A new connection is tried once, unless the request
-                # timed out.
+                # The witness may have closed the idle connection, which a new one remedies. A timeout has other causes.
                 may_be_stale = is_reused and not isinstance(error, TimeoutError)
                 if not may_be_stale:
                     raise WitnessUnavailable(f"The witness {self.key.name} cannot be reached.") from None

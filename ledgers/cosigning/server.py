@@ -51,21 +51,21 @@ class _Answer(Exception):
 
 
 class WitnessService:
-    """The witness behind its HTTP server: it answers requests. Every method blocks, and may be called in any thread.
+    """A witness, a party that signs heads (size and Merkle root) of other operators' logs, as answers to HTTP requests.
 
-    A witness is a party that signs heads of logs (size and Merkle root) of other operators. It signs a head only if the
-    log continues the head that the witness signed last.
+    It signs a head only if this continues the head that it signed last. Every method blocks, and may be called in any
+    thread.
     """
 
     def __init__(
         self, folder: WitnessFolder, logs: Iterable[PublicKey], clock: Callable[[], float] = time.time
     ) -> None:
-        """Prepare a witness: a party that signs heads of logs (size and Merkle root) if they continue its earlier ones.
+        """Create the witness with its key and the logs that it trusts.
 
         Args:
-            folder: holds the key and the newest head of each log.
+            folder: folder with the key of the witness, and the newest head that it signed of each log.
             logs: trusted keys of logs. The name of a key is the origin of its log; one log may have several keys.
-            clock: seconds since 1970.
+            clock: returns the present time in seconds since 1970.
         """
         self._folder = folder
         self._logs: dict[str, list[PublicKey]] = {}
@@ -74,14 +74,15 @@ class WitnessService:
         self._clock = clock
 
     def add(self, body: bytes) -> Response:
-        """Return the HTTP answer to a submitted head of a log: the witness's signature, or why it does not sign.
+        """Answer a submitted head of a log: with the witness's signature, or with the reason why it does not sign.
 
         Args:
             body: the head (size and Merkle root) as a signed note, with a proof that it continues the head that the
                 witness signed last.
 
         Returns:
-            The line of the signature, or an error. The status of an error is 400 for a malformed body.
+            The line of the signature. For errors the status is 400 (malformed), 403 (no trusted signature), 404
+            (unknown log), 409 (another last head), 422 (invalid proof or root) or 503 (folder cannot be used).
         """
         try:
             line = self._cosign(Submission.of_bytes(body))
@@ -94,15 +95,13 @@ class WitnessService:
         return PlainTextResponse(line)
 
     def newest(self, digest: str) -> Response:
-        """Return the HTTP answer with the newest head of a log that this witness signed.
-
-        A reader of the log compares this head with the head that the log shows.
+        """Answer with the newest head of a log that this witness signed, for comparison with what the log shows.
 
         Args:
-            digest: SHA-256 of the log's origin, in hexadecimal. If no such head was cosigned, the status is 404.
+            digest: SHA-256 of the log's origin, in hexadecimal.
 
         Returns:
-            The head as a signed note.
+            The head as a signed note. Status 404 if none was signed, and 503 if the witness cannot use its folder.
         """
         note = None
         if _DIGEST.fullmatch(digest):
@@ -115,9 +114,9 @@ class WitnessService:
         return PlainTextResponse(note)
 
     def _cosign(self, submission: Submission) -> str:
-        """Sign a submitted head of a log, after checking that it continues the last one.
+        """Sign a submitted head of a log, after a check that it continues the last one.
 
-        The head is on the disk when the signature is returned.
+        The head is written to the folder before the signature is returned.
 
         Args:
             submission: the head in a signed note, with the size of the last cosigned head and a consistency proof.
@@ -127,32 +126,29 @@ class WitnessService:
 
         Raises:
             _Answer: the submission is rejected.
-            Malformed: it does not contain a checkpoint.
-            KeysUnusable: the folder was changed.
+            Malformed: the note is not a signed checkpoint.
+            KeysUnusable: the contents of the folder are not valid.
             OSError: the folder cannot be used.
         """
         note = notes.parse(submission.note)
         signers = self._signers(note)
-        head = _head(note)
+        head = _read_head(note)
         if submission.old > head.size:
             raise _Answer(400, f"The old size {submission.old} is larger than the size of the checkpoint.")
-        # No other process may sign for this witness between the comparison and the write.
+        # Otherwise another process could sign a different head between the comparison and the write.
         with self._folder.alone():
             last = self._folder.head(head.origin) or Checkpoint(head.origin, 0, EMPTY_ROOT)
             _require_continuation(last, head, submission)
             cosignature = self._folder.key.cosign(note.text, int(self._clock()))
-            cosigned = Note(note.text, (*_lines_of(note, signers), cosignature))
+            cosigned = Note(note.text, (*_signature_lines(note, signers), cosignature))
             self._folder.replace(head.origin, str(cosigned))
         return str(cosignature)
 
     def _signers(self, note: Note) -> tuple[PublicKey, ...]:
-        """Return the trusted keys that signed a checkpoint.
-
-        The first line of a checkpoint is the name of its log. A witness, a party that signs heads of logs (size and
-        Merkle root), trusts the keys of some logs only.
+        """Return the trusted keys that signed a checkpoint, that is, a log's name, size and Merkle root.
 
         Args:
-            note: the signed note.
+            note: the checkpoint as a signed note. Its first line is the name of the log.
 
         Returns:
             The keys, at least one.
@@ -171,22 +167,17 @@ class WitnessService:
 
 
 def _folder_response(error: Exception) -> Response:
-    """Return the HTTP answer 503 if the folder of the witness (its key and heads) cannot be used, and log why.
+    """Log why the folder of the witness (its key and heads) cannot be used, and return a response with status 503.
 
     Args:
         error: error of reading or writing the folder.
-
-    Returns:
-        The response with the status 503.
     """
     _LOG.error("the folder of the witness cannot be used: %s", error)
     return _Answer(503, "The witness cannot use its folder at present.").response
 
 
 def _require_continuation(last: Checkpoint, head: Checkpoint, submission: Submission) -> None:
-    """Check that a log with a submitted head begins with all entries of the head that was signed last.
-
-    A head is the log's size and Merkle root.
+    """Check that a submitted head (size and Merkle root) of a log continues the head that was signed last.
 
     Args:
         last: the head that was cosigned last; the empty log if there is none.
@@ -194,9 +185,9 @@ def _require_continuation(last: Checkpoint, head: Checkpoint, submission: Submis
         submission: the submission of the head, with a consistency proof from the size `old`.
 
     Raises:
-        _Answer: the submission assumes another last head, or its proof is not valid.
+        _Answer: with status 409 and the right size if `old` is not that of the last head; with status 422 if the proof
+            is not valid.
     """
-    # If the proof begins at another head, the answer has the size at which it must begin.
     if submission.old != last.size:
         raise _Answer(409, str(last.size), SIZE_TYPE)
     try:
@@ -207,21 +198,16 @@ def _require_continuation(last: Checkpoint, head: Checkpoint, submission: Submis
         raise _Answer(422, text) from None
 
 
-def _head(note: Note) -> Checkpoint:
-    """Read the head of a log (size and Merkle root) from a signed note.
-
-    A log without entries has a fixed root, the hash of the empty text. The protocol of witnesses has a separate status
-    for another root.
+def _read_head(note: Note) -> Checkpoint:
+    """Read the head of a log (name, size and Merkle root) from a signed note.
 
     Args:
         note: a signed note.
 
-    Returns:
-        The name, the size and the Merkle root of the log.
-
     Raises:
-        _Answer: the note states size 0 with a root other than the empty tree's (status 422).
-        Malformed: the note does not contain a checkpoint.
+        _Answer: the note states size 0, and not the root of a log without entries. The protocol of witnesses requires
+            status 422 for this error.
+        Malformed: the note is no valid head for another reason.
     """
     try:
         return checkpoints.parse(note.text)
@@ -232,43 +218,36 @@ def _head(note: Note) -> Checkpoint:
         raise
 
 
-def _lines_of(note: Note, signers: Iterable[PublicKey]) -> list[NoteSignature]:
-    """Return the signature lines of a note that the given keys made. Other lines were not verified.
+def _signature_lines(note: Note, signers: Iterable[PublicKey]) -> list[NoteSignature]:
+    """Return the signature lines of a note that the given keys made, without the lines that were not verified.
 
     Args:
         note: the signed note.
         signers: keys with valid signatures in the note.
-
-    Returns:
-        The signature lines of these keys.
     """
     names = {(key.name, key.note_id) for key in signers}
     return [line for line in note.signatures if (line.name, line.note_id) in names]
 
 
 def application(service: WitnessService) -> Starlette:
-    """Return the web application of a witness, which takes checkpoints and shows the newest heads.
+    """Build the web application of a witness, a party that signs heads of other operators' logs.
 
-    A checkpoint is a signed head of a log: its size and its Merkle root. The application has two routes, one to submit
-    a checkpoint and one to read the newest head of a log.
+    It has two routes: one to submit a checkpoint, that is, a signed head of a log (size and Merkle root), and one to
+    read the newest head of a log that the witness signed.
 
     Args:
-        service: the witness, a party that signs heads of other operators' logs.
-
-    Returns:
-        The application, which a server can run.
+        service: the witness, which answers both kinds of requests.
     """
 
     async def add(request: Request) -> Response:
-        """Answer a submitted checkpoint, a signed head of a log. A slow or too large body is rejected.
+        """Answer a submitted checkpoint, a signed head of a log.
 
         Returns:
-            A signature line of the witness, or an error: status 408 after a timeout, otherwise the error of the body or
-            service.
+            The answer of the witness; status 408 if the body is slow, and 413 if it is too large.
         """
         try:
             with anyio.fail_after(BODY_SECONDS):
-                body = await _body(request)
+                body = await _read_body(request)
         except TimeoutError:
             return _Answer(408, "The body did not arrive in time.").response
         except _Answer as answer:
@@ -284,17 +263,14 @@ def application(service: WitnessService) -> Starlette:
     return Starlette(routes=[submit_route, newest_route])
 
 
-async def _body(request: Request) -> bytes:
-    """Return the body of a request. Reading stops once it has more than `LARGEST_BODY` bytes.
+async def _read_body(request: Request) -> bytes:
+    """Read the body of a request, of at most `LARGEST_BODY` bytes.
 
     Args:
-        request: the request. Its body was not read yet.
-
-    Returns:
-        The body, in bytes.
+        request: the request, whose body has not been read.
 
     Raises:
-        _Answer: the body is too large. The exception has the HTTP answer with status 413.
+        _Answer: the body is larger; the rest of it is not read. The status is 413.
     """
     body = bytearray()
     async for part in request.stream():
@@ -325,7 +301,6 @@ def listener(host: str, port: int) -> socket.socket:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind((host, port))
         bound.listen()
-    # The socket must not stay open if it cannot be used.
     except BaseException:
         bound.close()
         raise
@@ -333,15 +308,12 @@ def listener(host: str, port: int) -> socket.socket:
 
 
 def server(service: WitnessService) -> uvicorn.Server:
-    """Return the server of a witness. The caller runs it with a socket that listens already; see `listener`.
+    """Build the HTTP server of a witness, without starting it. The caller runs it with the socket of `listener`.
 
-    It writes no access log and does not name its software in answers.
+    The server writes no access log, and does not name its software in answers.
 
     Args:
-        service: the witness, a party that signs heads of logs (size and Merkle root) if they continue its earlier ones.
-
-    Returns:
-        The server, which does not run yet.
+        service: the witness, a party that signs heads of other operators' logs.
     """
     configuration = uvicorn.Config(
         application(service),

@@ -21,12 +21,12 @@ _OLD: Final = re.compile(r"old (0|[1-9][0-9]{0,18})")
 
 @dataclass(frozen=True)
 class Submission:
-    """Request to a witness to sign a checkpoint, a log's size and Merkle root, too (C2SP tlog-witness).
+    """Request of a log to a witness to cosign a checkpoint, its size and Merkle root (C2SP tlog-witness).
 
     Attributes:
-        old: size of the log when the witness signed last, as far as the log knows; 0 if it signed none.
-        path: hashes of the consistency proof from that size.
-        note: the checkpoint to sign, as a note that the log has signed.
+        old: size of the log in the checkpoint that the witness signed last, as far as the log knows; 0 if none.
+        path: hashes of the proof that the log continues that checkpoint, at most `MOST_HASHES`.
+        note: the new checkpoint, as a note that the log has signed.
     """
 
     old: int
@@ -40,16 +40,10 @@ class Submission:
 
     @classmethod
     def of_bytes(cls, body: bytes) -> Submission:
-        """Read the body of a request. Neither the note nor the proof is verified.
-
-        By the request, a log wants a witness to sign its newest head. The proof shows that the log continues the head
-        that the witness signed last.
+        """Parse the body of a request. Neither the note nor the proof is verified.
 
         Args:
-            body: the line `old N`, the hashes of the proof, an empty line, and the signed head of the log.
-
-        Returns:
-            The submitted note, with the size of the earlier head and the consistency proof.
+            body: the line `old N`, one line for each hash of the proof in base 64, an empty line, and the note.
 
         Raises:
             Malformed: the body is not UTF-8 or has another form.
@@ -59,8 +53,6 @@ class Submission:
         except UnicodeDecodeError:
             raise Malformed("the body is not in UTF-8") from None
 
-        # The head is the line "old N", with the size that the witness signed last, and one line for each hash of the
-        # proof.
         size_line, *hash_lines = head.split("\n")
         size_match = _OLD.fullmatch(size_line)
         if not empty_line or size_match is None:

@@ -15,10 +15,10 @@ Node = TypeVar("Node", bound=tuple[int, int])
 
 
 class StoredNodes:
-    """Store of the Merkle tree's hashes in the database, for one transaction.
+    """The hashes of the log's Merkle tree in the database, within one transaction.
 
-    The Merkle tree commits to all entries of the log of ledgers. A node is a pair of its level above the leaves and its
-    place within the level. Hashes that were read or written are cached, because a node never changes.
+    The Merkle tree commits to all entries of the log of ledgers. A node is identified by its level above the leaves and
+    its place within the level. Hashes that were read or written are cached, because a node never changes.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -46,7 +46,7 @@ class StoredNodes:
         """Store the hashes of new nodes of the log's Merkle tree.
 
         Args:
-            hashes: hashes by node of the log's Merkle tree.
+            hashes: the hash of each node (level, place), 32 bytes.
 
         Raises:
             ValueError: the store has one of the nodes already, or a value does not have 32 bytes. The transaction must

@@ -25,19 +25,19 @@ CHAIN: Final = Chain(
 
 
 def open_store(place: Path | URL | str, *, name: str = "the ledgers' place") -> Database:
-    """Open the database of ledgers in an SQLite file, which is created if it does not exist, or in PostgreSQL.
+    """Open the database of ledgers, an SQLite file or a PostgreSQL database.
 
-    Only one process at a time can open a file. Its threads share the database.
+    A file is created if it does not exist. Only one process at a time can open it; the threads of the process share it.
 
     Args:
-        place: path of the file, or URL.
-        name: name of the place in errors.
+        place: path of the file, or URL of the database.
+        name: name of the place in error messages.
 
     Returns:
         The open database, which the caller must close.
 
     Raises:
-        StoreLocked: the file is open already, in this process or another one.
+        StoreLocked: the file is already open, in this process or another one.
         StoreUnavailable: the URL is of another kind, its driver is missing, the database cannot be read or written, or
             it has tables of a later version.
     """
@@ -45,9 +45,7 @@ def open_store(place: Path | URL | str, *, name: str = "the ledgers' place") -> 
 
 
 def add_tables(database: Database) -> Database:
-    """Add the tables of ledgers to an open database that has other tables, and return the database.
-
-    Tables of an earlier version are changed to the present version.
+    """Add the tables of ledgers to an open database that has other tables, or migrate them to the present version.
 
     Args:
         database: the open database. It is changed in place.
@@ -56,7 +54,7 @@ def add_tables(database: Database) -> Database:
         The given database.
 
     Raises:
-        StoreUnavailable: it holds ledgers of a later version.
+        StoreUnavailable: the database has tables of ledgers of a later version.
         StoreFault: the database cannot be used.
     """
     try:
@@ -75,6 +73,9 @@ def _url(place: Path | URL | str) -> URL:
 
     Returns:
         The URL, of SQLite for a path.
+
+    Raises:
+        StoreUnavailable: the text contains `://` and is not a URL.
     """
     if isinstance(place, URL):
         return place

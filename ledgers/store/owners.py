@@ -23,7 +23,7 @@ _IS_OPEN: Final = (LEDGERS.c.status == "open") & LEDGERS.c.contradicted.is_(Fals
 class Collision:
     """Two ledgers or more of one organisation that cover the same people.
 
-    Without a warning, such ledgers could together spend more than one budget on these people.
+    Each of them has its own privacy budget, so that together they could spend more than one budget on these people.
 
     Attributes:
         organisation: owner of the ledgers.
@@ -41,7 +41,7 @@ class Collision:
 def assign(connection: Connection, organisation_of: Callable[[str], str | None]) -> int:
     """Assign each ledger without a named organisation to the organisation of the caller who opened it.
 
-    The version of each assigned ledger is raised, so that a concurrent change of it is checked again.
+    The version of each assigned ledger is raised, so that a concurrent change of the ledger fails and is tried again.
 
     Args:
         connection: connection of a transaction that writes.
@@ -53,10 +53,10 @@ def assign(connection: Connection, organisation_of: Callable[[str], str | None])
     Raises:
         Again: another process changed a ledger meanwhile.
     """
-    # Processes that share the database take turns.
+    # An SQLite file has only one process. Processes that share PostgreSQL take turns.
     if connection.dialect.name == "postgresql":
         shared.alone_with_tables(connection)
-    # The oldest ledgers are assigned first.
+    # The order is fixed because it decides the number `copy` of ledgers of one block.
     columns = [LEDGERS.c[name] for name in ("id", "organisation", "opened_by", "dataset_key", "block_key", "version")]
     query = select(*columns).where(_is_free()).order_by(LEDGERS.c.created, LEDGERS.c.id)
     rows = connection.execute(query).all()
@@ -72,7 +72,8 @@ def assign(connection: Connection, organisation_of: Callable[[str], str | None])
 def _move_to(connection: Connection, row: Row[Any], organisation: str) -> None:
     """Write the organisation of a ledger, and raise its version.
 
-    The column `copy` numbers the ledgers of one block, of which several may exist from before there were organisations.
+    Several ledgers of one block (a named part of a data set) may exist from before there were organisations. The column
+    `copy` numbers them.
 
     Args:
         connection: connection of a transaction that writes.
@@ -98,19 +99,16 @@ def has_free(connection: Connection, opened_by: str) -> bool:
     Args:
         connection: connection to read on.
         opened_by: name of the caller.
-
-    Returns:
-        True if there is such a ledger.
     """
-    wanted = select(LEDGERS.c.id).where(_is_free(), LEDGERS.c.opened_by == opened_by).limit(1)
-    return connection.execute(wanted).scalar_one_or_none() is not None
+    query = select(LEDGERS.c.id).where(_is_free(), LEDGERS.c.opened_by == opened_by).limit(1)
+    return connection.execute(query).scalar_one_or_none() is not None
 
 
 def collisions(connection: Connection) -> list[Collision]:
-    """Find the groups of ledgers that cover the same people of one organisation. Closed ledgers are included.
+    """Find the groups of ledgers of one organisation that cover the same people, closed ledgers included.
 
-    Without a check, two such ledgers could each spend a privacy budget on the same people. Then no single bound would
-    hold. Ledgers without an organisation are not compared.
+    Each ledger has its own privacy budget, so two such ledgers could spend two budgets on the same people. Ledgers that
+    are not assigned to an organisation yet are not compared.
 
     Args:
         connection: connection to read on.
@@ -121,13 +119,12 @@ def collisions(connection: Connection) -> list[Collision]:
     columns = [LEDGERS.c[name] for name in ("id", "organisation", "dataset", "dataset_key", "block_key")]
     query = select(*columns, _IS_OPEN.label("is_open")).where(LEDGERS.c.organisation.is_not(None))
 
-    # Group the ledgers by organisation and data set, because only ledgers of one data set can cover the same people.
+    # Only ledgers of one data set can cover the same people.
     by_dataset = defaultdict[tuple[str, str], list[_Member]](list)
     for row in connection.execute(query.order_by(LEDGERS.c.created, LEDGERS.c.id)):
         member = _Member(row.id, row.dataset, row.block_key, bool(row.is_open))
         by_dataset[row.organisation, row.dataset_key].append(member)
 
-    # Report the ledgers of each data set that overlap.
     reported = []
     for (organisation, _), rows in by_dataset.items():
         reported += [_collision(organisation, members) for members in _colliding_groups(rows)]
@@ -135,14 +132,11 @@ def collisions(connection: Connection) -> list[Collision]:
 
 
 def _collision(organisation: str, members: Sequence[_Member]) -> Collision:
-    """Return the report on ledgers of an organisation that cover the same people.
+    """Build the report on ledgers of an organisation that cover the same people.
 
     Args:
         organisation: name of the organisation.
         members: the ledgers, of one data set, the oldest first; at least one.
-
-    Returns:
-        The report: the names, the ids of the ledgers and how many of them are open.
     """
     oldest, *_ = members
     return Collision(
@@ -173,8 +167,8 @@ def _colliding_groups(rows: Sequence[_Member]) -> list[list[_Member]]:
     """Group the ledgers of a data set that cover the same people.
 
     An open ledger of the whole data set overlaps with every block, so that all ledgers form one group. Otherwise there
-    is a group for each block, and closed ledgers of the whole data set are in each of them. Different blocks do not
-    overlap.
+    is a group for each block, because different blocks do not overlap. Closed ledgers of the whole data set are in each
+    of these groups. Without any block, they are a group of their own.
 
     Args:
         rows: all ledgers of the data set.
@@ -186,8 +180,8 @@ def _colliding_groups(rows: Sequence[_Member]) -> list[list[_Member]]:
     if whole_is_open:
         groups = [list(rows)]
     else:
-        distinct_blocks = list(dict.fromkeys(row.block for row in rows if row.block))
-        groups = [_overlapping_with(block, rows) for block in distinct_blocks or [""]]
+        distinct_blocks = list(dict.fromkeys(row.block for row in rows if row.block)) or [""]
+        groups = [_overlapping_with(block, rows) for block in distinct_blocks]
     return [group for group in groups if len(group) > 1]
 
 
@@ -202,13 +196,13 @@ def _overlapping_with(block: str, rows: Sequence[_Member]) -> list[_Member]:
 
 
 def colliding(connection: Connection, ledger: LedgerRow) -> list[tuple[str, bool]]:
-    """Find the other ledgers that cover the same people of one organisation as a ledger.
+    """Find the other ledgers of the same organisation that cover people of a given ledger.
 
     A ledger covers the people of a data set, or of one block (a named part of the data set).
 
     Args:
         connection: connection to read on.
-        ledger: rows of the ledger with which the others are compared; it is not in the result.
+        ledger: row of the given ledger, which is not in the result.
 
     Returns:
         Pairs of an id and whether that ledger is open, the oldest first. Empty if there is no such ledger.
@@ -244,19 +238,17 @@ def colliding_among(connection: Connection, identifiers: Collection[str]) -> set
 
 
 def is_barred(connection: Connection, ledger: LedgerRow) -> bool:
-    """Return whether a ledger of another organisation forbids a new ledger of the same data set.
+    """Return whether a ledger of another organisation forbids a new ledger that covers the same people.
 
-    Callers without an organisation may belong to any organisation. A ledger of theirs may thus protect the same people,
-    and forbids the new one. This holds even if an organisation owns it by now, once such callers changed it. Likewise,
-    a ledger of any organisation forbids a new one of callers without an organisation. Call this after `entries.take`,
-    because no other ledger can be added then.
+    A caller without an organisation may belong to any organisation. So a new ledger of an organisation is forbidden by
+    a ledger without an organisation, and by one of another organisation that such callers have changed. A new ledger of
+    such callers is forbidden by a ledger of any organisation.
+
+    Call this after `entries.take`, because no other ledger can be added then.
 
     Args:
         connection: connection to read on.
         ledger: row of the new ledger.
-
-    Returns:
-        True if the new ledger must not be opened.
     """
     if ledger.tenant == NAMELESS:
         is_barring = LEDGERS.c.organisation != NAMELESS
@@ -268,14 +260,14 @@ def is_barred(connection: Connection, ledger: LedgerRow) -> bool:
 
 
 def organisations_of(connection: Connection, identifiers: list[str]) -> set[str | None]:
-    """Return the organisations that own some ledgers.
+    """Return the names of the organisations that own the given ledgers.
 
     Args:
         connection: connection to read on.
         identifiers: ids of the ledgers.
 
     Returns:
-        Names of organisations. None is among them if a ledger has no organisation yet.
+        The names. None is among them if a ledger has no organisation yet.
     """
     query = select(LEDGERS.c.organisation).where(LEDGERS.c.id.in_(identifiers))
     return set(connection.execute(query).scalars())
@@ -284,10 +276,10 @@ def organisations_of(connection: Connection, identifiers: list[str]) -> set[str 
 def find_misplaced(
     connection: Connection, *, identifiers: Collection[str] | None = None, organisation: str | None = None
 ) -> list[str]:
-    """Return the ids of ledgers with a wrong organisation, or with search keys that do not fit their names.
+    """Find ledgers whose row was changed outside the service.
 
-    Such rows were changed outside the service. A ledger that an organisation opened must still belong to it. The search
-    keys of data set and block must be those of their names.
+    A ledger that an organisation opened must still belong to it. Its search keys must be those that the names of its
+    data set and block give.
 
     Args:
         connection: connection to read on.
@@ -295,9 +287,9 @@ def find_misplaced(
         organisation: owner of the ledgers, now or at their opening; None means any.
 
     Returns:
-        The ids, in increasing order; empty if all rows are right.
+        The ids of the changed ledgers, in increasing order.
     """
-    # Read the names and keys of the selected ledgers. The keys are computed from the names, so Python checks them.
+    # Python checks the keys, because SQL cannot compute them from the names.
     names = ("id", "tenant", "organisation", "dataset", "dataset_key", "block", "block_key")
     query = select(*(LEDGERS.c[name] for name in names)).order_by(LEDGERS.c.id)
     if identifiers is not None:
@@ -308,31 +300,28 @@ def find_misplaced(
 
 
 def _is_in_place(row: Row[Any]) -> bool:
-    """Return whether a ledger's row agrees with its names and with the organisation that opened it.
+    """Return whether the search keys of a ledger fit its names, and its owner fits the organisation that opened it.
 
-    The search keys must be those of the data set's and the block's names. A ledger that an organisation opened must
-    belong to it. Any organisation may own a ledger that callers without an organisation opened, or that an earlier
-    version of the service opened.
+    A ledger that an organisation opened must belong to it. Any organisation may own a ledger that callers without an
+    organisation opened, or that an earlier version of the service opened.
 
     Args:
-        row: id, organisation, names and keys of the ledger.
-
-    Returns:
-        True if the row agrees.
+        row: id, organisation, names and keys of the ledger; `tenant` says who opened it.
     """
-    prefix = opened_for(NAMELESS)
-    of_earlier_version = not row.tenant.startswith(prefix)
-    is_own = of_earlier_version or row.tenant in (prefix, opened_for(row.organisation or NAMELESS))
-    has_own_keys = row.dataset_key == key_of(row.dataset) and row.block_key == key_of(row.block)
-    return is_own and has_own_keys
+    opened_for_nameless = opened_for(NAMELESS)  # also the prefix of all values of the present version
+    of_earlier_version = not row.tenant.startswith(opened_for_nameless)
+    opened_for_owner = opened_for(row.organisation or NAMELESS)
+    has_right_owner = of_earlier_version or row.tenant in (opened_for_nameless, opened_for_owner)
+    has_right_keys = row.dataset_key == key_of(row.dataset) and row.block_key == key_of(row.block)
+    return has_right_owner and has_right_keys
 
 
 def opened_for(organisation: str) -> str:
     """Return the value of the column `tenant` in ledgers that an organisation opened.
 
-    Ledgers of earlier versions have the name of an API key there, which never contains a slash. A unique constraint
-    covers this column with data set and block, and SQLite cannot drop it. The prefix lets an organisation open a data
-    set even if a key with its name did so before.
+    In ledgers of earlier versions this column has the name of an API key, which never contains a slash. A unique
+    constraint covers it together with data set and block, and SQLite cannot drop the constraint. So the value has a
+    prefix: an organisation can then open a ledger even if a key of the same name opened one before.
 
     Args:
         organisation: name of the organisation.
@@ -344,16 +333,15 @@ def opened_for(organisation: str) -> str:
 
 
 def names_of(connection: Connection, organisation: str) -> list[tuple[str, str]]:
-    """Return all pairs of a data set and a block that ledgers of an organisation have, as they were written.
-
-    The block is empty in ledgers of a whole data set.
+    """Return the data sets and blocks (named parts of a data set) of all ledgers of an organisation.
 
     Args:
         connection: connection to read on.
         organisation: name of the organisation.
 
     Returns:
-        Pairs (data set, block), each once, without a particular order.
+        Distinct pairs of names as they were written, in no particular order. The block is empty in ledgers of a whole
+        data set.
     """
     wanted = select(LEDGERS.c.dataset, LEDGERS.c.block).where(LEDGERS.c.organisation == organisation).distinct()
     return [(row.dataset, row.block) for row in connection.execute(wanted)]
@@ -372,10 +360,10 @@ def _is_free() -> ColumnElement[bool]:
 def _covers(ledger: LedgerRow) -> ColumnElement[bool]:
     """Return the SQL condition that a ledger covers people of a given ledger.
 
-    It does if both are of one data set, and of the same block unless one of them is of the whole data set.
+    It covers some of them if both ledgers are of one data set, and are of the same block or one of the whole data set.
 
     Args:
-        ledger: rows of the given ledger. Its block is empty if it covers the whole data set.
+        ledger: row of the given ledger. Its block is empty if it covers the whole data set.
 
     Returns:
         A condition on the columns of the table of ledgers. It holds for the given ledger itself, too.

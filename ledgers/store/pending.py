@@ -20,21 +20,21 @@ def add(connection: Connection, move: PendingRow) -> None:
 
     Args:
         connection: connection of a transaction that writes.
-        move: row of the request.
+        move: row of the requested change.
     """
     connection.execute(insert(PENDING).values(vars(move)))
 
 
 def get(connection: Connection, ledger: str, identifier: str) -> PendingRow | None:
-    """Return a requested change of a ledger that needs a second person's approval.
+    """Return a requested change of a ledger that needs a second person's approval, in any state.
 
     Args:
         connection: connection to read on.
         ledger: id of the ledger.
-        identifier: id of the change.
+        identifier: id of the request.
 
     Returns:
-        The row of the request; None if there is none.
+        The row of the request; None if the ledger has none with this id.
     """
     query = select(*_COLUMNS).where(PENDING.c.id == identifier, PENDING.c.ledger == ledger)
     row = connection.execute(query).mappings().one_or_none()
@@ -51,10 +51,7 @@ def live(connection: Connection, ledger: str, now: float) -> list[PendingRow]:
     Args:
         connection: connection to read on.
         ledger: id of the ledger.
-        now: present time in seconds since 1970. Moves that have expired are left out.
-
-    Returns:
-        The rows of the requests.
+        now: present time in seconds since 1970. Requests that have expired are left out.
     """
     ordered = _live(ledger, now).order_by(PENDING.c.requested_at, PENDING.c.id)
     return [PendingRow(**row) for row in connection.execute(ordered).mappings()]
@@ -63,15 +60,10 @@ def live(connection: Connection, ledger: str, now: float) -> list[PendingRow]:
 def count_live(connection: Connection, ledger: str, now: float) -> int:
     """Count the requested changes of a ledger that wait for a second person's approval and have not expired.
 
-    The number of waiting requests is limited, and reconciliations are not subject to the limit.
-
     Args:
         connection: connection to read on.
         ledger: id of the ledger.
         now: present time in seconds since 1970.
-
-    Returns:
-        The number of waiting requests.
     """
     query = select(func.count()).select_from(_live(ledger, now).subquery())
     number: int = connection.execute(query).scalar_one()
@@ -104,22 +96,22 @@ def ledgers_with_approval(connection: Connection) -> list[str]:
     Returns:
         The ids, in increasing order.
     """
-    wanted = select(LEDGERS.c.id).where(LEDGERS.c.approval_from.is_not(None)).order_by(LEDGERS.c.id)
-    return list(connection.execute(wanted).scalars())
+    query = select(LEDGERS.c.id).where(LEDGERS.c.approval_from.is_not(None)).order_by(LEDGERS.c.id)
+    return list(connection.execute(query).scalars())
 
 
 def close(connection: Connection, before: PendingRow, after: PendingRow) -> None:
     """Store that a requested change of a ledger has ended: approved, rejected, withdrawn or expired.
 
-    A request ends once. Its row stays as a record of who decided.
+    A request ends only once. Its row is kept as a record of the decision.
 
     Args:
         connection: connection of a transaction that writes.
-        before: the pending change.
-        after: the change with its final state.
+        before: the request before; only its id is used.
+        after: the request with its final state.
 
     Raises:
-        Again: the request has ended already.
+        Again: the request is not pending any more.
     """
     is_pending = (PENDING.c.id == before.id) & (PENDING.c.state == "pending")
     new_values = {name: getattr(after, name) for name in _ENDING}
@@ -134,9 +126,6 @@ def _live(ledger: str, now: float) -> Select[tuple[object, ...]]:
     Args:
         ledger: id of the ledger.
         now: present time in seconds since 1970.
-
-    Returns:
-        A query that selects rows of requests.
     """
     in_time = or_(PENDING.c.expires.is_(None), PENDING.c.expires > now)
     return select(*_COLUMNS).where(PENDING.c.ledger == ledger, PENDING.c.state == "pending", in_time)

@@ -67,10 +67,10 @@ class ProjectedSgdRun:
     suffix_fraction: Annotated[float | None, SUFFIX_FRACTION] = None
 
     def check(self) -> None:
-        """Check that `suffix_fraction` is given if a random model of the last steps is released, and only then.
+        """Check that `suffix_fraction` is given if a random one of the last models is released, and only then.
 
         Raises:
-            InvalidInput: it is missing for the release `suffix`, or given for another one.
+            InvalidInput: the fraction is missing, or is given for another release.
         """
         if (self.release == "suffix") != (self.suffix_fraction is not None):
             raise InvalidInput.at("/suffix_fraction", "belongs to the release suffix, and is needed there")
@@ -82,7 +82,8 @@ class ProjectedSgdRun:
             steps: number of steps of the run.
 
         Returns:
-            The last step if the last model is released, otherwise the first step of the suffix.
+            The last step if the last model is released. Otherwise the first step of the suffix, the last steps from
+            which a random one is released.
         """
         if self.release == "last":
             return steps
@@ -95,7 +96,8 @@ class ProjectedSgdRun:
             steps: number of steps of the run.
 
         Returns:
-            The values, (steps,): the noise schedule, scaled so that its least value is `noise_std`.
+            The noise schedule, scaled so that its least value is `noise_std`, (steps,). Without a schedule all values
+            are `noise_std`.
 
         Raises:
             InvalidInput: the noise is missing.
@@ -142,8 +144,8 @@ class BatchOrder:
 
     Attributes:
         run: parameters of the run, with the way in which batches are chosen.
-        partition: batches of clients that are used cyclically, (repetitions or 1, ⌊n/m⌋, m); None if each step draws
-            its own batch.
+        partition: batches of clients, which are used cyclically, (repetitions, ⌊n/m⌋, m). The first axis has length 1
+            if all repetitions have the same batches. None if each step draws its own batch.
         clients: number n of clients.
     """
 
@@ -157,16 +159,12 @@ class BatchOrder:
     ) -> BatchOrder:
         """Partition the clients into batches, unless each step draws its own batch.
 
-        The partition is random, and unknown to an attacker, if the run's batches are shuffled. Cyclic batches follow
-        the order of the clients.
+        Shuffled batches are a random partition in each repetition. Cyclic batches follow the order of the clients.
 
         Args:
             problem: learning problem.
             run: parameters of the run.
-            generators: one per repetition.
-
-        Returns:
-            The batches of each repetition. They are None if each step draws its own batch.
+            generators: one per repetition; they are used only for shuffled batches.
         """
         clients, size = problem.clients, run.participants
         if run.batches == "without-replacement":
@@ -196,17 +194,17 @@ class BatchOrder:
 
 
 def stopping_steps(run: ProjectedSgdRun, rounds: tuple[int, ...], generators: Sequence[np.random.Generator]) -> Indices:
-    """Draw the step after which the model is released, in each repetition and for several lengths of the run.
+    """Choose the step after which the model is released, in each repetition and for several lengths of the run.
 
-    All lengths use the same uniform random number of a repetition.
+    It is the last step, or a random step of the suffix. A repetition uses the same random number for all lengths.
 
     Args:
         run: parameters with the kind of release.
         rounds: lengths of the run, in steps.
-        generators: one per repetition.
+        generators: one per repetition; they are used only for a random step.
 
     Returns:
-        The released steps, (repetitions, len(rounds)).
+        The steps, from 1 on, (repetitions, len(rounds)).
     """
     last = np.asarray(rounds)
     if run.release == "last":
@@ -238,7 +236,7 @@ def simulate(
     step_sizes = run.step_schedule.at(1, steps)
     noise_stds = run.noise_stds(steps)
 
-    # Draw the data, of which every client has one record, the batches, and the released steps.
+    # Every client has one record. The order of these draws is fixed, so that a seed always gives the same result.
     data = np.stack([problem.draw(generator)[:, 0] for generator in generators])
     order = BatchOrder.of(problem, run, generators)
     stops = stopping_steps(run, rounds, generators)
@@ -260,12 +258,11 @@ def simulate(
         direction = _with_noise(gradients.mean(axis=1), mean_std, generators)
         models = projected_step(models, direction, step_sizes[step - 1], problem.project)
 
-        # Keep the model of each repetition at the step at which its run stops.
         stops_here = stops == step
         if stops_here.any():
             released_models[stops_here] = np.broadcast_to(models[:, None, :], released_models.shape)[stops_here]
 
-        # The mean excess over the possible stops is the expected excess of a random stop.
+        # The mean excess over all possible stops is the expected excess of the random stop.
         if run.release != "last" and step >= first_stop:
             total_excess += problem.excess(models)
 
@@ -277,15 +274,15 @@ def simulate(
 
 
 def _with_noise(direction: Floats, std: float, generators: Sequence[np.random.Generator]) -> Floats:
-    """Add independent normal noise to the direction of each repetition.
+    """Add independent normal noise to the mean gradient of each repetition.
 
     Args:
-        direction: direction of the gradient step in each repetition, (repetitions, d), for d coordinates.
+        direction: mean gradients, (repetitions, d), for d coordinates.
         std: standard deviation of the noise per coordinate, at least 0. If it is 0, nothing is drawn.
-        generators: sources of randomness, one per repetition.
+        generators: one per repetition.
 
     Returns:
-        The noisy directions, (repetitions, d).
+        The noisy gradients, (repetitions, d).
     """
     if std == 0.0:
         return direction
@@ -294,23 +291,20 @@ def _with_noise(direction: Floats, std: float, generators: Sequence[np.random.Ge
 
 
 def work(problem: SimulatedProblem, run: ProjectedSgdRun) -> Work:
-    """Estimate the computing work of one repetition of a run: array operations, numpy calls and memory.
+    """Estimate the computing work of one repetition of a run; all factors in it are rough.
 
-    The work consists of one gradient per participant, projections, and excess risks after all steps that may be
-    released. The factors are rough. `operations` counts array entries and `calls` numpy calls; `bytes` counts doubles
-    of 8 bytes.
+    A step computes one gradient per participant, may draw a batch, and computes the excess risk if a random model is
+    released.
 
     Args:
         problem: learning problem.
         run: parameters of the run; its noise may be unknown.
 
     Returns:
-        Estimated operations, numpy calls and bytes of memory.
+        The number of array entries that are computed or drawn, of numpy calls, and of bytes of memory.
     """
     steps = float(steps_of(problem, run))
     batch_entries = run.participants * problem.dimension
-
-    # Operations of a step: gradients, the draw of a batch, and the excess risk if the model may be released.
     draw_operations = 2.0 * problem.clients if run.batches == "without-replacement" else 0.0
     excess_operations = 0.0 if run.release == "last" else 100.0 * problem.dimension
     step_operations = 8.0 * batch_entries + draw_operations + excess_operations
@@ -324,11 +318,7 @@ def work(problem: SimulatedProblem, run: ProjectedSgdRun) -> Work:
 
 
 def alternatives(run: ProjectedSgdRun) -> Mapping[str, ProjectedSgdRun]:
-    """Return the run without noise, on the same batches, by the name `non-private`.
-
-    Args:
-        run: the private run.
-    """
+    """Return the runs that a run is compared with: the same run without noise, under the name `non-private`."""
     return {"non-private": replace(run, noise_std=0.0)}
 
 

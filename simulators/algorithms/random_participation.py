@@ -32,13 +32,14 @@ CountDistribution = Sequence[ReportingCount]
 
 
 def participation_faults(count_distribution: CountDistribution) -> list[Fault]:
-    """Check a distribution of the number of participants, and return its faults, with pointers under /participation.
+    """Check a distribution of the number of participants, and return its faults for the field `participation`.
 
     Args:
         count_distribution: numbers of participants with their probabilities.
 
     Returns:
-        The faults; empty if the probabilities sum to 1, up to 1e-9, and there are 1 to `MOST_COUNTS` entries.
+        At most one fault: the number of entries is not from 1 to `MOST_COUNTS`, or the probabilities do not sum to 1,
+        up to 1e-9.
     """
     if not 1 <= len(count_distribution) <= MOST_COUNTS:
         return [Fault("/participation", "has too few or too many entries", f"1 to {MOST_COUNTS}")]
@@ -49,10 +50,9 @@ def participation_faults(count_distribution: CountDistribution) -> list[Fault]:
 
 
 def read_participation(run: AnyRun) -> None:
-    """Convert the mappings in a run's `participation` to `ReportingCount`s, and check them.
+    """Convert the field `participation` of a run, a distribution of the number of clients in a round, and check it.
 
-    The field is a distribution of the number of clients in a round. It is replaced, although the run is frozen. A run
-    without the field is left unchanged.
+    Entries that are mappings become `ReportingCount`s. The run is changed in place, unless the field is None.
 
     Args:
         run: the run.
@@ -66,7 +66,7 @@ def read_participation(run: AnyRun) -> None:
     for entry in run.participation:
         is_converted = not isinstance(entry, Mapping)
         counts.append(entry if is_converted else ReportingCount(**entry))
-    # The run is a frozen dataclass, so that the field is replaced in this way.
+    # The run is a frozen dataclass, which allows no assignment.
     object.__setattr__(run, "participation", tuple(counts))
     faults = participation_faults(counts)
     if run.participants is not None:
@@ -81,24 +81,20 @@ def largest_count(count_distribution: CountDistribution) -> int:
 
 
 def harmonic_mean(count_distribution: CountDistribution) -> float:
-    """Return the harmonic mean 1/E[1/M_r] of the random number M_r of participants, on which risk bounds depend.
-
-    Args:
-        count_distribution: numbers of participants with their probabilities.
-    """
+    """Return the harmonic mean 1/E[1/M_r] of the random number M_r of participants, on which risk bounds depend."""
     return 1.0 / math.fsum(count.probability / count.participants for count in count_distribution)
 
 
 def weights(
     count_distribution: CountDistribution, generators: Sequence[np.random.Generator], rounds: int
 ) -> Iterator[Floats]:
-    """Yield weights that turn a mean over M clients into the mean over the clients that report.
+    """Yield weights for M clients, with which their weighted mean is the mean over the clients that report.
 
-    In round r a random number M_r of the M clients report. Their weight is M/M_r, and all other clients have weight 0.
+    In round r a random number M_r of the M clients report. Each of these has the weight M/M_r, and the others have 0.
 
     Args:
-        count_distribution: distribution of the number of participants; M is the largest.
-        generators: one per repetition; each draws from a stream of its own.
+        count_distribution: distribution of M_r; M is its largest value.
+        generators: one per repetition, from each of which a separate stream of random numbers is derived.
         rounds: number of rounds.
 
     Yields:
@@ -108,7 +104,7 @@ def weights(
     probabilities = np.array([count.probability for count in count_distribution])
     counts = np.array([count.participants for count in count_distribution])
     normalised = probabilities / probabilities.sum()
-    # A stream of its own leaves all other draws equal to those of a run with a fixed number of participants.
+    # With separate streams, all other draws are equal to those of a run with a fixed number of participants.
     streams = [own_stream(generator, OWN_STREAM) for generator in generators]
     for _ in range(rounds):
         reporting = np.array([stream.choice(counts, p=normalised) for stream in streams])

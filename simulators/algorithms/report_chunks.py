@@ -39,18 +39,18 @@ class Reporting:
 
     @property
     def needs_record_gradients(self) -> bool:
-        """True if gradients of single records are computed, of which some may not count."""
+        """True if the gradients of single records are needed, because some records of a batch may not count."""
         return self.sampling == "poisson" or self.client_arrays is not None
 
 
 @dataclass(frozen=True)
 class ChunkDraws:
-    """Random draws of T rounds in one repetition: who participates, with which records, and the noise.
+    """Random draws of T rounds in one repetition: the participants, their records, and the noise.
 
     Attributes:
-        clients: the M participants of each round, (T, M).
+        clients: indices of the M participants of each round, (T, M).
         records: indices of their records in their populations, (T, M, K), for K records of a client.
-        counted: whether each record counts; None if all do.
+        counted: True for a record that is in the batch, (T, M, K); None if all are.
         normal: standard normal variables for the noise, (T, M, d), for d coordinates.
     """
 
@@ -73,18 +73,15 @@ def draw_chunk(
         rounds: number T of rounds to draw.
 
     Returns:
-        The M participants of each round, (T, M), and standard normal variables, (T, M, d), for d coordinates. The
-        indices of the participants' records have shape (T, M, K), for K records in a batch. If all n records are read,
-        the shape is (T, M, n). With Poisson sampling, or if clients differ, a mask says which records count.
+        The draws. The last axis of `records` is the batch size; for full batches and Poisson sampling it is n. With
+        Poisson sampling, or if clients differ, `counted` is a mask of the records in the batch.
     """
     population, participants, batch_size = data.shape[1], reporting.participants, reporting.batch_size
     clients = subsets(generator, (rounds,), problem.clients, participants)
-    # A batch of all records needs no draw.
     reads_all = reporting.sampling == "full" or (
         reporting.sampling == "without-replacement" and batch_size == population
     )
     counted = None
-    # Draw the records: of clients with different numbers of records, or by the kind of sampling.
     if reporting.client_arrays is not None:
         records, counted = draw_records(generator, data, clients, reporting.client_arrays, reporting.sampling)
     elif reads_all:
@@ -121,8 +118,7 @@ def deal_chunk(
             where K is its batch size.
 
     Returns:
-        M participants of each round, (T, M); the indices of their records, (T, M, K); and standard normal variables,
-        (T, M, d), for d coordinates. If clients differ, a mask says which records count.
+        The draws. If clients differ, `counted` is a mask of the records in the batch.
     """
     participants, batch_size = reporting.participants, reporting.batch_size
     clients = subsets(generator, (len(numbers),), problem.clients, participants)

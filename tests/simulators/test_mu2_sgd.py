@@ -11,7 +11,7 @@ import pytest
 from epsilond.accountants.errors import InvalidInput
 from epsilond.simulators.algorithms.mu2_sgd import participation, rounds
 from epsilond.simulators.algorithms.mu2_sgd.mu2_sgd import ALGORITHM, alternatives, rounds_of, simulate, work_of
-from epsilond.simulators.algorithms.mu2_sgd.participation import RunParticipation, chunk_size, draw
+from epsilond.simulators.algorithms.mu2_sgd.participation import RunParticipation, chunk_size, draw_reports
 from epsilond.simulators.algorithms.mu2_sgd.run import Mu2SgdRun, fresh_noise_std, report_norm, step_size
 from epsilond.simulators.problems.kinds import (
     HuberProblem,
@@ -63,7 +63,7 @@ def literal(problem, run: Mu2SgdRun, generator: np.random.Generator) -> float:
     gaps = run.method == "gap-differences"
     t = 0
     while t < run.rounds:
-        drawn = draw(
+        drawn = draw_reports(
             problem,
             [generator],
             run.taking_part,
@@ -298,7 +298,9 @@ def test_work_grows_with_rounds():
 
 
 def test_uniform_participants_are_distinct_and_as_often_each():
-    drawn = draw(PROBLEM, generators(2, range(2)), RunParticipation(), first=1, rounds=500, participants=2, noises=2)
+    drawn = draw_reports(
+        PROBLEM, generators(2, range(2)), RunParticipation(), first=1, rounds=500, participants=2, noises=2
+    )
     assert np.all(drawn.clients[..., 0] < drawn.clients[..., 1])
     counts = np.bincount(drawn.clients.ravel(), minlength=6)
     assert np.all(np.abs(counts - 1000 / 3) < 5.0 * math.sqrt(1000 * 2 / 9))

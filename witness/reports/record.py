@@ -53,22 +53,20 @@ def record(
     engine_version: str,
     run: JsonObject | None = None,
 ) -> JsonRecord:
-    """Collect the data of a report as JSON values, before they are sealed.
-
-    A sealed report has a hash of its data and its page, so that later changes are noticed.
+    """Collect the data of a report as JSON values, before hashes are added to them (`seal_page`).
 
     Args:
-        kind: kind of the report.
-        name: name of its subject, such as an algorithm.
-        date: the caller's date, or None.
+        kind: kind of the report, "calibration" or "account".
+        name: name of the subject of the report, such as an algorithm.
+        date: the date that the caller states; None if there is none.
         request: the request in JSON form.
         answer: the answer in JSON form.
         profile: points of the privacy profile (δ as a function of ε) in JSON form.
-        engine_version: version of the engine that answered.
-        run: status and evidence of the run; the member is left out if it is None.
+        engine_version: version of the library that computed the answer.
+        run: status and evidence of the run that the report is about; None if there is no such run.
 
     Returns:
-        The data. A missing date is an empty text.
+        The data. The date is an empty text if there is none, and the member `run` is absent if it is None.
     """
     return {
         **({} if run is None else {"run": dict(run)}),
@@ -84,19 +82,19 @@ def record(
 
 
 def seal_page(unsealed: JsonObject, render: Callable[[JsonObject, str], str]) -> str:
-    """Render a page with its data, and record in it hashes by which a change of either can be noticed.
+    """Render a page with its data and with two hashes, by which a change of the page or of the data can be noticed.
 
     The page is first rendered with `NO_HASH` in place of the hash. The SHA-256 of that page becomes a part of the data,
     and the SHA-256 of the data is the hash that the final page shows.
 
     Args:
         unsealed: data of the report, without `page` and `hash`.
-        render: function from the data and a hash to the visible page, with an empty element for the data.
+        render: function that returns the visible page for the data and a hash, with an empty element for the data.
 
     Returns:
         The page in HTML, with the sealed data.
     """
-    # The page is made of the data as its reader will parse them, so that rendering it again gives the same page.
+    # Render the data as they will be parsed from the page, so that rendering them again gives the same page.
     reread: dict[str, object] = json.loads(canonical(unsealed))
     page_hash = digest(render(reread, NO_HASH))
 
@@ -110,10 +108,10 @@ def seal_page(unsealed: JsonObject, render: Callable[[JsonObject, str], str]) ->
 def open_page(page: str) -> JsonRecord:
     """Check that the data and the visible text of a page were sealed together, and return the data.
 
-    Nothing of the page is run. Only its data are parsed, and their size is bounded.
+    Scripts of the page are not run. Only its data are parsed, and their size is limited.
 
     Args:
-        page: the page, which may come from anyone.
+        page: the page in HTML, which need not be trusted.
 
     Returns:
         The data of the report, including its hash.
@@ -121,7 +119,6 @@ def open_page(page: str) -> JsonRecord:
     Raises:
         Broken: the page has no such data, the data do not match their hash, or the visible page was altered.
     """
-    # Find the embedded data.
     if len(page) > LARGEST_PAGE:
         raise Broken(f"the page is longer than {LARGEST_PAGE} characters")
     if page.count(OPENING) != 1:
@@ -140,7 +137,7 @@ def open_page(page: str) -> JsonRecord:
     if digest(canonical(data_without_hash)) != seal:
         raise Broken("the data do not fit their hash: a figure, the request or the date was altered")
 
-    # Check the visible page against its hash among the data.
+    # The hash of the page was computed with the placeholder `NO_HASH`, which the page itself must not show.
     visible_text = visible(page)
     page_with_placeholder = visible_text.replace(seal, NO_HASH)
     if NO_HASH in visible_text or digest(page_with_placeholder) != data["page"]:
@@ -151,13 +148,13 @@ def open_page(page: str) -> JsonRecord:
 def demand_one_engine(data: JsonObject) -> None:
     """Check that a report and its answer name the same engine version, and that it has the form of a version.
 
-    Otherwise the page would show an arbitrary text as if it were checked.
+    Otherwise the page could show an arbitrary text in its place.
 
     Args:
         data: the data of the report.
 
     Raises:
-        Broken: there are two versions, or a text in place of a version.
+        Broken: the two versions differ, or are not in the form of a version.
     """
     if data["answer"].get("engine_version") != data["engine_version"]:
         raise Broken("the data name two engines, one for the report and one for its answer")
@@ -166,14 +163,7 @@ def demand_one_engine(data: JsonObject) -> None:
 
 
 def visible(page: str) -> str:
-    """Return the page of a report without the data that is embedded in it.
-
-    Args:
-        page: the page in HTML.
-
-    Returns:
-        The page with an empty element in place of the data.
-    """
+    """Return the page of a report (HTML) without its embedded data, of which only an empty element remains."""
     before, opening, after_opening = page.partition(OPENING)
     _, closing, after = after_opening.partition(CLOSING)
     return before + opening + closing + after
@@ -188,12 +178,10 @@ _TYPES: Mapping[str, type] = {"request": dict, "answer": dict, "profile": list, 
 
 
 def _parse(text: str) -> JsonRecord:
-    """Parse the data of a report, and check the names and types of their members.
-
-    The data come from a page that anyone may have changed. Only their form is checked here, not the hash.
+    """Parse the data of a report, and check the names and types of their members, but not the hash.
 
     Args:
-        text: the JSON text in the page.
+        text: the JSON text in the page, which need not be trusted.
 
     Returns:
         The data of the report.

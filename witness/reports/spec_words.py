@@ -13,12 +13,12 @@ SpecBody = JsonObject
 
 
 def describe_spec(spec: SpecBody, unit: str) -> str:
-    """Describe a mechanism, given as data, in one phrase with every number of the data.
+    """Describe the spec of a mechanism in one phrase that states every number of the spec with all digits.
 
-    The mechanism may contain others, which are described within the same phrase.
+    Mechanisms within the mechanism are described in the same phrase.
 
     Args:
-        spec: specification of the mechanism in its JSON form.
+        spec: the spec, that is, a description of the mechanism in JSON form.
         unit: protected unit, record or client. Batches consist of it, unless the spec says otherwise.
 
     Returns:
@@ -65,8 +65,6 @@ def _describe_subsampled(spec: SpecBody, unit: str) -> str:
 def _sampling_phrase(spec: SpecBody, noun: str) -> str:
     """Describe in words how a batch is drawn.
 
-    The phrase is about the members of a batch and not about the mechanism that runs on it.
-
     Args:
         spec: JSON form of a subsampled mechanism, with the name of its sampling and its rate or batch size.
         noun: singular name of the members of a batch, such as "record".
@@ -96,16 +94,15 @@ def _sampling_phrase(spec: SpecBody, noun: str) -> str:
 
 
 def _batch_details(spec: SpecBody, noun: str) -> str:
-    """Return in brackets those numbers of a batch that the phrase about its sampling leaves out; may be empty.
+    """Return in brackets the numbers of a spec that are not in the phrase about its full or Poisson sampling.
 
     Args:
         spec: JSON form of a subsampled mechanism.
         noun: singular name of the members of a batch, such as "record".
 
     Returns:
-        The text with a leading space, or an empty text.
+        The text with a leading space; empty if there are no such numbers.
     """
-    # Numbers that are given although the way of sampling does not need them.
     details = []
     if spec["sampling"] == "full" and "rate" in spec:
         details.append(f"probability {full(spec['rate'])}")
@@ -123,35 +120,33 @@ def _batch_details(spec: SpecBody, noun: str) -> str:
 
 
 def _client_detail(spec: SpecBody) -> str:
-    """Return, in brackets, the largest number of records of one client; empty if it is not given."""
+    """Return in brackets the largest number of records of one client; an empty text if the spec has none."""
     if "records_of_one_client" not in spec:
         return ""
     return f" (at most {count_phrase(spec['records_of_one_client'], 'record')} of one client, one contribution each)"
 
 
 def _describe_shuffled(spec: SpecBody, unit: str) -> str:
-    """Describe the shuffled reports: their size, their number, and the mechanism that makes each report."""
+    """Describe shuffled reports in words: their size, their number, and the mechanism that makes each report."""
     size = f" of {count_phrase(spec['dimension'], 'coordinate')}" if "dimension" in spec else ""
     reports = f"one report{size} of each of {count_phrase(spec['clients'], 'client')}"
     return f"{reports}, shuffled; in each report, {describe_spec(spec['mechanism'], unit)}"
 
 
 def _describe_repeated(spec: SpecBody, unit: str) -> str:
-    """Describe a repetition: its number of rounds, and the mechanism of a round."""
+    """Describe a repeated mechanism in words: the number of rounds, and the mechanism of a round."""
     return f"{count_phrase(spec['times'], 'round')}, in each: {describe_spec(spec['mechanism'], unit)}"
 
 
 def _describe_composed(spec: SpecBody, unit: str) -> str:
-    """Describe the mechanisms of a composition, numbered if there are several.
-
-    Compositions of one mechanism are described as that mechanism.
+    """Describe the mechanisms of a composition in a numbered list.
 
     Args:
         spec: JSON form of the composition, with its list of mechanisms.
         unit: protected unit, record or client.
 
     Returns:
-        A phrase without a full stop.
+        A phrase without a full stop. A composition of one mechanism is described as this mechanism.
     """
     parts = [describe_spec(mechanism, unit) for mechanism in spec["mechanisms"]]
     if len(parts) == 1:
@@ -192,7 +187,6 @@ def _describe_selection(spec: SpecBody, unit: str) -> str:
     """
     number = spec.get("repetitions", {})
     kind = number.get("kind", "random")
-    # Words about the random number of runs.
     distribution = "Poisson" if kind == "poisson" else str(kind).replace("-", " ")
     details = f" of mean {full(number['mean'])}" if "mean" in number else ""
     if "shape" in number:
@@ -204,8 +198,8 @@ def _describe_selection(spec: SpecBody, unit: str) -> str:
 def _describe_projected_sgd(spec: SpecBody, _: str) -> str:
     """Describe projected gradient descent in words: its steps and batches, its schedules, its losses, and its output.
 
-    The words go into a report, after the phrase for the mechanism that ran. Missing fields of the spec have default
-    values: one pass, a secret random partition, and the release of the last model.
+    Missing fields of the spec have default values: one pass, a secret random partition, and the release of the last
+    model.
 
     Args:
         spec: JSON form of the mechanism, which names its clients, schedules, radius and losses.
@@ -221,7 +215,6 @@ def _describe_projected_sgd(spec: SpecBody, _: str) -> str:
     }
     batches = batch_phrases[spec.get("batches", "shuffled")]
 
-    # The released model.
     share = full(spec.get("suffix_fraction"))
     release_phrases = {
         "last": "the last model is released",
@@ -244,8 +237,7 @@ def _loss_phrase(spec: SpecBody) -> str:
     """Describe the losses of projected gradient descent by their constants.
 
     Args:
-        spec: JSON form of the mechanism. Without `strong_convexity` the losses are not strongly convex, and without
-            `convex` they are convex.
+        spec: JSON form of the mechanism. The default of `strong_convexity` is 0, and that of `convex` is true.
 
     Returns:
         The Lipschitz constant, the smoothness if it is given, and the convexity, separated by commas.

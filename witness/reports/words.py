@@ -71,7 +71,6 @@ def headline(record: JsonObject) -> tuple[str, ...]:
     guarantee = answer["guarantee"]
     protection = f"{_phrase_of_unit(guarantee['unit'])} is protected from {OBSERVERS[guarantee['observer']]}"
 
-    # A calibration has a target δ, and its guarantee is only for the calibrated parameters.
     if record["kind"] == "calibration":
         delta_words = numbers.delta(guarantee["target"]["log10_delta"])
         bound = f"with ε at most {numbers.up(guarantee['epsilon']['upper'])} at δ = {delta_words}"
@@ -81,19 +80,18 @@ def headline(record: JsonObject) -> tuple[str, ...]:
             "This is certified for a run with the parameters below, and for no others.",
         )
 
-    # An account may have a claim to check.
     sentence = f"If the assumptions below hold, {protection}, {_bound_phrase(guarantee)}."
     return (sentence, *_protection_sentence(guarantee), *_claim_sentence(answer.get("claim")))
 
 
 def _protection_sentence(guarantee: JsonObject) -> tuple[str, ...]:
-    """Return the answer's own sentence on trust and sampling.
+    """Return the sentence of the guarantee itself on trust and sampling, as a tuple.
 
     Args:
         guarantee: JSON form of the guarantee.
 
     Returns:
-        The sentence as the only entry; no entry for reports of earlier engines, which lack it.
+        One sentence; none for a report of an earlier engine, whose guarantee has no such sentence.
     """
     if "in_words" not in guarantee:
         return ()
@@ -103,14 +101,12 @@ def _protection_sentence(guarantee: JsonObject) -> tuple[str, ...]:
 def _bound_phrase(guarantee: JsonObject) -> str:
     """State the bound on ε at the requested δ, or the bound on δ at the requested ε.
 
-    An account has one of the two as its input, and certified bounds on the other.
-
     Args:
-        guarantee: `epsilon`, `delta` and `log10_delta`, each with `lower` and `upper`. If δ was requested, both bounds
-            of `log10_delta` are this δ.
+        guarantee: `epsilon`, `delta` and `log10_delta`, each with `lower` and `upper`. The two are equal for the value
+            that was requested.
 
     Returns:
-        A phrase that begins with "with". Bounds are rounded up.
+        A phrase that begins with "with". The bound is rounded up.
     """
     epsilon, log10_delta = guarantee["epsilon"], guarantee["log10_delta"]
     upper_log10 = log10_delta["upper"]
@@ -120,7 +116,7 @@ def _bound_phrase(guarantee: JsonObject) -> str:
         bound = upper_epsilon if upper_epsilon == "unbounded" else f"at most {upper_epsilon}"
         return f"with ε {bound} at δ = {numbers.delta(upper_log10)}"
 
-    # A δ below every double is stated by its logarithm.
+    # A δ below the smallest positive double is stated by its logarithm.
     upper_delta = numbers.up(guarantee["delta"]["upper"])
     if guarantee["delta"]["upper"] == SMALLEST_DOUBLE:
         upper_delta = f"10^({numbers.up(upper_log10)})"
@@ -135,15 +131,13 @@ _CLAIM_VERDICTS = {
 
 
 def _claim_sentence(claim: JsonObject | None) -> tuple[str, ...]:
-    """Return a sentence with the verdict on the claimed (ε, δ).
-
-    A claim is confirmed or refuted by the certified bounds, or stays open between them.
+    """Return the sentence with the verdict on a claimed pair (ε, δ), as a tuple.
 
     Args:
-        claim: JSON form of the claim and its verdict; None if nothing is claimed.
+        claim: JSON form of the claim and of its verdict by the certified bounds; None if nothing is claimed.
 
     Returns:
-        The sentence as the only entry; no entry without a claim.
+        One sentence; none without a claim.
     """
     if claim is None:
         return ()
@@ -153,16 +147,16 @@ def _claim_sentence(claim: JsonObject | None) -> tuple[str, ...]:
 
 
 def assumptions(guarantee: JsonObject) -> list[tuple[str, str, str]]:
-    """Return name, value and meaning of each field that defines the guarantee, such as its unit.
+    """Return the name, the value and the meaning of each field that defines a guarantee.
 
-    The unit is the record or client that is protected. The relation says how neighbouring data sets differ, and the
-    observer is the adversary.
+    These are the protected unit, the neighbouring relation, the adversary and, if the guarantee has them, the sampling
+    and the trust model.
 
     Args:
         guarantee: JSON form of the guarantee.
 
     Returns:
-        Rows of a table. Fields that the guarantee does not have are left out.
+        Rows of a table, each with three texts.
     """
     unit = str(require_unit(guarantee["unit"]))
     rows = [
@@ -170,7 +164,6 @@ def assumptions(guarantee: JsonObject) -> list[tuple[str, str, str]]:
         ("relation", guarantee["relation"], RELATIONS[guarantee["relation"]].format(unit=unit)),
         ("observer", guarantee["observer"], f"the adversary: {OBSERVERS[guarantee['observer']]}"),
     ]
-    # These fields exist only in some guarantees.
     if "sampling" in guarantee:
         rows.append(("sampling", guarantee["sampling"], SAMPLINGS[guarantee["sampling"]]))
     if "definition" in guarantee:

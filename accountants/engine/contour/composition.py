@@ -35,18 +35,19 @@ if TYPE_CHECKING:
 
 WIDEST = 1e-4
 """Relative width of δ beyond which an enclosure is rejected."""
-_LARGEST_OFFSET = 0.05  # largest distance of a root from its line's ε, over √F″; the alias is then at most e^−27 of δ
+_LARGEST_OFFSET = 0.05  # largest distance of a root from its line's ε, in saddle widths; the alias is then ≤ e^−27 δ
 _LARGEST_CHANGE = 2.0  # nats by which the estimate of log δ may be off, for which a line is chosen
 _MOST_LINES = 12  # largest number of lines for one request
 
 
-class _Level(NamedTuple):
-    """A target value of a decreasing function of ε, such as log δ. A search finds the ε with this value, the root.
+class _Equation(NamedTuple):
+    """An equation f(ε) = value for a decreasing function f, such as log δ. Its solution is the root.
 
     Attributes:
-        target: function of a saddle point: the value minus the function's estimate there. Its zero gives the first ε.
-        evaluate: computes the function from an integrand and an ε near the one that the integrand was made for.
-        value: the value of the function at the root.
+        target: value − f(ε) as a function of a saddle point, by the saddle-point approximation. Its zero is the first
+            estimate of the root.
+        evaluate: computes f(ε) from an integrand that is accurate near ε.
+        value: the right side of the equation.
     """
 
     target: Target
@@ -55,10 +56,10 @@ class _Level(NamedTuple):
 
 
 def log_delta(laws: Laws, epsilon: float, *, widest: float = WIDEST) -> Interval:
-    """Return an enclosure of log δ(ε) of a composition, by numerical inversion of the transform of the total loss.
+    """Enclose log δ(ε) of a composition, by numerical inversion of the transform of the total privacy loss.
 
-    The integrand is built with an estimate of log δ, and then gives a better estimate. This is repeated until the
-    estimate is stable.
+    The integrand is chosen for an estimate of log δ, and gives a better estimate. This is repeated until the estimate
+    is stable, but at most `_MOST_LINES` times.
 
     Args:
         laws: distribution of the privacy loss of each step, with its number of steps.
@@ -75,7 +76,7 @@ def log_delta(laws: Laws, epsilon: float, *, widest: float = WIDEST) -> Interval
 
     Source: docs/engine-certificate.md, A5.
     """
-    _demand_number(epsilon)
+    _require_number(epsilon)
     if epsilon >= supremum(laws):  # no total loss exceeds ε, so δ is zero
         return Interval(-math.inf, -math.inf)
     parts = build_parts(laws)
@@ -88,25 +89,24 @@ def log_delta(laws: Laws, epsilon: float, *, widest: float = WIDEST) -> Interval
         estimate, _ = integrand.estimate(epsilon)
         if abs(estimate - previous_estimate) <= _LARGEST_CHANGE:  # the estimate is stable
             break
-    return _demand_narrow(integrand.enclosure(epsilon), widest)
+    return _require_narrow(integrand.enclosure(epsilon), widest)
 
 
 def _log_delta_of_zero_loss(epsilon: float) -> Interval:
-    """Return an enclosure of log δ(ε) = log(1 − e^ε) of two equal distributions, for ε < 0.
-
-    Args:
-        epsilon: ε < 0, in nats.
-    """
+    """Enclose log δ(ε) = log(1 − e^ε), the log δ of two equal distributions, for ε < 0 in nats."""
     value = log1m_exp_at(epsilon)  # at most 0
     lower, upper = value * (1.0 + 8 * UNIT_ROUNDOFF), value * (1.0 - 8 * UNIT_ROUNDOFF)  # rounded outward
     return Interval(math.nextafter(lower, -math.inf), min(math.nextafter(upper, math.inf), 0.0))
 
 
 def upper_log_delta(laws: Laws, epsilon: float) -> float:
-    """Return an upper bound on log δ(ε) of a composition: the Chernoff bound at about its best exponent.
+    """Return an upper bound on log δ(ε) of a composition: the Chernoff bound at about its best exponent λ > 0.
 
-    For the total loss S, δ(ε) ≤ E[e^{λS}] e^{−λε} for every λ > 0, times a constant of at most 1. The probability of
-    losses that are left out as improbable is added.
+    For the total privacy loss S,
+
+        δ(ε) ≤ c E[e^{λS}] e^{−λε},  with a constant c ≤ 1 that depends on λ.
+
+    To this the probability of the losses is added that the computed expectation leaves out as improbable.
 
     Args:
         laws: distribution of the privacy loss of each step, with its number of steps.
@@ -116,7 +116,7 @@ def upper_log_delta(laws: Laws, epsilon: float) -> float:
         The upper bound on log δ(ε), at most 0.
 
     Raises:
-        ContourRefused: no usable exponent was found.
+        ContourRefused: no usable exponent λ exists.
 
     Source: docs/engine-certificate.md, A1.
     """
@@ -132,15 +132,15 @@ def upper_log_delta(laws: Laws, epsilon: float) -> float:
 
 
 def epsilon(laws: Laws, log_delta: float, *, slack: float = 0.0, widest: float = WIDEST) -> Interval:
-    """Return an enclosure of the smallest ε ≥ 0 at which a composition has log δ(ε) ≤ `log_delta`.
+    """Enclose the smallest ε ≥ 0 at which a composition has log δ(ε) ≤ `log_delta`.
 
-    An approximate root of log δ(ε) = `log_delta` is found first. From there, ε moves away on both sides until the
-    bounds on δ certify that it is above or below the root.
+    The search first computes an approximate root of log δ(ε) = `log_delta`. From there it moves away on both sides,
+    until the bounds on δ certify that ε is above or below the root.
 
     Args:
         laws: distribution of the privacy loss of each step, with its number of steps.
         log_delta: log of the target δ, finite.
-        slack: distance ≥ 0 from the target that log δ has at both bounds.
+        slack: least distance ≥ 0 of log δ from the target at both bounds.
         widest: largest relative width of δ at the root.
 
     Returns:
@@ -154,23 +154,23 @@ def epsilon(laws: Laws, log_delta: float, *, slack: float = 0.0, widest: float =
 
     Source: docs/engine-certificate.md, A5, ε(δ).
     """
-    _demand_number(log_delta)
+    _require_number(log_delta)
     parts = build_parts(laws)
-    if not parts or log_delta >= 0.0:  # ε = 0 meets a δ of 1, and any δ without a loss
+    if not parts or log_delta >= 0.0:  # without any loss, or for δ ≥ 1, ε = 0 suffices
         return Interval(0.0, 0.0)
     target = log_delta_target(log_delta)
     may_be_zero = find_saddle(parts, target).epsilon <= 0.0
     if may_be_zero and upper_log_delta(laws, 0.0) <= log_delta - slack:
         return Interval(0.0, 0.0)
 
-    level = _Level(target, _log_delta_at, log_delta)
-    root, integrand = _find_root(parts, level, 0.0, widest)
-    lower_at_root, upper_at_root = _demand_narrow(integrand.enclosure(root), widest)
+    equation = _Equation(target, _log_delta_at, log_delta)
+    root, integrand = _find_root(parts, equation, 0.0, widest)
+    lower_at_root, upper_at_root = _require_narrow(integrand.enclosure(root), widest)
     return _certify_root(integrand, root, upper_at_root - lower_at_root, log_delta, slack)
 
 
 def threshold(laws: Laws, log_size: float) -> tuple[float, Integrand]:
-    """Estimate the threshold ε at which the test S > ε of the total privacy loss S has a given false positive rate.
+    """Estimate the threshold ε at which the test S > ε on the total privacy loss S has a given false positive rate.
 
     Args:
         laws: distribution of the privacy loss of each step, between P and Q, with its number of steps.
@@ -180,13 +180,13 @@ def threshold(laws: Laws, log_size: float) -> tuple[float, Integrand]:
         The ε, of any sign, and an integrand that gives accurate bounds on log δ near it.
 
     Raises:
-        ContourRefused: no such integrand was found, or every loss is zero.
+        ContourRefused: the search for ε fails, or every loss is zero.
     """
     parts = build_parts(laws)
     if not parts:
         raise ContourRefused(RefusalReason.NO_TILT, "no loss")
-    level = _Level(log_size_target(log_size), _log_size_at, log_size)
-    return _find_root(parts, level, -math.inf, WIDEST_LINE)
+    equation = _Equation(log_size_target(log_size), _log_size_at, log_size)
+    return _find_root(parts, equation, -math.inf, WIDEST_LINE)
 
 
 def _estimate_log_delta(parts: list[Part], epsilon: float) -> float:
@@ -202,8 +202,8 @@ def _estimate_log_delta(parts: list[Part], epsilon: float) -> float:
         The estimate of log δ(ε), natural logarithm.
 
     Raises:
-        ContourRefused: δ is far below the probability of the noise that the parts leave out, so that no bound is
-            narrow.
+        ContourRefused: δ is far below the probability of the losses that the parts leave out as improbable. Then no
+            bounds on δ are close.
 
     Source: docs/engine-certificate.md, A5, What the noise reaches.
     """
@@ -214,24 +214,24 @@ def _estimate_log_delta(parts: list[Part], epsilon: float) -> float:
     return estimate
 
 
-def _demand_number(value: float) -> None:
+def _require_number(value: float) -> None:
     """Raise `ValueError` for NaN."""
     if math.isnan(value):
         raise ValueError("not a number")
 
 
-def _demand_narrow(bounds: Interval, widest: float) -> Interval:
-    """Return the bounds on log δ if they are narrow enough.
+def _require_narrow(bounds: Interval, widest: float) -> Interval:
+    """Check that bounds on log δ are close enough, and return them.
 
     Args:
         bounds: lower and upper bound on log δ.
-        widest: largest difference, which is a relative width of δ.
+        widest: largest difference of the bounds, about the relative width of δ.
 
     Returns:
-        The given bounds, unchanged.
+        The given bounds.
 
     Raises:
-        ContourRefused: they differ by more, for example because the lower bound is −inf.
+        ContourRefused: the bounds differ by more than `widest`, for example because the lower one is −inf.
     """
     width = bounds.upper - bounds.lower
     if width > widest:
@@ -241,39 +241,41 @@ def _demand_narrow(bounds: Interval, widest: float) -> Interval:
 
 
 def _log_delta_at(integrand: Integrand, epsilon: float) -> float:
-    """Return an estimate of log δ(ε), without infinite losses, from the integrand on a line.
+    """Estimate log δ(ε), without infinite losses, by the integral of δ on a vertical line in the complex plane.
 
     Args:
-        integrand: values of the integrand of δ on a vertical line.
+        integrand: values of the integrand on the line.
         epsilon: ε in nats, near the one that the line was chosen for.
     """
     return integrand.estimate(epsilon)[0]
 
 
 def _log_size_at(integrand: Integrand, epsilon: float) -> float:
-    """Return an estimate of log Q(S > ε), the log false positive rate of a test on the total loss S.
-
-    The estimate is log(−dδ/dε) − ε. The derivative is lost in roundings if δ is near 1.
+    """Estimate log Q(S > ε) = log(−dδ/dε) − ε, the log false positive rate of the test S > ε on the total loss S.
 
     Args:
-        integrand: values of the integrand of δ on a vertical line.
+        integrand: values of the integrand of δ on a vertical line in the complex plane.
         epsilon: ε in nats, near the one that the line was chosen for.
 
     Returns:
-        The estimate; math.inf if the derivative is lost.
+        The estimate; math.inf if roundings hide the derivative, which happens for δ near 1.
     """
-    value, slope = integrand.estimate(epsilon)
-    return value + math.log(-slope) - epsilon if slope < 0.0 else math.inf
+    log_delta, log_delta_slope = integrand.estimate(epsilon)
+    is_decreasing = log_delta_slope < 0.0
+    if not is_decreasing:
+        return math.inf
+    return log_delta + math.log(-log_delta_slope) - epsilon
 
 
-def _find_root(parts: list[Part], level: _Level, least: float, widest: float) -> tuple[float, Integrand]:
-    """Find the ε at which a decreasing function of ε, such as log δ, has a given value.
+def _find_root(parts: list[Part], equation: _Equation, least: float, widest: float) -> tuple[float, Integrand]:
+    """Find the ε that solves an equation such as log δ(ε) = log_delta.
 
-    Each integrand is accurate near one ε and gives the next ε. The search ends when two successive ε are close.
+    Each integrand is accurate near one ε (its centre) and gives the next ε. The search ends when two successive ε and
+    their log δ are close.
 
     Args:
         parts: parts of the composition. Each is the total loss of some of its steps.
-        level: the function and the value.
+        equation: a decreasing function of ε, and the value that it is to take.
         least: smallest ε that is returned.
         widest: largest useful relative width of the enclosure of δ.
 
@@ -281,15 +283,15 @@ def _find_root(parts: list[Part], level: _Level, least: float, widest: float) ->
         The approximate ε, and the last integrand, which is accurate there.
 
     Raises:
-        ContourRefused: the ε do not converge.
+        ContourRefused: the search does not converge after `_MOST_LINES` integrands.
     """
-    log_delta = find_saddle(parts, level.target).log_delta
-    first_saddle = find_saddle(trim_parts(parts, log_delta), level.target)
+    log_delta = find_saddle(parts, equation.target).log_delta
+    first_saddle = find_saddle(trim_parts(parts, log_delta), equation.target)
     root = max(first_saddle.epsilon, least)  # estimate by the saddle-point approximation
     for _ in range(_MOST_LINES):
         centre = root
         integrand, saddle = build_integrand(parts, centre, log_delta, widest)
-        root = _find_root_near(integrand, saddle, level, centre, least)
+        root = _find_root_near(integrand, saddle, equation, centre, least)
 
         previous_log_delta = log_delta
         log_delta, _ = integrand.estimate(root)
@@ -300,29 +302,29 @@ def _find_root(parts: list[Part], level: _Level, least: float, widest: float) ->
     raise ContourRefused(RefusalReason.NO_TILT, "the search for ε does not converge")
 
 
-def _find_root_near(integrand: Integrand, saddle: Saddle, level: _Level, centre: float, least: float) -> float:
-    """Bisect for the ε at which a function, such as log δ, has a given value, near the ε of an integrand.
+def _find_root_near(integrand: Integrand, saddle: Saddle, equation: _Equation, centre: float, least: float) -> float:
+    """Solve an equation such as log δ(ε) = log_delta by bisection, near the ε for which an integrand was made.
 
-    The bracket is one width of the saddle point on either side. If the value is reached at `least` already, `least` is
-    returned.
+    The first bracket is one width of the saddle point on either side of that ε.
 
     Args:
         integrand: values of the integrand of δ on a line, which give δ accurately near `centre`.
         saddle: saddle point of that line. Its width, in nats of ε, limits the bracket.
-        level: the decreasing function of ε, and the value that it is to take.
+        equation: the decreasing function of ε, and the value that it is to take.
         centre: ε in nats that the integrand was made for.
         least: smallest ε that is returned.
 
     Returns:
-        The middle of the last bracket. It is an approximate root, for which nothing is certified.
+        `least`, if it is the lower end of the bracket and the function is not above the value there. Otherwise the
+        middle of the last bracket: an approximate root, for which nothing is certified.
     """
     low, high = max(centre - saddle.width, least), centre + saddle.width
-    if low == least and level.evaluate(integrand, least) <= level.value:
+    if low == least and equation.evaluate(integrand, least) <= equation.value:
         return least
     bisections = ITERATIONS if low < high else 0  # none if the bracket is empty
     for _ in range(bisections):
         middle = 0.5 * (low + high)
-        if level.evaluate(integrand, middle) > level.value:
+        if equation.evaluate(integrand, middle) > equation.value:
             low = middle
         else:
             high = middle
@@ -330,22 +332,22 @@ def _find_root_near(integrand: Integrand, saddle: Saddle, level: _Level, centre:
 
 
 def _certify_root(integrand: Integrand, root: float, width: float, log_delta: float, slack: float) -> Interval:
-    """Move away from an approximate root of log δ(ε) = `log_delta` on both sides until the bounds are certified.
+    """Move away from an approximate root of log δ(ε) = `log_delta` on both sides until certified bounds are reached.
 
-    The k-th distance from the root is 2^k − 1 times the one at which the bounds are expected to be certified.
+    The k-th distance from the root is 2^k − 1 times the distance at which the certificate is expected to succeed.
 
     Args:
         integrand: encloses log δ near the root.
         root: the approximate root, ε in nats.
         width: relative width of δ there.
         log_delta: log of the target δ.
-        slack: distance ≥ 0 in log δ that both bounds have from the target.
+        slack: least distance ≥ 0 of log δ from the target at both bounds.
 
     Returns:
-        The bounds on ε. The lower one is 0 if δ(0) may be small enough.
+        The bounds on ε. The lower one is 0 if no ε > 0 is certified to be below the root.
 
     Raises:
-        ContourRefused: no certified bound is near the root.
+        ContourRefused: one of the bounds cannot be certified.
     """
     _, slope = integrand.estimate(root)
     # Each bound is about half of the width away from log δ; 0.6 leaves a margin.
@@ -391,7 +393,7 @@ def _certify_below(integrand: Integrand, candidates: Sequence[float], log_delta:
     Returns:
         The ε in nats, or −math.inf.
     """
-    least = min(log_delta, -TINY)  # log δ is never above 0
+    least = min(log_delta, -TINY)  # log δ is at most 0, so no lower bound can be above a target of 0 or more
     for candidate in candidates:
         if candidate == 0.0 or integrand.enclosure(candidate).lower > least:
             return candidate

@@ -17,12 +17,15 @@ if TYPE_CHECKING:
 def edge_bound(ratio: LikelihoodRatio, tilt: float, frequencies: FloatArray, height: float) -> FloatArray:
     """Bound the contour integral on the path from the edge of a batch's noise into the complex plane.
 
-    The noise of a batch without replacement begins at its edge s/2, with the shift s. The path leads from there to
-    s/2 + iy. It is part of the contour that bounds how fast the transform M(l + it) = E[e^{(l+it)L}] of one step's loss
-    L decays in t. Let φ be the normal density, r the likelihood ratio and q the rate. Let β = q sin(sy)/y,
-    b = −log(|r(s/2 + iy)|/r(s/2)) and t₀ = max(t, 6^{1/3}/(βy)). The integral is for all t′ ≥ t at most
+    Let L be the privacy loss of one step that draws a batch without replacement, and s its shift. The noise of L > 0
+    begins at the edge s/2. The path leads from there to s/2 + iy. It is part of the contour that bounds how fast
+    E[e^{(l+it)L}] decays in t. For all frequencies t′ ≥ t the integral on the path is at most
 
-        φ(s/2) e^{y²/2} [s min(½y², (tβ)^−2) + q(1 − q) s² e^{2b} (1 + l + t₀ + (l + t₀) e^{lb}) (t₀β)^−3].
+        φ(s/2) e^{y²/2} [s min(½y², (tβ)^−2) + q(1 − q) s² e^{2b} (1 + l + t₀ + (l + t₀) e^{lb}) (t₀β)^−3],
+
+    where φ is the normal density, r the likelihood ratio, q the rate, and
+
+        β = q sin(sy)/y,   b = −log(|r(s/2 + iy)|/r(s/2)),   t₀ = max(t, 6^{1/3}/(βy)).
 
     Args:
         ratio: likelihood ratio r of one step, with the rate q and the shift s.
@@ -37,16 +40,15 @@ def edge_bound(ratio: LikelihoodRatio, tilt: float, frequencies: FloatArray, hei
     """
     rate, shift = ratio.rate, ratio.shift
 
-    # The ratio of the moduli at the edge, whose log is −b.
+    # `log_modulus` is −b. Where e^{lb} exceeds e^600, the bound is of no use, so that its limit does no harm.
     _, (log_modulus,) = ratio.turn(np.asarray([0.5 * shift]), height)
     modulus_power = math.exp(min(-tilt * float(log_modulus), 600.0))  # e^{lb}
     beta = rate * math.sin(shift * height) / height * (1.0 - 1e-12)  # rounded down
     t0 = np.maximum(frequencies, 1.8171 / (beta * height))  # 6^{1/3}, rounded down
 
-    # The two terms of the bracket, and the factor before it.
     first_order = shift * np.minimum(0.5 * height * height, (frequencies * beta) ** -2.0)
     curvature = rate * (1.0 - rate) * (shift * math.exp(-float(log_modulus))) ** 2  # q(1 − q) s² e^{2b}
     second_order = curvature * (1.0 + tilt + t0 + (tilt + t0) * modulus_power) * (t0 * beta) ** -3.0
     density = math.exp(0.5 * height * height - 0.125 * shift * shift - LOG_SQRT_2PI)  # φ(s/2) e^{y²/2}
-    # The factor 1 + 1e-9 covers all roundings.
+    # Round up: 1e-9 is far above the relative rounding errors.
     return np.asarray((1.0 + 1e-9) * density * (first_order + second_order))

@@ -35,8 +35,8 @@ Laws: TypeAlias = Sequence[tuple[Law, int]]
 def build_parts(laws: Laws) -> list[Part]:
     """Group the steps of a composition into parts, each of which evaluates the transform of its privacy loss.
 
-    Equal distributions become one part with the sum of their counts. All Gaussian steps without subsampling become one
-    part, the last, because their total loss is Gaussian again.
+    Steps with the same distribution become one part. So do all Gaussian steps without subsampling, because their total
+    loss is Gaussian again. Their part is the last one.
 
     Args:
         laws: distribution of the privacy loss of each step, with its number of steps.
@@ -49,7 +49,6 @@ def build_parts(laws: Laws) -> list[Part]:
     """
     parts: list[Part] = []
     gaussian_squares: list[float] = []
-    # Sort the steps by kind. Gaussian steps without subsampling only need the squares of their shifts.
     for law, count in _count_laws(laws).items():
         if isinstance(law, MixedLaw):
             raise ContourRefused(RefusalReason.BEYOND_BUDGET, "mixtures are not integrated")
@@ -68,13 +67,10 @@ def build_parts(laws: Laws) -> list[Part]:
 
 
 def _count_laws(laws: Laws) -> Counter[Law]:
-    """Return the total count of each distinct distribution whose loss is not always zero.
+    """Return the total number of steps of each distinct distribution, without those whose loss is always zero.
 
     Args:
         laws: distributions of the privacy loss of one step, each with its number of steps.
-
-    Returns:
-        The number of steps for each distribution of the privacy loss.
     """
     counts: Counter[Law] = Counter()
     for law, count in laws:
@@ -84,32 +80,32 @@ def _count_laws(laws: Laws) -> Counter[Law]:
 
 
 def _build_subsampled_part(law: SampledGaussianLaw | DrawnGaussianLaw, count: int) -> NoiseSteps:
-    """Return subsampled Gaussian steps as a part of a composition, whose transform is an integral over the noise.
+    """Build the part of a composition that consists of equal subsampled Gaussian steps.
 
     Args:
         law: distribution of the privacy loss of one step, with its inclusion rate and its shift.
         count: number of steps.
 
     Returns:
-        The part, with all of its noise: nothing is left out yet.
+        The part, whose transform is an integral over the noise. No improbable noise is left out yet.
     """
     kind = "drawn" if isinstance(law, DrawnGaussianLaw) else law.direction
     return NoiseSteps(LikelihoodRatio(law.rate, law.shift), kind, count)
 
 
 def transform_decays(laws: Laws) -> bool:
-    """Return whether the characteristic function of the total privacy loss is likely to decay with its frequency.
+    """Return whether the characteristic function of the total privacy loss decays enough for numerical inversion.
 
-    Numerical inversion needs this decay. A batch without replacement has the loss 0 with a positive probability a, its
-    atom. The modulus of its transform therefore does not fall below about a, and that of T steps not below a^T. This is
-    too much if all steps are such batches and the product of their a^T exceeds e^−40. Any other step makes the
-    transform decay.
+    A batch without replacement has the loss 0 with a positive probability a, its atom. So the modulus of its
+    characteristic function does not fall below about a, and that of T steps not below a^T. This is too large if all
+    steps are such batches and the product of their a^T exceeds e^−`NEGLIGIBLE_NATS`. Any other step makes the function
+    decay.
 
     Args:
         laws: distribution of the privacy loss of each step, with its number of steps.
 
     Returns:
-        True if the characteristic function becomes small enough for numerical inversion.
+        False if the function certainly stays too large.
 
     Source: docs/engine-certificate.md, A8, What is rejected.
     """
@@ -123,7 +119,7 @@ def transform_decays(laws: Laws) -> bool:
         if not isinstance(part, NoiseSteps):
             return True
         atoms.append((part.atom, part.count))
-    # Log of the product of all a^T, below which the modulus of the transform does not fall.
+    # TINY replaces an atom that was rounded to 0, whose logarithm is not finite.
     log_product = math.fsum(count * math.log(max(atom, TINY)) for atom, count in atoms)
     return not atoms or log_product <= -NEGLIGIBLE_NATS
 
@@ -137,7 +133,7 @@ def supremum(laws: Laws) -> float:
         laws: distribution of the privacy loss of each step, with its number of steps.
 
     Returns:
-        The upper bound on the total loss in nats; math.inf if no bound exists.
+        The upper bound on the total loss in nats; math.inf if the loss is unbounded, 0 if every loss is zero.
     """
     suprema = []
     other_laws = []

@@ -42,23 +42,23 @@ class LikelihoodRatio:
     shift: float
 
     def exponent(self, x: FloatArray) -> FloatArray:
-        """Return the log likelihood ratio of an included record, within two units of roundoff.
-
-        The log ratio is y = s (x − s/2) for the shift s and the noise x.
+        """Return y = s (x − s/2), the log likelihood ratio of a record that is certainly included.
 
         Args:
             x: values of the noise, in standard deviations.
 
         Returns:
-            y for each value of the noise.
+            y in nats, for each value of the noise.
         """
         return self.shift * (x - 0.5 * self.shift)
 
     def log_ratio(self, x: FloatArray) -> FloatArray:
-        """Return the log likelihood ratio log r(x) of one subsampled Gaussian step, within `ratio_error`.
+        """Return the log likelihood ratio of one subsampled Gaussian step, within `ratio_error`.
 
-        With y = s x − s²/2, r = 1 − q + q e^y. For q > ½ the logarithm is y + log(q + (1 − q) e^{−y}), because 1 − q is
-        then an exact double.
+        With y = s x − s²/2 and the rate q it is
+
+            log r(x) = log(1 − q + q e^y)              for q ≤ ½,
+            log r(x) = y + log(q + (1 − q) e^{−y})     for q > ½, where 1 − q is an exact double.
 
         Args:
             x: values of the noise, in standard deviations.
@@ -87,17 +87,16 @@ class LikelihoodRatio:
         """
         exponent_size = np.abs(self.exponent(x)) + self.shift * (np.abs(x) + 1.0)
         if self.rate > 0.5:
-            # For q > ½ the logarithm has y as a summand, and errs by some units of roundoff of the terms of y.
+            # For q > ½ the logarithm has y as a summand, so the full error of y counts.
             return np.asarray(24 * UNIT_ROUNDOFF * exponent_size)
-        # The rounding of the logarithm, and the derivative p(x) of log r in y times the error of y.
+        # The first term is the rounding of the logarithm. In the second one, p(x) is the derivative of log r in y.
         error_units = 16.0 * np.abs(log_ratio) + 8.0 * self.response(x) * exponent_size
         return np.asarray(UNIT_ROUNDOFF * error_units)
 
     def response(self, x: FloatArray) -> FloatArray:
-        """Return the probability that the record was included, given the noisy value.
+        """Return p(x) = q e^y / r(x), the probability that the record was included, given the noisy value x.
 
-        The probability is p(x) = q e^y / r(x) for the rate q, the likelihood ratio r and the log likelihood ratio y of
-        an included record.
+        Here q is the rate, r the likelihood ratio of the step, and y = `exponent(x)`.
 
         Args:
             x: values of the noise, in standard deviations.
@@ -111,8 +110,9 @@ class LikelihoodRatio:
     def turn(self, x: FloatArray, height: float) -> tuple[FloatArray, FloatArray]:
         """Return the angle and the relative modulus of the likelihood ratio r at complex noise x + iy.
 
-        With the shift s and p = p(x), r(x + iy)/r(x) = 1 − p + p e^{isy}. Its squared modulus is 1 − 4p(1 − p)
-        sin²(sy/2).
+        With the shift s and p = `response(x)`,
+
+            r(x + iy)/r(x) = 1 − p + p e^{isy},   |r(x + iy)/r(x)|² = 1 − 4p(1 − p) sin²(sy/2).
 
         Args:
             x: real parts of the noise, in standard deviations.
@@ -124,25 +124,25 @@ class LikelihoodRatio:
         p = self.response(x)
         angle = self.shift * height
         half_sine_squared = math.sin(0.5 * self.shift * height) ** 2
-        # Real and imaginary part of r(x + iy)/r(x).
-        real, imaginary = 1.0 - 2.0 * p * half_sine_squared, p * math.sin(angle)
-        # Half the logarithm of its squared modulus.
+        real, imaginary = 1.0 - 2.0 * p * half_sine_squared, p * math.sin(angle)  # of r(x + iy)/r(x)
         log_modulus = 0.5 * np.log1p(-4.0 * p * (1.0 - p) * half_sine_squared)
         return np.arctan2(imaginary, real), log_modulus
 
 
 def log_mixture(rate: float, y: FloatArray) -> FloatArray:
-    """Return the log likelihood ratio of a mixture, without cancellation.
+    """Compute log(1 − q + q e^y), the log likelihood ratio of a mixture, without cancellation or overflow.
 
-    The log likelihood ratio is log(1 − q + q e^y), for q ≤ ½ or y ≥ 0. It is computed as log(1 + q (e^y − 1)) for small
-    y, and y + log q + log(1 + (1 − q) e^{−y}/q) for large y.
+    It requires q ≤ ½ or y ≥ 0. The formula is
+
+        log(1 + q (e^y − 1))                     for y ≤ `_LARGE_EXPONENT`,
+        y + log q + log(1 + (1 − q) e^{−y}/q)    for larger y.
 
     Args:
         rate: q in (0, 1).
         y: exponents.
 
     Returns:
-        log(1 − q + q e^y) in nats, for each exponent y.
+        The logarithm in nats, for each exponent y.
 
     Source: docs/engine-certificate.md, A4, Errors of L.
     """

@@ -22,12 +22,12 @@ class TransformLimits:
 class Budget:
     """Limits on the work of one composition on a lattice of privacy losses, as counts that are fixed before the start.
 
-    A cell is an interval of losses. Its mass is put on lattice points. Sums over these use the fast Fourier transform
-    (FFT) or direct sums.
+    A cell is an interval of losses, whose mass is put on lattice points. Sums over the points use the fast Fourier
+    transform (FFT) or are direct.
 
     Attributes:
         cells: largest number of cells of all loss distributions together. Each distribution may have at least one 48th
-            of them. Their masses are computed once for each interval of the tilt λ of the weights e^{λL}.
+            of them, even if the total is then larger.
         points: largest number of points of one FFT. With more than 16 different distributions it is less, but at least
             2^12, to bound the total work.
         terms: largest number of terms of all direct sums of one transform.
@@ -43,24 +43,22 @@ class Budget:
 
     @classmethod
     def coarse(cls) -> Budget:
-        """Return the budget for root searches: about a fifth of the work, with enclosures half a percent wide."""
+        """Return the budget for root searches: about a fifth of the default work, for a relative width of 0.5 %."""
         return cls(cells=1200, points=2**17, terms=8_000_000, relative_width=5e-3)
 
     @classmethod
     def fine(cls) -> Budget:
-        """Return a budget of about five times the default work, with enclosures 1e-6 wide if the pair is smooth."""
+        """Return a budget above the default one, which gives enclosures of the relative width 1e-6 for smooth pairs."""
         return cls(cells=60_000, points=2**20, terms=100_000_000, relative_width=1e-6)
 
     def cells_for(self, parts: int) -> int:
-        """Return the largest number of cells of all distributions together, at least 1/48 of `cells` for each pair.
+        """Return the largest number of cells of all loss distributions together.
 
-        A cell is an interval of losses. Its mass is put on lattice points.
+        A cell is an interval of losses, whose mass is put on lattice points. The number is `cells`, or 1/48 of `cells`
+        for each pair if that is more.
 
         Args:
-            parts: number of different pairs.
-
-        Returns:
-            The largest number of cells of all loss distributions together.
+            parts: number of different pairs in the composition.
         """
         return max(self.cells, parts * self.cells // 48)
 
@@ -68,9 +66,10 @@ class Budget:
         """Return the limits of one transform of a composition.
 
         Args:
-            parts: number of different pairs.
+            parts: number of different pairs in the composition.
 
         Returns:
-            The largest number of FFT points, which decreases with the number of pairs, and that of terms.
+            The largest number of FFT points, which is smaller for more than 16 pairs, and that of terms.
         """
-        return TransformLimits(points=min(self.points, max(2**12, 16 * self.points // parts)), terms=self.terms)
+        points_for_many_pairs = max(2**12, 16 * self.points // parts)
+        return TransformLimits(points=min(self.points, points_for_many_pairs), terms=self.terms)

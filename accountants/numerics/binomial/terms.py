@@ -17,18 +17,19 @@ _STIRLING_TABLE = np.asarray(
 
 
 def stirling_remainder(n: FloatArray) -> FloatArray:
-    """Return the error of Stirling's formula, log n! − (n + 1/2) log n + n − log √(2π); 0 at n = 0.
+    """Return the error of Stirling's formula, s(n) = log n! − (n + 1/2) log n + n − log √(2π).
 
-    Values below 16 are looked up. Others use Stirling's series 1/(12n) − 1/(360n³) + 1/(1260n⁵) − ….
+    Values below 16 are looked up. The others are Stirling's series
+
+        s(n) = 1/(12n) − 1/(360n³) + 1/(1260n⁵) − ….
 
     Args:
-        n: whole numbers, at least 0. The value at 0 is not used.
+        n: whole numbers, at least 0.
 
     Returns:
-        One error for each number. It is positive for n ≥ 1.
+        s(n) > 0 for each number n ≥ 1; 0 for n = 0, where the formula is not defined.
     """
     is_small = n < 16.0
-    # Stirling's series in 1/n, with 16 in place of small numbers.
     x = 1.0 / np.where(is_small, 16.0, n)
     y = x * x
     series = x * (1 / 12 - y * (1 / 360 - y * (1 / 1260 - y * (1 / 1680 - y * (1 / 1188)))))
@@ -37,10 +38,9 @@ def stirling_remainder(n: FloatArray) -> FloatArray:
 
 
 def deviance(x: FloatArray, mean: FloatArray) -> FloatArray:
-    """Return the deviance of Loader's form of binomial probabilities, without cancellation near the mean.
+    """Compute the deviance x log(x/m) + m − x of a binomial count x with the mean m, without cancellation near m.
 
-    For a mean m and x > 0 it is x log(x/m) + m − x ≥ 0. It is accurate to a few units in the last place of x − m. Near
-    x = m, with v = (x − m)/(x + m), it is computed as
+    Loader's form of binomial probabilities uses it. Near the mean, with v = (x − m)/(x + m), it is computed as
 
         (x − m) v + 2xv Σ_{j≥1} v^{2j}/(2j + 1).
 
@@ -49,33 +49,25 @@ def deviance(x: FloatArray, mean: FloatArray) -> FloatArray:
         mean: its mean m, above 0.
 
     Returns:
-        The deviance x log(x/m) + m − x ≥ 0, for each element.
+        The deviance, at least 0, for each element.
     """
     v = (x - mean) / (x + mean)
     is_near = np.abs(v) < 0.1
-    # Near the mean: the series by Horner's method. For |v| < 0.1, ten terms reach the accuracy of doubles.
+    # The series by Horner's method. For |v| < 0.1, ten terms reach the accuracy of doubles.
     near_v = np.where(is_near, v, 0.0)
     square = near_v * near_v
     tail = np.zeros_like(square)
     for j in range(10, 0, -1):
         tail = square * (1.0 / (2 * j + 1) + tail)
     series = (x - mean) * near_v + 2.0 * x * near_v * tail
-    # Elsewhere: the plain formula, which has no cancellation there.
     with np.errstate(divide="ignore", invalid="ignore"):
         direct = x * np.log(x / mean) + mean - x
     return np.asarray(np.where(is_near, series, direct))
 
 
 def _log1p_gap(x: FloatArray) -> FloatArray:
-    """Return x − log(1 + x) for x ≥ 0, with relative accuracy, by its Taylor series for small x.
-
-    Args:
-        x: numbers, at least 0.
-
-    Returns:
-        One number, at least 0, for each x.
-    """
-    # Horner's method for Σ_{j≥2} (−1)^j x^j/j, without one factor x. At x ≤ 1/8, 20 terms are enough.
+    """Return x − log(1 + x) ≥ 0 for each x ≥ 0, with relative accuracy also for small x."""
+    # Horner's method for Σ_{j≥2} (−1)^j x^j/j, without one factor x. For x < 1/8, terms up to j = 20 are enough.
     small_x = np.where(x < 0.125, x, 0.0)
     series = np.zeros_like(small_x)
     for j in range(20, 1, -1):
@@ -84,15 +76,8 @@ def _log1p_gap(x: FloatArray) -> FloatArray:
 
 
 def _exp_gap(v: FloatArray) -> FloatArray:
-    """Return e^{−v} − (1 − v) for v ≥ 0, with relative accuracy, by its Taylor series for small v.
-
-    Args:
-        v: numbers, at least 0.
-
-    Returns:
-        One number, at least 0, for each v.
-    """
-    # Horner's method for Σ_{j≥2} (−1)^j v^j/j!, without one factor v. At v ≤ 1/8, 12 terms are enough.
+    """Return e^{−v} − 1 + v ≥ 0 for each v ≥ 0, with relative accuracy also for small v."""
+    # Horner's method for Σ_{j≥2} (−1)^j v^j/j!, without one factor v. For v < 1/8, terms up to j = 12 are enough.
     small_v = np.where(v < 0.125, v, 0.0)
     series = np.zeros_like(small_v)
     for j in range(12, 1, -1):
@@ -103,8 +88,10 @@ def _exp_gap(v: FloatArray) -> FloatArray:
 def exponent_gap(v: FloatArray, odds: float) -> FloatArray:
     """Return h(v) = o v − log(1 + o (1 − e^{−v})) for odds o, with relative accuracy.
 
-    This is a part of the exponent in the integral for a binomial tail (`_TailQuadrature`). It is computed as the sum of
-    two positive terms, so that no digits cancel for small v.
+    h is a part of the exponent in the integral for a binomial tail. It is computed as the sum of two positive terms, so
+    that no digits cancel for small v:
+
+        h(v) = o (e^{−v} − 1 + v) + y − log(1 + y),   y = o (1 − e^{−v}).
 
     Args:
         v: numbers, at least 0.
@@ -113,15 +100,14 @@ def exponent_gap(v: FloatArray, odds: float) -> FloatArray:
     Returns:
         The number h(v), at least 0, for each v.
     """
-    # o (e^{−v} − 1 + v), and y − log(1 + y) for y = o (1 − e^{−v}).
     return odds * _exp_gap(v) + _log1p_gap(-odds * np.expm1(-v))
 
 
 def quick_exponent_gap(v: FloatArray, odds: float) -> FloatArray:
     """Return h(v) = o v − log(1 + o (1 − e^{−v})) for odds o, by this plain formula.
 
-    This is a part of the exponent in the integral for a binomial tail. The error is a few units in the last place of
-    o v. `exponent_gap` is more accurate for small v.
+    h is a part of the exponent in the integral for a binomial tail. The error is a few units in the last place of o v,
+    while `exponent_gap` has a small relative error also for small v.
 
     Args:
         v: numbers, at least 0.

@@ -46,13 +46,13 @@ class TrialsBounds(NamedTuple):
 
 
 class _Losses(NamedTuple):
-    """The privacy losses of a sum of binary trials under two distributions, with the probability of unlisted values.
+    """The privacy losses of a sum of binary trials, that is, of the ratio of its probabilities on two data sets.
 
     Each distribution is a list of probabilities; very improbable sums are not listed. A sum has a loss here if both
     distributions list it.
 
     Attributes:
-        losses: losses in nats, increasing.
+        losses: losses in nats, not decreasing.
         log_masses: log probabilities under the first distribution, in the same order.
         log_rest: upper bound on the log probability of values that are not listed.
         log_beyond: log probability, under the first distribution, of values that it lists above all those that the
@@ -70,19 +70,18 @@ class _Losses(NamedTuple):
 
 
 def pure_epsilon(trials: int, theta: float) -> float:
-    """Return the largest privacy loss of a client's m binary trials, as an upper bound in nats.
+    """Return the largest privacy loss of a client's m binary trials, m log((1/2 + θ)/(1/2 − θ)).
 
-    The success probability of the trials changes from 1/2 + θ to 1/2 − θ. The loss is m log((1/2 + θ)/(1/2 − θ)),
-    rounded up.
+    The success probability of the trials changes from 1/2 + θ to 1/2 − θ.
 
     Args:
         trials: number m of trials of one client.
         theta: θ, 0 < θ < 1/2.
 
     Returns:
-        ε in nats.
+        The loss in nats, rounded up.
     """
-    # Rounded up: relative error of the log odds and the product.
+    # The factor exceeds the relative error of the logarithm and of the product.
     return trials * log_odds(theta) * (1.0 + 8 * UNIT_ROUNDOFF)
 
 
@@ -119,10 +118,11 @@ def trials_bounds(trials: int, theta: float, clients: int) -> TrialsBounds:
 
 
 def _single_client(trials: int, theta: float) -> Pair:
-    """Return the pair of one client's message, a binomial number of successes.
+    """Return the two distributions of one client's message, a binomial number of successes.
 
-    The success probability is 1/2 + θ or 1/2 − θ. k successes of m trials have the privacy loss (2k − m)
-    log((1/2 + θ)/(1/2 − θ)).
+    The success probability is 1/2 + θ or 1/2 − θ. The privacy loss of k successes of m trials is
+
+        (2k − m) log((1/2 + θ)/(1/2 − θ)).
 
     Args:
         trials: number m of trials.
@@ -136,9 +136,8 @@ def _single_client(trials: int, theta: float) -> Pair:
     successes = np.arange(trials // 2 + 1.0, trials + 1.0)
     losses = (2.0 * successes - trials) * log_odds(theta)
     log_masses = distribution.log_masses[first_positive:]
-    # The error of the log probabilities, and of a few roundings.
     table = ShiftedTable(losses, log_masses, -math.inf, distribution.error + 8 * UNIT_ROUNDOFF)
-    # All positive losses are listed, so the table is attained.
+    # All positive losses are listed, so the dominating pair is also attained.
     return shifted_pairs(table).upper
 
 
@@ -163,10 +162,12 @@ def attained_pair(trials: int, other_trials: int, theta: float, raised: int) -> 
 
 
 def _losses(trials: int, other_trials: int, theta: float, raised: int) -> _Losses:
-    """Return the privacy losses of a sum of binomial trials when m of its trials change their success probability.
+    """Return the privacy losses of a sum of binary trials when m of its trials change their success probability.
 
-    F(j) is the distribution of a sum of N = M + m trials if j of them have the larger probability 1/2 + θ. F(h + m) is
-    compared with F(h). The loss of a sum s is log F(h + m)(s) − log F(h)(s), which increases with s.
+    Let F_j(s) be the probability of the sum s of M + m trials, if j of them have the success probability 1/2 + θ and
+    the others 1/2 − θ. The privacy loss at s, which increases with s, is
+
+        log F_{h+m}(s) − log F_h(s).
 
     Args:
         trials: number m of trials of one client.
@@ -193,10 +194,10 @@ def _losses(trials: int, other_trials: int, theta: float, raised: int) -> _Losse
     below = first.log_masses[: low - first.first]
     beyond = first.log_masses[high - first.first :]
     log_unmatched = float(np.logaddexp.reduce(np.concatenate([below, beyond]), initial=-np.inf))
-    # Rounded up: errors of the probabilities and of their sum.
+    # Round up by the errors of the probabilities and of their sum.
     log_unmatched = log_unmatched + first.error + 8 * UNIT_ROUNDOFF
     log_rest = float(np.logaddexp(log_unmatched, LOG_UNLISTED)) + 8 * UNIT_ROUNDOFF
-    # The last two fields bound the errors of a difference of logarithms, and of a logarithm.
+    # A loss is a difference of two logarithms, so their errors add.
     return _Losses(
         losses=losses,
         log_masses=log_masses,
@@ -208,10 +209,10 @@ def _losses(trials: int, other_trials: int, theta: float, raised: int) -> _Losse
 
 
 def _lower_profile(listed: _Losses) -> Profile:
-    """Return a lower bound on a privacy profile from the listed sums with a loss that is certainly positive.
+    """Return a lower bound on a privacy profile δ(ε) from the listed sums whose loss is certainly positive.
 
-    Values above all those that the second distribution lists are merged into one. That distribution gives them a
-    probability of at most e^{−190}, and each of them has a larger loss than all listed values.
+    Sums above all those that the second distribution lists are merged into one outcome, which lowers δ. Their
+    probability under that distribution is at most e^`LOG_UNLISTED`, so their loss has a lower bound.
 
     Args:
         listed: losses of the listed sums, with bounds on their errors.
@@ -222,7 +223,7 @@ def _lower_profile(listed: _Losses) -> Profile:
     is_positive = listed.losses > 2.0 * listed.loss_error
     losses, log_masses = listed.losses[is_positive], listed.log_masses[is_positive]
 
-    # The loss of the merged values, rounded down.
+    # The loss of the merged sums, rounded down. It is at least the largest listed loss, because losses increase.
     loss_beyond = listed.log_beyond - LOG_UNLISTED - 2.0 * (listed.loss_error + listed.error)
     if loss_beyond > 2.0 * listed.loss_error:
         largest_listed = float(np.max(losses, initial=0.0))
@@ -233,9 +234,9 @@ def _lower_profile(listed: _Losses) -> Profile:
 
 
 def _upper_profile(listed: _Losses) -> Profile:
-    """Return an upper bound on a privacy profile from the listed sums with their losses.
+    """Return an upper bound on a privacy profile δ(ε) from the listed sums with their losses.
 
-    The listed losses are raised, and all other values have an infinite loss.
+    The listed losses are raised by their error, and all other sums count as an infinite loss.
 
     Args:
         listed: losses of the listed sums, with bounds on their errors.
@@ -253,10 +254,10 @@ def _upper_profile(listed: _Losses) -> Profile:
 def _largest_deltas(trials: int, other_trials: int, theta: float) -> list[ProfilePoint]:
     """Return upper bounds on δ(ε), at several ε, that hold for all values of the other clients.
 
-    The other clients have M trials, of which h have the larger probability 1/2 + θ. All h are divided into blocks h₀,
-    …, h₀ + B. All sums of a block contain h₀ trials with the larger probability and M − h₀ − B trials with the smaller
-    one. The other B trials are independent noise, which only lowers δ. So the pair with these M − B trials bounds the
-    block.
+    The other clients have M trials. Depending on their values, h of these have the probability 1/2 + θ, and the others
+    1/2 − θ. The numbers h are divided into blocks h₀, …, h₀ + B. In a whole block, h₀ trials have the larger
+    probability and M − h₀ − B trials the smaller one. The sum of the remaining B trials is independent noise. Without
+    it δ is at least as large, so a sum of only M − B trials of the others bounds δ for the whole block.
 
     Args:
         trials: number m of trials of one client.
@@ -266,7 +267,7 @@ def _largest_deltas(trials: int, other_trials: int, theta: float) -> list[Profil
     Returns:
         Points (ε, log δ). The last one states δ = 0 at the largest possible loss.
     """
-    # The blocks, of at most `_BLOCKS`, and the trials that all sums of a block have in common.
+    # `width` is B + 1, and `shared_trials` is M − B.
     width = math.ceil(Fraction(other_trials + 1, _BLOCKS))
     shared_trials = other_trials - (width - 1)
     starts = sorted({min(start, shared_trials) for start in range(0, other_trials + 1, width)})
@@ -285,16 +286,14 @@ def _largest_deltas(trials: int, other_trials: int, theta: float) -> list[Profil
 
 
 def _grid(listed: list[_Losses], pure: float) -> FloatArray:
-    """Choose increasing values of ε for a table of δ: 0 and all positive privacy losses, or equidistant values.
-
-    Equidistant values are used if there are more than `_POINTS` losses.
+    """Choose increasing values of ε for a table of δ.
 
     Args:
         listed: tables of the privacy losses.
         pure: ε in nats from which on δ is zero. Losses from there on are left out.
 
     Returns:
-        The values of ε in nats.
+        0 and all positive losses, if these are few; otherwise `_POINTS` equidistant values up to the largest loss.
     """
     losses = np.unique(np.concatenate([block.losses for block in listed]))
     losses = losses[(losses > 0.0) & (losses < pure)]

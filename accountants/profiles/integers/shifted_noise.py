@@ -82,7 +82,7 @@ class ShiftedNoiseProfile(Profile):
 
     @property
     def _slack(self) -> float:
-        """Bound on the absolute error of log δ by rounded logarithms of probabilities under the second distribution."""
+        """Bound on the absolute error of log δ from the rounding of log probabilities under the shifted noise."""
         return 16 * UNIT_ROUNDOFF * max(self.atoms.losses, default=0.0)
 
     @property
@@ -92,50 +92,49 @@ class ShiftedNoiseProfile(Profile):
 
     @property
     def log_infinite_mass(self) -> float:
-        """Log of the probability of the outcomes that are not listed; −∞ for a lower bound."""
+        """Natural log of the probability that counts as an infinite loss; −∞ for a lower bound."""
         return self.atoms.log_infinite_mass
 
     @property
     def tail_accuracy(self) -> float:
-        """Accuracy of the table's tails, and of probabilities under the second distribution, from raised losses."""
+        """Bound on the error of each log tail, per unit of 1 + |log tail|; the raising of losses is included."""
         return self.atoms.tail_accuracy + 2.0 * (self.loss_accuracy + self.loss_error)
 
     @property
     def supremum(self) -> float:
-        """Largest loss, rounded up; math.inf if a loss is infinite."""
+        """Largest loss in nats, rounded up; math.inf if an outcome counts as an infinite loss, or none is listed."""
         if self.log_infinite_mass > -math.inf or not self.atoms.losses:
             return math.inf
         return self.atoms.losses[-1] * (1.0 + 8 * UNIT_ROUNDOFF)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ(ε) by a table of privacy losses that are raised by their error.
+        """Enclose log δ(ε) by the profile δ̃ of privacy losses that are raised by their error.
 
-        The raised losses are at least the exact ones, so that their δ is an upper bound. Their δ at a larger ε is a
-        lower bound.
+        The raised losses are at least the exact ones, so δ ≤ δ̃. Let the losses have the relative error η and the
+        absolute error a. Then also
+
+            δ(ε) ≥ (1 − 4η) δ̃(ε (1 + 4η) + 2a).
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
 
         Returns:
-            Lower and upper bounds, one for each ε.
+            Lower and upper bounds on the natural log of δ, one for each ε.
         """
         points = np.asarray(epsilon, dtype=np.float64)
-        # Twice the error of a loss, and the factor of the relative error, as the module docstring derives.
         raised = points * (1.0 + 4.0 * self.loss_accuracy) + 2.0 * self.loss_error
         lower = self.atoms.log_delta(raised).lower - 8.0 * self.loss_accuracy - self._slack
         upper = np.minimum(self.atoms.log_delta(points).upper + self._slack, 0.0)
         return Enclosure(np.minimum(lower, upper), upper)
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
-        """Compute a lower and an upper bound on log δ at one ε, from the listed losses and their errors.
-
-        A listed loss may be too large by its error, so the lower bound is evaluated at an ε that is raised by it.
+        """Enclose log δ at one ε, by the formulas of `log_delta`.
 
         Args:
             epsilon: ε ≥ 0, in nats.
 
         Returns:
-            Lower and upper bound on log δ.
+            Lower and upper bound on the natural log of δ.
         """
         raised = epsilon * (1.0 + 4.0 * self.loss_accuracy) + 2.0 * self.loss_error
         lower = self.atoms.log_delta_bounds(raised).lower - 8.0 * self.loss_accuracy - self._slack
@@ -143,25 +142,24 @@ class ShiftedNoiseProfile(Profile):
         return Interval(min(lower, upper), upper)
 
     def log_delta_bounds_in_search(self, epsilons: Sequence[float], *, lower: bool) -> list[Interval]:
-        """Return bounds on log δ, without arrays."""
+        """Return bounds on log δ at each ε, both of them whatever `lower` says, and without arrays."""
         del lower
         return [self.log_delta_bounds(epsilon) for epsilon in epsilons]
 
     def solve(self, log_delta: float) -> EpsilonEstimate | None:
-        """Return the ε at which log δ of the table of raised losses is the target.
-
-        The table gives ε in closed form. The exact losses differ by their errors, which the pad covers.
+        """Return the ε at which δ of the raised losses equals a target, from a closed form.
 
         Args:
-            log_delta: the target log δ, natural logarithm.
+            log_delta: natural log of the target δ.
 
         Returns:
-            The ε in nats, with a pad that covers the errors of the losses; None if there is no such ε > 0.
+            The ε in nats. Its `pad` bounds the difference from the ε of the exact losses. None if there is no such
+            finite ε > 0.
         """
         solution = self.atoms.solve(log_delta)
         if not math.isfinite(solution.epsilon) or solution.epsilon <= 0.0:
             return None
-        # Raised losses exceed the exact ones by at most twice their error; four times it is charged.
+        # Raised losses exceed the exact ones by at most twice their error; the factor 4 leaves a margin.
         pad = solution.pad + 4.0 * (self.loss_error + self.loss_accuracy * solution.epsilon)
         return solution._replace(pad=pad)
 
@@ -183,18 +181,17 @@ class ShiftedPairs(NamedTuple):
 
 
 def shifted_pairs(table: ShiftedTable | None, formula: RenyiFormula | None = None) -> ShiftedPairs:
-    """Return a dominating and an attained pair for noise against its shift, from a table of its positive losses.
+    """Return pairs that bound δ of noise against its shift from above and from below, from its positive losses.
 
-    A dominating pair bounds δ from above, and an attained pair from below. Losses beyond `LARGEST_LOSS` are infinite in
-    the dominating pair, and equal to it in the attained pair.
+    Losses beyond `LARGEST_LOSS` are infinite in the pair for upper bounds. In the pair for lower bounds they equal
+    `LARGEST_LOSS`.
 
     Args:
         table: the positive losses with their probabilities; None for a shift by 0.
         formula: Rényi divergences of the noise and its shift, if they are known.
 
     Returns:
-        Two pairs of distributions. δ of the first is at least that of the noise and its shift, and δ of the second at
-        most.
+        `upper`, whose δ is at least that of the noise and its shift at every ε, and `attained`, whose δ is at most it.
     """
     if table is None:
         pair = Pair(ZeroProfile(), ZeroProfile())
@@ -207,7 +204,6 @@ def shifted_pairs(table: ShiftedTable | None, formula: RenyiFormula | None = Non
     losses = tuple(raised[:number_finite].tolist())
     log_masses = tuple(table.log_masses[:number_finite].tolist())
 
-    # Larger losses are infinite in the dominating pair.
     log_beyond = float(np.logaddexp.reduce(table.log_masses[number_finite:], initial=-np.inf))
     log_infinite = table.log_rest
     if has_larger:
@@ -215,7 +211,6 @@ def shifted_pairs(table: ShiftedTable | None, formula: RenyiFormula | None = Non
         log_infinite = float(np.logaddexp(log_infinite, largest_log_beyond))
     upper = AtomicProfile(losses, log_masses, min(log_infinite, 0.0), table.mass_accuracy)
 
-    # They are the largest finite loss in the attained pair.
     if has_larger:
         losses, log_masses = (*losses, LARGEST_LOSS), (*log_masses, log_beyond)
     attained = AtomicProfile(losses, log_masses, mass_accuracy=table.mass_accuracy + table.losses.size * UNIT_ROUNDOFF)

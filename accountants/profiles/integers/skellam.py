@@ -22,28 +22,27 @@ _KEPT = 16
 def skellam_pairs(variance: float, shift: int) -> ShiftedPairs:
     """Return pairs of distributions for upper and lower bounds on δ of Skellam noise of variance μ, shifted by k ≥ 0.
 
-    A table has the probabilities of the outcomes from −R to R. Outcomes y with |y| or |y − k| above R are not listed,
-    and their privacy loss is bounded by an infinite one. If k exceeds R/2, the lower bound is for a shift by ⌊R/2⌋,
-    which is also within the sensitivity.
+    A table has the probabilities of the noise from −R to R. Outcomes y with |y| or |y − k| above R count as an infinite
+    privacy loss for upper bounds, and are left out for lower bounds. If k exceeds R/2, the lower bound is for a shift
+    by ⌊R/2⌋, which is also within the sensitivity.
 
     Args:
         variance: variance μ of the noise, from 2^−20 to 2^22.
         shift: shift k, the sensitivity of the released integer, at most 1e15.
 
     Returns:
-        Two pairs of distributions, `upper` and `attained`. δ of the first is at least that of the noise and its shift,
-        and δ of the second at most.
+        `upper`, whose δ is at least that of the noise and its shift at every ε, and `attained`, whose δ is at most it.
     """
-    # Without a shift there is no loss. With a shift beyond the table, every loss counts as infinite.
     if shift == 0:
         return shifted_pairs(None)
     table, formula = skellam_table(variance), SkellamRenyi(variance, shift)
+    # A shift beyond the table leaves no listed outcome, so all outcomes count as an infinite loss.
     if shift > table.reach:
         no_losses = ShiftedTable(np.empty(0), np.empty(0), 0.0, UNIT_ROUNDOFF)
         infinite = shifted_pairs(no_losses, formula).upper
         return ShiftedPairs(infinite, skellam_pairs(variance, table.reach // 2).attained)
 
-    # The outcomes of positive loss. The exact losses increase along this list, but rounded ones may not.
+    # Losses are positive for y < k/2. The exact losses increase along this list, but rounded ones may not.
     listed = np.arange(float((shift - 1) // 2), float(shift - table.reach - 1), -1.0)
     losses = np.maximum.accumulate(table.losses(listed, shift))
     log_masses = table.log_at_zero - table.falls[np.abs(listed).astype(np.int64)]

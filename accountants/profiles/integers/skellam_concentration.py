@@ -37,31 +37,32 @@ MOST_WORK = 2.0**20
 def skellam_concentration(variance: float, largest: int) -> float | None:
     """Return a constant c for which Skellam noise and its shift by an integer vector k are c ‖k‖²-zCDP.
 
-    ρ-zCDP bounds the Rényi divergence of every order α by ρ α. The constant holds on the outcomes that the table of the
-    noise lists, given that they occur.
+    ρ-zCDP bounds the Rényi divergence of every order α by ρ α. The constant is valid for the distributions given that
+    the outcome is in the table of the noise.
 
     Args:
         variance: variance μ of the noise.
-        largest: largest coordinate of k.
+        largest: largest absolute value of a coordinate of k.
 
     Returns:
-        The constant; None if its computation takes too much work.
+        The constant, rounded up. None if its computation takes too much work, or a coordinate exceeds half the table.
     """
     table = skellam_table(variance)
     number_of_outcomes = 2.0 * table.reach * largest
     if largest > MOST_SHIFTS or 2 * largest >= table.reach or number_of_outcomes > MOST_WORK:
         return None
-    # Rounded up: far above the rounding errors of the quotients.
-    rounding = 1.0 + 1e-9
+    rounding = 1.0 + 1e-9  # far above the rounding errors of the quotients
     return max(_constant(table, shift) for shift in range(1, largest + 1)) * rounding
 
 
 def _constant(table: SkellamTable, shift: int) -> float:
     """Return a constant c for which Skellam noise and its shift by k are c k²-zCDP, for one k.
 
-    ρ-zCDP bounds the Rényi divergence of every order α by ρ α. Let K(α) = log E[e^{(α − 1)L}] be the log moment of the
-    privacy loss L. Then c is an upper bound on K(α)/(k² α (α − 1)) over all orders α > 1. Orders grow by the factor
-    `_RATIO` in α − 1, until the bound by the largest loss is enough.
+    ρ-zCDP bounds the Rényi divergence of every order α by ρ α. With the privacy loss L, c is an upper bound on
+
+        K(α)/(k² α (α − 1)),  K(α) = log E[e^{(α − 1) L}],
+
+    over all orders α > 1.
 
     Args:
         table: probabilities of the noise.
@@ -70,27 +71,28 @@ def _constant(table: SkellamTable, shift: int) -> float:
     Returns:
         c, before its last rounding.
     """
-    # Losses moved away from 0 by their error, and the probabilities given that the outcome is listed.
+    # Every term of the moment grows with |L|, so moving the losses away from 0 by their error gives an upper bound.
     outcomes = np.arange(float(shift - table.reach), table.reach + 1.0)
     losses = table.losses(outcomes, shift)
     losses += np.sign(losses) * table.error
     masses = np.exp(-table.falls[np.abs(outcomes).astype(np.int64)])
-    # The table is symmetric, so that the listed outcomes have one probability under noise and shift.
+    # By symmetry the listed outcomes have the same total probability under the noise and its shift. So the losses do
+    # not change when both are conditioned on the listed outcomes.
     masses /= masses.sum()
     largest_loss, least_loss = float(losses.max()), float(losses.min())
 
     def log_moment(t: float) -> float:
         """Return an upper bound on K at the order 1 + t, by positive terms if their exponentials do not overflow."""
         if max(t * largest_loss, -least_loss) <= _LARGEST_EXPONENT:
-            # The last factor below covers the errors of the sum and of the probabilities.
+            # The factor 1 + 1e-8 + … exceeds the errors of the sum and of the probabilities.
             terms = np.expm1(t * losses) + t * np.expm1(-losses)
             return math.log1p(float(masses @ terms) * (1.0 + 1e-8 + 8.0 * table.error))
         with np.errstate(divide="ignore"):
             exponents = np.log(masses) + t * losses
         return float(np.logaddexp.reduce(exponents)) * (1.0 + 1e-8) + 8.0 * table.error
 
-    # Between two orders, the chord of the convex function K bounds it. Beyond the last, K is at most t times the loss.
-    # A grid of orders α = 1 + t, with t growing by a fixed ratio.
+    # K is convex and K(1) = 0, so its chords bound K below the first order and between two orders α = 1 + t. Beyond the
+    # last order K is at most t times the largest loss. So the loop ends when this is at most `largest`.
     t, moment = _FIRST, log_moment(_FIRST)
     largest = moment / _FIRST
     while largest_loss > largest * (1.0 + t):
@@ -102,29 +104,28 @@ def _constant(table: SkellamTable, shift: int) -> float:
     return largest / shift**2
 
 
-def largest_quotient(first: tuple[float, float], second: tuple[float, float]) -> float:
+def largest_quotient(low: tuple[float, float], high: tuple[float, float]) -> float:
     """Return an upper bound on K(α)/(α (α − 1)) between two orders, for a convex function K.
 
-    The chord of K between the two orders takes the place of K, because it is nowhere smaller.
+    The bound is the largest quotient of the chord of K, which is nowhere below K between the two orders.
 
     Args:
-        first: order α > 1 and the value of K there.
-        second: a larger order and the value of K there.
+        low: order α > 1 and the value of K there.
+        high: a larger order and the value of K there.
 
     Returns:
-        The quotient, rounded up.
+        The bound, rounded up.
     """
-    low_order, low_value = first
-    high_order, high_value = second
+    low_order, low_value = low
+    high_order, high_value = high
     slope = (high_value - low_value) / (high_order - low_order)
     constant = low_value - slope * low_order
 
     # For the chord m + s α, the derivative of the quotient is 0 where s α² + 2mα − m = 0.
-    square = constant * constant + slope * constant
+    discriminant = constant * constant + slope * constant
     stationary = low_order
-    if square > 0.0 and slope > 0.0:
-        stationary = (math.sqrt(square) - constant) / slope
+    if discriminant > 0.0 and slope > 0.0:
+        stationary = (math.sqrt(discriminant) - constant) / slope
     orders = [low_order, high_order, min(max(stationary, low_order), high_order)]
-    # Rounded up: far above the rounding errors of the chord.
-    rounding = 1.0 + 1e-9
+    rounding = 1.0 + 1e-9  # far above the rounding errors of the chord
     return max((constant + slope * order) / (order * (order - 1.0)) for order in orders) * rounding

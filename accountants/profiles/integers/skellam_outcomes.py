@@ -33,10 +33,13 @@ class ListedOutcomes(NamedTuple):
 
 
 def positive_sum(losses: FloatArray, log_masses: FloatArray, excess: float) -> tuple[float, float]:
-    """Return the part of a moment of the privacy loss from listed outcomes, as a sum of positive terms.
+    """Compute the part of E[e^{tL}] − 1 that comes from listed outcomes, for the privacy loss L.
 
-    The moment is E[e^{tL}] − 1 of the loss L. E[e^{−L}] = 1, so E[e^{tL}] − 1 = E[(e^{tL} − 1) + t (e^{−L} − 1)]. No
-    summand is negative.
+    Because E[e^{−L}] = 1,
+
+        E[e^{tL}] − 1 = E[(e^{tL} − 1) + t (e^{−L} − 1)].
+
+    No term on the right is negative, so that the terms do not cancel.
 
     Args:
         losses: losses L of the outcomes, in nats.
@@ -44,30 +47,28 @@ def positive_sum(losses: FloatArray, log_masses: FloatArray, excess: float) -> t
         excess: exponent t > 0.
 
     Returns:
-        The sum, at least 0, and a bound on its absolute error by cancellation within the summands.
+        The sum of the terms, at least 0, and a bound on its absolute error from cancellation within the terms.
     """
     masses = np.exp(log_masses)
     moment_terms = masses * np.expm1(excess * losses)
     balance_terms = excess * masses * np.expm1(-losses)
     total = float(np.sum(moment_terms + balance_terms))
-    # Each difference within a summand is rounded by units of its terms.
+    # Within a term two numbers of opposite sign are added. Its error is proportional to their absolute values.
     cancellation = 16 * UNIT_ROUNDOFF * float(np.sum(np.abs(moment_terms) + np.abs(balance_terms)))
     return max(total, 0.0), cancellation
 
 
 @lru_cache(maxsize=8)
 def listed_losses(variance: float, shift: int, reach: int) -> ListedOutcomes:
-    """Return the privacy losses and log probabilities of Skellam noise against its shift, for listed outcomes.
-
-    The losses are moved by the error of the table to either side, for lower and upper bounds.
+    """Return the privacy losses of the outcomes k − R to R of Skellam noise against its shift by k.
 
     Args:
         variance: variance μ of the noise.
         shift: shift k ≥ 1.
-        reach: R, at least that of the usual table. The outcomes are those from k − R to R.
+        reach: R, at least that of the usual table of the noise.
 
     Returns:
-        The outcomes with their losses, moved by their error to either side, and their log probabilities.
+        The log probabilities of the outcomes, and bounds on the losses on either side.
     """
     table = skellam_table(variance, reach)
     outcomes = np.arange(float(shift - reach), reach + 1.0)

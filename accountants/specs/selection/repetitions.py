@@ -27,7 +27,7 @@ SHAPE = Quantity(
     "0 the logarithmic one",
 )
 LARGEST_ODDS = 1e30
-"""Largest (1 − γ)/γ of a negative binomial distribution. Beyond it the parameter γ is not normal double."""
+"""Largest odds (1 − γ)/γ that the search for the parameter γ reaches. They suffice for every mean if η ≥ −0.69."""
 
 
 @request
@@ -70,7 +70,7 @@ class NegativeBinomialRepetitions:
     shape: Annotated[float, SHAPE]
 
     def check(self) -> None:
-        """Require that γ is a normal double.
+        """Require that the odds (1 − γ)/γ that give this mean are at most `LARGEST_ODDS`.
 
         Raises:
             InvalidInput: the mean is too large for a shape near −1.
@@ -80,16 +80,20 @@ class NegativeBinomialRepetitions:
             raise InvalidInput.at("/mean", "is too large for this shape", allowed=f"≤ {largest_mean:.6g}")
 
     def _mean_bounds(self, odds: float) -> tuple[float, float]:
-        """Return bounds on the mean of the number of runs, given its parameter γ.
+        """Return a lower and an upper bound on the mean number of runs at the odds c = (1 − γ)/γ.
 
-        With c = (1 − γ)/γ the mean is η c/(1 − (1 + c)^−η) for the shape η. For η = 0 it is c/log(1 + c). It increases
-        with c.
+        For the shape η it is
+
+            mean = η c/(1 − (1 + c)^−η),  or c/log(1 + c) for η = 0.
+
+        It increases with c.
 
         Args:
             odds: c, above 0.
         """
         exponent = -self.shape * math.log1p(odds)
-        if abs(exponent) < 1e-9:  # the first two terms of the series in η
+        # Near η = 0 the formula is 0/0. Two terms of its series are exact to a relative 1e-18 if |exponent| < 1e-9.
+        if abs(exponent) < 1e-9:
             mean = odds / math.log1p(odds) * (1.0 - 0.5 * exponent)
         else:
             mean = self.shape * odds / -math.expm1(exponent)
@@ -100,7 +104,7 @@ class NegativeBinomialRepetitions:
 
     @property
     def odds(self) -> tuple[float, float]:
-        """Bounds on the odds c = (1 − γ)/γ of going on after a run, with the parameter γ of the number of runs.
+        """Lower and upper bound on c = (1 − γ)/γ, with the parameter γ that gives the expected number of runs `mean`.
 
         Their relative distance is about 1e-12, and larger for means next to 1 or shapes next to −1. There the roundings
         of the mean limit it.
@@ -134,17 +138,17 @@ def _bisect_odds(is_below: Callable[[float], bool]) -> tuple[float, float]:
 
 
 def _middle_of_odds(low: float, high: float) -> float:
-    """Return a point between two bounds that span many powers of ten, at which a bisection divides them.
+    """Return the next point of a bisection between bounds that may differ by many powers of ten.
 
-    A bisection by arithmetic means would need many steps to reach a small number.
+    Halving such an interval would need many steps to reach a small number.
 
     Args:
         low: lower bound, at least 0.
         high: upper bound, above `low`.
 
     Returns:
-        The geometric mean of bounds that differ by a large factor, and the arithmetic mean of close ones. If the lower
-        bound is 0, it is an eighth of a large upper bound.
+        The geometric mean if 0 < 4 `low` < `high`; an eighth of `high` if `low` is 0 and `high` above 1e-6; otherwise
+        the arithmetic mean.
     """
     if low > 0.0 and high > 4.0 * low:
         return math.sqrt(low * high)

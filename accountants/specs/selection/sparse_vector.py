@@ -51,5 +51,5 @@ class SparseVector:
 
     @property
     def primitive(self) -> ThresholdAnswers:
-        """Answers whether queries are above a noisy threshold."""
+        """The comparisons of noisy queries with a noisy threshold."""
         return ThresholdAnswers(self.noise)

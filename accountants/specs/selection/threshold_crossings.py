@@ -51,12 +51,12 @@ class ThresholdNoise(NamedTuple):
 class ThresholdOutput(NamedTuple):
     """Bounds on the probability of one output of the sparse vector technique on two neighbouring data sets.
 
-    They are the parameters of two Bernoulli variables. A test between these is at most as good as one that observes
-    whether the output occurs.
+    They are the parameters of two Bernoulli variables. A test between these two variables is at most as good as a test
+    that observes whether the output occurs. So they give a lower bound on δ.
 
     Attributes:
-        first: parameter for the first data set, a lower bound on the probability.
-        second: parameter for the neighbour.
+        first: lower bound on the probability of the output on the first data set.
+        second: the parameter for the neighbour: `first` times an upper bound on the ratio of the two probabilities.
     """
 
     first: float
@@ -67,16 +67,17 @@ class ThresholdOutput(NamedTuple):
 def crossings(noise: ThresholdNoise) -> tuple[ThresholdOutput, ...]:
     """Return outputs of the sparse vector technique that distinguish two neighbours well, for lower bounds on δ.
 
-    They have the largest difference, and the largest ratio, of their probabilities. Outputs with `_COUNTS` answers
-    "below" and queries of the values `_QUERY_VALUES` are tried.
+    An output is n answers "below" the threshold, then the last answers "above" it. Its query values and n are searched
+    on a small grid.
 
     Args:
         noise: scales of the noise on the threshold and on queries, and the number of answers "above".
 
     Returns:
-        The outputs, each with bounds on its probabilities on both data sets.
+        The output with the largest difference of its two probabilities. Then, if it is another one, the output with the
+        largest ratio. Empty if no output is more likely on the first data set than on the neighbour.
     """
-    # Divide the range of the threshold's noise into cells. Laplace noise is symmetric.
+    # Divide the range of the threshold's noise into cells. Laplace noise is symmetric, so half of the masses suffice.
     edges = noise.threshold_scale * np.linspace(-_REACH, _REACH, 2 * _CELLS + 1)
     left_edges = edges[: _CELLS + 1]
     left_masses = np.diff(np.exp(_log_distribution(left_edges / noise.threshold_scale)))
@@ -119,16 +120,17 @@ def _log_distribution(x: Floats) -> Floats:
 def _log_factor(count: int, edges: Floats, shifted_edges: Floats) -> tuple[Floats, Floats]:
     """Return the log probability of n equal answers "above" or "below", and its change on the neighbouring data.
 
-    Given the noise on the threshold, the answers are independent, so their probability is a power. The threshold noises
-    are the edges of cells, that is, of intervals on which the probability is bounded separately.
+    Given the noise on the threshold, the answers are independent. So n of them have the probability F(x)^n, with the
+    distribution function F of Laplace noise of scale 1.
 
     Args:
-        count: the power n, a number of answers.
-        edges: edges relative to the value of the queries, in scales of their noise, negated for answers "above".
-        shifted_edges: edges relative to the value of the queries on the neighbour, likewise.
+        count: n, the number of answers.
+        edges: the values x for a grid of threshold noises: threshold minus query for answers "below", query minus
+            threshold for answers "above", in scales of the query noise.
+        shifted_edges: the same values for the query of the neighbour.
 
     Returns:
-        The natural logarithm of the probability at each edge. Then the logarithm on the neighbour minus this one.
+        n log F at `edges`. Then n log F at `shifted_edges` minus n log F at `edges`.
     """
     log_first = count * _log_distribution(edges)
     log_second = count * _log_distribution(shifted_edges)
@@ -155,7 +157,7 @@ def _crossing(masses: Floats, below: tuple[Floats, Floats], above: tuple[Floats,
         A lower bound p' on p, and p' times an upper bound on q/p. Both are 0 if the lower bound is 0.
     """
     (log_below, change_below), (log_above, change_above) = below, above
-    # Both factors are monotone on a cell, so each is extreme at an edge.
+    # One factor increases and the other decreases in the threshold noise, so each is extreme at an edge of the cell.
     least = masses * np.exp(log_below[:-1] + log_above[1:])  # l_i
     most = masses * np.exp(log_below[1:] + log_above[:-1])  # u_i
     falls = -np.expm1(np.minimum(change_below[1:] + change_above[:-1], 0.0))  # 1 − r_i
@@ -163,7 +165,7 @@ def _crossing(masses: Floats, below: tuple[Floats, Floats], above: tuple[Floats,
     if not first > 0.0:
         return ThresholdOutput(0.0, 0.0)
 
-    # The smaller of both bounds on q/p holds. All sums are rounded to the safe side.
+    # Both bounds on q/p are valid, so the smaller one is. `first` is rounded down, and the ratio up.
     relative_fall = float(least @ falls) / float(np.sum(most)) * (1.0 - _ROUNDING)
     quotient = float(most @ (1.0 - falls)) / float(np.sum(least)) * (1.0 + _ROUNDING)
     ratio = min(1.0 - relative_fall, quotient)

@@ -22,11 +22,14 @@ post-processing of that at the larger one, so the result is attained."""
 
 
 def log_ratio(epsilon: float, noise: ScoreNoise) -> float:
-    """Return a lower bound on the ε of report-noisy-max with two candidates, for a change of both scores by 1.
+    """Return a lower bound on the ε of report-noisy-max, which an attack with two candidates attains.
 
-    The bound is log((1 − x)/x), with the probability x that the candidate with the lower score wins, if the scores
-    differ by 1. x is 1/(1 + e^{ε/2}) for Gumbel noise and e^{−ε/2}/2 for exponential noise. For Laplace noise it is
-    e^{−ε/2} (2 + ε/2)/4.
+    In the attack both scores change by 1, in opposite directions, so that their difference changes from 1 to −1. Let x
+    be the probability that the candidate with the lower score wins. The bound is log((1 − x)/x), with
+
+        x = 1/(1 + e^{ε/2}) for Gumbel noise,
+        x = e^{−ε/2}/2 for exponential noise,
+        x = e^{−ε/2} (2 + ε/2)/4 for Laplace noise.
 
     Args:
         epsilon: privacy parameter ε > 0 of the choice; the noise has the scale 2/ε.

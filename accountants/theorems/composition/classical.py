@@ -26,8 +26,8 @@ class EpsilonDelta:
     """An (ε, δ) guarantee of differential privacy.
 
     Attributes:
-        epsilon: privacy loss bound ε, in nats; infinite if nothing is guaranteed.
-        log_delta: natural logarithm of δ; −inf for δ = 0.
+        epsilon: ε in nats; infinite if nothing is guaranteed.
+        log_delta: natural logarithm of δ; −inf for δ = 0. A δ of 1 or more guarantees nothing.
     """
 
     epsilon: float
@@ -35,11 +35,7 @@ class EpsilonDelta:
 
 
 def expm1_or_infinity(x: float) -> float:
-    """Compute e^x − 1, or infinity if this may exceed the largest double.
-
-    Args:
-        x: the exponent. The result is infinite for 709 or more, as doubles end at e^709.8.
-    """
+    """Compute e^x − 1 for x < 709, and infinity for larger x, because the largest double is about e^709.8."""
     if x < 709.0:
         return math.expm1(x)
     return math.inf
@@ -60,8 +56,8 @@ def advanced_composition(
         `tanh`: Σ ε_r tanh(ε_r/2), Theorem 3.5 of Kairouz, Oh and Viswanath.
         `corollary-f.1`: 2 Σ ε_r², Corollary F.1 of Lowy and others, which requires e^ε_r − 1 ≤ 2 ε_r.
 
-    An infinite ε_r or δ_r gives an infinite result. Before rounding up, the relative error of ε is within 12 units of
-    roundoff. The error of ln δ is within 8 units times 1 + |ln δ|. The formula is F-11 in docs/catalogue.
+    An infinite ε_r or δ_r gives an infinite result. The results are rounded up by a bound on their errors: a relative
+    12 units of roundoff for ε, and 8 units times 1 + |ln δ| for ln δ. The formula is F-11 in docs/catalogue.
 
     Args:
         epsilons: ε_r of each mechanism.
@@ -71,18 +67,16 @@ def advanced_composition(
         times: number of times that the whole list is run.
 
     Returns:
-        ε in nats, and ln δ. A δ of 1 or more guarantees nothing.
+        The guarantee of all runs together.
     """
-    # ε without rounding. An infinite sum of squares times a logarithm of 0 would not be a number.
     sum_of_squares = times * math.fsum(epsilon * epsilon for epsilon in epsilons)
     sum_of_drifts = times * math.fsum(_drift_of(epsilon, drift) for epsilon in epsilons)
     log_inverse_slack = max(-log_slack, 0.0)
-    deviation = 0.0
+    deviation = 0.0  # for δ' ≥ 1, where an infinite sum of squares would give ∞ · 0
     if log_inverse_slack > 0.0:
         deviation = math.sqrt(2.0 * sum_of_squares * log_inverse_slack)
     epsilon = deviation + sum_of_drifts
 
-    # The logarithms of the terms of δ. Infinite results are returned without adding the terms.
     log_terms = [log_slack, *(log_delta + math.log(times) for log_delta in log_deltas)]
     largest_term = max(log_terms)
     if math.inf in (sum_of_squares, sum_of_drifts):
@@ -90,23 +84,21 @@ def advanced_composition(
     if largest_term == math.inf:
         return EpsilonDelta(epsilon=epsilon, log_delta=math.inf)
 
-    # Add the terms in units of the largest one.
+    # Relative to the largest term, the sum cannot overflow.
     scaled_sum = math.fsum(math.exp(term - largest_term) for term in log_terms)
     log_delta = largest_term + math.log(scaled_sum)
     return EpsilonDelta(epsilon=raise_by_units(epsilon, 12.0), log_delta=raise_log_by_units(log_delta, 8.0))
 
 
 def _drift_of(epsilon: float, drift: Drift) -> float:
-    """Compute an upper bound on the mean privacy loss of one ε-private mechanism, in nats.
-
-    The mean losses of all mechanisms add up in advanced composition.
+    """Compute an upper bound on the mean privacy loss of one ε-private mechanism, for advanced composition.
 
     Args:
         epsilon: privacy parameter ε ≥ 0 of the mechanism, in nats.
-        drift: name of the bound, such as "tanh" for ε tanh(ε/2); see `advanced_composition`.
+        drift: name of the bound: "dwork-roth" for ε (e^ε − 1), "tanh" for ε tanh(ε/2), "corollary-f.1" for 2ε².
 
     Returns:
-        The bound, in nats; infinite on overflow.
+        The bound in nats; infinite on overflow.
     """
     if drift == "dwork-roth":
         return epsilon * expm1_or_infinity(epsilon)
@@ -119,16 +111,16 @@ def _drift_of(epsilon: float, drift: Drift) -> float:
 def subsampled_epsilon(*, epsilon: float, rate: float) -> float:
     """Compute the amplified ε' = ln(1 + q(e^ε − 1)) of sampling without replacement, under replace-one.
 
-    The corresponding δ becomes qδ. The formula is F-12 in docs/catalogue.
+    The corresponding δ is q times that of the mechanism. The formula is F-12 in docs/catalogue.
 
     Args:
         epsilon: privacy parameter ε > 0 of the mechanism on the batch, in nats.
-        rate: share q of the records that is drawn, in (0, 1].
+        rate: fraction q of the records that is drawn, in (0, 1].
 
     Returns:
         The privacy parameter ε' ≤ ε in nats, accurate to a few roundings.
     """
-    largest_exponent = 700.0  # e^ε is a double up to e^709
+    largest_exponent = 700.0  # e^ε is a finite double up to ε = 709
     if epsilon <= largest_exponent:
         return math.log1p(rate * math.expm1(epsilon))
     return epsilon + math.log(rate + (1.0 - rate) * math.exp(-epsilon))
@@ -153,7 +145,7 @@ class CompositionInputs:
         """Check that there are as many δ as ε, at least one of each, with ε in (0, 1e9] and δ in [0, 1).
 
         Raises:
-            InvalidInput: if the lists are empty or of different lengths, or an entry is out of range.
+            InvalidInput: the lists are empty or of different lengths, or an entry is out of range.
         """
         if not self.epsilons or len(self.epsilons) != len(self.deltas):
             raise InvalidInput.at("/deltas", "must have as many entries as epsilons, at least one")
@@ -168,11 +160,11 @@ def compose(inputs: CompositionInputs, drift: Drift) -> Outputs:
 
     Args:
         inputs: the ε and δ of each mechanism, the free parameter δ' > 0 of advanced composition, and the number of runs
-            of the list.
-        drift: name of the bound on the mean privacy losses, see `advanced_composition`.
+            of the whole list.
+        drift: name of the bound on the mean privacy losses; see `advanced_composition`.
 
     Returns:
-        A mapping with `epsilon`, δ with its decimal logarithm, and `basic_epsilon`, the sum of all ε.
+        `epsilon` and δ of advanced composition, δ with its decimal logarithm, and `basic_epsilon`, the sum of all ε.
     """
     log_deltas = [math.log(delta) if delta > 0.0 else -math.inf for delta in inputs.deltas]
     total = advanced_composition(
@@ -201,14 +193,14 @@ def amplify(inputs: SubsampledInputs, reading: Reading = "printed") -> Outputs:
     A record influences the output only if it is in the batch. Sampling therefore strengthens the guarantee.
 
     Args:
-        inputs: ε and δ of the mechanism on the batch, and the share q of the records that a batch has.
-        reading: version of the formula. "printed" is (2qε, δ), which is proved for ε ≤ 1. "corrected" is (ln(1 + q(e^ε
-            − 1)), qδ), for every ε.
+        inputs: ε and δ of the mechanism on the batch, and the fraction q of the records that are in a batch.
+        reading: "printed" for (2qε, δ), which is proved for ε ≤ 1. "corrected" for (ln(1 + q(e^ε − 1)), qδ), which is
+            proved for every ε.
 
     Returns:
         `epsilon` in nats, and δ with its decimal logarithm.
     """
-    # The last argument of `raise_by_units` and `raise_log_by_units` bounds the rounding error, in units of roundoff.
+    # Results are raised by a bound on their rounding error, in units of roundoff.
     log_delta = math.log(inputs.delta)
     if reading == "printed":
         printed_epsilon = product_up(2.0, inputs.rate, inputs.epsilon)

@@ -28,18 +28,18 @@ TIE = 1e-9
 
 
 def least(guarantees: Sequence[Guarantee], probes: Sequence[float] = PROBES) -> Guarantee:
-    """Return the guarantee with the least δ at every ε, from several guarantees of one mechanism.
+    """Combine several guarantees of one mechanism into one with the least upper bound on δ at every ε.
 
-    All guarantees are about one setting, that is, one neighbouring relation, protected unit and observer.
+    Guarantees that are not the least at any of the values `probes` are left out of this minimum, to save time. Lower
+    bounds on δ come from the witnesses of all guarantees, that is, pairs of output distributions that the mechanism has
+    on some neighbours.
 
     Args:
-        guarantees: the guarantees, at least one.
-        probes: values of ε. A guarantee that is not the least at any probe is left out, which is valid.
+        guarantees: the guarantees, at least one, for the same neighbouring relation, protected unit and observer.
+        probes: values of ε at which the upper bounds are compared.
 
     Returns:
-        The minimum of the upper bounds at every ε. It carries the lower bounds of all guarantees, the witnesses. A
-        witness is a pair of output distributions that the mechanism has on some neighbours. If one guarantee is left,
-        the derivation is its own; otherwise the derivation names all that are left.
+        The combined guarantee. Its derivation and its declared conditions are those of the guarantees in the minimum.
 
     Raises:
         InvalidInput: the guarantees are about different settings.
@@ -49,7 +49,6 @@ def least(guarantees: Sequence[Guarantee], probes: Sequence[float] = PROBES) -> 
         setting.same_as(guarantee.setting)
     relevant = _select_least(guarantees, probes)
 
-    # The upper bound is the least of the selected ones.
     if len(relevant) == 1:
         (only,) = relevant
         upper, step = only.curve.upper, only.derivation
@@ -60,7 +59,7 @@ def least(guarantees: Sequence[Guarantee], probes: Sequence[float] = PROBES) -> 
     # Every witness gives a valid lower bound, also that of a guarantee that is left out.
     witnesses = tuple(itertools.chain.from_iterable(guarantee.curve.witnesses for guarantee in guarantees))
 
-    # The conditions of the selected guarantees, each once.
+    # A dictionary keeps the order of the conditions, and each only once.
     conditions = itertools.chain.from_iterable(guarantee.declared for guarantee in relevant)
     declared = tuple(dict.fromkeys(conditions))
     curve = Curve(upper, witnesses)
@@ -68,10 +67,10 @@ def least(guarantees: Sequence[Guarantee], probes: Sequence[float] = PROBES) -> 
 
 
 def _select_least(guarantees: Sequence[Guarantee], probes: Sequence[float]) -> list[Guarantee]:
-    """Select a few guarantees such that one of them has the least upper bound at each of several values of ε.
+    """Select a few guarantees, so that one of them has the least upper bound on δ at each of several values of ε.
 
-    The selection is greedy: it adds the guarantee that is least at most of the probes not yet covered. If a guarantee
-    has no closed form, all are returned, because its evaluation is expensive.
+    The selection is greedy: it adds the guarantee that is the least at the largest number of values not yet covered. If
+    a guarantee has no closed form, all are returned, because the comparison would be expensive.
 
     Args:
         guarantees: guarantees of one mechanism, all of them valid; at least one.
@@ -88,12 +87,11 @@ def _select_least(guarantees: Sequence[Guarantee], probes: Sequence[float]) -> l
     log_deltas = np.asarray([guarantee.curve.upper.log_delta(probed_epsilons).upper for guarantee in guarantees])
     smallest = log_deltas.min(axis=0)
 
-    # Mark the bounds that are least at a probe. Bounds that differ by rounding only count as equal.
+    # Bounds that differ only by rounding count as equal.
     with np.errstate(invalid="ignore"):
         is_least = log_deltas <= smallest + TIE * (1.0 + np.abs(smallest))
     is_least |= np.isneginf(log_deltas)
 
-    # Add guarantees until one of them is least at each probe.
     is_uncovered = np.ones(len(probes), dtype=np.bool_)
     selected_indices = []
     while is_uncovered.any():

@@ -36,16 +36,15 @@ class RareStepsInputs:
 def rare_steps(inputs: RareStepsInputs) -> Outputs:
     """Compute bounds on δ at ε for many rounds of the Poisson-subsampled Gaussian mechanism with a small sampling rate.
 
-    Few rounds then use a record, and a large privacy loss mostly comes from a single one. The neighbouring data set
-    lacks one record, or has another record in its place under replace-one.
+    Then few rounds use a record, and a large privacy loss mostly comes from a single round.
 
     Args:
         inputs: sampling rate, noise multiplier, number of rounds, relation of neighbours, and ε.
 
     Returns:
-        The upper bound `delta`, and `lower_delta` only if it is positive, each with its decimal logarithm.
+        The upper bound `delta`, and the lower bound `lower_delta` if it is positive, each with its decimal logarithm.
     """
-    # The ratio of sensitivity to noise is rounded. It is moved outward by at least its error.
+    # The quotient is rounded. Each bound uses a shift on its safe side.
     shift = 1.0 / inputs.noise_multiplier
     lower_shift = shift * (1.0 - UNIT_ROUNDOFF)
     upper_shift = shift * (1.0 + 2.0 * UNIT_ROUNDOFF)
@@ -62,11 +61,12 @@ def _large_step_bounds(inputs: RareStepsInputs, shift: float) -> Interval:
     """Compute bounds on log δ for many rounds, from the event that a single round has a large privacy loss.
 
     Args:
-        inputs: the sampling rate, the number of rounds, the relation of neighbours, and ε. Its noise is not used.
-        shift: sensitivity over the standard deviation of the noise, which a caller may round up or down.
+        inputs: the sampling rate, the number of rounds, the neighbouring relation, and ε. The noise multiplier is not
+            used.
+        shift: sensitivity over the standard deviation of the noise.
 
     Returns:
-        A lower and an upper bound on the natural logarithm of δ. The lower one is −∞ if it says nothing.
+        A lower and an upper bound on the natural logarithm of δ. The lower one is −∞ if no positive one is known.
     """
     direction: Direction = "replace" if inputs.relation == "replace-one" else "remove"
     sampled_gaussian = SampledGaussianLaw(inputs.rate, shift, direction)

@@ -28,11 +28,14 @@ REMOVED = Quantity(symbol="i", ge=0, le=MOST_RUNS, description="by how many pair
 
 
 def log_binomial(responses: int, misses: FloatArray, *, epsilon: float) -> FloatArray:
-    """Compute the log probability that exactly l of k randomized responses at ε are false, elementwise.
+    """Compute the log probability that exactly l of k binary randomized responses at ε are false, elementwise.
 
-    The probability is C(k, l) e^{(k−l)ε}/(1 + e^ε)^k. The saddle-point form of Loader (2000) is used. It is made of
-    the deviance of l from its mean and of the error of Stirling's formula, so that no large logarithms cancel. The
-    error is at most 16 units of roundoff times 1 + |value| + |l − mean|.
+    The probability is
+
+        C(k, l) e^{(k−l)ε}/(1 + e^ε)^k.
+
+    The saddle-point form of Loader (2000) is used. It consists of the deviances of l and k − l from their means and of
+    the error of Stirling's formula, so that no large logarithms cancel.
 
     Args:
         responses: number k of responses.
@@ -40,13 +43,14 @@ def log_binomial(responses: int, misses: FloatArray, *, epsilon: float) -> Float
         epsilon: ε of one response.
 
     Returns:
-        Natural logarithms, in an array of the shape of `misses`.
+        Natural logarithms, in an array of the shape of `misses`. Their error is at most 16 units of roundoff times
+        1 + |value| + |l − mean|.
     """
     largest_exponent = 700.0  # keeps e^ε finite
     mean_false = responses / (1.0 + math.exp(min(epsilon, largest_exponent)))
     mean_true = responses / (1.0 + math.exp(-epsilon))
 
-    # The saddle-point form needs at least one false response.
+    # The saddle-point form needs at least one false response. The value for 0 is replaced at the end.
     false_responses = np.maximum(misses, 1.0)
     true_responses = responses - false_responses
 
@@ -54,10 +58,11 @@ def log_binomial(responses: int, misses: FloatArray, *, epsilon: float) -> Float
     error_of_all = _stirling_error(np.asarray([float(responses)]))
     errors = error_of_all - _stirling_error(false_responses) - _stirling_error(true_responses)
 
-    # The deviances of both numbers from their means, and the logarithm of √(2π l (1 − l/k)).
     false_deviance = _deviance(false_responses, mean_false)
     true_deviance = _deviance(true_responses, mean_true)
-    log_width = 0.5 * np.log(2.0 * math.pi * false_responses * (1.0 - false_responses / responses))
+    log_width = 0.5 * np.log(
+        2.0 * math.pi * false_responses * (1.0 - false_responses / responses)
+    )  # of √(2π l (1 − l/k))
     log_probability = errors - false_deviance - true_deviance - log_width
 
     # The probability of no false response is e^{kε}/(1 + e^ε)^k = (1 + e^−ε)^−k.
@@ -66,17 +71,11 @@ def log_binomial(responses: int, misses: FloatArray, *, epsilon: float) -> Float
 
 
 def _stirling_error(numbers: FloatArray) -> FloatArray:
-    """Compute the error of Stirling's formula, ln n! − ln(√(2πn) (n/e)^n), elementwise.
+    """Compute the error of Stirling's formula, ln n! − ln(√(2πn) (n/e)^n) > 0, for each whole number n ≥ 1.
 
-    For n < 16 it is read from a table. For larger n Stirling's series 1/(12n) − 1/(360n³) + … is used.
-
-    Args:
-        numbers: array of whole numbers n ≥ 1.
-
-    Returns:
-        An array of the shape of `numbers`, with positive entries.
+    For n < 16 it is read from a table. For larger n it is Stirling's series 1/(12n) − 1/(360n³) + ….
     """
-    # Exact errors for n = 1, …, 15; the constant ln √(2π) is subtracted from all entries.
+    # The table without the constant ln √(2π), and with a placeholder for n = 0.
     errors_and_constant = [
         math.log(math.factorial(number)) - (number + 0.5) * math.log(number) + number for number in range(1, 16)
     ]
@@ -91,17 +90,11 @@ def _stirling_error(numbers: FloatArray) -> FloatArray:
 
 
 def _deviance(counts: FloatArray, mean: float) -> FloatArray:
-    """Compute the deviance x ln(x/m) + m − x ≥ 0 of a count x from its mean m, elementwise.
+    """Compute the deviance x ln(x/m) + m − x ≥ 0 of each count x > 0 from its mean m > 0.
 
-    Near x = m the terms cancel. Let v = (x − m)/(x + m). For |v| < 0.1 the series
-    (x − m) v + 2x Σ_{j ≥ 1} v^(2j + 1)/(2j + 1) is used instead.
+    Near x = m the terms cancel. For v = (x − m)/(x + m) with |v| < 0.1 it is therefore computed as
 
-    Args:
-        counts: array of counts x > 0.
-        mean: mean m > 0.
-
-    Returns:
-        An array of the shape of `counts`.
+        (x − m) v + 2x Σ_{j ≥ 1} v^(2j + 1)/(2j + 1).
     """
     # The sum Σ_{j ≥ 1} v^(2j)/(2j + 1), by Horner's rule. For |v| < 0.1, terms beyond the twelfth are below a rounding.
     relative_difference = (counts - mean) / (counts + mean)  # v
@@ -120,10 +113,11 @@ ACCURACY = 1e-12
 
 
 def optimal_log_delta(*, epsilon: float, log_delta: float, runs: int, index: int) -> float:
-    """Compute ln δ of the optimal composition of k equal (ε, δ) mechanisms at (k − 2i) ε.
+    """Compute the ln δ' at ε' = (k − 2i) ε of the optimal composition of k equal (ε, δ) mechanisms.
 
-    It is the logarithm of 1 − (1 − δ)^k (1 − δ_i), where C(k, l) are the binomial coefficients in
+    With the binomial coefficients C(k, l),
 
+        δ' = 1 − (1 − δ)^k (1 − δ_i),
         δ_i = Σ_{l < i} C(k, l) (e^{(k−l)ε} − e^{(k−2i+l)ε})/(1 + e^ε)^k.
 
     All terms are positive, and are added up by their logarithms. The error is at most `ACCURACY` times 1 + |value|.
@@ -132,12 +126,11 @@ def optimal_log_delta(*, epsilon: float, log_delta: float, runs: int, index: int
         epsilon: ε of one run.
         log_delta: ln δ of one run; −∞ for δ = 0.
         runs: number k of runs, at most 10^6.
-        index: index i of a point (ε_i, δ_i) of the optimal curve, at most k/2.
+        index: index i of a point of the optimal curve, at most k/2.
 
     Returns:
         The natural logarithm, at most 0.
     """
-    # ln δ_i, the part of the pure losses.
     log_delta_i = -math.inf
     if index > 0:
         misses = np.arange(index, dtype=np.float64)  # l
@@ -147,10 +140,10 @@ def optimal_log_delta(*, epsilon: float, log_delta: float, runs: int, index: int
     if not math.isfinite(log_delta):
         return min(log_delta_i, 0.0)
 
-    # The log of 1 − (1 − δ)^k, the probability that some run fails. For tiny δ it is kδ to the last digit.
+    # The log of 1 − (1 − δ)^k. For tiny kδ it is log(kδ) up to rounding, also if δ itself is below every double.
     log_success = runs * math.log1p(-math.exp(log_delta))
     log_failure = log_delta + math.log(runs)
-    if log_success < -1e-14:  # otherwise 1 − e^x is −x to the last digit
+    if log_success < -1e-14:
         log_failure = math.log(-math.expm1(log_success))
     return min(float(np.logaddexp(log_failure, log_success + log_delta_i)), 0.0)
 
@@ -173,8 +166,7 @@ class OptimalInputs:
 def optimal(inputs: OptimalInputs) -> Outputs:
     """Compute one guarantee (ε', δ') of the optimal composition of k equal (ε, δ)-private mechanisms, both rounded up.
 
-    The optimal composition has one guarantee for each index i ≤ k/2. Its ε' is (k − 2i) ε, and its δ' the least
-    possible.
+    There is one guarantee for each index i ≤ k/2, with ε' = (k − 2i) ε and the least possible δ'.
 
     Args:
         inputs: ε and δ of one mechanism, the number k of runs, and the index i.
@@ -182,10 +174,10 @@ def optimal(inputs: OptimalInputs) -> Outputs:
     Returns:
         `epsilon`, and δ' with its decimal logarithm.
     """
-    # `ACCURACY` bounds the error of the computed logarithm; it is converted to units of roundoff.
     run_log_delta = math.log(inputs.delta) if inputs.delta > 0 else -math.inf
     log_delta = optimal_log_delta(epsilon=inputs.epsilon, log_delta=run_log_delta, runs=inputs.runs, index=inputs.index)
-    upper_log_delta = min(raise_log_by_units(log_delta, ACCURACY / UNIT_ROUNDOFF), 0.0)
+    error_in_units = ACCURACY / UNIT_ROUNDOFF
+    upper_log_delta = min(raise_log_by_units(log_delta, error_in_units), 0.0)
     upper_epsilon = product_up(inputs.runs - 2 * inputs.index, inputs.epsilon)
     return {"epsilon": upper_epsilon, **delta_outputs(upper_log_delta)}
 
@@ -194,7 +186,7 @@ def basic(inputs: CompositionInputs) -> Outputs:
     """Compute the guarantee (Σ ε_r, Σ δ_r) of basic composition over all mechanisms r and all runs, both rounded up.
 
     Args:
-        inputs: ε_r and δ_r of each mechanism, and the number of runs of the list.
+        inputs: ε_r and δ_r of each mechanism, and the number of runs of the whole list. The slack δ is not used.
 
     Returns:
         `epsilon` in nats, and δ with its decimal logarithm.

@@ -47,12 +47,12 @@ def flatten(spec: Spec, times: int = 1) -> Iterator[tuple[Spec, int]]:
     """Yield each mechanism inside nested repetitions and compositions, with its number of runs.
 
     Args:
-        spec: specification of a mechanism, or of a repetition or composition of mechanisms.
-        times: number of runs of the whole specification, at least 1.
+        spec: spec of a mechanism, or of a repetition or composition of mechanisms.
+        times: number of runs of the whole spec, at least 1.
 
     Yields:
-        The specification of a mechanism that is neither repeated nor composed, and the number of its runs. A mechanism
-        that occurs several times is yielded as often.
+        The spec of each mechanism that is neither repeated nor composed, and the number of its runs. A mechanism that
+        occurs in several places is yielded for each of them.
     """
     if spec.kind == "repeated":
         yield from flatten(spec.mechanism, times * spec.times)
@@ -64,13 +64,14 @@ def flatten(spec: Spec, times: int = 1) -> Iterator[tuple[Spec, int]]:
 
 
 def composition(spec: Repeated | Composed, case: Case) -> Guarantee:
-    """Return the guarantee of a composition, from the products of the mechanisms' dominating distributions.
+    """Return the guarantee of a composition, from the products of the mechanisms' dominating pairs.
 
-    A dominating pair is two distributions with a hockey-stick divergence that bounds δ of a mechanism. The product of
-    these pairs over all runs dominates the composition. Lower bounds follow from the products of witnesses, the pairs
-    of output distributions on concrete neighbours. A mechanism without a witness is left out of these products. Equal
-    mechanisms are counted together. The result does not depend on how runs are written:
-    `repeated(k)` equals `composed` of k copies, and the order of the parts does not matter.
+    A dominating pair is two distributions whose hockey-stick divergence bounds δ of a mechanism. The product of these
+    pairs over all runs dominates the composition. Lower bounds on δ follow from the products of witnesses, that is,
+    pairs of output distributions on some neighbours.
+
+    Equal mechanisms are counted together. So a repetition of k runs has the same guarantee as a composition of k equal
+    mechanisms.
 
     Args:
         spec: the repeated or composed mechanisms.
@@ -80,9 +81,9 @@ def composition(spec: Repeated | Composed, case: Case) -> Guarantee:
         The guarantee of all runs together.
 
     Raises:
-        BeyondBudget: there are more than 10^15 rounds, or the coarsest certified lattice exceeds the budget.
+        BeyondBudget: there are more than `MOST_ROUNDS` rounds, or the coarsest certified lattice exceeds the limit on
+            the work.
     """
-    # Count equal mechanisms together.
     counts: Counter[Spec] = Counter()
     for mechanism, times in flatten(spec):
         counts[mechanism] += times
@@ -91,7 +92,6 @@ def composition(spec: Repeated | Composed, case: Case) -> Guarantee:
         reason = f"{rounds:g} rounds in all are more than {MOST_ROUNDS:g}"
         raise BeyondBudget(reason, nearest={"rounds": MOST_ROUNDS})
 
-    # Compose the dominating pairs, and the attained pairs.
     guarantees = [case.account(mechanism, case.setting) for mechanism in counts]
     runs = list(counts.values())
     dominating = [guarantee.curve.upper for guarantee in guarantees]
@@ -99,7 +99,6 @@ def composition(spec: Repeated | Composed, case: Case) -> Guarantee:
     parts = list(zip(guarantees, runs, strict=True))
     curve = Curve(upper, tuple(_compose_witnesses(parts, upper, case.effort)))
 
-    # Record the derivation and the conditions of all parts.
     theorem = PRODUCT if upper.gaussian_dp_mu is None else GAUSSIAN
     step = theorem.because(*(guarantee.derivation for guarantee in guarantees), times=runs)
     all_conditions = itertools.chain.from_iterable(guarantee.declared for guarantee in guarantees)
@@ -110,10 +109,10 @@ def composition(spec: Repeated | Composed, case: Case) -> Guarantee:
 def _compose_witnesses(parts: Sequence[tuple[Guarantee, int]], upper: Pair, effort: Effort) -> Iterator[Pair]:
     """Yield pairs of distributions for lower bounds on δ of a composition, as products of the mechanisms' witnesses.
 
-    A witness is a pair of output distributions that a mechanism has on some neighbours. The first product has the first
-    witness of each mechanism, the second product the second witness, and so on. A mechanism with fewer witnesses
-    repeats its last one. Mechanisms without a witness are left out. Dropping their outputs is post-processing, so the
-    product of the remaining ones still gives a lower bound.
+    A witness is a pair of output distributions that a mechanism has on some neighbours. The first product is of the
+    first witness of each mechanism, the second product of the second witness, and so on. A mechanism with fewer
+    witnesses repeats its last one. Mechanisms without a witness are left out. Dropping their outputs is
+    post-processing, so the product of the remaining ones still gives a lower bound.
 
     Args:
         parts: the guarantee of each mechanism, and its number of runs.
@@ -130,7 +129,6 @@ def _compose_witnesses(parts: Sequence[tuple[Guarantee, int]], upper: Pair, effo
     all_have_witnesses = len(curves) == len(parts)
     most_witnesses = max((len(curve.witnesses) for curve in curves), default=0)
     for index in range(most_witnesses):
-        # A curve with fewer witnesses repeats its last one.
         witnesses = [curve.witnesses[min(index, len(curve.witnesses) - 1)] for curve in curves]
         are_dominating = all(witness is curve.upper for witness, curve in zip(witnesses, curves, strict=True))
         if all_have_witnesses and are_dominating:

@@ -49,10 +49,10 @@ def add(app: FastAPI, figures: str) -> None:
 
 
 def _endpoint(figures: str) -> Endpoint:
-    """Make the endpoint that draws the result of a simulation, by the function `draw` of the module `figures`.
+    """Make the endpoint that draws the result of a simulation.
 
     Args:
-        figures: name of the module, which is imported in a worker process.
+        figures: name of the module with the function `draw`. Only worker processes import it.
 
     Returns:
         The endpoint, which takes the id of the job from the path.
@@ -89,7 +89,7 @@ def _endpoint(figures: str) -> Endpoint:
             raise Problem("not-found", f"Only the result of a simulation has a figure; this job is a {record.kind}.")
         if record.result is None:
             raise Problem("no-result", f"There is nothing to draw: the job is {record.state}.")
-        # The figure is drawn in a worker, and kept with the other computed answers.
+        # A repeated request gets the kept figure, because its question has the same id and format.
         computation = partial(draw_figure, figures, record.result, chosen)
         question = Question.of("figure", record.name, (id, chosen), computation)
         answer = await compute_answer(request, question)
@@ -119,10 +119,10 @@ def accepted_format(header: str) -> Format:
 
 
 def _quality(header: str, media_type: str) -> float:
-    """Return the weight of a media type, from the most specific range that includes it (RFC 9110, 12.5.1).
+    """Return the weight that an Accept header gives to a media type (RFC 9110, section 12.5.1).
 
     An Accept header is a list of ranges of media types, such as `image/*;q=0.8`, in which q is the weight. A range
-    without q has the weight 1.
+    without q has the weight 1. Of the ranges that include the media type, the most specific one counts.
 
     Args:
         header: value of the Accept header.
@@ -131,16 +131,13 @@ def _quality(header: str, media_type: str) -> float:
     Returns:
         The weight, at least 0; it is 0 if the header does not accept the media type, or has no valid weight for it.
     """
-    # Each item of the header is a range of media types with parameters, such as `image/*;q=0.8`.
     weights: dict[str, float] = {}
     for item in header.split(","):
         media_range, *parameters = (part.strip().lower() for part in item.split(";"))
         stated_weights = [parameter.removeprefix("q=") for parameter in parameters if parameter.startswith("q=")]
-        # Without a stated weight, the weight is 1.
-        weight = next(iter(stated_weights), "1")
+        weight = stated_weights[0] if stated_weights else "1"
         is_number = weight.replace(".", "", 1).isdecimal()
         weights[media_range] = float(weight) if is_number else 0.0
-    # The first range that the header has is the most specific one.
     main_type, _, _ = media_type.partition("/")
-    ranges = (media_type, f"{main_type}/*", "*/*")
-    return next((weights[media_range] for media_range in ranges if media_range in weights), 0.0)
+    most_specific_first = (media_type, f"{main_type}/*", "*/*")
+    return next((weights[media_range] for media_range in most_specific_first if media_range in weights), 0.0)

@@ -25,14 +25,13 @@ TAGS: list[str | Enum] = ["jobs"]
 
 
 def add(app: FastAPI) -> None:
-    """Add the routes by which clients list, read, cancel and delete their jobs.
+    """Add the routes by which clients list, read, follow, cancel and delete their jobs.
 
     A job is a computation that goes on after its request was answered.
 
     Args:
         app: the application, which is changed.
     """
-    # List the jobs of the caller, page by page.
     app.add_api_route(
         PATH,
         list_jobs,
@@ -43,7 +42,6 @@ def add(app: FastAPI) -> None:
         openapi_extra={"x-problems": [503]},
         tags=TAGS,
     )
-    # Describe one job, with its progress.
     app.add_api_route(
         f"{PATH}/{{id}}",
         get_job,
@@ -54,7 +52,7 @@ def add(app: FastAPI) -> None:
         openapi_extra={"x-problems": [503]},
         tags=TAGS,
     )
-    # Return the result of a finished job in its own media type, which may be JSON or HTML.
+    # The response class is not JSON, because a result has its own media type: JSON or HTML.
     app.add_api_route(
         f"{PATH}/{{id}}/result",
         get_job_result,
@@ -71,7 +69,6 @@ def add(app: FastAPI) -> None:
         openapi_extra={"x-problems": [409, 503]},
         tags=TAGS,
     )
-    # Cancel a job that waits or runs, or delete one that has ended.
     app.add_api_route(
         f"{PATH}/{{id}}",
         remove_job,

@@ -61,7 +61,7 @@ def add(app: FastAPI, kinds: tuple[SimulationKind, ...]) -> None:
 
 
 def _post(kinds: tuple[SimulationKind, ...]) -> Endpoint:
-    """Make the endpoint that starts simulations of these kinds, with its body described for OpenAPI.
+    """Make the endpoint that starts simulations of these kinds.
 
     Args:
         kinds: the kinds of simulation that the service runs, each with a request class and an example.
@@ -108,12 +108,11 @@ def _post(kinds: tuple[SimulationKind, ...]) -> Endpoint:
                 idempotency_key=preferences.key,
                 fingerprint=question.fingerprint,
             )
-        # Wait for the end of the job, if the client prefers this and not too many requests wait already.
         if preferences.granted and JOB_WAITS.of(request).has_room(caller.identity):
             job = await find_job(request, job.record.id, float(preferences.granted))
         return job_response(job, preferences, status=200 if job.ended else 202)
 
-    # FastAPI describes the body by its annotation.
+    # The annotation is set here because it depends on `kinds`; FastAPI builds the OpenAPI document from it.
     examples: dict[str, Example] = {
         kind.example["kind"]: {"value": dict(kind.example)} for kind in kinds if kind.example
     }

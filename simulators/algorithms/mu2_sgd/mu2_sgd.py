@@ -27,7 +27,7 @@ import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.simulators.algorithms.algorithm import Curves, ExcessCurve, SimulatedAlgorithm, Work
-from epsilond.simulators.algorithms.mu2_sgd.participation import Reports, chunk_size, draw
+from epsilond.simulators.algorithms.mu2_sgd.participation import Reports, chunk_size, draw_reports
 from epsilond.simulators.algorithms.mu2_sgd.rounds import Scales, State, run_round
 from epsilond.simulators.algorithms.mu2_sgd.run import Method, Mu2SgdRun, step_size
 from epsilond.simulators.problems.kinds import PROBLEMS
@@ -44,8 +44,8 @@ def simulate(
 ) -> Curves:
     """Simulate DP-μ²-FL (Reshef and Levy), or a method that it is compared with, once per generator.
 
-    The server of DP-μ²-FL keeps the sum q of all mean reports with their noise. A later report cancels earlier noise.
-    Other methods add independent noise of equal privacy (`fresh_noise_std`).
+    DP-μ²-FL is private federated learning in which later noise cancels earlier noise in the server's sum of reports.
+    The other methods add independent noise of equal privacy.
 
     Args:
         problem: learning problem.
@@ -58,11 +58,11 @@ def simulate(
             `largest_gradient_norm`: largest norm of a record's gradient.
             `largest_report`: largest norm of a report before it is scaled down.
             `clipped_share`: fraction of the reports that are scaled down.
-            `residual_noise` and `cancellation_error`: only for cancelled noise; the noise left in the server's sum, and
-            the relative rounding error of the cancellation.
+            `residual_noise` and `cancellation_error`: only for cancelled noise; the squared norm of the noise left in
+            the server's sum, and the relative rounding error of the cancellation.
 
     Raises:
-        InvalidInput: the noise is missing, or the participation does not fit the problem.
+        InvalidInput: the noise or the step size is missing, or the participation does not fit the problem.
     """
     if run.noise_std is None:
         raise InvalidInput.at("/noise_std", "is calibrated before a run")
@@ -97,14 +97,14 @@ def simulate(
 
 
 def _noises_per_round(problem: SimulatedProblem, run: Mu2SgdRun) -> int:
-    """Return the number of noise vectors in a round: one of a trusted server, or one for each report."""
+    """Return the number of noise vectors in a round: 1 if a trusted server adds the noise, otherwise one per report."""
     return 1 if run.server == "trusted" else run.reporting(problem.clients)
 
 
 def _draw_rounds(
     problem: SimulatedProblem, run: Mu2SgdRun, generators: Sequence[np.random.Generator], *, last: int
 ) -> Iterator[tuple[int, Reports, int]]:
-    """Draw the rounds of all repetitions in chunks, up to a last round.
+    """Draw the clients, records and noise of all rounds up to a last one, many rounds at a time.
 
     Args:
         problem: learning problem.
@@ -113,18 +113,17 @@ def _draw_rounds(
         last: number of the last round that is needed.
 
     Yields:
-        The number of a round, from 1 on; the draws of its chunk; and the index of the round in the chunk.
+        For each round its number, from 1 on; the random draws of a chunk of rounds; and the index of the round in it.
     """
     noises = _noises_per_round(problem, run)
-    # Draw as many rounds at a time as fit into a fixed memory.
     size = chunk_size(problem.clients, noises * problem.dimension)
     for offset in range(0, last, size):
-        draws = draw(
+        draws = draw_reports(
             problem,
             generators,
             run.taking_part,
             first=offset + 1,
-            # The last chunk may be shorter. Rounds after `last` are drawn but not used.
+            # The size of a chunk does not depend on `last`, so that a repetition has the same draws for every `last`.
             rounds=min(size, run.rounds - offset),
             participants=run.reporting(problem.clients),
             noises=noises,
@@ -134,14 +133,12 @@ def _draw_rounds(
 
 
 def _output_after(run: Mu2SgdRun, state: State, number: int) -> Floats:
-    """Return the models that a run of the given length outputs.
-
-    The output is the server's model x, or for noisy SGD the mean of the models of all rounds.
+    """Return the output of a run that ends with a given round: the server's model, or for noisy SGD the mean model.
 
     Args:
         run: parameters of the run, with its method.
-        state: state before the report of the last of these rounds.
-        number: number of rounds.
+        state: state before the reports of this round are applied.
+        number: number of the round, from 1 on.
 
     Returns:
         The models of all repetitions, (repetitions, d), for d coordinates.
@@ -153,24 +150,25 @@ def _output_after(run: Mu2SgdRun, state: State, number: int) -> Floats:
 def _cancellation(state: State, divisor: int) -> Mapping[str, Floats]:
     """Return two diagnostics of how well the noise in the server's sum q was cancelled at the end of a run.
 
-    The sum q consists of the reports without noise, and the noise that is left in it, the residual noise.
+    By Lemma 4.1 of Reshef and Levy, q is the sum of the mean reports without noise, plus only the noise that no later
+    report has cancelled (the residual noise).
 
     Args:
         state: the state after the last round.
-        divisor: number m of noise vectors in a round: the server's sum has their mean.
+        divisor: number m of noise vectors in a round; q has their mean.
 
     Returns:
         Two values for each repetition:
             `residual_noise`: squared ℓ2 norm of the residual noise.
-            `cancellation_error`: largest coordinate of q minus noiseless reports minus residual noise, relative to the
-            largest coordinate of q or of the residual noise. By Lemma 4.1 of Reshef and Levy it is 0 up to rounding.
+            `cancellation_error`: largest absolute coordinate of the difference of both sides, relative to the largest
+            one of q or of the residual noise. It is 0 up to rounding.
     """
     residual = state.residual_noise / divisor
     scale = np.maximum(np.abs(state.server.sum).max(axis=1), np.abs(residual).max(axis=1))
     error = np.abs(state.server.sum - state.plain - residual).max(axis=1)
     return {
         "residual_noise": np.sum(residual * residual, axis=1),
-        "cancellation_error": error / np.maximum(scale, 1e-300),  # 0/1e-300 for a run in which all is 0
+        "cancellation_error": error / np.maximum(scale, 1e-300),  # 0 instead of 0/0 if all coordinates are 0
     }
 
 
@@ -194,23 +192,20 @@ def rounds_of(problem: SimulatedProblem, run: Mu2SgdRun) -> int:
 
 
 def work_of(problem: SimulatedProblem, run: Mu2SgdRun) -> Work:
-    """Estimate the computing work of one repetition of a run: array operations, numpy calls and memory.
-
-    The factors are rough. `operations` counts array entries and `calls` numpy calls; `bytes` counts doubles of 8 bytes.
+    """Estimate the computing work of one repetition of a run; all factors in it are rough.
 
     Args:
         problem: learning problem.
         run: the run; its noise may be unknown.
 
     Returns:
-        Estimated operations, numpy calls and bytes of memory.
+        The number of array entries that are computed or drawn, of numpy calls, and of bytes of memory.
     """
     clients, dimension = problem.clients, problem.dimension
     # Vectors that are kept of each client between its reports.
     arrays_per_client = 3.0 if run.method == "gap-differences" else 1.0
     report_entries = float(run.reporting(clients)) * dimension
     chunk_rounds = min(chunk_size(clients, int(report_entries)), run.rounds)
-    # Array entries in memory: of the state, and of the random draws of some rounds.
     state_entries = arrays_per_client * clients * (dimension + 1.0) + 8.0 * dimension
     chunk_entries = chunk_rounds * (3.0 * clients + report_entries)
     return Work(
@@ -221,17 +216,17 @@ def work_of(problem: SimulatedProblem, run: Mu2SgdRun) -> Work:
 
 
 def alternatives(run: Mu2SgdRun) -> Mapping[str, Mu2SgdRun]:
-    """Return the runs that a simulated run is compared with, by name.
+    """Return the runs that a simulated run is compared with, at equal privacy or without noise.
 
-    They are `non-private`, `cancelled-noise`, `independent-noise` and `noisy-sgd`, without the method of the run
-    itself. A run of noisy SGD is compared with `non-private` only. The methods share `noise_std`, from which
-    `fresh_noise_std` derives the noise of equal privacy. Noisy SGD gets its default step size.
+    A run of noisy SGD is compared only with itself without noise. Other runs are also compared with cancelled and with
+    independent noise (except the run's own method), and with noisy SGD at its default step size.
 
     Args:
         run: the run, with known noise.
 
     Returns:
-        Parameters of each run, by its name.
+        Parameters of each run, by its name. All have the `noise_std` of the run, except `non-private` with 0. From it
+        each method derives its noise of equal privacy.
     """
     runs = {"non-private": replace(run, noise_std=0.0)}
     if run.method == "noisy-sgd":

@@ -47,7 +47,7 @@ class ReportingGroup:
     rounds: Annotated[tuple[Rounds, ...], REPORTED]
 
     def check(self) -> None:
-        """Check that the rounds are integers and ascend from 1 on."""
+        """Check that the rounds are integers of at least 1 in ascending order, and store them as a tuple."""
         object.__setattr__(self, "rounds", tuple(self.rounds))
         rounds: Any = self.rounds
         are_integers = all(isinstance(number, int) and not isinstance(number, bool) for number in rounds)
@@ -67,7 +67,7 @@ class RunParticipation:
     groups: Annotated[tuple[ReportingGroup, ...] | None, GROUPS] = None
 
     def check(self) -> None:
-        """Check that a pattern has groups and that uniform participation has none."""
+        """Check that a pattern has groups and uniform participation has none, and parse groups given as mappings."""
         groups: Any = self.groups
         if (groups is None) != (self.kind == "uniform"):
             message = "are needed for this kind" if groups is None else "belong to the other kind"
@@ -77,7 +77,7 @@ class RunParticipation:
             object.__setattr__(self, "groups", tuple(requests))
 
     def require_fit(self, clients: int, participants: int) -> None:
-        """Reject a pattern that does not fit a run.
+        """Check that a pattern fits a run; uniform participation always does.
 
         Args:
             clients: number of clients of the problem.
@@ -100,10 +100,10 @@ class RunParticipation:
             raise InvalidInput(*faults)
 
     def most_reports(self, rounds: int) -> int:
-        """Return the largest number of reports that a client sends in a run, at least 1.
+        """Return the largest number of reports that a client may send in a run, at least 1.
 
         Args:
-            rounds: number of rounds of the run. Without groups of clients, a client may report in each of them.
+            rounds: number of rounds of the run. A client that is drawn uniformly may report in each of them.
         """
         if self.groups is None:
             return rounds
@@ -116,7 +116,7 @@ class RunParticipation:
 
 
 def chunk_size(clients: int, noises: int) -> int:
-    """Return the number of rounds for which random numbers are drawn at a time, within a fixed memory.
+    """Return the number of rounds for which random numbers are drawn at a time, so that these fit into memory.
 
     The result does not depend on the number of repetitions. So a repetition has the same draws with any number of them.
 
@@ -133,16 +133,15 @@ def chunk_size(clients: int, noises: int) -> int:
 
 @dataclass(frozen=True)
 class Reports:
-    """Random draws for some rounds of all repetitions: reporting clients, their records, and the noise.
+    """Random draws for some rounds of all repetitions: the clients that report, their records, and the noise.
 
-    Each round has m entries, the largest number of reports. If fewer clients report, the remaining entries are padding,
-    which `present` marks.
+    Each round has m entries, the largest number of reports. If fewer clients report, the remaining entries are padding.
 
     Attributes:
-        clients: clients that report, ascending, (rounds, repetitions, m).
+        clients: indices of the clients that report, ascending, and then of padding, (rounds, repetitions, m).
         present: True for a client that reports, False for padding, (rounds, repetitions, m).
         places: index of the record in the client's population, (rounds, repetitions, m).
-        noise: standard normal variables, (rounds, repetitions, noises, d), for d coordinates.
+        noise: standard normal variables for the noise vectors of d coordinates, (rounds, repetitions, vectors, d).
     """
 
     clients: Indices
@@ -156,7 +155,7 @@ class Reports:
         return len(self.clients)
 
 
-def draw(
+def draw_reports(
     problem: SimulatedProblem,
     generators: Sequence[np.random.Generator],
     participation: RunParticipation,
@@ -166,23 +165,23 @@ def draw(
     participants: int,
     noises: int,
 ) -> Reports:
-    """Draw the next rounds of every repetition, each from its own generator.
+    """Draw the reporting clients, their records and the noise of the next rounds, for all repetitions.
 
     Args:
         problem: learning problem.
-        generators: one per repetition.
+        generators: one per repetition, so that its draws do not depend on the other repetitions.
         participation: which clients report.
         first: number of the first round to draw.
         rounds: number of rounds to draw.
         participants: largest number m of reports in a round.
-        noises: noise vectors in a round.
+        noises: number of noise vectors in a round.
 
     Returns:
-        The participants, their records and the noise of these rounds.
+        The draws; their first axis is the round.
     """
     clients, present, places, noise = [], [], [], []
     for generator in generators:
-        # The order of these draws is fixed, so that a repetition is reproducible.
+        # Another order of these draws would change the results of every seed.
         reporters, is_present = _draw_reporters(generator, problem.clients, participation, first, rounds, participants)
         records = problem.draw_fresh(generator, (rounds,))
         clients.append(reporters)
@@ -213,8 +212,8 @@ def _draw_reporters(
         participants: largest number m of reports in a round.
 
     Returns:
-        Clients, (rounds, m), and a mask of the same shape that is False for padding: entries with a client that does
-        not report.
+        Indices of clients, (rounds, m), and a mask of the same shape. The mask is False for padding, that is, a client
+        that does not report.
     """
     if participation.groups is not None:
         reports = _pattern(participation.groups, clients, range(first, first + rounds))
@@ -228,7 +227,7 @@ def _draw_reporters(
 
 
 def _pattern(groups: Sequence[ReportingGroup], clients: int, numbers: range) -> npt.NDArray[np.bool_]:
-    """Return which clients report in some rounds of a pattern.
+    """Return a mask of the clients that report in some rounds of a pattern.
 
     Args:
         groups: groups of consecutive clients, with the numbers of the rounds in which they report.
@@ -236,7 +235,7 @@ def _pattern(groups: Sequence[ReportingGroup], clients: int, numbers: range) -> 
         numbers: numbers of consecutive rounds.
 
     Returns:
-        Mask that is True for reports, (rounds, N).
+        True where a client reports, (rounds, N).
     """
     reports = np.zeros((len(numbers), clients), dtype=np.bool_)
     start = 0

@@ -28,7 +28,7 @@ class Scales:
 
     Attributes:
         step: step size η.
-        largest: norm that reports are scaled down to, in gradient units.
+        largest: norm to which longer reports are scaled down, in the unit of a gradient.
         base: standard deviation per coordinate of noise that a later report cancels: in a client's first report, or in
             a trusted server's sum.
         fresh: standard deviation per coordinate of noise that is never cancelled, at equal privacy.
@@ -45,11 +45,14 @@ class Scales:
 
         Args:
             problem: learning problem, with its constants such as the Lipschitz constant of the loss.
-            run: parameters of the run. Its noise standard deviation may be None, for a run without noise.
+            run: parameters of the run. If its noise standard deviation is None, the scales have no noise.
 
         Returns:
-            The scales. Plain noisy SGD clips at the Lipschitz constant, since its reports are gradients. The other
-            methods clip at the norm bound of their reports.
+            The scales. The clipping norm of noisy SGD is the Lipschitz constant, because its reports are gradients.
+            The clipping norm of the other methods is `report_norm`.
+
+        Raises:
+            InvalidInput: the run has no step size, and its method has no default.
         """
         largest = report_norm(problem)
         if run.method == "noisy-sgd":
@@ -69,8 +72,8 @@ class State:
 
     Attributes:
         server: the models x and w, and the sum q of the rounds' mean reports.
-        plain: the sum q without noise, (repetitions, d), for d coordinates.
-        total: sum of the models of noisy SGD over the rounds, (repetitions, d).
+        plain: the sum q without noise, (repetitions, d), for d coordinates; 0 for noisy SGD and gap differences.
+        total: sum of the models over the rounds, (repetitions, d), for noisy SGD only; otherwise 0.
         clients: last noise of each client; of no client if the server is trusted.
         gaps: last reports of each client, for the method of gap differences only.
         trusted: last noise of a trusted server.
@@ -92,7 +95,7 @@ class State:
         self.total = np.zeros((repetitions, dimension))
         self._is_trusted = run.server == "trusted"
 
-        # Memory of methods or parties that the run does not have is for 0 clients.
+        # What the method or the trust model does not use gets arrays for 0 clients.
         clients_with_noise = 0 if self._is_trusted else problem.clients
         clients_with_gaps = problem.clients if run.method == "gap-differences" else 0
         self.clients = ClientNoise(repetitions, clients_with_noise, dimension)
@@ -101,7 +104,10 @@ class State:
 
     @property
     def residual_noise(self) -> Floats:
-        """Noise that is left in q, (repetitions, d); if clients add noise, their sum, which is m times that in q."""
+        """Sum of the noise that no later report has cancelled, (repetitions, d).
+
+        It is the noise in q if the server is trusted. If clients add noise, it is m times the noise in q.
+        """
         if self._is_trusted:
             return self.trusted.held
         return np.asarray(self.clients.held.sum(axis=1))
@@ -117,11 +123,11 @@ def run_round(
     *,
     number: int,
 ) -> tuple[Floats, Floats]:
-    """Run one round of all repetitions, in each of which at most m clients report on one record.
+    """Run one round of all repetitions, in which at most m clients report on one record each.
 
-    In round t, noisy SGD reports the gradient ∇f(x_t) of a record's loss f at the server's model x_t. Gap differences
-    are run by `_run_gap_round`. The other methods report t∇f(x_t) − (t − 1)∇f(x_{t−1}). Reports are scaled down to the
-    norm `scales.largest`, or to that norm times the gap for gap differences.
+    In round t, noisy SGD reports the gradient ∇f(x_t) of a record's loss f at the server's model x_t. The other methods
+    report the difference t∇f(x_t) − (t − 1)∇f(x_{t−1}), except for gap differences (`_run_gap_round`). Reports longer
+    than `scales.largest` are scaled down to this norm.
 
     Args:
         problem: learning problem.
@@ -141,7 +147,7 @@ def run_round(
     server = state.server
     records = problem.records(clients, draws.places[round_index])
 
-    # Gradients at the current model. Absent clients are computed, too, and left out by the mask `present`.
+    # The gradients of clients that do not report are computed, too, and left out by the mask `present`.
     report = problem.gradients(server.model[:, None, :], records)
     gradient_norms = np.where(present, norms_of(report), 0.0)
 
@@ -149,12 +155,11 @@ def run_round(
         report_norms = _run_gap_round(problem, scales, state, draws, round_index, report, number=number)
         return gradient_norms, report_norms
 
-    # Subtract the weighted gradients at the previous model, on the same records.
     if run.method != "noisy-sgd":
         earlier_gradients = problem.gradients(server.before[:, None, :], records)
         report = weighted_difference(report, earlier_gradients, number)
 
-    # Scale reports down to the norm bound, and average them. The factor is 0 for absent clients.
+    # The factor is 0 for clients that do not report, but the mean is over all m entries.
     report_norms = np.where(present, norms_of(report), 0.0)
     factors = np.where(present, clipping_factors(report_norms, scales.largest), 0.0)
     participants = clients.shape[1]
@@ -184,9 +189,12 @@ def _run_gap_round(
 ) -> Floats:
     """Run a round of Alternative 1 of Reshef and Levy, and update the state.
 
-    In round t a client reports s = t∇f(x_t) − τ∇f(x_τ) for one record. Here τ is the round of its previous report, or
-    0; x_t and x_τ are the models of both rounds, and f is the loss of the record. The report is scaled down, and noise
-    is added, in proportion to the gap t − τ.
+    In round t a client reports
+
+        s = t∇f(x_t) − τ∇f(x_τ),
+
+    where τ is the round of its previous report, or 0, x_t and x_τ are the models of both rounds, and f is the loss of
+    one record. The clipping norm and the noise are proportional to the gap t − τ.
 
     Args:
         problem: learning problem.
@@ -205,7 +213,6 @@ def _run_gap_round(
     present = draws.present[round_index]
     server = state.server
 
-    # The difference of the weighted gradients at both models, on the same record.
     last_models, last_rounds = state.gaps.last_reports(clients)
     records = problem.records(clients, draws.places[round_index])
     last_gradients = problem.gradients(last_models, records)
@@ -217,7 +224,7 @@ def _run_gap_round(
     scaled_report = report * clipping_factors(norms, scales.largest)[..., None]
     noisy_report = with_noise(scaled_report, scales.fresh * gaps[..., None], draws.noise[round_index])
 
-    # The server replaces its sum by the mean of all clients' sums.
+    # The server adds the increment to its sum, which thereby becomes the mean of the sums of the clients that report.
     mean = state.gaps.receive(clients, present, noisy_report, server.model, number)
     server.receive(mean - server.sum, number)
     return norms
@@ -226,10 +233,8 @@ def _run_gap_round(
 def _noise(run: Mu2SgdRun, scales: Scales, state: State, draws: Reports, round_index: int) -> Floats:
     """Return the noise that a round adds to the server's sum of mean reports.
 
-    It is new noise, minus the earlier noise that is cancelled.
-
-    If clients add noise, the sum of their noise is divided by m, because the server averages m reports. Cancelled noise
-    starts at standard deviation `scales.base`. Independent noise, which is never cancelled, has `scales.fresh`.
+    With noise cancellation it is new noise minus earlier noise. Otherwise it is fresh noise of the standard deviation
+    `scales.fresh`. If clients add noise, their sum is divided by m, because the server averages m reports.
 
     Args:
         run: method, and the party that adds the noise.
@@ -246,7 +251,6 @@ def _noise(run: Mu2SgdRun, scales: Scales, state: State, draws: Reports, round_i
     clients = draws.clients[round_index]
     is_trusted = run.server == "trusted"
 
-    # A trusted server adds one noise per round; otherwise every present client adds its own.
     if run.method != "cancelled-noise":
         fresh_noise: Floats = scales.fresh * normal
         if is_trusted:
@@ -254,7 +258,6 @@ def _noise(run: Mu2SgdRun, scales: Scales, state: State, draws: Reports, round_i
         sum_of_noise = np.sum(fresh_noise * present[..., None], axis=1)
         return np.asarray(sum_of_noise / normal.shape[1])
 
-    # New noise is sent minus the previous one, so that earlier noise is cancelled.
     if is_trusted:
         return state.trusted.replace_noise(scales.base, normal[:, 0])
     changes = state.clients.replace_noise(clients, present, scales.base, normal)

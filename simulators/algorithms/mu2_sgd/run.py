@@ -54,10 +54,10 @@ class Mu2SgdRun:
     noise_std: Annotated[float | None, BASE_NOISE_STD] = None
 
     def check(self) -> None:
-        """Check that the pattern lies within the run, and that clients add the noise of gap differences.
+        """Check that the participation and the server fit the rounds and the method.
 
         Raises:
-            InvalidInput: a group reports after the last round, or a trusted server is given gap differences.
+            InvalidInput: a group reports after the last round, or the method is gap differences with a trusted server.
         """
         if self.method == "gap-differences" and self.server == "trusted":
             message = "adds no noise to gap differences: a record stays in its client's sum"
@@ -74,7 +74,7 @@ class Mu2SgdRun:
         return self.participation or RunParticipation()
 
     def reporting(self, clients: int) -> int:
-        """Return the number m of reports that the server divides by, after a check of the participation.
+        """Check the participation, and return the number m of reports by which the server divides.
 
         Args:
             clients: number of clients of the problem, at least 1.
@@ -113,12 +113,16 @@ def report_norm(problem: SimulatedProblem) -> float:
 
 
 def fresh_noise_std(problem: SimulatedProblem, run: Mu2SgdRun) -> float:
-    """Return the noise σ per coordinate of a method without cancellation, at equal privacy.
+    """Return the noise σ per coordinate of a method without noise cancellation, at equal privacy.
 
-    The run's `noise_std`, here called base, is for cancelled noise. The returned σ gives the same parameter of
-    Gaussian differential privacy. A trusted server has σ = base/√(T − 1) for T rounds. Clients with at most K reports
-    have σ = base/√H_K, where H_K is the K-th harmonic number. Noisy SGD has reports of norm at most G, the Lipschitz
-    constant, instead of S, the value of `report_norm`. Its σ is therefore smaller by the factor G/S.
+    Let base be `noise_std`, the noise of the method with cancellation. Both methods have the same parameter of Gaussian
+    differential privacy for
+
+        σ = base/√(T − 1) with a trusted server and T rounds (base for T = 1),
+        σ = base/√H_K if clients add the noise, each in at most K reports,
+
+    with the K-th harmonic number H_K. For noisy SGD this σ is multiplied by G/S, the ratio of the norm bounds of a
+    gradient and of a report.
 
     Args:
         problem: learning problem.
@@ -135,7 +139,6 @@ def fresh_noise_std(problem: SimulatedProblem, run: Mu2SgdRun) -> float:
         harmonic_number = float(digamma(run.most_reports + 1.0)) + np.euler_gamma
         noise_std = base / math.sqrt(harmonic_number)
 
-    # Reports of noisy SGD have a smaller norm.
     norm_ratio = 1.0
     if run.method == "noisy-sgd":
         norm_ratio = problem.constants.lipschitz / report_norm(problem)
@@ -143,11 +146,13 @@ def fresh_noise_std(problem: SimulatedProblem, run: Mu2SgdRun) -> float:
 
 
 def step_size(problem: SimulatedProblem, run: Mu2SgdRun) -> float:
-    """Return the step size η of the run, or the default of noisy SGD, D/(B√T).
+    """Return the step size η of the run, or the default of noisy SGD.
 
-    Here D is the diameter of the ball and T the number of rounds. B² bounds the mean squared norm of a noisy gradient.
-    If a trusted server adds the noise, B² = G² + dσ². If the m participants add it, B² = G² + dσ²/m. G is the Lipschitz
-    constant, d the dimension and σ the value of `fresh_noise_std`.
+    The default is D/(B √T) with B² = G² + d σ²/m.
+
+    D is the diameter of the domain, T the number of rounds, G the Lipschitz constant and d the dimension. σ is the
+    value of `fresh_noise_std`. m is the number of reports that carry noise in a round, or 1 if a trusted server adds
+    the noise. B² bounds the mean squared norm of a noisy mean gradient.
 
     Args:
         problem: learning problem.

@@ -22,13 +22,12 @@ MOST_ROUNDS = 1024
 
 
 def chunk_size(entries: float) -> int:
-    """Return the number of rounds drawn at a time, so that one repetition draws about `ENTRIES` features.
+    """Return the number of rounds to draw at a time, so that one repetition draws about `ENTRIES` features.
 
-    The number does not depend on the number of repetitions, so a repetition has the same random numbers in any
-    simulation.
+    It does not depend on the number of repetitions, so a repetition has the same random numbers in every simulation.
 
     Args:
-        entries: features that a repetition draws in one round.
+        entries: number of features that a repetition draws in one round.
 
     Returns:
         The number of rounds, from 1 to `MOST_ROUNDS`.
@@ -44,8 +43,8 @@ class Rounds:
     A row is one client that participates in one round of one repetition. Rows are sorted by round, then by repetition.
 
     Attributes:
-        starts: first row of each repetition in each round and, in the last column, the end of the round's rows;
-            (rounds, repetitions + 1).
+        starts: first row of each repetition in each round and, in the last column, the row after the last one of the
+            round; (rounds, repetitions + 1).
         repetition: index of the repetition of each row, (rows).
         client: index of the client of each row, (rows).
         records: fresh records of the client of each row, (rows, batch size, …).
@@ -77,10 +76,10 @@ class Rounds:
         """Return the records of all participants of one round.
 
         Args:
-            round_index: index of the round in these rounds.
+            round_index: index of the round in these rounds, from 0.
 
         Returns:
-            The records, one entry for each row of the round.
+            The records, one batch for each row of the round.
         """
         rows = self.rows(round_index)
         return Records(self.records.features[rows], self.records.targets[rows])
@@ -89,7 +88,7 @@ class Rounds:
         """Sum values of one round over the participants of each repetition.
 
         Args:
-            round_index: index of the round in these rounds.
+            round_index: index of the round in these rounds, from 0.
             values: one value for each row of the round, (rows, …).
 
         Returns:
@@ -112,20 +111,20 @@ def draw(
     rate: float,
     participants: int | None,
 ) -> Rounds:
-    """Draw the next rounds of every repetition, each from its own generator.
+    """Draw the participants, their records and the noise of the next rounds, for all repetitions.
 
     Args:
         problem: personalised problem.
         generators: one per repetition.
         rounds: number of rounds.
-        batch_size: records of a batch.
-        rate: participation rate q.
-        participants: clients in a round; None if each participates independently with probability q.
+        batch_size: number of records in a batch.
+        rate: participation rate q, used only if `participants` is None.
+        participants: number of clients in a round; None if each participates independently with probability q.
 
     Returns:
-        The participants, records and noise, with rows sorted by round and then by repetition.
+        The draws, with one row for each participant, sorted by round and then by repetition.
     """
-    # Each repetition draws its participants, their records and its noise from its own generator, in this order.
+    # Each repetition draws from its own generator in this order. Another order would change the results of a seed.
     masks, records, noise = [], [], []
     for generator in generators:
         mask = _draw_participants(generator, rounds, problem.clients, rate, participants)
@@ -134,7 +133,7 @@ def draw(
         records.append(problem.records(generator, participating_clients, batch_size))
         noise.append(generator.standard_normal((rounds, problem.dimension)))
 
-    # The records are sorted by repetition, and are moved into the order of the rows.
+    # The records are sorted by repetition first, but the rows by round first.
     participation = np.stack(masks, axis=1)  # (rounds, repetitions, N)
     _rounds, repetition, client = np.nonzero(participation)
     order = _order_by_round(masks)
@@ -159,7 +158,8 @@ def _row_starts(counts: Numbers) -> Numbers:
         counts: number of participants, (rounds, repetitions).
 
     Returns:
-        Index of the first row and, in the last column, the end of the round's rows; (rounds, repetitions + 1).
+        Index of the first row of each repetition and, in the last column, of the row after the last one of the round;
+        (rounds, repetitions + 1).
     """
     # The rows of a repetition end where the rows of the next one begin.
     stops = np.cumsum(counts.ravel()).reshape(counts.shape)
@@ -168,13 +168,13 @@ def _row_starts(counts: Numbers) -> Numbers:
 
 
 def _order_by_round(masks: Sequence[npt.NDArray[np.bool_]]) -> Numbers | None:
-    """Return the order that sorts rows by round, for rows that were drawn one repetition after the other.
+    """Return the order that sorts participants by round, if they are listed one repetition after the other.
 
     Args:
-        masks: which clients participate in each round of each repetition, (rounds, N), for N clients.
+        masks: one mask per repetition, True for a client that participates in a round, (rounds, N), for N clients.
 
     Returns:
-        Indices of the rows; None if the rows are in order already, for one round or one repetition.
+        Indices of the list in the new order; None for one round or one repetition, which are in order already.
     """
     if len(masks) == 1 or len(masks[0]) == 1:
         return None
@@ -183,14 +183,11 @@ def _order_by_round(masks: Sequence[npt.NDArray[np.bool_]]) -> Numbers | None:
 
 
 def _concatenate(parts: Sequence[Floats], order: Numbers | None) -> Floats:
-    """Concatenate the rows of all repetitions, and sort them if an order is given.
+    """Concatenate the arrays of all repetitions along the first axis, and reorder this axis.
 
     Args:
-        parts: rows of each repetition.
-        order: indices of the rows in sorted order; None to keep them as they are.
-
-    Returns:
-        The rows of all repetitions in one array.
+        parts: one array per repetition.
+        order: indices of the concatenated array in the new order; None to keep it as it is.
     """
     rows = parts[0] if len(parts) == 1 else np.concatenate(parts)
     if order is None:
@@ -211,7 +208,7 @@ def _draw_participants(
         participants: clients in a round; None if each participates independently with probability q.
 
     Returns:
-        Membership masks, (rounds, N).
+        A mask that is True for participants, (rounds, N).
     """
     if participants == clients:
         return np.ones((rounds, clients), dtype=np.bool_)

@@ -79,10 +79,11 @@ class PpsgdRun:
     noise_std: Annotated[float | None, SHARED_NOISE_STD] = None
 
     def check(self) -> None:
-        """Check the degree of sharing and the groups, and that participation, batches and steps are each given once.
+        """Check that the fields fit together, and convert groups that are given as mappings.
 
         Raises:
-            InvalidInput: the fields exclude each other, or a participation rate is missing.
+            InvalidInput: `personalization` is out of its range, the participation rate does not fit the sampling, or
+                batch sizes or step sizes are given twice.
         """
         if self.personalization is not None:
             personalization_value(self.personalization)
@@ -114,15 +115,14 @@ class PpsgdRun:
         return personalization_value(self.personalization or 0.0)
 
     def batches(self, clients: int) -> tuple[ClientBatches, ...]:
-        """Return all clients of a problem in groups of clients with equal batch sizes.
-
-        A run without groups has a single group of all clients.
+        """Return the clients of a problem in groups with equal batch sizes.
 
         Args:
             clients: number of clients of the problem.
 
         Returns:
-            Groups with their numbers of clients and batch sizes.
+            The groups of the run, with their numbers of clients and batch sizes; one group of all clients if it has
+            none.
 
         Raises:
             InvalidInput: the groups do not add up to `clients`.
@@ -133,16 +133,13 @@ class PpsgdRun:
         return groups
 
     def participants(self, clients: int) -> int | None:
-        """Return the number of clients that participate in a round; None if it is random.
-
-        With Poisson sampling, every client participates independently with the participation rate, so that the number
-        is random.
+        """Return the number of clients that participate in a round.
 
         Args:
             clients: number of all clients, at least 1.
 
         Returns:
-            The participation rate times `clients`; None for Poisson sampling.
+            The participation rate times `clients`; None for Poisson sampling, in which the number is random.
 
         Raises:
             InvalidInput: the participation rate times `clients` is not a positive integer.
@@ -150,7 +147,7 @@ class PpsgdRun:
         if self.sampling == "poisson":
             return None
         count = round(self.rate * clients)
-        # A rate such as 1/3 is rounded, so that the product need not be an integer exactly.
+        # A rate such as 1/3 is a rounded double, so the product may differ from an integer by a relative error.
         if count < 1 or abs(self.rate * clients - count) > 1e-9 * count:
             message = "times clients must be a whole number of participants"
             raise InvalidInput.at("/participation_rate", message, allowed=f"a multiple of 1/{clients}")
@@ -158,7 +155,7 @@ class PpsgdRun:
 
 
 def _read_group(group: Any) -> ClientBatches:
-    """Return a group of clients, which may be given as a mapping of its fields."""
+    """Return a group of clients, converted to `ClientBatches` if it is given as a mapping of its fields."""
     if isinstance(group, Mapping):
         return ClientBatches(**group)
     batches: ClientBatches = group
@@ -167,14 +164,14 @@ def _read_group(group: Any) -> ClientBatches:
 
 # The run on a problem -------------------------------------------------------------------------------------------------
 def batch_sizes(problem: PersonalizedProblem, run: PpsgdRun) -> Floats:
-    """Return the batch size of each client, as an array of shape (N,).
+    """Return the batch size of each client.
 
     Args:
         problem: personalised problem with N clients.
         run: parameters of the run, with groups of clients that have equal batch sizes.
 
     Returns:
-        The batch sizes, in the order of the clients.
+        The batch sizes in the order of the clients, (N,).
     """
     groups = run.batches(problem.clients)
     sizes = [float(group.batch_size) for group in groups]
@@ -183,14 +180,15 @@ def batch_sizes(problem: PersonalizedProblem, run: PpsgdRun) -> Floats:
 
 
 def total_weight(problem: PersonalizedProblem, run: PpsgdRun) -> float:
-    """Return the total weight W of the clients: their number, or the sum of their batch sizes.
+    """Return the total weight W of the clients.
 
     Args:
         problem: personalised problem.
-        run: parameters of the run. Clients or, for the sum, records have equal weights.
+        run: parameters of the run.
 
     Returns:
-        The weight W: a number of clients or of records.
+        The number of clients if the run weights clients equally. The sum of their batch sizes if it weights records
+        equally.
     """
     if run.weighting == "clients":
         return float(problem.clients)
@@ -198,12 +196,16 @@ def total_weight(problem: PersonalizedProblem, run: PpsgdRun) -> float:
 
 
 def steps_of(problem: PersonalizedProblem, run: PpsgdRun) -> tuple[float, float]:
-    """Return the step size η of the clients' own parts and the step size αη of the shared part.
+    """Return the step sizes of the clients' own parts of the model and of its shared part.
 
-    The ratio α is the run's `personalization`. If α is 0, only the own parts learn, and αη is replaced by 0. If α is
-    infinite, only the shared part learns. Its step size is then η/(qW), the factor with which own parts usually move,
-    and η is replaced by 0. Here q is the participation rate and W the total weight of the clients. A given
-    `shared_step_size` determines η by the same ratio.
+    With the run's `step_size` η, its `personalization` α, its participation rate q and the total weight W of the
+    clients, they are
+
+        η and αη    for 0 < α < ∞,
+        η and 0     for α = 0, where only the own parts learn,
+        0 and η/(qW)    for α = ∞, where only the shared part learns.
+
+    If the run has a `shared_step_size` instead, η is this divided by α, or multiplied by qW for α = 0 or ∞.
 
     Args:
         problem: personalised problem.
@@ -225,7 +227,6 @@ def steps_of(problem: PersonalizedProblem, run: PpsgdRun) -> tuple[float, float]
     if faults:
         raise InvalidInput(*faults)
 
-    # The ratio of the shared to the own step size: α, or 1/(qW) if only one part learns.
     alpha = run.alpha
     expected_weight = run.rate * total_weight(problem, run)  # qW
     ratio = alpha if 0.0 < alpha < math.inf else 1.0 / expected_weight
@@ -233,24 +234,23 @@ def steps_of(problem: PersonalizedProblem, run: PpsgdRun) -> tuple[float, float]
     if step is None:
         step = (run.shared_step_size or 0.0) / ratio
 
-    # A part that does not learn has the step size 0.
     own_step = 0.0 if math.isinf(alpha) else step
     shared_step = 0.0 if alpha == 0.0 else step * ratio
     return own_step, shared_step
 
 
 def largest_message(problem: PersonalizedProblem, run: PpsgdRun) -> float:
-    """Return a bound on the norm of every client's message; infinite if gradients are not bounded.
+    """Return a bound on the norm of every client's message.
 
-    The bound is the Lipschitz constant of the loss. It is multiplied by the largest batch size if a message is a sum of
-    gradients, not a mean.
+    It is the Lipschitz constant of the loss if a message is a mean of gradients. If a message is their sum, it is this
+    constant times the largest batch size.
 
     Args:
         problem: personalised problem.
         run: parameters of the run.
 
     Returns:
-        The bound on the ℓ2 norm, or inf.
+        The bound on the ℓ2 norm; math.inf if the gradients are not bounded.
     """
     gradients_in_message = 1.0
     if run.weighting != "clients":

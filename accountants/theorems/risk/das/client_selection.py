@@ -4,9 +4,9 @@ from __future__ import annotations
 
 
 def selection_constant(*, clients: int, participants: int) -> float:
-    """Return the constant c for drawing r of n clients in the step size and the bounds of FedAvg in Das et al.
+    """Return the constant c of the draw of r of n clients in the step sizes and bounds of FedAvg in Das et al.
 
-    It is the larger of 2 + 23(n − r)/(r(n − 1)) and 64n(r − 1)/(r(n − 1)), and 64 for r = n.
+        c = max(2 + 23(n − r)/(r(n − 1)), 64n(r − 1)/(r(n − 1))) for r < n,  and 64 for r = n.
 
     Args:
         clients: number n of clients, at least 1.

@@ -25,8 +25,8 @@ def compression(
     """Return two bounds on the mean squared error of a unit vector after random rounding and integer noise.
 
     A client scales its update to norm 1, and rounds each coordinate at random to a grid of spacing 1/s. It then adds
-    integer noise of at most m steps of the grid. Das et al. bound the mean squared error, and call the bound γ. Their
-    bound replaces the noise variance by its upper bound m²; the sharper one has the true variance.
+    integer noise of at most m steps of the grid. The bound γ of Das et al. replaces the noise variance, in squared
+    steps, by its upper bound m². The sharper bound has the true variance.
 
     Args:
         dimension: number d of coordinates.
@@ -37,11 +37,10 @@ def compression(
     Returns:
         `compression`: the bound d(1 + 4m²)/(4s²) of Das et al.
         `least_compression`: the sharper bound d/(4s²) + dV, for the variance V of a coordinate's noise at this α.
-        `rounding_term`, `noise_term`: its two summands.
+        `rounding_term`, `noise_term`: the two terms of the sharper bound.
         All are relative to the squared norm of the update.
     """
-    # Rounding to the grid of spacing 1/s has a variance of at most 1/(4s²) per coordinate.
-    # The bound of Das et al. takes the largest squared noise m² (in squared steps) for the noise variance.
+    # Random rounding to a grid of spacing 1/s has a variance of at most 1/(4s²) per coordinate.
     squared_levels = quantization_levels * quantization_levels
     variance_in_steps = variance(decay_rate or 0.0, noise_levels)
     printed_error = dimension * (1 + 4 * noise_levels * noise_levels) / (4 * squared_levels)

@@ -55,7 +55,7 @@ def error_factor(compression: float, participants: int) -> float:
 
     Args:
         compression: mean squared error γ of a message, relative to its squared norm of 1; 0 without rounding and noise.
-        participants: clients r of a round, over which the error is averaged.
+        participants: number r of clients in a round, over which the error is averaged.
     """
     return math.sqrt(1.0 + compression / participants)
 
@@ -69,11 +69,8 @@ def local_step(
         smoothness: smoothness L of the losses.
         quasar_convexity: quasar-convexity ζ of the losses, in (0, 1]; it is 1 for convex losses.
         local_steps: steps E of a client in a round.
-        compression: mean squared error γ of a message.
-        participants: clients r of a round.
-
-    Returns:
-        The step size, in units of a model per unit of its gradient.
+        compression: mean squared error γ of a message, relative to its squared norm of 1.
+        participants: number r of clients in a round.
     """
     message_factor = error_factor(compression, participants)
     return quasar_convexity / (4.0 * smoothness * local_steps * message_factor)
@@ -95,7 +92,8 @@ def best_ratio(
 ) -> float:
     """Return the ratio of the server's to the clients' step size that minimises the bound (39) of Das et al.
 
-    It is 4L‖w₀ − w*‖E/(ζ√K). At this ratio, the term of the initial distance and the term of the steps are equal.
+    It is 4L‖w₀ − w*‖E/(ζ√K). There the two terms of the bound that depend on the ratio are equal: one is proportional
+    to it, and the other to its inverse.
 
     Args:
         smoothness: smoothness L of the losses.
@@ -157,9 +155,12 @@ class ConvergenceInputs:
 def bound_39(inputs: ConvergenceInputs) -> Outputs:
     """Return the bound of equation (39) of Das et al. on the mean over the rounds of the gradient norm.
 
-    It is 12(La/ζ)² Eg/(xK) + 3xg/(4E) + 6Lb/ζ with smoothness L, quasar convexity ζ, E local steps and K rounds. x is
-    the ratio of the server's to the clients' step size. g = √(1 + γ/r) for r participants and messages with the mean
-    squared error γ.
+    With smoothness L, quasar-convexity ζ, E local steps and K rounds, it is
+
+        12(La/ζ)² Eg/(xK) + 3xg/(4E) + 6Lb/ζ,   g = √(1 + γ/r).
+
+    Here x is the ratio of the server's to the clients' step size, and γ the mean squared error of the messages of r
+    participants.
 
     Args:
         inputs: the run, with the distance a of the initial model from the minimiser (`initial_distance`), and the
@@ -174,7 +175,6 @@ def bound_39(inputs: ConvergenceInputs) -> Outputs:
     message_factor = error_factor(inputs.compression, inputs.participants)  # g
     scaled_distance = inputs.smoothness * inputs.initial_distance / inputs.quasar_convexity  # La/ζ
 
-    # The three terms of the bound.
     start = 12.0 * scaled_distance**2 * inputs.local_steps / (step_ratio * inputs.rounds) * message_factor
     steps = 0.75 * step_ratio / inputs.local_steps * message_factor
     client_optima = 6.0 * inputs.smoothness / inputs.quasar_convexity * inputs.client_optimum_distance
@@ -225,9 +225,6 @@ EQUATION_39 = Theorem(
 def _whole_root(inputs: ConvergenceInputs) -> Sides:
     """Check that E² = K for E local steps and K rounds, exactly, as Theorem 2 of Das et al. assumes.
 
-    Args:
-        inputs: the run, with its local steps and rounds.
-
     Returns:
         Whether the condition holds, with its two sides E and √K.
     """
@@ -239,8 +236,11 @@ def _whole_root(inputs: ConvergenceInputs) -> Sides:
 def utility(inputs: ConvergenceInputs) -> Outputs:
     """Return the bound of Theorem 2 of Das et al. on the least gradient norm of a round, with its two terms.
 
-    It is (6L/ζ)(ga/√K + b), for E = √K local steps in each of K rounds, and the step sizes of the theorem. L is the
-    smoothness, ζ the quasar convexity, and g = √(1 + γ/r) for r participants and messages of mean squared error γ.
+    For E = √K local steps in each of K rounds, and the step sizes of the theorem, it is
+
+        (6L/ζ)(ga/√K + b),   g = √(1 + γ/r),
+
+    with smoothness L, quasar-convexity ζ, and the mean squared error γ of the messages of r participants.
 
     Args:
         inputs: the run, with the distance a of the initial model from the minimiser (`initial_distance`), and the
@@ -328,22 +328,22 @@ def update_norm(
     smoothness: Annotated[Smoothness, ANY_SCALE],
     reading: Reading = "printed",
 ) -> Outputs:
-    """Return a lower bound on the norm of a client's gradients of one round, added up (Lemma 3 of Das et al.).
+    """Return a lower bound on the norm of the sum of a client's gradients in one round (Lemma 3 of Das et al.).
 
-    A client divides its update by this norm. If the step size is small, the gradients of the E steps differ little from
-    the first one. Their sum is then not much shorter than E times the first gradient.
+    If the step size is small, the gradients of the E steps differ little from the first one. Their sum is then not much
+    shorter than E times the first gradient.
 
     Args:
         gradient_norm: norm ‖∇f‖ of the client's gradient at the model of the round.
         local_steps: steps E of a client in a round.
         step_size: step size η.
         smoothness: smoothness L of the client's loss.
-        reading: "printed" gives (2/3) E ‖∇f‖. "corrected" gives E (1 − ηL(E − 1)) ‖∇f‖, at least (3/4) E ‖∇f‖ if ηLE ≤
-            1/4.
+        reading: "printed" for the bound (2/3) E ‖∇f‖. "corrected" for E (1 − ηL(E − 1)) ‖∇f‖, which is at least
+            (3/4) E ‖∇f‖ if ηLE ≤ 1/4.
 
     Returns:
-        `update_norm`, the bound. For "corrected" also `constant_of_the_printed_proof`, √(31/128). The printed proof
-        gives this constant, and not the 2/3 of its statement.
+        `update_norm`, the bound. For "corrected" also `constant_of_the_printed_proof`: √(31/128), the constant that the
+        printed proof gives in place of the stated 2/3.
     """
     if reading == "printed":
         printed_constant = 2.0 / 3.0

@@ -39,7 +39,7 @@ class FedAvgInputs(ParticipantFields):
 def variance_constant(*, clients: int, participants: int) -> float:
     """Return the constant of Theorem 4 of Das et al., by which the random draw of clients raises the bound on FedAvg.
 
-    It is c̄ = max(4, 2 + 23(n − r)/(r(n − 1)), 64 n(r − 1)/(r(n − 1))), and 64 for r = n.
+        c̄ = max(4, 2 + 23(n − r)/(r(n − 1)), 64n(r − 1)/(r(n − 1))) for r < n,  and 64 for r = n.
 
     Args:
         clients: number n of clients.
@@ -54,15 +54,18 @@ def variance_constant(*, clients: int, participants: int) -> float:
 def theorem_4(inputs: FedAvgInputs) -> Outputs:
     """Return the bound of Theorem 4 of Das et al. on the squared gradient norm of FedAvg, and its root.
 
-    It is 32c(L/ζ)² (a²/K + b²) for K rounds, smoothness L and quasar convexity ζ. c is `variance_constant`, which
-    accounts for the draw of a round's participants.
+    For K rounds, smoothness L and quasar-convexity ζ the bound is
+
+        32c̄ (L/ζ)² (a²/K + b²),
+
+    where the constant c̄ (`variance_constant`) accounts for the draw of a round's participants.
 
     Args:
         inputs: the run, with the distance a of the initial model from the minimiser (`initial_distance`), and the
             distance b of the clients' optima from it (`client_optimum_distance`).
 
     Returns:
-        The constant c, the step size ζ/(cLE) of the clients for E local steps, the bound, and its root.
+        The constant c̄, the step size ζ/(c̄LE) of the clients for E local steps, the bound, and its root.
     """
     constant = variance_constant(clients=inputs.clients, participants=inputs.participants)
     curvature = inputs.smoothness / inputs.quasar_convexity  # L/ζ

@@ -57,10 +57,10 @@ def alignment(
     smoothness: Smoothness,
     quasar_convexity: QuasarConvexity,
 ) -> Outputs:
-    """Return lower bounds on ⟨u, w − w*⟩ for a client's update u from the model w, where w* is its optimum.
+    """Return lower bounds on ⟨u, w − w*⟩, where u is the sum of a client's gradients in a round.
 
-    They say how far the sum u of a client's gradients points away from its optimum. A positive value means that a step
-    along −u comes closer to the optimum.
+    The round starts at the model w, and w* is the client's minimiser. A positive value means that a short step along −u
+    comes closer to the minimiser.
 
     Args:
         update_norm: norm ‖u‖ of the sum of the client's gradients.
@@ -71,8 +71,8 @@ def alignment(
 
     Returns:
         `inner_product`: ζ‖u‖²/(4LE), for η ≤ ζ/(2L). It is equation (34) of Das et al. without its term η‖u‖²/2.
-        `sharper_inner_product`: ((ζ/L − η)/(2E) + η/2)‖u‖², for η ≤ ζ/L. Where both hold, it is not below equation
-        (34).
+        `sharper_inner_product`: ((ζ/L − η)/(2E) + η/2)‖u‖², for η ≤ ζ/L. For η ≤ ζ/(2L) it is at least the bound of
+        equation (34).
     """
     squared_norm = update_norm * update_norm
     largest_step = quasar_convexity / smoothness  # ζ/L
@@ -85,7 +85,7 @@ def alignment(
 
 
 def _quasar_step(*, step_size: float, smoothness: float, quasar_convexity: float, most: float) -> Sides:
-    """Compare the step size η with the largest one for which a lemma is stated, a multiple of ζ/L.
+    """Check that the step size η is at most a given multiple of ζ/L.
 
     Args:
         step_size: step size η > 0 of a client.
@@ -155,8 +155,8 @@ def approach(
 ) -> Outputs:
     """Return upper bounds on the squared distance of a client's model from its minimiser w* after its local steps.
 
-    Each gradient step comes closer to the minimiser if it is short enough, by an amount that grows with the gradient
-    (Lemma 2 of Das et al.).
+    The first bound is Lemma 2 of Das et al. A gradient step that is short enough comes closer to the minimiser, by an
+    amount that grows with the gradient.
 
     Args:
         client_distance: distance ‖w − w*‖ of the model of the round from the client's minimiser.
@@ -168,7 +168,7 @@ def approach(
     Returns:
         `squared_distance`: ‖w − w*‖² − (ηζ/(2L))Σ‖∇f‖², for η ≤ ζ/(2L).
         `sharper_squared_distance`: ‖w − w*‖² − η(ζ/L − η)Σ‖∇f‖², for η ≤ ζ/L.
-        A negative bound is raised to 0; it means that no client has these gradients.
+        A negative bound is raised to 0. It means that these gradients are impossible.
     """
     squared_distance = client_distance * client_distance
     largest_step = quasar_convexity / smoothness  # ζ/L
@@ -204,18 +204,18 @@ LEMMA_2_DISTANCE = Theorem(
 )
 
 
-def growth(ratio: float, steps: int) -> float:
-    """Return the factor by which the path of τ gradient steps may be longer than τ steps as long as the first one.
+def mean_power(ratio: float, steps: int) -> float:
+    """Return ((1 + x)^τ − 1)/(τx), the mean of the powers (1 + x)^j for 0 ≤ j < τ.
 
-    The factor is ((1 + x)^τ − 1)/(τx). It is the mean of the powers (1 + x)^j for j < τ, and 1 at x = 0. Each gradient
-    step changes the gradient by at most the factor 1 + x.
+    The norm of a gradient grows by at most the factor 1 + x in each step. So the path of τ gradient steps is at most
+    this factor longer than τ steps of the first one's length.
 
     Args:
         ratio: number x ≥ 0, the step size times the smoothness.
         steps: number τ of steps.
 
     Returns:
-        The factor, at least 1. It is 1 if there are no steps.
+        The mean, at least 1; 1 for x = 0, and if there are no steps.
     """
     if steps * ratio <= 0.0:
         return 1.0
@@ -237,8 +237,8 @@ def distance(
 ) -> Outputs:
     """Return upper bounds on the distance of a client's model after τ steps from the model of the round.
 
-    Lemma 4 of Das et al. is the first bound. The gradient grows by at most the factor 1 + ηL in each step, which gives
-    the second.
+    The first bound is Lemma 4 of Das et al. The second one follows because the norm of the gradient grows by at most
+    the factor 1 + ηL in each step.
 
     Args:
         gradient_norm: norm ‖∇f(w)‖ at the model of the round.
@@ -249,11 +249,11 @@ def distance(
 
     Returns:
         `distance`: 2ητ‖∇f(w)‖, for ηLE ≤ 1/2.
-        `sharper_distance`: ((1 + ηL)^τ − 1)/L ‖∇f(w)‖, which holds at any η and is attained.
+        `sharper_distance`: ((1 + ηL)^τ − 1)/L ‖∇f(w)‖, which is valid for any η, and attained by some losses.
     """
     length = step_size * steps_taken * gradient_norm
-    path_growth = growth(step_size * smoothness, steps_taken)
-    return {"distance": 2.0 * length, "sharper_distance": length * path_growth}
+    path_factor = mean_power(step_size * smoothness, steps_taken)
+    return {"distance": 2.0 * length, "sharper_distance": length * path_factor}
 
 
 LEMMA_4 = Theorem(
@@ -294,8 +294,8 @@ def later_gradient(
 ) -> Outputs:
     """Return lower bounds on the norm of a client's gradient after τ steps of a round.
 
-    The gradient differs from the first one by at most L times the distance that the model has moved (equation (48) of
-    Das et al.).
+    The first bound is equation (48) of Das et al. Both follow because the gradient differs from the first one by at
+    most L times the distance that the model has moved.
 
     Args:
         gradient_norm: norm ‖∇f(w)‖ at the model of the round.
@@ -306,13 +306,13 @@ def later_gradient(
 
     Returns:
         `later_gradient_norm`: ‖∇f(w)‖/2, for ηLE ≤ 1/4.
-        `sharper_later_gradient_norm`: (2 − (1 + ηL)^τ)‖∇f(w)‖, or 0 if that is negative; it holds at any η.
+        `sharper_later_gradient_norm`: (2 − (1 + ηL)^τ)‖∇f(w)‖, or 0 if that is negative; it is valid for any η.
     """
     product = step_size * smoothness  # ηL
-    remaining_share = 1.0 - steps_taken * product * growth(product, steps_taken)  # 2 − (1 + ηL)^τ
+    sharper_factor = 1.0 - steps_taken * product * mean_power(product, steps_taken)  # 2 − (1 + ηL)^τ
     return {
         "later_gradient_norm": 0.5 * gradient_norm,
-        "sharper_later_gradient_norm": max(remaining_share, 0.0) * gradient_norm,
+        "sharper_later_gradient_norm": max(sharper_factor, 0.0) * gradient_norm,
     }
 
 

@@ -46,8 +46,7 @@ class FedAvgAtStep(FedAvgInputs):
 def largest_step(inputs: FedAvgInputs) -> float:
     """Return the largest step size for which equation (85) of Das et al. is proved, min{ζ/(2L), 1/(4LE), ζ/(cLE)}.
 
-    In a round r of n clients take part. c is the larger of 2 + 23(n − r)/(r(n − 1)) and 64n(r − 1)/(r(n − 1)), or 64
-    for r = n.
+    The constant c (`selection_constant`) depends on the number of clients and of participants in a round.
 
     Args:
         inputs: the run, with smoothness L, quasar-convexity ζ and E local steps.
@@ -56,22 +55,23 @@ def largest_step(inputs: FedAvgInputs) -> float:
         The step size, in units of a model per unit of its gradient.
     """
     constant = selection_constant(clients=inputs.clients, participants=inputs.participants)  # c
-    # All three limits are first computed without their common factor 1/L.
-    for_one_step = 0.5 * inputs.quasar_convexity
-    for_local_steps = min(0.25, inputs.quasar_convexity / constant) / inputs.local_steps
-    return min(for_one_step, for_local_steps) / inputs.smoothness
+    # The limits without their common factor 1/L. The second and the third one also have the factor 1/E.
+    first_limit = 0.5 * inputs.quasar_convexity
+    other_limits = min(0.25, inputs.quasar_convexity / constant) / inputs.local_steps
+    return min(first_limit, other_limits) / inputs.smoothness
 
 
 @in_doubles
 def fedavg_at_step(inputs: FedAvgAtStep) -> Outputs:
     """Return the bound (85) of Das et al. on the mean over the rounds of the squared gradient norm of FedAvg.
 
-    It is 32L/(ηζE) (a²/K + b²), for K rounds of E local steps with step size η.
+    For K rounds of E local steps with step size η, smoothness L and quasar-convexity ζ, it is
+
+        32L/(ηζE) (a²/K + b²).
 
     Args:
-        inputs: the run, and losses of smoothness L and quasar convexity ζ. a is `initial_distance`, the distance of the
-            initial model from the minimiser. b is `client_optimum_distance`, the root mean square of the distances of
-            the clients' minimisers from it.
+        inputs: the run. a is `initial_distance`, the distance of the initial model from the minimiser. b is
+            `client_optimum_distance`, the root mean square of the distances of the clients' minimisers from it.
 
     Returns:
         The bound, its two terms, and the largest step size for which it is proved.
@@ -148,10 +148,13 @@ class TwoRates(ParticipantFields):
 def compare_rates(inputs: TwoRates) -> Outputs:
     """Compare the bounds of Das et al. on the gradient norm of DP-NormFedAvg (Theorem 2) and FedAvg (Theorem 4).
 
-    Let a = `initial_distance`/√K for K rounds, and b = `client_optimum_distance`. The losses have smoothness L and
-    quasar convexity ζ. The messages of r participants have the mean squared error γ; let g = √(1 + γ/r). The
-    bounds are (6L/ζ)(ga + b) and (L/ζ)√(32c̄(a² + b²)), where c̄ accounts for the draw of participants. b is a mean in
-    the first bound and a root mean square in the second; here it is one distance of all clients.
+    Let a = `initial_distance`/√K for K rounds, and b = `client_optimum_distance`. The bounds are
+
+        (6L/ζ)(ga + b) and (L/ζ)√(32c̄(a² + b²)),   g = √(1 + γ/r),
+
+    with smoothness L, quasar-convexity ζ, the mean squared error γ of the messages of r participants, and the constant
+    c̄ for the draw of participants (`variance_constant`). b is the distance of all clients' minimisers: the theorems
+    have their mean in the first bound, and their root mean square in the second one.
 
     Args:
         inputs: the federation, with K rounds and the constants of the losses.
@@ -169,7 +172,6 @@ def compare_rates(inputs: TwoRates) -> Outputs:
     constant = variance_constant(clients=inputs.clients, participants=inputs.participants)  # c̄
     root = math.sqrt(32.0 * constant)  # √(32c̄)
 
-    # Both bounds without their common factor L/ζ are a sum and a root of a sum of squares.
     sum_of_parts = message_factor * initial_part + optima_part
     joint_distance = math.hypot(initial_part, optima_part)
     return {
@@ -183,9 +185,6 @@ def compare_rates(inputs: TwoRates) -> Outputs:
 
 def _square_rounds(inputs: TwoRates) -> Sides:
     """Check that the number K of rounds is a square, so that E = √K local steps are possible.
-
-    Args:
-        inputs: the federation, with its number of rounds.
 
     Returns:
         Whether K is a square, with the two sides √K and its integer part.

@@ -3,7 +3,6 @@
 A batch is drawn by Poisson sampling, and cut down to B random members if more than B records are drawn. In the upper
 bounds the observer also sees a symbol, which says something about the number of the other records that are drawn.
 
-
 Proofs: docs/mixtures.md, Truncated batches.
 """
 
@@ -56,20 +55,20 @@ TRUNCATED = Theorem(
 def truncated_batch(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of a Gaussian mechanism on a Poisson batch with a largest size.
 
-    A batch that is drawn too large is cut to a random subset of the largest size. The lower bound comes from data in
-    which all other records contribute zero. The record is then in the batch with exactly the probability that it is
-    drawn and kept.
+    If more records are drawn than this size, a uniform subset of them is kept. The lower bound on δ comes from data in
+    which all other records contribute zero.
 
     Args:
         spec: the subsampled mechanism.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee, or a refusal for other batches and mechanisms, and if the probabilities are not known accurately.
+        The guarantee; that of plain Poisson sampling if the largest size is at least the population. A refusal if the
+        batch has no largest size, the unit is not drawn in secret, the mechanism is not one Gaussian release, or the
+        population is too large for accurate probabilities.
     """
     if spec.largest_batch is None or spec.rate is None or spec.population is None:
         return Refusal(TRUNCATED, "the batch has no largest size")
-    # The theorem is for units that are drawn in secret, and for one Gaussian release.
     unit = case.setting.unit
     drawn_units = drawn_level(spec, unit)
     if drawn_units != f"{unit}s":
@@ -97,9 +96,7 @@ def truncated_batch(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
 
 def _masses_of(population: int, rate: float, largest_batch: int) -> TruncatedMasses:
-    """Return the log probabilities of the sizes of a truncated Poisson batch, and that the record is kept in one.
-
-    A truncated batch is cut down to B random members if more records are drawn.
+    """Return the log probabilities of the sizes of a Poisson batch that is cut to at most B records.
 
     Args:
         population: number n of records.
@@ -107,7 +104,7 @@ def _masses_of(population: int, rate: float, largest_batch: int) -> TruncatedMas
         largest_batch: largest size B of a batch, below n.
 
     Returns:
-        The natural logarithms, with a bound on their errors.
+        The log probabilities, also that the record is in a batch that was cut, with a bound on their errors.
     """
     if rate < 1.0:
         return TruncatedMasses.of(population=population, rate=rate, largest_batch=largest_batch)
@@ -139,12 +136,13 @@ def dominating_pair(masses: TruncatedMasses, rate: float, shift: float, relation
         relation: the neighbouring relation.
 
     Returns:
-        The pair, at most that of two Gaussians at the largest distance of the sums.
+        The pair. Its δ is at most that of two Gaussians at the largest distance of the two sums.
     """
-    # "Nearly always" is a log probability above −1e-6, given a truncated batch.
     public = gaussian_pair(_distance(shift, relation))
     exchanged = replace(_exchanged_pair(masses, rate, shift, relation), below=public)
-    if masses.next_to_full == -math.inf or masses.full - masses.retained < 1e-6:
+    # Close to 1, the relative error of 1 − P(kept | full) is too large for the other bound.
+    is_nearly_always_kept = masses.full - masses.retained < 1e-6
+    if masses.next_to_full == -math.inf or is_nearly_always_kept:
         return exchanged
     counted = replace(_counted_pair(masses, rate, shift, relation), below=public)
     if _is_rare(masses, rate, shift):
@@ -153,12 +151,12 @@ def dominating_pair(masses: TruncatedMasses, rate: float, shift: float, relation
 
 
 def _is_rare(masses: TruncatedMasses, rate: float, shift: float) -> bool:
-    """Return whether truncation of a batch is so rare that making the number of the other records public costs little.
+    """Return whether truncation is so rare that publishing the number of the other records costs little privacy.
 
-    B is the largest size of a batch. Let t be the probability that the record is in a truncated batch, and p that of
-    exactly B − 1 other records. If the number is public, it has a privacy loss of about t/p at B − 1 others. The
-    variance of this loss does not fall with the noise. It is compared with that of the noisy sum, about (q s)² for
-    small s. The answer affects the tightness only, because both bounds are valid.
+    Let t be the probability that the record is in a truncated batch. Let p be the probability that the other records
+    fill all places of the batch except one. In this case their public number has a privacy loss of about t/p, and so
+    the variance t²/p. The variance of the noisy sum's loss is about (q s)² for small s. The result affects only the
+    tightness, because both bounds are valid.
 
     Args:
         masses: probabilities of a truncated batch.
@@ -166,9 +164,9 @@ def _is_rare(masses: TruncatedMasses, rate: float, shift: float) -> bool:
         shift: norm s of a contribution, in standard deviations of the noise.
 
     Returns:
-        True if truncation is rare in both comparisons: of probabilities, and of variances of the privacy loss.
+        True if t < p/8 and t²/p < (q s)²/100.
     """
-    least_mass_ratio, least_variance_ratio = 8.0, 100.0  # heuristic thresholds of the two comparisons
+    least_mass_ratio, least_variance_ratio = 8.0, 100.0  # heuristic
     is_less_likely = masses.retained < masses.next_to_full - math.log(least_mass_ratio)
     number_log_variance = 2.0 * masses.retained - masses.next_to_full
     sum_log_variance = 2.0 * (math.log(rate) + math.log(shift))
@@ -177,11 +175,11 @@ def _is_rare(masses: TruncatedMasses, rate: float, shift: float) -> bool:
 
 
 def _counted_pair(masses: TruncatedMasses, rate: float, shift: float, relation: Relation) -> Pair:
-    """Return two distributions that dominate a truncated batch if the number of the other records is partly public.
+    """Return two distributions that dominate a truncated batch, in which the number of other records is partly public.
 
     Let B be the largest size of a batch. The observer sees which of three cases (symbols) occurs: fewer than B − 1,
-    exactly B − 1, or B other records in the batch. A public symbol only helps the observer, so the pair bounds δ from
-    above.
+    exactly B − 1, or B other records in the batch. A public symbol only helps the observer. So the hockey-stick
+    divergence of the pair bounds δ from above.
 
     Args:
         masses: probabilities of a truncated batch.
@@ -192,17 +190,18 @@ def _counted_pair(masses: TruncatedMasses, rate: float, shift: float, relation: 
     Returns:
         The pair, with formulas for its Rényi divergences.
     """
-    # Log probabilities of B − 1 others, the record included in the last place or not, and of B others.
+    # Log probabilities of B − 1 others in the batch, with or without the record, and of B others.
     next_or_kept = _log_sum(masses.next_to_full, masses.retained)
     log_kept_share = masses.retained - masses.full
     not_kept = masses.full + math.log1p(-math.exp(log_kept_share))
 
-    # Probability that the record is in a batch with B − 1 others, rounded up. `margin` bounds the error of each log
-    # mass.
+    # Probability that the record is in the batch, given B − 1 others. It is rounded up: `margin` bounds the error of
+    # each of the four logarithms.
     drawn_or_kept = _log_sum(masses.next_to_full + math.log(rate), masses.retained)
     share = min(math.exp(drawn_or_kept - next_or_kept) * (1.0 + 8.0 * masses.margin), 1.0)
 
-    # Where the record may be absent, the others are B − 1 with its place free, or B.
+    # A record that is replaced or zeroed is still drawn, so each symbol has one probability on both data sets. Without
+    # the record, the symbols have the probabilities of the number of the other records that are drawn.
     is_shared = relation != "add-or-remove-one"
     next_without_record = next_or_kept if is_shared else masses.next_to_full
     full_without_record = not_kept if is_shared else masses.full
@@ -212,7 +211,7 @@ def _counted_pair(masses: TruncatedMasses, rate: float, shift: float, relation: 
         Symbol(not_kept, full_without_record, None, is_shared),
     )
 
-    # The error of log(1 − kept/full) is that of log(kept/full) times kept/(full − kept).
+    # The error of log(1 − kept/full) is at most that of log(kept/full) over 1 − kept/full.
     margin = 8.0 * masses.margin / -math.expm1(log_kept_share)
     inclusion_rates = (rate, share, 0.0)
     shown = tuple(
@@ -224,11 +223,11 @@ def _counted_pair(masses: TruncatedMasses, rate: float, shift: float, relation: 
 
 
 def _exchanged_pair(masses: TruncatedMasses, rate: float, shift: float, relation: Relation) -> Pair:
-    """Return two distributions that dominate a truncated batch if it is public whether it is full without the record.
+    """Return two distributions that dominate a truncated batch, in which it is public whether the others fill it.
 
-    A batch with more than B records is cut down to B random members. It is full if B or more other records are drawn;
-    the record then takes the place of another one. The public symbol (full or not) only helps the observer. So the
-    hockey-stick divergence of the two distributions bounds δ from above.
+    The other records fill the batch if at least as many are drawn as its largest size. Then the record can only take
+    the place of another one. This public symbol (full or not) only helps the observer. So the hockey-stick divergence
+    of the two distributions bounds δ from above.
 
     Args:
         masses: log probabilities of the sizes of a truncated batch.
@@ -239,7 +238,8 @@ def _exchanged_pair(masses: TruncatedMasses, rate: float, shift: float, relation
     Returns:
         The pair; under add-or-remove-one it has formulas for its Rényi divergences.
     """
-    # Probability that the record is in a full batch, rounded up. `margin` bounds the error of each log probability.
+    # Probability that the record is in the batch if the others fill it. It is rounded up: `margin` bounds the error of
+    # both logarithms.
     share = min(math.exp(masses.retained - masses.full) * (1.0 + 8.0 * masses.margin), 1.0)
     margin = 8.0 * masses.margin
 
@@ -247,7 +247,7 @@ def _exchanged_pair(masses: TruncatedMasses, rate: float, shift: float, relation
     included = _included_pair(rate, shift, relation)
     untruncated = Symbol(masses.untruncated, masses.untruncated, included, is_shared=True)
 
-    # The exchange is a replacement in a batch of fixed size.
+    # In a full batch the record takes the place of another one, so that two contributions differ.
     if relation != "add-or-remove-one":
         profile = AmplifiedProfile(GaussianProfile(2.0 * shift), share)
         truncated = Symbol(masses.full, masses.full, Pair(profile, profile), is_shared=True)
@@ -256,7 +256,6 @@ def _exchanged_pair(masses: TruncatedMasses, rate: float, shift: float, relation
     # Without the record another one is in its place, so the contributions are at most 2s apart.
     exchanged = _included_pair(share, 2.0 * shift, relation)
     truncated = Symbol(masses.full, masses.full, exchanged, is_shared=True)
-    # Formulas for the Rényi divergences of the same pair.
     shown = (
         ShownSymbol(masses.untruncated, masses.untruncated, rate, shift),
         ShownSymbol(masses.full, masses.full, share, 2.0 * shift),
@@ -284,10 +283,10 @@ def _distance(shift: float, relation: Relation) -> float:
 
 
 def _included_pair(rate: float, shift: float, relation: Relation) -> Pair:
-    """Return the output distributions of a Gaussian noisy sum to which a record contributes with a given probability.
+    """Return the output distributions of a noisy sum on two data sets, if a record is drawn with a given probability.
 
-    The first distribution has the contribution. Under replace-one it has the opposite sign in the second distribution,
-    otherwise it is missing there.
+    On the first data set the record contributes the vector s. On the second one it contributes −s under replace-one,
+    and otherwise nothing.
 
     Args:
         rate: probability in (0, 1] that the record is in the batch.
@@ -295,9 +294,8 @@ def _included_pair(rate: float, shift: float, relation: Relation) -> Pair:
         relation: neighbouring relation, such as "replace-one".
 
     Returns:
-        A pair of Gaussian mixtures on the line, along the direction of the contribution.
+        A pair of mixtures of Gaussians of variance 1 on the line, along the direction of the contribution.
     """
-    # With certainty the mixture has a single component.
     log_weights: tuple[float, ...] = (0.0,)
     means: tuple[float, ...] = (shift,)
     if rate < 1.0:
@@ -335,17 +333,9 @@ def attained_pair(masses: TruncatedMasses, rate: float, shift: float, relation: 
     return attained
 
 
-def _log_sum(first: float, second: float) -> float:
-    """Compute log(e^x + e^y) for two logarithms x and y, without leaving the range of doubles.
-
-    Args:
-        first: natural logarithm x.
-        second: natural logarithm y. One of both may be −∞.
-
-    Returns:
-        The natural logarithm of the sum.
-    """
-    larger, smaller = max(first, second), min(first, second)
+def _log_sum(x: float, y: float) -> float:
+    """Compute log(e^x + e^y) without overflow. At most one of x and y is −∞."""
+    larger, smaller = max(x, y), min(x, y)
     return larger + math.log1p(math.exp(smaller - larger))
 
 

@@ -13,9 +13,9 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 @dataclass(frozen=True)
 class TruncatedMasses:
-    """Log probabilities of the sizes of a Poisson batch that is cut to at most B records, and that a record is kept.
+    """Log probabilities of the size of a Poisson batch that is cut to at most B records, and that a record is in it.
 
-    Of the n − 1 other records, A ~ Bin(n − 1, q) are drawn.
+    Besides this record there are n − 1 others, of which A ~ Bin(n − 1, q) are drawn.
 
     Attributes:
         below: log P(A ≤ B − 2).
@@ -35,12 +35,12 @@ class TruncatedMasses:
 
     @classmethod
     def of(cls, *, population: int, rate: float, largest_batch: int) -> TruncatedMasses:
-        """Compute the log probabilities of the sizes of a Poisson batch that is cut to at most B records.
+        """Compute the log probabilities for a Poisson batch that is cut to at most B records.
 
-        A record is kept in a truncated batch with probability B over the number of drawn records.
+        If more than B records are drawn, each of these is kept with probability B over their number.
 
         Args:
-            population: number n of records, with the one in question.
+            population: number n of records, including this record.
             rate: probability q that a record is drawn, 0 < q < 1.
             largest_batch: largest number B of records in a batch, 1 ≤ B < n.
 
@@ -57,7 +57,7 @@ class TruncatedMasses:
         # P(A ≤ a) is the probability that at least n − 1 − a of the others are not drawn; here a = B − 1 and B − 2.
         least_absent = np.asarray([float(population - largest_batch), population - largest_batch + 1.0])
         log_untruncated, log_below = absent_others.log_tail(least_absent).tolist()
-        # No batch has a negative number of other records.
+        # For B = 1 the tail is that of n or more of n − 1 records, but P(A ≤ −1) = 0 must be exact.
         if largest_batch == 1:
             log_below = -math.inf
 
@@ -65,7 +65,7 @@ class TruncatedMasses:
         log_full = float(drawn_others.log_tail(full)[0])
         log_retained = float(drawn_of_all.log_tail(full + 1.0)[0]) + math.log(largest_batch / population)
 
-        # Errors are proportional to the largest logarithm.
+        # `accuracy` is relative, so the error is proportional to the largest logarithm. 4 and 16 are margins.
         logs = (log_below, log_next_to_full, log_untruncated, log_full, log_retained)
         largest_log = max(abs(value) for value in logs if math.isfinite(value))
         return cls(

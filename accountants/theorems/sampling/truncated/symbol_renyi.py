@@ -44,8 +44,9 @@ class SymbolRenyi:
     Attributes:
         symbols: the symbols, with the contribution of the record given each.
         is_replaced: whether the contribution is replaced by its opposite, instead of added.
-        distance: a distance of the means at which the Gaussian pair dominates the mechanism, in standard deviations.
-        margin: bound on the error of each log-probability.
+        distance: distance of the means of two Gaussians that dominate the mechanism without any sampling, in standard
+            deviations.
+        margin: bound on the error of each log-probability, in nats.
     """
 
     symbols: tuple[ShownSymbol, ...]
@@ -59,18 +60,15 @@ class SymbolRenyi:
         return 0.5 * self.distance * self.distance * (1.0 + 8 * UNIT_ROUNDOFF)
 
     def divergence(self, order: float) -> Interval:
-        """Return bounds on the Rényi divergence of the given order, valid in both directions: 0 and an upper bound.
-
-        A symbol is a public random outcome, such as whether the batch is full.
+        """Return bounds on the Rényi divergence of a given order, valid in both directions.
 
         Args:
             order: order a > 1 of the divergence.
 
         Returns:
-            The bounds, in nats. The upper one is the larger of the two directions, and at most that of the Gaussian
-            pair that also dominates the mechanism.
+            The bounds, in nats. The lower one is 0. The upper one is at most the divergence a d²/2 of two Gaussians at
+            the distance d (`distance`).
         """
-        # By the Gaussian pair, rounded up by more than the error of the product.
         most = order * self.rho * (1.0 + 8 * UNIT_ROUNDOFF)
         # Symbols of probability 0 under both distributions have no effect.
         shown = [symbol for symbol in self.symbols if max(symbol.log_p, symbol.log_q) > -math.inf]
@@ -82,23 +80,24 @@ class SymbolRenyi:
         return Interval(0.0, min(max(forward, backward), most))
 
     def _total(self, logs: list[tuple[float, float]], divergences: list[float], order: float) -> float:
-        """Return an upper bound on the Rényi divergence of a mechanism that shows a public symbol, in one direction.
+        """Combine the Rényi divergences given each public symbol into an upper bound on that of the mechanism.
 
-        It follows from the probabilities of the symbols, and from the divergence given each. It is rounded up.
+        A symbol of the probabilities p and q, given which the divergence is D, adds a term to the moment:
+
+            e^{(a − 1) D_total} = Σ p^a q^{1 − a} e^{(a − 1) D}.
 
         Args:
-            logs: log-probabilities of the symbols under the first and under the second distribution.
-            divergences: upper bound on the Rényi divergence of order a given each symbol.
+            logs: for each symbol log p and log q, its log-probabilities under the first and the second distribution.
+            divergences: for each symbol an upper bound on D, the divergence of order a given the symbol.
             order: order a > 1.
 
         Returns:
-            The upper bound, in nats.
+            The upper bound on D_total, in nats.
         """
-        # The moment is Σ p^a q^(1 − a) e^((a − 1) D), with the divergence D of a symbol of probabilities p and q.
         log_terms = [
             (order * log_p, -(order - 1.0) * log_q, (order - 1.0) * divergence)
             for (log_p, log_q), divergence in zip(logs, divergences, strict=True)
-        ]  # the three parts of the logarithm of each term
+        ]  # the logarithms of the three factors of each term
         log_moment = float(np.logaddexp.reduce([math.fsum(parts) for parts in log_terms]))
         magnitude = max(sum(map(abs, parts)) for parts in log_terms)
         # The errors of the log probabilities count with the factors a and a − 1. The rest is for rounding.
@@ -108,23 +107,20 @@ class SymbolRenyi:
     def _divergence_of(self, symbol: ShownSymbol, order: float) -> float:
         """Return an upper bound on the Rényi divergence of the two distributions given a symbol, in both directions.
 
-        A symbol is a public random outcome, such as whether the batch is full.
-
         Args:
-            symbol: the public symbol, with the contribution of the record given it.
+            symbol: a public random outcome, such as whether the batch is full, with the record's contribution given it.
             order: order a > 1 of the divergence.
 
         Returns:
-            The smaller of two valid bounds, in nats. One of them holds even if it is public whether the record is in
-            the batch.
+            The smaller of two bounds, in nats: with and without amplification by the random inclusion of the record.
         """
         if symbol.rate == 0.0 or symbol.shift == 0.0:
             return 0.0
-        # Bound for a record that is known to be in the batch, rounded up: the divergence of two Gaussians.
+        # Without amplification: the divergence of two Gaussians, rounded up.
         distance = 2.0 * symbol.shift if self.is_replaced else symbol.shift
         public = 0.5 * order * distance * distance * (1.0 + 8 * UNIT_ROUNDOFF)
 
-        # Bound for a record that is in the batch with some probability, against a batch without it.
+        # With amplification: the divergence from the noise without any contribution.
         try:
             removed = shifted_gaussian_renyi(order=order, rate=symbol.rate, shift=symbol.shift).upper
         except BeyondBudget:
@@ -132,7 +128,7 @@ class SymbolRenyi:
         if not self.is_replaced:
             return min(removed, public)
 
-        # The second distribution is at least 1 − q times the noise without a contribution.
+        # The second distribution is at least 1 − q times that noise, so the divergence grows by at most −log(1 − q).
         log_inverse_absence = math.inf
         if symbol.rate < 1.0:
             log_inverse_absence = -math.log1p(-symbol.rate)

@@ -69,14 +69,14 @@ class SymbolProfile(Profile):
 
     @property
     def tail_accuracy(self) -> float:
-        """Largest accuracy of the tails of all symbols, with a few roundings."""
+        """Bound on the error of each log tail, per unit of 1 + |log tail|."""
         accuracies = [profile.tail_accuracy for profile in self.profiles if profile is not None]
         return 2.0 * max(accuracies, default=0.0) + 64 * UNIT_ROUNDOFF
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclose log δ(ε) of a mechanism that publishes a random symbol together with its output.
 
-        δ is a sum over the symbols. A symbol is a public outcome, such as whether a batch is full.
+        A symbol is a public outcome, such as whether a batch is full.
 
         Args:
             epsilon: array of values of ε ≥ 0, in nats.
@@ -91,10 +91,10 @@ class SymbolProfile(Profile):
         return Enclosure(lower, np.minimum(upper, 0.0))
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Compute the log tails of the privacy loss for upper bounds on δ.
+        """Compute the log tails of the privacy loss, for upper bounds on δ.
 
-        Let α = e^ε, and H'(α) the δ for the computed probabilities of the symbols, the logarithms of which have errors
-        of at most η. The tails are those of the larger profile e^η H'(α e^−2η).
+        The log-probabilities of the symbols have errors of at most η. Let H'(e^ε) be the δ(ε) for the computed ones.
+        The tails are those of the profile e^η H'(e^(ε − 2η)), which is at least the true δ.
 
         Args:
             epsilon: array of values of ε ≥ 0, in nats.
@@ -105,11 +105,11 @@ class SymbolProfile(Profile):
         return self._sum_tails(epsilon, -1.0, lambda profile, epsilons: profile.log_tails(epsilons))
 
     def attained_log_tails(self, epsilon: FloatArray) -> Tails:
-        """Compute the log tails of the privacy loss for lower bounds on δ.
+        """Compute the log tails of the privacy loss, for lower bounds on δ.
 
-        Let α = e^ε, and H'(α) the δ for the computed probabilities of the symbols, the logarithms of which have errors
-        of at most η. The tails are those of the smaller profile e^−η H'(α e^2η). Tails that the mechanism attains are
-        used where they are known.
+        The log-probabilities of the symbols have errors of at most η. Let H'(e^ε) be the δ(ε) for the computed ones.
+        The tails are those of the profile e^−η H'(e^(ε + 2η)), which is at most the true δ. Given a symbol, its tails
+        for lower bounds are used if it has such.
 
         Args:
             epsilon: array of values of ε ≥ 0, in nats.
@@ -137,7 +137,7 @@ class SymbolProfile(Profile):
         p_terms, q_terms = [], []  # log tails of each symbol under both distributions
         for index, profile in enumerate(self.profiles):
             symbol_epsilon = points.ravel() - self._offset(index, side)
-            # Given this symbol both distributions are equal, so the loss is that of the symbol.
+            # Given this symbol the outputs are equally distributed, so the whole loss is the log ratio of the symbol.
             if profile is None:
                 log_p = log_q = np.where(symbol_epsilon < 0.0, 0.0, -np.inf)
             else:
@@ -150,17 +150,16 @@ class SymbolProfile(Profile):
         return Tails(np.minimum(log_p, 0.0).reshape(points.shape), log_q.reshape(points.shape))
 
     def _offset(self, index: int, side: float) -> float:
-        """Return the log ratio of the probabilities of a public symbol, moved by an allowance for their errors.
+        """Return a bound on log w_i − log v_i, the privacy loss of the public symbol i itself.
 
-        It is log w_i − log v_i. Each logarithm has an error of at most η, so the allowance is 2η. The result is 0 if
-        both probabilities are one number.
+        Each of the two computed logarithms has an error of at most η, so the bound is moved by 2η.
 
         Args:
             index: index i of the symbol.
-            side: 1 to subtract the allowance, for lower bounds; −1 to add it, for upper bounds.
+            side: −1 for an upper bound, 1 for a lower bound.
 
         Returns:
-            The difference, by which the privacy loss given the symbol is increased.
+            The bound, in nats; exactly 0 if both probabilities are one number.
         """
         if self.are_shared[index]:
             return 0.0
@@ -169,9 +168,9 @@ class SymbolProfile(Profile):
     def _sum(
         self, points: FloatArray, side: float, log_delta_of: Callable[[Profile, FloatArray], FloatArray]
     ) -> FloatArray:
-        """Return an upper or a lower bound on log δ(ε) of a mechanism that publishes a random symbol.
+        """Sum δ(ε) over the public symbols for the computed probabilities, without an allowance for their factor w_i.
 
-        δ is a sum over the symbols. A symbol is a public outcome, such as whether a batch is full.
+        A symbol is a public outcome, such as whether a batch is full.
 
         Args:
             points: array of ε ≥ 0, in nats.
@@ -179,7 +178,7 @@ class SymbolProfile(Profile):
             log_delta_of: function that returns the upper or the lower bounds of a profile on log δ at several ε.
 
         Returns:
-            The natural logarithm at each ε, an array of the shape of `points`.
+            log δ(ε) at each ε, an array of the shape of `points`.
         """
         terms = []
         for index, profile in enumerate(self.profiles):
@@ -193,18 +192,16 @@ class SymbolProfile(Profile):
 
 
 def symbol_pair(symbols: Sequence[Symbol], margin: float) -> Pair:
-    """Return the joint distributions of a public random symbol and an output that depends on the symbol.
+    """Return the joint distributions of a public random symbol and the output, on two neighbouring data sets.
 
-    A symbol is a public outcome, such as whether a batch is full. Given a symbol, the outputs on two neighbouring data
-    sets have two distributions, the pair of the symbol.
+    A symbol is a public outcome, such as whether a batch is full. The output depends on it.
 
     Args:
-        symbols: the symbols with their pairs; symbols of probability 0 are left out.
-        margin: bound on the error of each log-probability [nat].
+        symbols: the symbols, each with the two output distributions given it; symbols of probability 0 are left out.
+        margin: bound on the error of each log-probability, in nats.
 
     Returns:
-        The two joint distributions, as a privacy profile for each direction. Both directions have one profile if they
-        are the same.
+        The pair, with a privacy profile for each direction. It is one object if the pair is symmetric.
     """
     shown = [symbol for symbol in symbols if max(symbol.log_p, symbol.log_q) > -math.inf]
     log_p = tuple(symbol.log_p for symbol in shown)
@@ -216,7 +213,6 @@ def symbol_pair(symbols: Sequence[Symbol], margin: float) -> Pair:
     is_symmetric = all(are_shared) and all(pair is None or pair.symmetric for pair in pairs)
     if is_symmetric:
         return Pair(forward, forward)
-    # In the other direction the two distributions change places.
     backward_profiles = tuple(None if pair is None else pair.backward for pair in pairs)
     backward = SymbolProfile(log_q, log_p, backward_profiles, are_shared, margin)
     return Pair(forward, backward)
