@@ -341,8 +341,6 @@ def _private_path(folder: Path, kid: str) -> Path:
 def _read_own_private(folder: Path, name: str, kid: str) -> SigningKey:
     """Read the private key with a given id from its file in the folder of keys.
 
-    Only the owner of the file may be able to read it, because others could sign the log with the key.
-
     Args:
         folder: folder of the keys.
         name: name of the keys, which is the log's origin.
@@ -352,7 +350,7 @@ def _read_own_private(folder: Path, name: str, kid: str) -> SigningKey:
         The key.
 
     Raises:
-        KeysUnusable: the key is missing, has another id, or can be read by users other than its owner.
+        KeysUnusable: the key is missing, has another id, or can be read by other users, who could sign the log with it.
     """
     path = _private_path(folder, kid)
     has_unix_permissions = sys.platform != "win32" and path.exists()
