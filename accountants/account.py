@@ -36,9 +36,9 @@ _RULES_OF = {kind: tuple(rule for rule in RULES if rule.kind == kind) for kind i
 
 
 def _family(spec: Spec) -> str:
-    """Return the name under which the rules for a spec are listed: its kind, or "shuffled-epochs" for these.
+    """Return the name under which the rules for a spec are listed: its kind, or "shuffled-epochs".
 
-    The rules of other draws are about a single fresh batch, and shuffled epochs run on many.
+    Shuffled epochs have rules of their own, because other sampling draws a fresh batch in each round.
 
     Args:
         spec: the description of a run.
@@ -76,14 +76,14 @@ class Account:
 
 @dataclass
 class _Accountant:
-    """The state of one request for a guarantee: a walk through a spec, in which equal inner specs are computed once.
+    """The state of one request for a guarantee, in which equal inner specs are computed once.
 
     Attributes:
         effort: limit on the work of a composition.
-        root: the spec of the request.
+        root: the spec of the request, which may contain other specs.
         probes: values of ε at which several bounds are compared.
         considered: the theorems that were tried so far.
-        accounted: guarantees of the inner specs so far.
+        accounted: the guarantees that were computed so far, by spec and setting.
         at_efforts: accountants of the same request with other efforts.
     """
 
@@ -128,24 +128,23 @@ class _Accountant:
         return self.accounted[key]
 
     def _prove(self, spec: Spec, setting: Setting) -> Guarantee:
-        """Return the guarantee of a mechanism by the rules for its kind.
+        """Return the guarantee of a mechanism by the rules for its kind, each of which applies one theorem.
 
-        A rule applies one theorem. The first rule that applies decides. If it combines with others, these are tried
-        too, and the least bound is returned.
+        The rules are tried in order. A rule that applies ends the search, unless its bound may be combined with those
+        of later rules (`combines`). The least of all bounds is then returned.
 
         Args:
             spec: description of the whole mechanism, or of one inside it.
             setting: the neighbouring relation, the protected unit and the observer.
 
         Returns:
-            The guarantee of the rule that decides, or the least of several.
+            The guarantee of the only rule that applies, or the least of several.
 
         Raises:
             ConditionViolated: no rule applies. The error has the reason of each.
         """
         refusals: list[Considered] = []
         guarantees: list[Guarantee] = []
-        # Apply the rules in order, and note the result of each.
         for rule in _RULES_OF.get(_family(spec), ()):
             case = Case(setting, self.effort, self.at_effort(rule.inner_effort).account, self.root)
             outcome = rule.apply(spec, case)
@@ -159,12 +158,10 @@ class _Accountant:
             if not rule.combines:
                 break
 
-        # The only guarantee, or the least of several.
         if len(guarantees) == 1:
             return guarantees[0]
         if guarantees:
             return least(guarantees, self.probes)
-        # No rule applies. A single reason becomes part of the message.
         message = f"no theorem covers {spec.kind} under {setting.relation} against the observer {setting.observer}"
         if len(refusals) == 1:
             message += f": {refusals[0].reason}"
@@ -189,21 +186,19 @@ def account(
     effort: Effort = "default",
     only_at: float | None = None,
 ) -> Account:
-    """Return the certified guarantee of a spec, the description of a mechanism.
-
-    It is stated for a neighbouring relation, a protected unit and an observer.
+    """Return the certified privacy guarantee of a mechanism, for a neighbouring relation, a unit and an observer.
 
     Guarantees: the upper bound of the guarantee is at least the true δ at every ε, at every effort. The answer depends
     only on the arguments.
 
     Args:
-        spec: the mechanism.
+        spec: the description of the mechanism, which may be composed of others.
         relation: the neighbouring relation.
-        unit: the unit of protection: a record or a client, or one window of either, with the same theorems.
+        unit: the unit of protection: a record or a client, or the part of either in one window of time.
         observer: the observer against whom the guarantee is stated.
         effort: limit on the work of a composition.
-        only_at: the only ε at which several bounds are compared, in nats. The answer holds at every ε, and is the least
-            bound there. By default bounds are compared at `PROBES`.
+        only_at: an ε in nats at which the least of several bounds is wanted. The answer holds at every ε, but may not
+            be the least at others. By default bounds are compared at `PROBES`.
 
     Returns:
         The guarantee, with all theorems that were tried for it.
@@ -224,9 +219,7 @@ def account(
 
 
 def _with_nearest(violation: ConditionViolated, spec: Spec, setting: Setting) -> ConditionViolated:
-    """Return an error that proposes another observer, or otherwise another relation, for which a theorem exists.
-
-    The proposals are tried in a fixed order, each with the least effort.
+    """Return an error that proposes another observer or, failing that, another relation that a theorem covers.
 
     Args:
         violation: the error for the requested setting.
@@ -236,7 +229,6 @@ def _with_nearest(violation: ConditionViolated, spec: Spec, setting: Setting) ->
     Returns:
         The error with the first proposal that a theorem covers; the given error if there is none.
     """
-    # Change the observer first, and then the relation.
     changes: list[JsonRecord] = [{"observer": observer} for observer in LIKELY_OBSERVERS]
     changes += [{"relation": relation} for relation in get_args(Relation)]
     for change in changes:

@@ -88,7 +88,7 @@ class Setting:
         return self.unit if self.window is None else WindowedUnit(of=self.unit, window=self.window)
 
     def same_as(self, other: Setting) -> None:
-        """Reject the combination of guarantees about different settings.
+        """Raise an error if another setting differs, because guarantees about different settings cannot be combined.
 
         Args:
             other: setting of the guarantee that is combined with one in this setting.
@@ -110,16 +110,12 @@ T = TypeVar("T")
 def require_setting(function: Callable[P, T]) -> Callable[P, T]:
     """Wrap a function so that a missing relation, unit or observer is reported with the allowed choices.
 
-    The error is an `InvalidInput`, in place of Python's `TypeError` for a missing argument.
-
     Args:
         function: takes `relation`, `unit` and `observer` as keywords without defaults.
 
     Returns:
-        A function with the same arguments and result.
-
-    Raises:
-        InvalidInput: from the returned function, with one fault for each missing keyword.
+        A function with the same arguments and result. If a keyword is missing, it raises `InvalidInput` with one fault
+        for each, in place of Python's `TypeError`.
     """
     needed = {"relation": RELATION, "unit": UNIT, "observer": OBSERVER}
 
@@ -212,23 +208,21 @@ class PrivacyCurve:
     """Curve in natural logarithms, the units of the mathematics."""
 
     def epsilon(self, *, delta: float | None = None, log10_delta: float | None = None) -> Interval:
-        """Return bounds on the smallest ε ≥ 0 [nat] with δ(ε) at most the requested δ.
-
-        The upper bound is math.inf if none is proved.
+        """Return bounds on the smallest ε ≥ 0 with δ(ε) at most the requested δ.
 
         Args:
             delta: the requested δ, in (0, 1).
             log10_delta: its base-10 logarithm, in [−1e9, 0), in place of `delta`.
 
         Returns:
-            Lower and upper bound on ε, in nats.
+            Lower and upper bound on ε, in nats. The upper bound is math.inf if none is proved.
 
         Raises:
             InvalidInput: both or neither are given, `delta` is outside (0, 1), or `log10_delta` outside [−1e9, 0).
         """
         arguments = {"delta": delta, "log10_delta": log10_delta}
-        present_arguments = {name: value for name, value in arguments.items() if value is not None}
-        numbers = _check_arguments(**present_arguments)
+        given_arguments = {name: value for name, value in arguments.items() if value is not None}
+        numbers = _check_arguments(**given_arguments)
         log_delta = natural_log_delta(numbers.get("delta"), numbers.get("log10_delta"))
         return self.natural.epsilon(log_delta)
 
@@ -270,8 +264,6 @@ class PrivacyCurve:
 def _check_arguments(**arguments: object) -> dict[str, float]:
     """Check the ε or δ at which a privacy curve is evaluated, and convert each to a double.
 
-    Scalars of numpy are converted.
-
     Args:
         arguments: values by name: `epsilon`, `delta` or `log10_delta`.
 
@@ -286,7 +278,7 @@ def _check_arguments(**arguments: object) -> dict[str, float]:
     for name, value in arguments.items():
         if isinstance(value, np.ndarray):
             raise InvalidInput.at(f"/{name}", "is one number: ask for each by itself")
-        # Scalars of numpy become numbers of Python.
+        # `check_value` accepts numbers of Python only, and scalars of numpy are convenient for callers.
         number = value.item() if isinstance(value, np.generic) else value
         fault = check_value(f"/{name}", number, float, _ARGUMENTS[name])
         if fault is not None:
@@ -299,17 +291,16 @@ def _check_arguments(**arguments: object) -> dict[str, float]:
 
 
 def delta_ends(log_delta: Interval) -> Interval:
-    """Return δ from ln δ, rounded outward.
-
-    Below the range of doubles the bounds are 0 and the least positive double.
+    """Convert bounds on ln δ to bounds on δ, rounded outward.
 
     Args:
         log_delta: bounds on ln δ, at most 0.
 
     Returns:
-        Bounds on δ. The upper one is 0 only if that on ln δ is −inf.
+        Bounds on δ. Below the range of doubles they are 0 and the least positive double. The upper bound is 0 only if
+        that on ln δ is −inf.
     """
-    # One step to the next double covers the rounding error of the exponential.
+    # The exponential has an error of less than one unit in the last place, which one step to the next double covers.
     lower = math.nextafter(math.exp(log_delta.lower), 0.0)
     if log_delta.upper == -math.inf:
         return Interval(lower, 0.0)
@@ -318,17 +309,16 @@ def delta_ends(log_delta: Interval) -> Interval:
 
 
 def log10_ends(log_delta: Interval) -> Interval:
-    """Convert bounds on ln δ to bounds on log10 δ, rounded outward. The value −inf does not change.
-
-    The double nearest to ln 10 exceeds it by less than an ulp, and the quotient is rounded once. Two steps to the next
-    smaller double cover both errors for the lower bound. For the upper bound the error of ln 10 is on the safe side.
+    """Convert bounds on ln δ to bounds on log10 δ, rounded outward.
 
     Args:
         log_delta: bounds on ln δ, at most 0.
 
     Returns:
-        Bounds on log10 δ, at most 0.
+        Bounds on log10 δ, at most 0. The value −inf does not change.
     """
+    # `LOG_10` exceeds ln 10 by less than half a unit in the last place, and the quotient is rounded once. Both errors
+    # may raise the lower bound, so it takes two steps down. For the upper bound the error of `LOG_10` is safe.
     quotient = log_delta.lower / LOG_10
     lower = math.nextafter(math.nextafter(quotient, -math.inf), -math.inf)
     upper = log_delta.upper / LOG_10

@@ -27,7 +27,9 @@ class Tagged:
     field: str
 
     def __get_pydantic_core_schema__(self, source: object, handler: Any) -> JsonRecord:
-        """Return pydantic's schema of the union, in which an unknown tag is one fault, instead of one fault per member.
+        """Return pydantic's schema of the union, which chooses the class of a JSON object by its tag.
+
+        With an untagged union, pydantic would report an object with an unknown tag once for every class.
 
         Args:
             source: the union of classes.
@@ -36,16 +38,9 @@ class Tagged:
         Returns:
             A "tagged-union" schema, which maps each tag to the schema of its class.
         """
-        choices = {self._tag_of(choice): handler.generate_schema(choice) for choice in get_args(source)}
+        choices = {self._tag_of(member): handler.generate_schema(member) for member in get_args(source)}
         return {"type": "tagged-union", "discriminator": self.field, "choices": choices}
 
-    def _tag_of(self, choice: Any) -> Any:
-        """Return the tag of a member of the union, the default of its tag field.
-
-        Args:
-            choice: a dataclass of the union.
-
-        Returns:
-            The default value of the tag field.
-        """
-        return next(field.default for field in fields(choice) if field.name == self.field)
+    def _tag_of(self, member: Any) -> Any:
+        """Return the tag of a dataclass in the union, that is, the default of its tag field."""
+        return next(field.default for field in fields(member) if field.name == self.field)

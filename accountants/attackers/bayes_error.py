@@ -25,8 +25,9 @@ def bayes_error(curve: Curve, prior: float) -> Interval:
     """Return bounds on the least error probability of an attacker with a prior, over all tests and neighbours.
 
     The attacker guesses which of two neighbouring data sets was used, and knows their prior probabilities π and 1 − π.
-    The error is m (1 − δ(ε)) at ε = log((1 − m)/m), with m = min(π, 1 − π). ε is rounded down for the upper bound on δ
-    and up for the lower bound, which is valid because δ decreases.
+    The least error probability is
+
+        m (1 − δ(ε))   at   ε = log((1 − m)/m),   m = min(π, 1 − π).
 
     Args:
         curve: the privacy curve of the mechanism.
@@ -37,10 +38,10 @@ def bayes_error(curve: Curve, prior: float) -> Interval:
     """
     smaller = min(prior, 1.0 - prior)
     epsilon = max(math.log1p(-smaller) - math.log(smaller), 0.0)
-    # The rounding of the two logarithms.
-    slack = 8 * UNIT_ROUNDOFF * (1.0 + epsilon)
-    largest_log_delta = curve.log_delta(max(epsilon - slack, 0.0)).upper
-    least_log_delta = curve.log_delta(epsilon + slack).lower
+    # δ decreases, so rounding ε down gives an upper bound on δ, and rounding it up a lower bound.
+    epsilon_error = 8 * UNIT_ROUNDOFF * (1.0 + epsilon)  # of the two logarithms
+    largest_log_delta = curve.log_delta(max(epsilon - epsilon_error, 0.0)).upper
+    least_log_delta = curve.log_delta(epsilon + epsilon_error).lower
 
     # The largest δ gives the least error.
     rounding = 8 * UNIT_ROUNDOFF

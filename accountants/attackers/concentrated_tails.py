@@ -24,12 +24,14 @@ _MARGIN = 1e-9
 
 
 def is_below_gaussian_from(epsilon: float, rho: float, mu: float) -> bool:
-    """Return whether δ of zero-concentrated privacy is proved to be below a Gaussian one from an ε on.
+    """Return whether δ of every ρ-zCDP mechanism is proved to be at most that of a Gaussian pair from an ε on.
 
-    The pair is N(μ, 1) against N(0, 1). Let m = √(2ρ), y = (ε − ρ)/m and x = ε/μ − μ/2. It is proved if μ > m, x > 0,
-    y > 0, ε² (1/m² − 1/μ²) ≥ 1 and
+    zCDP is zero-concentrated differential privacy, and the pair is N(μ, 1) against N(0, 1). Let m = √(2ρ),
+    y = (ε − ρ)/m and x = ε/μ − μ/2. It is proved if μ > m, x > 0, y > 0, ε² (1/m² − 1/μ²) ≥ 1 and
 
         y²/2 − x²/2 + 1 + log(y/m) − log √(2π) + log μ − log((x + μ)² + 3) ≥ 0.
+
+    The left side is a lower bound on log(δ_μ/δ), where δ_μ is that of the Gaussian pair.
 
     Source: docs/attackers.md.
 
@@ -39,38 +41,35 @@ def is_below_gaussian_from(epsilon: float, rho: float, mu: float) -> bool:
         mu: μ > 0, in standard deviations.
 
     Returns:
-        True if it is proved.
+        True if it is proved; False if the conditions do not hold by more than their rounding errors.
     """
     m = math.sqrt(2.0 * rho)
     y, x = (epsilon - rho) / m, epsilon / mu - 0.5 * mu
     if not (y > 0.0 and x > 0.0 and mu > m):
         return False
 
-    # ε² (1/m² − 1/μ²), by which the logarithm of the quotient of the two bounds increases.
-    growth = epsilon * epsilon * (1.0 / m - 1.0 / mu) * (1.0 / m + 1.0 / mu)
-    is_increasing = growth >= 1.0 + _MARGIN
+    # From ε² (1/m² − 1/μ²) = 1 on, the quotient increases in ε, so that its value at ε is the smallest.
+    scaled_slope = epsilon * epsilon * (1.0 / m - 1.0 / mu) * (1.0 / m + 1.0 / mu)
+    is_increasing = scaled_slope >= 1.0 + _MARGIN
 
-    # The logarithm of the quotient at ε.
     half_squares = 0.5 * (y - x) * (y + x)
     logs = 1.0 + math.log(y / m) - 0.5 * math.log(2.0 * math.pi) + math.log(mu) - math.log((x + mu) ** 2 + 3.0)
-    # Both conditions hold by more than their rounding errors.
     return is_increasing and half_squares + logs >= _MARGIN * (1.0 + y * y + x * x)
 
 
 def least_mu_from(epsilon: float, rho: float) -> float:
     """Return a μ such that, from an ε on, δ of every ρ-zCDP mechanism is at most that of N(μ, 1) against N(0, 1).
 
-    zCDP is zero-concentrated differential privacy. μ is above √(2ρ), and is about the least for which a proof exists.
-    Doubling and then bisection find it.
+    zCDP is zero-concentrated differential privacy. The μ is about the least that `is_below_gaussian_from` proves.
 
     Args:
         epsilon: ε > ρ, in nats.
         rho: ρ > 0.
 
     Returns:
-        The μ; math.inf if no μ is proved.
+        The μ, above √(2ρ); math.inf if no μ is proved.
     """
-    # An interval with the least proved μ in it, by doubling the distance from √(2ρ).
+    # Double the distance from √(2ρ) until a μ is proved, or until it is too large to be useful.
     m = math.sqrt(2.0 * rho)
     largest = 4.0 * m + 4.0 * math.sqrt(epsilon)
     low, high = m, m * (1.0 + 2.0**-20)

@@ -37,7 +37,9 @@ class DirectedDelta(NamedTuple):
 def directed_delta(curve: Curve, epsilon: float, direction: Direction) -> DirectedDelta:
     """Return bounds on δ(ε), the hockey-stick divergence at e^ε, of one direction of the neighbours.
 
-    For ε < 0 it follows from the other direction, E_γ(P‖Q) = 1 − γ + γ E_{1/γ}(Q‖P) with γ = e^ε.
+    For ε < 0 it follows from the other direction. With γ = e^ε and the hockey-stick divergence E,
+
+        E_γ(P‖Q) = 1 − γ + γ E_{1/γ}(Q‖P).
 
     Args:
         curve: the privacy curve of the mechanism.
@@ -55,27 +57,26 @@ def directed_delta(curve: Curve, epsilon: float, direction: Direction) -> Direct
     delta = divergence_at(epsilon, log_delta, is_reversed=True)
     lower = math.nextafter(delta.lower, 0.0)
     upper = min(math.nextafter(delta.upper, 1.0), 1.0)
-    log_bounds = Interval(_log(lower, -1.0), min(_log(upper, 1.0), 0.0))
+    log_bounds = Interval(_rounded_log(lower, sign=-1.0), min(_rounded_log(upper, sign=1.0), 0.0))
     return DirectedDelta(Interval(lower, upper), log_bounds)
 
 
 def _log_delta(curve: Curve, epsilon: float, direction: Direction) -> Interval:
-    """Return lower and upper bounds on log δ(ε), for two neighbouring data sets in one order.
+    """Return bounds on log δ(ε) of one direction of the neighbours.
 
-    The upper bound is that of the dominating pair: two distributions with a δ that is at least that of the mechanism.
-    The lower bound is that of the best witness, a pair that the mechanism attains. If the curve is tight, the
-    dominating pair counts as a witness too.
+    The upper bound is that of the dominating pair of distributions. The lower bound is the largest one of the
+    witnesses, that is, pairs that the mechanism attains for some neighbours. If the curve is tight, the dominating pair
+    is attained too.
 
     Args:
         curve: the privacy curve, with the dominating pair and the witnesses.
         epsilon: ε ≥ 0, in nats.
-        direction: which of the two neighbouring datasets comes first.
+        direction: whether the first distribution has the contribution.
 
     Returns:
         Lower and upper bound on log δ.
     """
     dominating = _profile(curve.upper, direction)
-    # If the mechanism attains the dominating pair, its lower bound holds for the mechanism too.
     if curve.tight:
         lower, upper = dominating.log_delta_bounds(epsilon)
     else:
@@ -96,18 +97,18 @@ def _other_direction(direction: Direction) -> Direction:
     return "without-against-with" if direction == "with-against-without" else "with-against-without"
 
 
-def _log(value: float, side: float) -> float:
-    """Return the logarithm of a probability, rounded outward; −inf if it is not positive.
+def _rounded_log(probability: float, *, sign: float) -> float:
+    """Return the natural logarithm of a probability, rounded up or down.
 
     Args:
-        value: the probability.
-        side: −1 to round down, 1 to round up.
+        probability: the probability.
+        sign: 1 to round up, −1 to round down.
 
     Returns:
-        The natural logarithm.
+        The logarithm; −inf if the probability is not positive.
     """
-    if value <= 0.0:
+    if probability <= 0.0:
         return -math.inf
-    logarithm = math.log(value)
+    logarithm = math.log(probability)
     # Two units of roundoff, relative, cover the error of the logarithm.
-    return logarithm + side * 2.0 * UNIT_ROUNDOFF * abs(logarithm)
+    return logarithm + sign * 2.0 * UNIT_ROUNDOFF * abs(logarithm)

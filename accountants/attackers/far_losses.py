@@ -29,12 +29,12 @@ _LEAST_END = 1e-6
 class FarLosses(NamedTuple):
     """Bounds on the privacy losses of a pair beyond the ε at which the integral for its Rényi divergence ends.
 
-    A pair is two distributions of outputs. The order of the divergence is a, and E(ε) is the hockey-stick divergence of
-    the pair at e^ε.
+    The integral of a pair of distributions at order a is a (a − 1) ∫ e^{(a − 1) ε} E(ε) dε, where E(ε) is the
+    hockey-stick divergence of the pair at e^ε.
 
     Attributes:
         end: the ε at which the integral ends, in nats.
-        log_tail: logarithm of a bound on a (a − 1) ∫ e^{(a − 1) ε} E(ε) dε from there on.
+        log_tail: logarithm of a bound on the integral from there on.
         most: a known bound on the Rényi divergence, in nats.
         cap: function from ε to a further upper bound on log E(ε); None if there is none.
     """
@@ -48,8 +48,8 @@ class FarLosses(NamedTuple):
 def far_losses_of_gaussian(distance: float, order: float) -> FarLosses:
     """Bound the part of the integral for a Rényi divergence beyond some ε, if a Gaussian pair dominates.
 
-    The integral is over ε, and this part is that of far, that is, large privacy losses. The Gaussian pair is N(d, 1)
-    against N(0, 1). It must dominate in both directions: its δ is then at least that of the pair at every ε.
+    The integral is over ε, the privacy loss. The Gaussian pair is N(d, 1) against N(0, 1). It must dominate in both
+    directions: its δ is then at least that of the pair at every ε.
 
     Args:
         distance: distance d ≥ 0 of the means, in standard deviations.
@@ -59,11 +59,11 @@ def far_losses_of_gaussian(distance: float, order: float) -> FarLosses:
         The ε at which the integral may end, the log of a bound on the rest, and the bound a d²/2 on the divergence.
     """
     log_moment = 0.5 * order * (order - 1.0) * distance * distance
-    # The number of standard deviations beyond which the rest is negligible, under the distribution weighted by r^a.
+    # The number of standard deviations beyond which the rest is below e^_LOG_TAIL, if the likelihood ratio r of the
+    # Gaussian pair has the weight r^a.
     deviations = math.sqrt(2.0 * (log_moment - _LOG_TAIL))
     end = (order - 0.5) * distance * distance + deviations * distance
-    # Rounded up: relative error of the product.
-    most = 0.5 * order * distance * distance * (1.0 + 16 * UNIT_ROUNDOFF)
+    most = 0.5 * order * distance * distance * (1.0 + 16 * UNIT_ROUNDOFF)  # rounded up
     log_tail = log_moment + float(log_normal_tail(deviations * (1.0 - 1e-12)))
     return FarLosses(end, log_tail, most)
 
@@ -71,17 +71,19 @@ def far_losses_of_gaussian(distance: float, order: float) -> FarLosses:
 def far_losses_by_orders(divergence: Callable[[float], float], order: float) -> FarLosses | None:
     """Bound the part of the integral for a Rényi divergence beyond some ε, from divergences of larger orders.
 
-    The order of the integral is a, and D_b is the divergence of a larger order b. At an order b,
-    E(ε) ≤ (1 − 1/b)^{b − 1} e^{(b − 1)(D_b − ε)}/b for the hockey-stick divergence E(ε) at e^ε. The integral of this
-    bound from the end on has a closed form. The order with the least end is used for the tail, and all orders for the
-    cap.
+    Let D_b be the divergence of an order b above a. The hockey-stick divergence E(ε) at e^ε is at most
+
+        (1 − 1/b)^{b − 1} e^{(b − 1)(D_b − ε)}/b.
+
+    The integral of this bound from some ε on has a closed form. The b for which the integral may end first is used for
+    the tail. The least of all these bounds is the further bound `cap` on log E(ε).
 
     Args:
         divergence: function from an order to an upper bound on the divergence in nats; math.inf if none is known.
         order: order a > 1.
 
     Returns:
-        The far losses; None if no divergence at a larger order is known.
+        The bounds on the far losses; None if no divergence of a larger order is known.
     """
     larger_orders = [order + added for added in (order * _ADDED_ORDERS).tolist()]
     bounds = [(larger, divergence(larger)) for larger in larger_orders]
@@ -89,14 +91,13 @@ def far_losses_by_orders(divergence: Callable[[float], float], order: float) -> 
     if not finite_bounds:
         return None
 
-    # The bound on log E is a line in ε for each order.
+    # For each order, the bound on log E is a line in ε.
     slopes = np.asarray([larger - 1.0 for larger, _ in finite_bounds])
     constants = np.asarray(
         [-math.log(larger) + (larger - 1.0) * math.log1p(-1.0 / larger) for larger, _ in finite_bounds]
     )
     constants = constants + slopes * np.asarray([value for _, value in finite_bounds])
-    # Error of the sums of logarithms.
-    rounding = 32 * UNIT_ROUNDOFF * (1.0 + np.abs(constants))
+    rounding = 32 * UNIT_ROUNDOFF * (1.0 + np.abs(constants))  # of the sums of logarithms
 
     # The ε from which on the integral of the bound is e^_LOG_TAIL.
     decays = slopes + 1.0 - order
@@ -119,8 +120,7 @@ def far_losses_by_orders(divergence: Callable[[float], float], order: float) -> 
 def far_losses_of_bounded(largest: float, most: float, far: FarLosses | None) -> FarLosses | None:
     """Bound the part of the integral for a Rényi divergence beyond some ε, if the pair has a largest privacy loss.
 
-    A pair is two distributions of outputs. From the largest loss on, the hockey-stick divergences of both directions
-    are zero.
+    From the largest loss on, the hockey-stick divergences of both directions are zero, so that nothing is left out.
 
     Args:
         largest: the largest loss, in nats; math.inf if none is known.
@@ -134,7 +134,6 @@ def far_losses_of_bounded(largest: float, most: float, far: FarLosses | None) ->
     end = max(largest, _LEAST_END)
     if largest == 0.0 or end == math.inf:
         return far
-    # The integral ends at the largest loss, or earlier by the other bounds.
     if far is None:
         return FarLosses(end, -math.inf, most, None)
     if far.end <= end:

@@ -85,8 +85,9 @@ def divide_intervals(
 ) -> Interval:
     """Return bounds on the least μ for which δ is at most that of a Gaussian pair between two points.
 
-    It is the least μ with δ(ε) ≤ δ_μ(ε) for every ε in between, with δ_μ of N(μ, 1) against N(0, 1). Chords of ever
-    shorter intervals bound δ. The interval with the largest μ is divided repeatedly.
+    It is the least μ with δ(ε) ≤ δ_μ(ε) for every ε in between, where δ_μ is that of N(μ, 1) against N(0, 1). As δ is
+    convex in e^ε, it is below its chord on every interval, and the chord gives a μ for the interval. The interval with
+    the largest μ is divided repeatedly.
 
     Args:
         pair: the pair of distributions with δ.
@@ -106,7 +107,7 @@ def divide_intervals(
             break
         widest = heapq.heappop(intervals)
         middle = point_of(pair, widest.division_point)
-        if middle.upper > widest.left.upper:  # δ decreases, so a bound that does not is only loose
+        if middle.upper > widest.left.upper:  # δ decreases, so the bound at the left point holds here too
             middle = middle._replace(upper=widest.left.upper)
         least = max(least, gaussian_mu_at(middle.epsilon, middle.lower))
         heapq.heappush(intervals, _Interval.of(widest.left, middle, widest.mu))
@@ -120,9 +121,9 @@ def point_of(pair: Pair, epsilon: float) -> DeltaPoint:
 
 
 class _Interval(NamedTuple):
-    """Two neighbouring ε with a μ for which δ is at most that of a Gaussian pair between them.
+    """Two neighbouring ε with a μ for which δ is at most δ_μ between them, that of N(μ, 1) against N(0, 1).
 
-    The pair is N(μ, 1) against N(0, 1), and δ_μ is its δ. A heap of intervals has the one with the largest μ first.
+    A heap of intervals has the one with the largest μ first.
 
     Attributes:
         negative_mu: −μ, by which the heap sorts.
@@ -145,8 +146,12 @@ class _Interval(NamedTuple):
     def of(cls, left: DeltaPoint, right: DeltaPoint, most: float) -> _Interval:
         """Return the interval between two points, with the least μ for which they prove δ ≤ δ_μ between them.
 
-        With γ = e^ε and p = max(γ α + δ) over both points, μ is Φ⁻¹(p) − Φ⁻¹(α) for the normal distribution function Φ.
-        Every α is valid. The slope −α of the chord of δ as a function of γ makes both sums equal.
+        With γ = e^ε and the normal distribution function Φ,
+
+            μ = Φ⁻¹(p) − Φ⁻¹(α),   where p is the larger γ α + δ of both points.
+
+        Every α in (0, 1) is valid. Here −α is the slope of the chord of δ as a function of γ, for which both γ α + δ
+        are equal.
 
         Args:
             left: the point with the smaller ε.
@@ -162,7 +167,7 @@ class _Interval(NamedTuple):
             return cls(0.0, middle, left, right)
         log_alpha = _log_chord_slope(left, right)
         quantile, upper_quantile = float(ndtri_exp(log_alpha)), _upper_quantile(left, right, log_alpha)
-        # Errors of both quantiles; the last term covers quantiles near 0.
+        # The last term covers quantiles near 0.
         error = _QUANTILE_ERROR * (abs(upper_quantile) + abs(quantile) + 1e-3)
         mu = min(max(upper_quantile - quantile + error, 0.0), most)
 
@@ -177,7 +182,7 @@ def _log_chord_slope(left: DeltaPoint, right: DeltaPoint) -> float:
     """Return log α for the slope −α of the chord of δ between two points, as a function of e^ε.
 
     The chord goes through the upper bounds on δ. If these do not decrease, α is δ at the left point divided by e^ε at
-    the right one; every α is valid.
+    the right one. Any α in (0, 1) gives a valid bound on μ.
 
     Args:
         left: the point with the smaller ε.
@@ -194,10 +199,10 @@ def _log_chord_slope(left: DeltaPoint, right: DeltaPoint) -> float:
 
 
 def _upper_quantile(left: DeltaPoint, right: DeltaPoint, log_alpha: float) -> float:
-    """Return an upper bound on the normal quantile Φ⁻¹(p) of p = max(e^ε α + δ(ε)) over the ends of an interval.
+    """Return an upper bound on the normal quantile Φ⁻¹(p) of p = max(e^ε α + δ(ε)) over two points.
 
-    Φ is the normal distribution function. A μ with δ ≤ δ_μ on the interval follows from this quantile. p is rounded up.
-    From p = 1/2 on, the quantile is −Φ⁻¹(1 − p), with 1 − p = (1 − δ) − e^ε α rounded down.
+    Φ is the normal distribution function. Above p = 1/2, the quantile is computed as −Φ⁻¹(1 − p), because p would lose
+    the digits of 1 − p. The computed p is rounded up, and 1 − p down.
 
     Args:
         left: the point with the smaller ε, with an upper bound on δ.
@@ -205,7 +210,7 @@ def _upper_quantile(left: DeltaPoint, right: DeltaPoint, log_alpha: float) -> fl
         log_alpha: log α, natural logarithm, below 0.
 
     Returns:
-        The quantile; math.inf if p is not below 1.
+        The quantile; math.inf if p is not proved to be below 1.
     """
     log_p = max(_log_sum_up(point, log_alpha) for point in (left, right))
     if log_p <= -math.log(2.0):
@@ -225,7 +230,7 @@ def _log_sum_up(point: DeltaPoint, log_alpha: float) -> float:
         The natural logarithm.
     """
     value = log_sum(point.epsilon + log_alpha, point.upper)
-    # Error of the exponents and of the logarithm of the sum.
+    # The added term covers the errors of the exponents and of the logarithm of the sum.
     return value + 8 * UNIT_ROUNDOFF * (1.0 + point.epsilon + abs(log_alpha) + abs(value))
 
 
@@ -244,9 +249,8 @@ def _log_rest_down(point: DeltaPoint, log_alpha: float) -> float:
     if not log_share < 0.0:
         return -math.inf
     value = log_complement + log1m_exp_at(log_share)
-    # Errors of the exponents; a share near 1 makes the result more sensitive to them.
+    # The logarithm of 1 − share is the more sensitive to errors of the exponents, the closer the share is to 1.
     rounding = 8 * UNIT_ROUNDOFF * (1.0 + point.epsilon + abs(log_alpha) + abs(log_complement))
-    # The error of the share is relative to 1 minus the share.
     return value - rounding / -math.expm1(log_share)
 
 
@@ -264,9 +268,9 @@ def gaussian_mu_at(epsilon: float, log_delta: float) -> float:
     """
     if not log_delta > LEAST_LOG_DELTA:
         return 0.0
-    limited = min(log_delta, _NEARLY_ONE)  # the noise is computed for δ below 1 only
+    log_delta_below_zero = min(log_delta, _NEARLY_ONE)  # the noise is computed for δ below 1 only
     try:
-        std = gaussian_noise_std_bounds(epsilon=epsilon, log_delta=limited, sensitivity=1.0).upper
+        std = gaussian_noise_std_bounds(epsilon=epsilon, log_delta=log_delta_below_zero, sensitivity=1.0).upper
     except InvalidInput as error:
         # Noise below 1e-5 of the sensitivity meets δ, so that μ is above the largest shift that is covered.
         return LARGEST_SHIFT if "below 1e-5" in str(error) else 0.0

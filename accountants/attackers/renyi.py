@@ -53,7 +53,7 @@ def renyi_divergence(curve: Curve, order: float) -> Interval:
 def renyi_divergences(curve: Curve, orders: Sequence[float]) -> list[Interval]:
     """Return bounds on the largest Rényi divergence of neighbours at several orders, in the worse direction.
 
-    Several orders share the work for a subsampled Gaussian mechanism.
+    For a subsampled Gaussian mechanism, this takes less time than one call for each order.
 
     Args:
         curve: the privacy curve of the mechanism.
@@ -68,7 +68,7 @@ def renyi_divergences(curve: Curve, orders: Sequence[float]) -> list[Interval]:
     # Each pair is bounded once, although it may both dominate and be attained.
     dominating = curve.upper.alternatives or (curve.upper,)
     pairs = {id(pair): pair for pair in (*dominating, *curve.witnesses)}
-    bounds = {name: _of_pair(pair, orders) for name, pair in pairs.items()}
+    bounds = {identity: _bounds_of_pair(pair, orders) for identity, pair in pairs.items()}
     if len(pairs) == 1 and curve.single_witnesses:
         (bounds_of_pair,) = bounds.values()
         return _combine_if_wide(curve, orders, bounds_of_pair)
@@ -85,7 +85,7 @@ def renyi_divergences(curve: Curve, orders: Sequence[float]) -> list[Interval]:
 
 
 def _combine_if_wide(curve: Curve, orders: Sequence[float], bounds: Sequence[Interval]) -> list[Interval]:
-    """Return bounds at each order, of which the wide ones are combined with lower bounds from δ.
+    """Return bounds at each order, after improving the wide ones by lower bounds that follow from δ.
 
     Args:
         curve: the privacy curve of the mechanism.
@@ -97,8 +97,7 @@ def _combine_if_wide(curve: Curve, orders: Sequence[float], bounds: Sequence[Int
     """
     combined = []
     for order, bound in zip(orders, bounds, strict=True):
-        is_final = _is_close(bound)
-        combined.append(bound if is_final else _combine(curve, order, bound.lower, bound.upper))
+        combined.append(bound if _is_close(bound) else _combine(curve, order, bound.lower, bound.upper))
     return combined
 
 
@@ -126,7 +125,7 @@ def _combine(curve: Curve, order: float, lower: float, upper: float) -> Interval
     """
     if upper < _LEAST:
         return Interval(0.0, upper + _LEAST)
-    # Bounds within a millionth are close enough.
+    # Within a millionth, no further bound is needed.
     if lower < upper * (1.0 - 1e-6):
         lower = max(lower, _lower_from_delta(curve, order))
     return Interval.of(lower=lower, upper=upper, name=f"the Rényi divergence of order {order:g}")
@@ -135,8 +134,8 @@ def _combine(curve: Curve, order: float, lower: float, upper: float) -> Interval
 def concentration(pair: Pair) -> float:
     """Return a ρ for which a pair of distributions is ρ-zero-concentrated private.
 
-    Its Rényi divergences are then at most ρ a at every order a > 1. ρ of a composition is the sum over its parts. Of
-    several dominating pairs of one mechanism, the least ρ is used.
+    Its Rényi divergence is then at most ρ a at every order a > 1. The ρ of a composition is the sum over its parts. If
+    several pairs dominate the same mechanism, the least ρ is returned.
 
     Args:
         pair: a pair that dominates a mechanism, or the least of several such pairs.
@@ -157,10 +156,10 @@ def _concentration_of_part(part: Pair) -> float:
     return min(0.5 * simple_gaussian_above(part) ** 2, concentration_of_part(part))
 
 
-def _of_pair(pair: Pair, orders: Sequence[float]) -> list[Interval]:
-    """Return bounds on the Rényi divergences of a pair in the worse direction.
+def _bounds_of_pair(pair: Pair, orders: Sequence[float]) -> list[Interval]:
+    """Return bounds on the Rényi divergences of a pair of distributions in the worse direction, rounded outward.
 
-    The divergences of the parts of a composition add up. Sums are rounded outward.
+    The divergences of the parts of a composition add up.
 
     Args:
         pair: the pair of distributions, which may be a composition.
@@ -170,16 +169,14 @@ def _of_pair(pair: Pair, orders: Sequence[float]) -> list[Interval]:
         Lower and upper bounds in nats, one for each order.
     """
     unfolded = list(unfold(((pair, 1),)))
-    # Gaussian steps of one kind have a closed form.
     if len(unfolded) == 1:
         part, times = unfolded[0]
         if part.gaussian_dp_mu is not None:
-            return _of_gaussian_steps(part.gaussian_dp_mu, times, orders)
+            return _bounds_of_gaussian_steps(part.gaussian_dp_mu, times, orders)
 
     parts = [(times, renyi_of_part(part, orders)) for part, times in unfolded]
     bounds = []
     for index in range(len(orders)):
-        # Add up the parts for each direction, and take the larger direction.
         forward = [(times, both_ways[index][0]) for times, both_ways in parts]
         backward = [(times, both_ways[index][1]) for times, both_ways in parts]
         lower = max(math.fsum(times * bound.lower for times, bound in side) for side in (forward, backward))
@@ -188,7 +185,7 @@ def _of_pair(pair: Pair, orders: Sequence[float]) -> list[Interval]:
     return bounds
 
 
-def _of_gaussian_steps(mu: float, times: int, orders: Sequence[float]) -> list[Interval]:
+def _bounds_of_gaussian_steps(mu: float, times: int, orders: Sequence[float]) -> list[Interval]:
     """Return bounds on the Rényi divergence T a μ²/2 of T Gaussian steps at each order a, rounded outward.
 
     Args:
@@ -207,8 +204,9 @@ def _of_gaussian_steps(mu: float, times: int, orders: Sequence[float]) -> list[I
 def _lower_from_delta(curve: Curve, order: float) -> float:
     """Return a lower bound on the Rényi divergence of a mechanism, from its δ at several ε.
 
-    δ(ε) ≤ e^{(a − 1)(D_a − ε)} (1 − 1/a)^{a − 1}/a (Canonne, Kamath and Steinke 2020, Proposition 12). So D_a is at
-    least ε + (log δ + log a − (a − 1) log(1 − 1/a))/(a − 1).
+    By Proposition 12 of Canonne, Kamath and Steinke (2020), δ(ε) ≤ e^{(a − 1)(D_a − ε)} (1 − 1/a)^{a − 1}/a. Hence
+
+        D_a ≥ ε + (log δ + log a − (a − 1) log(1 − 1/a))/(a − 1).
 
     Args:
         curve: the privacy curve of the mechanism.
@@ -224,8 +222,7 @@ def _lower_from_delta(curve: Curve, order: float) -> float:
         if log_delta == -math.inf:
             continue
         size = epsilon + (abs(log_delta) + abs(offset) + 1.0) / (order - 1.0)
-        # Rounded down: errors of the quotient's terms.
-        rounding = 16 * UNIT_ROUNDOFF * size
+        rounding = 16 * UNIT_ROUNDOFF * size  # of the terms of the bound
         bound = epsilon + (log_delta + offset) / (order - 1.0) - rounding
         largest = max(largest, bound)
     return largest

@@ -57,7 +57,6 @@ class PairSearch:
         for profile in self.profiles:
             if lower > -math.inf and profile.is_at_most(epsilon, lower):
                 continue
-            # The larger one of both directions, for each bound.
             bounds = profile.log_delta_bounds(epsilon)
             lower, upper = max(lower, bounds.lower), max(upper, bounds.upper)
         return Interval(lower, min(upper, 0.0))
@@ -65,7 +64,7 @@ class PairSearch:
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclose the larger log δ of both directions at each ε of an array.
 
-        If a profile is evaluated at one ε at a time (`pointwise`), so are both.
+        If one direction is evaluated at one ε after another (`pointwise`), so is the other.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
@@ -80,10 +79,9 @@ class PairSearch:
             upper_bounds = np.asarray([interval.upper for interval in bounds], dtype=np.float64)
             return Enclosure(lower_bounds.reshape(points.shape), upper_bounds.reshape(points.shape))
 
-        # Otherwise evaluate each direction on the whole array, and take the larger bounds.
-        first, *remaining = self.profiles
-        lower, upper = first.log_delta(epsilon)
-        for profile in remaining:
+        first_profile, *other_profiles = self.profiles
+        lower, upper = first_profile.log_delta(epsilon)
+        for profile in other_profiles:
             enclosure = profile.log_delta(epsilon)
             lower, upper = np.maximum(lower, enclosure.lower), np.maximum(upper, enclosure.upper)
         return Enclosure(lower, np.minimum(upper, 0.0))
@@ -111,8 +109,8 @@ class PairSearch:
     def epsilon(self, log_delta: float, near: float) -> Interval:
         """Enclose the smallest ε ≥ 0 that meets a target δ.
 
-        The search is the one that the profiles prefer. A closed form is used if the pair has one. If the preferred
-        search fails, a growing bracket is searched.
+        A closed form is used if the pair has one. Otherwise the profiles name the search that suits them. If it fails,
+        a growing bracket is searched.
 
         Args:
             log_delta: the target log δ ≤ 0, natural logarithm.
@@ -121,29 +119,28 @@ class PairSearch:
         Returns:
             Lower and upper bounds on ε, in nats.
         """
-        # A formula for ε is used first, then the preferred search, and then a search without an estimate.
         if len(self.profiles) == 1:
             exact = self.profiles[0].exact_epsilon(log_delta)
             if exact is not None:
                 return exact
-        enclosed = self._preferred_search(log_delta, near)
-        if enclosed is None:
+        bounds = self._preferred_search(log_delta, near)
+        if bounds is None:
             return bracketed_epsilon(self.log_delta_bounds, log_delta)
-        return enclosed
+        return bounds
 
     def _preferred_search(self, log_delta: float, near: float) -> Interval | None:
-        """Enclose the smallest ε that meets a target δ by the search in both directions' `Profile.root_search`.
+        """Enclose the smallest ε that meets a target δ by the search that both directions name in `root_search`.
 
-        If they differ, or name no special search, a line through values at 0 and at `near` is tried.
+        If they name different searches or none, a search with few evaluations starts from a line through the values at
+        ε = 0 and at `near`.
 
         Args:
             log_delta: the target log δ, natural logarithm.
             near: an ε at which δ may be close to the target; 0 if none is known.
 
         Returns:
-            The bounds on ε in nats; None if the search fails.
+            The bounds on ε in nats; None if the search fails, or if it lacks an ε to start from.
         """
-        # Both directions must name the same kind of search.
         kinds = {profile.root_search for profile in self.profiles}
         kind = kinds.pop() if len(kinds) == 1 else "bracket"
         if kind == "solve":
@@ -154,7 +151,6 @@ class PairSearch:
             guess = self.profiles[0].guess(log_delta)
             has_guess = guess.epsilon > 0.0
             return sparing_epsilon(self.log_delta_bounds, log_delta, guess if has_guess else None)
-        # No special search: interpolate from a nearby ε, if there is one.
         if near <= 0.0:
             return None
         line = line_guess(self.log_delta_bounds, log_delta, near)
@@ -163,7 +159,8 @@ class PairSearch:
     def _solve(self, log_delta: float) -> Interval | None:
         """Enclose the ε at a target δ around approximate solutions, which both directions have in closed form.
 
-        The target concerns the larger δ of both directions. So the larger solution is used, with the larger `pad`.
+        The larger δ of both directions must meet the target, so the larger solution is used. Bounds are tried at the
+        larger one of the distances (`pad`) that both solutions state.
 
         Args:
             log_delta: the target, log δ.
@@ -175,7 +172,6 @@ class PairSearch:
         usable = [solution for solution in solutions if solution is not None]
         if len(usable) < len(solutions):
             return None
-        # The larger δ of both directions belongs to the larger solution.
         largest = max(usable, key=lambda solution: solution.epsilon)
         if not 0.0 < largest.epsilon < math.inf:
             return None
@@ -204,16 +200,16 @@ class PairSearch:
 def sparing_epsilon(read: Callable[[float], Interval], log_delta: float, guess: Guess | None = None) -> Interval:
     """Enclose the smallest ε with δ(ε) at most a target, with few evaluations, each of which is expensive.
 
-    The upper bound on ε is where the upper bound on log δ crosses the target. The lower bound is searched for next to
-    it.
+    The upper bound on ε is where the upper bound on log δ crosses the target. The lower bound on log δ crosses it at a
+    slightly smaller ε, which is searched next.
 
     Args:
         read: function from an ε to bounds on log δ.
         log_delta: the target log δ, natural logarithm.
-        guess: initial estimate. By default it is interpolated from the ε in `PROBES`, as √−log δ is nearly linear in ε.
+        guess: initial estimate. By default it is interpolated between the values at the ε in `PROBES`.
 
     Returns:
-        Bounds on ε in nats; the upper one is math.inf if no ε meets the target.
+        Bounds on ε in nats; the upper one is math.inf if no ε is known to meet the target.
     """
 
     def read_lower(epsilon: float) -> float:
@@ -228,7 +224,6 @@ def sparing_epsilon(read: Callable[[float], Interval], log_delta: float, guess: 
     if at_zero.upper <= log_delta:
         return Interval(0.0, 0.0)
 
-    # The upper bound on ε: where the upper bound on log δ crosses the target.
     guess = guess or _interpolate(read, log_delta, at_zero.upper)
     above, below = crossing(read_upper, log_delta, guess)
     if at_zero.lower <= log_delta:
@@ -238,10 +233,9 @@ def sparing_epsilon(read: Callable[[float], Interval], log_delta: float, guess: 
     if read_lower(above) > log_delta:
         return Interval(above, below)
 
-    # The lower bound on log δ crosses the target at a slightly smaller ε than the upper one.
+    # The first trial is at the distance over which log δ falls by twice the width of its bounds, and a small margin.
     bounds = read(below)
     width = bounds.upper - bounds.lower if bounds.upper > -math.inf else 0.0
-    # The distance in ε over which log δ falls by twice the width, and a small margin.
     pad = 2.0 * width / guess.steepness + 1e-10 * below
     near = Guess(above, guess.steepness)
     lower = closest(read_lower, log_delta, near, -pad)
@@ -253,17 +247,18 @@ def sparing_epsilon(read: Callable[[float], Interval], log_delta: float, guess: 
 def _interpolate(read: Callable[[float], Interval], log_delta: float, at_zero: float) -> Guess:
     """Estimate the ε at the target, and the slope of log δ there, by linear interpolation of √−log δ.
 
-    √−log δ is nearly linear in ε.
+    √−log δ is nearly linear in ε: for a Gaussian mechanism, log δ is about −ε²/2 up to factors.
 
     Args:
-        read: function from an ε to bounds on log δ. It is evaluated at each ε in `PROBES` up to the target.
+        read: function from an ε to bounds on log δ. It is evaluated at the ε in `PROBES`, and at powers of 4 after
+            them, until the target is met.
         log_delta: the target log δ, natural logarithm.
         at_zero: log δ at ε = 0.
 
     Returns:
         The estimate, with a steepness |d log δ/dε|. If no ε up to 4^14 is large enough, it is that largest ε.
     """
-    # Two neighbouring ε with the target between their log δ.
+    # Find two neighbouring ε with the target between their log δ.
     low, at_low = 0.0, at_zero
     for high in (*PROBES[1:], *(4.0**k for k in range(2, 15))):
         at_high = read(high).upper
@@ -281,7 +276,7 @@ def _interpolate(read: Callable[[float], Interval], log_delta: float, at_zero: f
     share = (target_root - root_low) / (root_high - root_low)
     epsilon = low + (high - low) * min(share, 1.0)
     steepness = 2.0 * target_root * (root_high - root_low) / (high - low)
-    # A least steepness keeps the steps of the search finite.
+    # The smallest steepness keeps the steps of the search finite.
     return Guess(epsilon, max(steepness, 1e-9))
 
 
@@ -303,7 +298,6 @@ def line_guess(read: Callable[[float], Interval], log_delta: float, near: float)
     Returns:
         The estimate, with the steepness |d log δ/dε| there; None if the line does not rise.
     """
-    # √−log δ at the target, at ε = 0 and at the nearby ε.
     target_root = _root_of(log_delta)
     root_at_zero, root_near = _root_of(read(0.0).upper), _root_of(read(near).upper)
     slope = (root_near - root_at_zero) / near
@@ -317,9 +311,10 @@ def line_guess(read: Callable[[float], Interval], log_delta: float, near: float)
 def solved_epsilon(
     upper: Callable[[float], float], lower: Callable[[float], float], log_delta: float, solution: EpsilonEstimate
 ) -> Interval | None:
-    """Certify an approximate solution for the ε at a target δ, by bounds slightly above and below it.
+    """Certify an approximate solution for the ε at a target δ, by bounds on δ slightly above and below it.
 
-    If the bounds do not confirm these ε, a longer search starts from the solution and its slope.
+    If the bounds do not confirm that the target is met above and missed below, a longer search starts from the solution
+    and its slope.
 
     Args:
         upper: function from an ε to an upper bound on log δ.

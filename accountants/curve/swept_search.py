@@ -28,9 +28,9 @@ _MOST_SWEEPS = 12
 def swept_epsilon(read: Callable[[FloatArray], Enclosure], log_delta: float) -> Interval | None:
     """Enclose the smallest ε that meets a target δ by evaluations at many ε at once.
 
-    A sweep is one such evaluation. Each sweep narrows a bracket. It runs from the largest ε with a lower bound above
-    the target to the smallest ε with an upper bound at or below the target. The next points are spaced evenly over it,
-    and geometrically around an interpolated root.
+    Each such evaluation, a sweep, narrows a bracket. The bracket runs from the largest ε with a lower bound above the
+    target to the smallest ε with an upper bound of at most the target. The points of the next sweep are spaced evenly
+    over the bracket, and geometrically around an interpolated root.
 
     Args:
         read: function from an array of ε to bounds on log δ.
@@ -42,31 +42,28 @@ def swept_epsilon(read: Callable[[FloatArray], Enclosure], log_delta: float) -> 
     points = _SWEPT_FIRST
     previous_bracket = (math.nan, math.nan)
     for _ in range(_MOST_SWEEPS):
-        # The points that are certainly on one side of the target.
         bounds = read(points)
         above = np.flatnonzero(bounds.lower > log_delta)
         below = np.flatnonzero(bounds.upper <= log_delta)
-        # The target is met at every point, so also at ε = 0.
+        # The first sweep includes ε = 0, so the target is met there too.
         if below.size == points.size:
             return Interval(0.0, 0.0)
         if above.size == 0:
             return None
         last_above = int(above[-1])
         low = float(points[last_above])
-        # The target is met at no point, so that only a lower bound is known.
+        # If the target is met at no point, only a lower bound is known.
         if below.size == 0:
             return Interval(low, math.inf)
         first_below = int(below[0])
         high = float(points[first_below])
 
-        # End if the bracket is narrow, or if it can no longer become narrower.
         width = high - low
         if 0.0 < width <= 1e-10 * high:
             return Interval(low, high)
         if width <= 0.0 or (low, high) == previous_bracket:
             return None
         previous_bracket = low, high
-        # The next sweep runs over the bracket, with more points around the estimated root.
         root_share = _root_share(bounds, last_above, first_below, log_delta)
         points = _points_of_sweep(low, high, root_share)
     return None
@@ -86,7 +83,7 @@ def _root_share(bounds: Enclosure, low: int, high: int, log_delta: float) -> flo
     Returns:
         The fraction, in [0, 1]; 1/2 if log δ is −∞ at the second point.
     """
-    # The middle of the bounds on log δ at both points.
+    # log δ is about the middle of its bounds.
     at_low, at_high = (0.5 * float(bounds.lower[k] + bounds.upper[k]) for k in (low, high))
     if not -math.inf < at_high < at_low:
         return 0.5

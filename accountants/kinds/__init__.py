@@ -23,9 +23,7 @@ NAMES: tuple[str, ...] = tuple(PLACES)
 
 
 def kind_named(name: str) -> MechanismKind:
-    """Return the description, the example and the zero-concentrated privacy of a kind of mechanism.
-
-    The module of the kind is imported when it is first read.
+    """Return the functions that describe a kind of mechanism. Its module is imported at the first call.
 
     Args:
         name: name of the kind, such as "gaussian", one of `NAMES`.
@@ -39,15 +37,16 @@ def kind_named(name: str) -> MechanismKind:
 
 
 def concentration_of(spec: Spec) -> Concentration | None:
-    """Return the zero-concentrated differential privacy of one mechanism by a theorem of its kind.
+    """Return the zero-concentrated differential privacy (zCDP) that a theorem proves for one mechanism.
 
     Args:
-        spec: the description of a run.
+        spec: the description of a mechanism or of a composed run.
 
     Returns:
-        ρ and δ; None if the spec is no single mechanism, or no theorem of the kind covers it.
+        ρ and δ of δ-approximate ρ-zCDP. None if the spec is not a single mechanism, or if no theorem covers it.
     """
-    if spec.kind not in PLACES:
+    is_mechanism = spec.kind in PLACES
+    if not is_mechanism:
         return None
-    prove = kind_named(spec.kind).concentration
-    return None if prove is None else prove(spec)
+    prove_concentration = kind_named(spec.kind).concentration
+    return None if prove_concentration is None else prove_concentration(spec)

@@ -31,7 +31,7 @@ def harmonic(count: int) -> float:
     """
     if count < _DIRECT:
         return math.fsum(1.0 / k for k in range(1, count + 1))
-    # The terms beyond 1/(2n), by Horner's method in 1/n².
+    # Minus the terms after 1/(2n), by Horner's method in 1/n².
     inverse = 1.0 / count
     square = inverse * inverse
     tail = square * (1.0 / 12.0 - square * (1.0 / 120.0 - square * (1.0 / 252.0 - square / 240.0)))
@@ -53,7 +53,7 @@ def root_sum(count: int) -> float:
     """
     if count < _DIRECT:
         return math.fsum(math.sqrt(k) for k in range(1, count + 1))
-    # The terms beyond the constant ζ(−1/2), by Horner's method in 1/n².
+    # The terms after the constant ζ(−1/2), by Horner's method in 1/n².
     n = float(count)
     root, square = math.sqrt(n), n * n
     tail = (1.0 / 24.0 - (1.0 / 1920.0 - 1.0 / (9216.0 * square)) / square) / root
@@ -61,18 +61,18 @@ def root_sum(count: int) -> float:
 
 
 def geometric_sum(rest: float, count: float) -> float:
-    """Return the geometric sum G_T = Σ_{k<T} (1 − u)^k = (1 − (1 − u)^T)/u, within a relative 1e-15.
+    """Return the geometric sum Σ_{k<T} (1 − u)^k = (1 − (1 − u)^T)/u, within a relative 1e-15.
 
-    The ratio 1 − u is given by u, so that no digits are lost if the ratio is near 1. For tiny u T the sum is T.
+    The ratio 1 − u is given by u, so that no digits are lost if the ratio is near 1.
 
     Args:
         rest: u in [0, 1].
-        count: a real T ≥ 1.
+        count: number T ≥ 1 of terms; the formula is used for a T that is not an integer too.
 
     Returns:
-        The sum G_T, between 1 and T.
+        The sum, between 1 and T.
     """
-    if rest * count < 1e-17:  # the sum is T within a rounding
+    if rest * count < 1e-17:  # then T(1 − uT) ≤ sum ≤ T, so that the sum is T up to a rounding
         return count
     if rest >= 1.0:
         return 1.0
@@ -102,7 +102,7 @@ def triangular_sum(rest: float, count: float) -> float:
 
     # The first term is C(T + 1, 2), and each further one follows from the previous one.
     term = total = 0.5 * count * (count + 1.0)
-    for k in range(60):
+    for k in range(60):  # the terms decrease fast, as uT < 1/2, so that the loop ends early
         term *= -rest * (count - 1.0 - k) / (k + 3.0)
         total += term
         if abs(term) < 1e-18 * total:  # far below a rounding

@@ -47,9 +47,11 @@ LEAST_LOG_INTEGRAL = -50.0
 def divergence_of_atoms(order: float, log_second: FloatArray, log_ratio: FloatArray) -> Interval:
     """Enclose the Rényi divergence D_a(P‖Q) of two distributions on the same finitely many outcomes (atoms).
 
-    With r = P/Q it is log(1 + Σ Q (r^a − 1 − a (r − 1)))/(a − 1), a sum of terms that are not negative. The logarithm
-    of each term errs by at most 64 units of roundoff, and by four units of |log Q|, of a |log r| and of itself. The
-    second part covers the errors of the given numbers. The sum, the logarithm and the quotient add less than 64 units.
+    With the likelihood ratio r = P/Q, the divergence is
+
+        log(1 + Σ Q (r^a − 1 − a (r − 1)))/(a − 1),
+
+    a sum of terms that are not negative, so that nothing cancels.
 
     Args:
         order: order a > 1.
@@ -68,7 +70,8 @@ def divergence_of_atoms(order: float, log_second: FloatArray, log_ratio: FloatAr
         return Interval(0.0, 0.0)
     log_terms, log_q, log_r = log_terms[is_positive], log_second[is_positive], log_ratio[is_positive]
 
-    # The rounding error of the logarithm of each term.
+    # The logarithm of each term errs by at most 64 units of roundoff, and by four units of |log Q|, of a |log r| and of
+    # itself, which covers the errors of the given numbers. The sum, the logarithm and the quotient add at most 64.
     size_of_log_r = np.where(np.isfinite(log_r), np.abs(log_r), 0.0)
     size = np.abs(log_q) + np.abs(log_terms)
     size += order * size_of_log_r
@@ -83,7 +86,8 @@ def sampled_gaussian_renyi(*, order: float, rate: float, noise_multiplier: float
     """Enclose the Rényi divergence of one Poisson-subsampled Gaussian step, with against without the contribution.
 
     The divergence is D_a((1 − q) N(0, z²) + q N(1, z²) ‖ N(0, z²)), which is at least that of the other direction.
-    Accuracy: the bounds differ by less than 1e-12 relative if a² ≤ 10 z² and (a − 1) D_a ≥ 1e-18. For larger orders the
+
+    The bounds differ by less than 1e-12 relative if a² ≤ 10 z² and (a − 1) D_a ≥ 1e-18. For larger orders the
     difference grows by a²/z² units of roundoff. For a smaller (a − 1) D_a it is at most 1e-30/((a − 1) D_a).
 
     Args:
@@ -95,7 +99,7 @@ def sampled_gaussian_renyi(*, order: float, rate: float, noise_multiplier: float
         The lower and the upper bound on D_a, in nats.
 
     Raises:
-        BeyondBudget: the order is so large against the noise that it would take more than four million nodes.
+        BeyondBudget: the integral needs more than `_MOST_NODES` nodes, because the order is large and the noise small.
     """
     return shifted_gaussian_renyi(order=order, rate=rate, shift=1.0 / noise_multiplier)
 
@@ -112,7 +116,7 @@ def shifted_gaussian_renyi(*, order: float, rate: float, shift: float) -> Interv
         The lower and the upper bound on D_a, in nats.
 
     Raises:
-        BeyondBudget: it would take more than four million nodes.
+        BeyondBudget: the integral needs more than `_MOST_NODES` nodes.
     """
     (bounds,) = shifted_gaussian_renyis(orders=(order,), rate=rate, shift=shift)
     if bounds is None:
@@ -121,10 +125,10 @@ def shifted_gaussian_renyi(*, order: float, rate: float, shift: float) -> Interv
 
 
 def shifted_gaussian_renyis(*, orders: Sequence[float], rate: float, shift: float) -> list[Interval | None]:
-    """Enclose the Rényi divergences of a Poisson-subsampled Gaussian step at several orders, which share nodes.
+    """Enclose the Rényi divergences of a Poisson-subsampled Gaussian step at several orders.
 
-    Without subsampling, the divergence is a s²/2 for the order a and the shift s. An integer order up to `_LARGEST_SUM`
-    is a finite sum. Other orders are integrals over the noise.
+    Without subsampling, the divergence is a s²/2. With it, the divergence of an integer order up to `_LARGEST_SUM` is a
+    finite sum. Those of other orders are integrals over the noise, and similar orders share the nodes.
 
     Args:
         orders: orders a > 1.
@@ -132,7 +136,7 @@ def shifted_gaussian_renyis(*, orders: Sequence[float], rate: float, shift: floa
         shift: sensitivity s over the standard deviation of the noise, exactly this double.
 
     Returns:
-        The bounds at each order; None if they would take more than four million nodes.
+        The bounds at each order, in nats; None if an integral needs more than `_MOST_NODES` nodes.
     """
     bounds: dict[float, Interval] = {}
     orders_to_integrate: list[float] = []
@@ -152,10 +156,11 @@ def shifted_gaussian_renyis(*, orders: Sequence[float], rate: float, shift: floa
 
 
 def _integrate(orders: Sequence[float], rate: float, shift: float) -> list[Interval]:
-    """Enclose the divergences at some orders by the trapezoidal rule, with the nodes of the largest order for all.
+    """Enclose the divergences at some orders by the trapezoidal rule.
 
-    More nodes leave out less of the integral. The integrand is at most a max(1, r^a), with the likelihood ratio r at
-    the order a. Nodes are left out at which this is negligible for all orders.
+    All orders use the nodes of the largest order, which leave out even less of the other integrals. The integrand of
+    order a is at most a max(1, r^a) with the likelihood ratio r. Nodes at which this is negligible for all orders are
+    left out.
 
     Args:
         orders: increasing orders a > 1.
@@ -178,7 +183,7 @@ def _integrate(orders: Sequence[float], rate: float, shift: float) -> list[Inter
     is_used = np.any(log_powers > log_largest_powers[:, None] + LOG_LEFT_OUT, axis=0)
     log_ratio, exponents = log_ratio[is_used], exponents[is_used]
 
-    # Sums of the integrand, in units of its largest value; numpy adds pairwise.
+    # Sums of the integrand, in units of its largest value. Numpy adds pairwise, which gives the term log2(count) below.
     log_terms = log_excess(column, log_ratio) - exponents
     log_units = np.max(log_terms, axis=1)
     sums = np.sum(np.exp(log_terms - log_units[:, None]), axis=1)
@@ -202,13 +207,14 @@ def _integrate(orders: Sequence[float], rate: float, shift: float) -> list[Inter
 def _log_error(log_integral: float, order: float, log_relative_error: float, log_left_out: float) -> float:
     """Return the log of a bound on the quadrature error of E[r^a] − 1, with the likelihood ratio r.
 
-    E[r^a] is 1 plus the integral. As it is at least 1, the factor 2 + 2a covers the errors of 1 + a (r − 1) too.
+    The integrand is r^a − 1 − a (r − 1). The rule errs in each of r^a, 1 and r by the same share of its mean. The mean
+    E[r^a] is at least the other two, which are 1. The factor 2 + 2a therefore covers the errors of all terms.
 
     Args:
-        log_integral: log of the integral.
+        log_integral: log of the integral E[r^a] − 1.
         order: Rényi order a > 1.
-        log_relative_error: log of the error of the rule, relative to E[r^a].
-        log_left_out: log of a bound on the nodes that are left out.
+        log_relative_error: log of the error of the rule, relative to the mean.
+        log_left_out: log of a bound on the sum of the nodes that are left out.
 
     Returns:
         The log of the bound on the absolute error.
@@ -233,10 +239,10 @@ def _divergence_around(log_integral: float, order: float, *, rounding: float, lo
     """
     log_upper_integral = log_error + _log_one_more(log_integral + rounding - log_error)
     upper = divergence_of_log_excess(log_upper_integral, order)
-    share_left = -math.expm1(min(log_error - log_integral, 0.0))  # 1 − error/I
-    if not share_left > 0.0:
+    remaining_share = -math.expm1(min(log_error - log_integral, 0.0))  # 1 − error/I
+    if not remaining_share > 0.0:
         return Interval(0.0, upper)
-    log_lower_integral = log_integral - rounding + math.log(share_left)
+    log_lower_integral = log_integral - rounding + math.log(remaining_share)
     return Interval(divergence_of_log_excess(log_lower_integral, order), upper)
 
 
@@ -247,9 +253,6 @@ def _binomial_sum(order: int, rate: float, shift: float) -> Interval:
 
         E[r^a] − 1 = Σ_{k ≥ 2} C(a, k) q^k (1 − q)^{a − k} (e^{x_k} − 1),   x_k = k (k − 1) s²/2.
 
-    A logarithm of a term errs by at most 16 units of roundoff u, and by four units of each of its summands. The
-    logarithm of e^x − 1 errs by two units more, since an error of three units of x changes it by at most 3 (1 + x) u.
-
     Args:
         order: order a, at least 2 and at most `_LARGEST_SUM`.
         rate: inclusion probability q in (0, 1).
@@ -258,7 +261,6 @@ def _binomial_sum(order: int, rate: float, shift: float) -> Interval:
     Returns:
         The lower and the upper bound, in nats.
     """
-    # The logarithm of each term.
     k, log_binomials = _binomials(order)
     x = (0.5 * shift * shift) * k * (k - 1.0)
     log_rise = _log_expm1(x)
@@ -270,7 +272,8 @@ def _binomial_sum(order: int, rate: float, shift: float) -> Interval:
         return Interval(0.0, math.nextafter(0.0, 1.0))
     log_sum = largest + math.log(float(np.sum(np.exp(log_terms - largest))))
 
-    # The rounding error, from the largest sum of the sizes of the summands.
+    # The logarithm of a term errs by at most 16 units of roundoff u, and by four units of each of its summands. That of
+    # e^x − 1 errs by two units more, since an error of three units of x changes it by at most 3 (1 + x) u.
     sizes = log_binomials - log_included - log_excluded + np.abs(log_rise) + x
     size = float(np.max(sizes[np.isfinite(log_terms)]))
     rounding = UNIT_ROUNDOFF * (64.0 + 4.0 * (size + abs(log_sum)) + 4.0 * math.log2(order))
@@ -279,11 +282,7 @@ def _binomial_sum(order: int, rate: float, shift: float) -> Interval:
 
 
 def _log_expm1(x: FloatArray) -> FloatArray:
-    """Return log(e^x − 1) for x ≥ 0, elementwise and without overflow; −∞ at 0.
-
-    Args:
-        x: numbers, at least 0.
-    """
+    """Return log(e^x − 1) for x ≥ 0, elementwise and without overflow; −∞ at 0."""
     with np.errstate(divide="ignore"):
         for_small = np.log(np.expm1(np.minimum(x, _LARGE_EXPONENT)))
     for_large = x + np.log1p(-np.exp(-np.maximum(x, 1.0)))
@@ -302,31 +301,28 @@ def _binomials(order: int) -> tuple[FloatArray, FloatArray]:
 
 
 def _log_one_more(exponent: float) -> float:
-    """Return log(1 + e^x) without overflow.
-
-    Args:
-        exponent: x.
-    """
+    """Return log(1 + e^x) for the exponent x, without overflow."""
     return max(exponent, 0.0) + math.log1p(math.exp(-abs(exponent)))
 
 
 def pure_renyi(*, order: float, epsilon: float) -> float:
     """Return an upper bound on the Rényi divergence of any mechanism with pure privacy loss ε.
 
-    Randomized response attains the largest divergence. At order a it is log(p^a r^(1−a) + r^a p^(1−a))/(a − 1), with p
-    = 1/(1 + e^−ε) and r = 1 − p. A Rényi divergence is also at most ε.
+    Randomized response attains the largest divergence. At order a it is
+
+        log(p^a r^(1−a) + r^a p^(1−a))/(a − 1),   p = 1/(1 + e^−ε),   r = 1 − p.
 
     Args:
         order: Rényi order a, above 1.
         epsilon: pure privacy loss, in nats.
 
     Returns:
-        The upper bound in nats, at most about ε.
+        The upper bound in nats, rounded up; at most ε up to this rounding.
     """
     log_p = -math.log1p(math.exp(-epsilon))
     log_r = -epsilon - math.log1p(math.exp(-epsilon))
 
-    # The logarithm of the sum of the two terms.
+    # The larger term is taken out of the sum, so that nothing overflows.
     first_log_term = order * log_p + (1.0 - order) * log_r
     second_log_term = order * log_r + (1.0 - order) * log_p
     larger, smaller = max(first_log_term, second_log_term), min(first_log_term, second_log_term)
@@ -340,9 +336,11 @@ def pure_renyi(*, order: float, epsilon: float) -> float:
 def laplace_renyi(*, order: float, shift: float) -> Interval:
     """Enclose the Rényi divergence of Laplace noise of scale 1 around two locations; it is equal in both directions.
 
-    With the distance s and the likelihood ratio r, E[r^a] = (a e^{(a−1)s} + (a − 1) e^{−as})/(2a − 1) (Mironov 2017,
-    Proposition 6). Unless the first exponent is large, the excess over 1 is computed as a difference of two positive
-    terms. Their rounding is added outward.
+    At order a it is log(E[r^a])/(a − 1). For the likelihood ratio r and the distance s of the locations,
+
+        E[r^a] = (a e^{(a−1)s} + (a − 1) e^{−as})/(2a − 1)
+
+    (Mironov 2017, Proposition 6).
 
     Args:
         order: order a > 1.
@@ -360,7 +358,7 @@ def laplace_renyi(*, order: float, shift: float) -> Interval:
         error = 16 * UNIT_ROUNDOFF * (1.0 + growth_exponent)  # of the sum of the logarithms
         return Interval((log_moment - error) / (a - 1.0), (log_moment + error) / (a - 1.0))
 
-    # E[r^a] − 1 as the growth of the first term less the decrease of the second one.
+    # E[r^a] − 1, as the increase of the first term from s = 0 minus the decrease of the second one.
     gain = growth_weight * math.expm1(growth_exponent)
     loss = decay_weight * -math.expm1(-decay_exponent)
     error = 16 * UNIT_ROUNDOFF * (gain + loss)  # of both terms and of their difference
@@ -375,7 +373,7 @@ def laplace_renyi(*, order: float, shift: float) -> Interval:
 
 
 def divergence_of_log_excess(log_integral: float, order: float) -> float:
-    """Return the Rényi divergence log(1 + x)/(a − 1) from log x; the quotient of a small x is taken in logarithms.
+    """Return the Rényi divergence log(1 + x)/(a − 1) from log x, where x may be too small for a double.
 
     Args:
         log_integral: log x, for x = E[r^a] − 1 with the likelihood ratio r.
@@ -387,10 +385,9 @@ def divergence_of_log_excess(log_integral: float, order: float) -> float:
 
 
 def _log_sum(logs: FloatArray) -> float:
-    """Return log Σ e^x over the elements x of an array; the sum is exact up to the roundings of its terms.
+    """Return log Σ e^x over the elements x of an array, of which there is at least one and the largest may be infinite.
 
-    Args:
-        logs: the elements x, at least one. The largest one may be infinite.
+    The sum itself is exact, so that only the roundings of its terms remain.
     """
     largest = float(np.max(logs))
     if math.isinf(largest):

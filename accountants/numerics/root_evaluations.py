@@ -22,14 +22,15 @@ class RootEvaluations:
         self._points: list[tuple[float, float]] = []
 
     def add(self, point: float, value: float) -> float | None:
-        """Store a value of the decreasing function, and return the slope between it and the previous one.
+        """Store a value of the decreasing function, and return the slope of the chord to the previous value.
 
         Args:
             point: the point at which the function was evaluated.
             value: the function there.
 
         Returns:
-            The slope, at least −1e6; None if it is above −1e-3, or if there is no previous value at another point.
+            The slope, raised to −1e6 if it is steeper. None if the chord is flat or rises, so that it does not show
+            where the root is, or if the previous value is at the same point or does not exist.
         """
         previous = self._points[-1] if self._points else None
         self._points.append((point, value))
@@ -38,16 +39,12 @@ class RootEvaluations:
         previous_point, previous_value = previous
         if previous_point == point:
             return None
-        # Slope of the chord; a flat one says nothing about the root, and a very steep one is limited.
         slope = (value - previous_value) / (point - previous_point)
-        return max(slope, -1e6) if slope < -1e-3 else None  # within the range of plausible slopes
+        return max(slope, -1e6) if slope < -1e-3 else None
 
     @property
     def slow(self) -> bool:
-        """True if exactly three values are known, all below 0, and each step reduced the distance too little.
-
-        A step reduces the distance too little if it leaves more than the share `SLOW`.
-        """
+        """True if exactly three values are known, all below 0, and each step left more than `SLOW` of the distance."""
         values = [value for _, value in self._points]
         if len(values) != SLOW_STEPS:
             return False
@@ -79,9 +76,8 @@ class RootEvaluations:
     def at(self, wanted: float, newton: float) -> float:
         """Estimate the point at which the function has a given value.
 
-        The estimate is the inverse quadratic interpolation of the last three points, if it is close to the point of
-        Newton's step. Otherwise the estimate is that point. If it is outside the known bracket of the value, the middle
-        of the bracket is returned.
+        Inverse quadratic interpolation of the last three points is used if it is close to Newton's step, and otherwise
+        Newton's step. An estimate outside the known bracket is replaced by the middle of the bracket.
 
         Args:
             wanted: the value.
@@ -97,7 +93,7 @@ class RootEvaluations:
             is_close_to_newton = abs(interpolated - newton) < 0.5 * abs(newton - last_point)
             estimate = interpolated if is_close_to_newton else newton
 
-        # Bisect the known bracket if the estimate is outside of it.
+        # The points between which the function falls to the value.
         largest_above = max((point for point, value in self._points if value > wanted), default=-math.inf)
         least_below = min((point for point, value in self._points if value <= wanted), default=math.inf)
         is_bracket = largest_above < least_below and math.isfinite(least_below - largest_above)
@@ -106,17 +102,17 @@ class RootEvaluations:
         return estimate
 
     def _interpolate(self, wanted: float) -> float | None:
-        """Return the inverse quadratic interpolation at a value through the last three points of a search.
+        """Estimate the point with a given value by inverse quadratic interpolation through the last three points.
 
-        The interpolation is the value at `wanted` of the polynomial of degree 2 that gives the point as a function of
-        the value, by Newton's divided differences.
+        The polynomial of degree 2 that gives the point as a function of the value is evaluated by Newton's divided
+        differences.
 
         Args:
-            wanted: value of the function, of which the argument is estimated.
+            wanted: the value.
 
         Returns:
-            The argument. None if there are fewer than three points, two of their values are equal, or the result is
-            infinite.
+            The estimate. None if there are fewer than three points, if two of their values are equal, or if the
+            estimate is not finite.
         """
         if len(self._points) < 3:
             return None

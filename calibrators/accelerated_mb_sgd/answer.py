@@ -100,7 +100,7 @@ class AcceleratedPlan:
 
     @property
     def excess_risk(self) -> float:
-        """The upper bound on the excess risk."""
+        """The upper bound on the excess risk, in units of the loss."""
         assert self.risk.upper is not None  # `plan_at` always states one
         return self.risk.upper.value
 
@@ -110,11 +110,11 @@ def plan_at(problem: AcceleratedProblem, *, noise_std: float, rounds: int) -> Ac
 
     Args:
         problem: the inputs of the risk bound. For losses that are not smooth, its Moreau envelope is already chosen.
-        noise_std: σ per coordinate, root mean square over clients.
+        noise_std: standard deviation σ of the noise per coordinate, root mean square over clients.
         rounds: total number of rounds of all stages.
 
     Returns:
-        The stages with the bound, which has explicit constants.
+        The rounds and step sizes of each stage, and the bound, which has explicit constants.
     """
     bound = accelerated_risk(problem, noise_std=noise_std, rounds=rounds)
     is_unequal = isinstance(problem, UnequalAcceleratedProblem)
@@ -158,7 +158,7 @@ def printed_reading(
     """
     reason_unproved = REASONS.get(problem.sampling)
 
-    # The conditions that apply to the losses and to the sampling of batches.
+    # The theorem's rounds have a logarithm only for strongly convex losses.
     left_out = excluded
     if problem.strong_convexity == 0.0:
         left_out = (*excluded, "logarithm")

@@ -67,11 +67,12 @@ class AcceleratedCalibrator(MembersCalibrator[Problem, AcceleratedParameters, Ac
         A stage is a number of consecutive rounds with the same weight of the proximal term.
 
         Args:
-            outcome: the certified noise of the request, with the planned stages; they are None if no theorem bounds the
-                risk.
+            outcome: the certified noise of the request, and the planned stages. The plan is None if no theorem bounds
+                the risk.
 
         Returns:
-            The parameters for the answer. `groups` has those of each client group, and is None without groups.
+            The parameters for the answer. Without a plan, those of the stages are None. Without client groups, `groups`
+            is None.
         """
         solution, plan = outcome.solution, outcome.training
         groups = group_parameters(solution) if solution.problem.client_groups else None
@@ -86,7 +87,7 @@ class AcceleratedCalibrator(MembersCalibrator[Problem, AcceleratedParameters, Ac
         )
 
     def warnings(self, outcome: Outcome[MembersSolution[Problem], AcceleratedPlan]) -> Iterator[Caution]:
-        """Yield the cautions of mb-sgd, the value assumed for an absent initial gap, and fields that no bound reads."""
+        """Yield the cautions of mb-sgd, and warn of an absent initial excess risk and of fields without effect."""
         solution = outcome.solution
         problem = solution.problem
         yield from cautions_of(problem, solution.certified_members, solution.noise_stds, outcome.printed)

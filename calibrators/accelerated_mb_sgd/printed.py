@@ -33,22 +33,23 @@ SHOWN = ("regularization", "envelope_smoothness", "excess_risk_scale")
 def printed_readings(problem: AcceleratedMbSgdProblem, run: Run, truth: Truth[Member]) -> tuple[PrintedReading, ...]:
     """Return the parameters that Lowy and Razaviyayn prescribe for a request, with the ε and δ certified for them.
 
-    The theorem is their E.1 for a smooth loss and 2.4 otherwise, at the run's batch size K. A reading is one
-    interpretation of it: `informal` for its short form for equal clients, `complete` for its full form, and
-    `corrected`. Each uses the request's rounds, or those that the reading prescribes. The corrected reading divides the
-    prescribed rounds by K, and counts the term for client sampling that the text leaves out.
+    Their Theorem E.1 is for smooth losses, and Theorem 2.4 for all others. A reading is one interpretation of the
+    theorem's text:
 
-    With several groups of clients, a reading has the figures of the group with the largest ratio of the true ε to the
-    promised one.
+        `informal`: the short form, for equal clients.
+        `complete`: the full form, as printed.
+        `corrected`: the full form without its errors, which docs/errata.md lists.
 
     Args:
-        problem: the request, which may select readings and names the protected unit.
-        run: the run of the answer.
+        problem: the request. It names the protected unit, and may select readings and fix the rounds. Without rounds,
+            each reading uses those that it prescribes.
+        run: the run of the answer, of which only the batch size is used.
         truth: function that certifies a client's ε and δ at a printed noise multiplier.
 
     Returns:
-        The readings. Empty if whole clients are protected or if a batch is larger than a client's data set. The
-        theorems are about records, in batches without repetition.
+        The applicable readings. With several groups of clients, a reading is about the group with the largest ratio of
+        the true ε to the target ε. Empty if whole clients are protected or if a batch is larger than a client's data
+        set, because the theorems are about records in batches without repetition.
     """
     members = members_of(problem, run)
     has_repeated_records = any(member.batch_size > member.samples_per_client for member in members)
@@ -64,33 +65,30 @@ def printed_readings(problem: AcceleratedMbSgdProblem, run: Run, truth: Truth[Me
 def _reading(problem: AcceleratedMbSgdProblem, run: Run, reading: Reading, truth: Truth[Member]) -> PrintedReading:
     """Evaluate Theorem E.1 or 2.4 of Lowy and Razaviyayn for a run, and certify the ε and δ at its parameters.
 
-    Theorem E.1 is for smooth losses, and Theorem 2.4 for all others. The theorem is evaluated in one interpretation of
-    its text, called a reading. With several groups of clients, one group is shown: that with the largest ratio of its
-    true ε to the ε of its target.
+    Theorem E.1 is for smooth losses, and Theorem 2.4 for all others.
 
     Args:
         problem: the request; its rounds are used if given, and otherwise those that the theorem prescribes.
         run: the run, of which only the batch size is used.
-        reading: `informal` for the short form of the statement, `complete` for the full one, or `corrected`.
+        reading: interpretation of the theorem: `informal` for the short form, `complete` for the full form as printed,
+            or `corrected` for the full form without its errors.
         truth: function that certifies a client's ε and δ at a printed noise multiplier.
 
     Returns:
-        The interpretation: its parameters, its claimed (ε, δ), its conditions, and the certified ε and δ at these
-        parameters.
+        The prescribed parameters, the claimed (ε, δ), the conditions, and the certified ε and δ. With several groups of
+        clients, they are those of the group with the largest ratio of the true ε to the target ε.
     """
-    # Evaluate the theorem in this reading.
     theorem = THEOREM_2_4 if problem.smoothness is None else THEOREM_E_1
     inputs = theorem_inputs(problem, run, "informal" if reading == "informal" else "complete")
     evaluation = TheoremAtInputs(theorem, inputs, "corrected" if reading == "corrected" else "printed")
     outputs = evaluation.outputs
     rounds = outputs["rounds"]
 
-    # Certify the printed noise of each kind of client, and select the one that is protected worst.
+    # The answer shows one kind of client, so that a miss of the target is not hidden by better protected clients.
     members = [replace(member, rounds=rounds) for member in members_of(problem, run)]
     printed_stds = [group["noise_std"] for group in outputs.get("groups", (outputs,))]
     worst = worst_client(members, printed_stds, truth)
 
-    # The prescribed parameters, in the form of the answer.
     parameters = noise_parameters(problem, worst, served_rounds(rounds))
     parameters |= {name: outputs[name] for name in SHOWN if name in outputs}
     return printed_reading(

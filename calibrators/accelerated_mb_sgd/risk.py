@@ -53,7 +53,7 @@ def bounds(problem: AcceleratedRiskProblem, run: Run, noise_std: float) -> Bound
     Returns:
         The bounds, with the inputs of the lower bounds, the conditions and the warnings.
     """
-    # The figures certified at the printed noise are not part of a risk bound.
+    # A risk bound does not need the ε and δ at the printed noise, so none are certified.
     printed = printed_readings(replace(problem, rounds=run.rounds), run, lambda _run, _noise: None)
     return bounds_of(problem, problem, plan=plan_of(problem, run, noise_std), printed=printed, objective="empirical")
 
@@ -120,19 +120,19 @@ def _explicit(plan: AcceleratedPlan | None) -> Iterator[UpperBound]:
 
 
 def _orders(printed: Sequence[PrintedReading]) -> Iterator[UpperBound]:
-    """Yield the orders of the excess risk that the paper states, one for each interpretation of its theorem.
+    """Yield the excess risks that the paper states, one for each interpretation of its theorem.
 
-    The paper hides the constants of its bounds, so that they are orders of growth and no numbers.
+    The paper hides the constants of its bounds, so each risk is only an order of growth.
 
     Args:
         printed: the paper's theorem, evaluated in each interpretation ("reading") of its text.
 
     Yields:
-        One bound per reading, with its scale and the conditions of the theorem.
+        One bound per reading: its formula without the hidden constant (`scale`), and the theorem's conditions.
     """
     for reading in printed:
         assert reading.reading in ("informal", "complete", "corrected")
-        # The informal statement of a theorem has its own order of growth.
+        # A theorem whose informal statement has another order of growth shows it under a name of its own.
         scale = reading.parameters.get("informal_excess_risk_scale")
         if scale is None:
             scale = reading.parameters["excess_risk_scale"]

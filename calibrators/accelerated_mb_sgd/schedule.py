@@ -90,14 +90,12 @@ def problem_of(
 def likely_risk(inputs: AcceleratedProblem, *, noise_std: float, rounds: int) -> float:
     """Return a quick estimate of the bound on the excess risk, to compare runs.
 
-    For strongly convex losses it is the lesser of two values. The first is for a single stage. The second is for short
-    stages that reduce the initial excess risk by the factor e^(−R√(μ/β)/(2e)), followed by a long stage that averages
-    the noise. Here β is the smoothness and μ the strong convexity of the loss.
+    `LikelyRisk` has the formulas. It is the better choice for many numbers of rounds at the same noise.
 
     Args:
         inputs: the inputs of the risk bound.
-        noise_std: σ per coordinate, root mean square over clients.
-        rounds: rounds R of the run.
+        noise_std: standard deviation σ of the noise per coordinate, root mean square over clients.
+        rounds: number of rounds of the run.
 
     Returns:
         The estimate, in units of the loss.
@@ -106,10 +104,14 @@ def likely_risk(inputs: AcceleratedProblem, *, noise_std: float, rounds: int) ->
 
 
 class LikelyRisk:
-    """Quick estimate of the bound on the excess risk at a given noise, as a function of the number of rounds.
+    """Quick estimate of the bound on the excess risk at a given noise, as a function of the number R of rounds.
 
-    For a smooth loss, quantities that do not depend on the rounds are computed once. For other losses the smoothness of
-    the Moreau envelope is L(R + 1)/(2D), with the Lipschitz constant L, R rounds and the initial distance D.
+    A loss that is not smooth is replaced by its Moreau envelope, a smooth approximation. The estimate uses the envelope
+    with the smoothness
+
+        L(R + 1)/(2D),
+
+    where L is the Lipschitz constant of the loss and D the distance of the initial model from a minimiser.
     """
 
     def __init__(self, inputs: AcceleratedProblem, noise_std: float) -> None:
@@ -117,7 +119,7 @@ class LikelyRisk:
 
         Args:
             inputs: the inputs of the risk bound, in which the smoothness is 0 if the loss is not smooth.
-            noise_std: σ per coordinate, root mean square over clients.
+            noise_std: standard deviation σ of the noise per coordinate, root mean square over clients.
         """
         self._inputs = inputs
         self._noise_std = noise_std
@@ -136,27 +138,33 @@ class LikelyRisk:
         """Return the estimate of the bound on the excess risk after a number of rounds, in units of the loss."""
         inputs = self._inputs
         if inputs.smoothness > 0.0:
-            return _likely(rounds, self._descent, self._variance) + inputs.smoothing_gap
+            return _estimate_risk(rounds, self._descent, self._variance) + inputs.smoothing_gap
+
+        # The envelope, and with it the variance, depends on the rounds.
         envelope_smoothness = inputs.lipschitz * (rounds + 1.0) / (2.0 * inputs.initial_distance)
         enveloped = replace(inputs, envelope_smoothness=envelope_smoothness)
         variance = enveloped.variance(self._noise_std).total
-        return _likely(rounds, enveloped.descent, variance) + enveloped.smoothing_gap
+        return _estimate_risk(rounds, enveloped.descent, variance) + enveloped.smoothing_gap
 
 
-def _likely(rounds: int, descent: DescentFacts, variance: float) -> float:
+def _estimate_risk(rounds: int, descent: DescentFacts, variance: float) -> float:
     """Estimate the bound on the excess risk of accelerated SGD for a smooth loss or a Moreau envelope.
 
-    Accelerated SGD runs in stages. For strongly convex losses, the estimate compares a single stage with many short
-    stages and a long last one.
+    Accelerated SGD runs in stages, that is, blocks of rounds with their own step sizes. If the strong convexity μ is 0,
+    the estimate is the bound for a single stage. For μ > 0 it is the lesser of that bound and
+
+        Δ e^(−R√(μ/β)/(2e)) + 4V²/(μR),
+
+    where Δ is the initial excess risk and β the smoothness. The first term is for R/2 rounds in short stages, and the
+    second for a last stage of R/2 rounds.
 
     Args:
-        rounds: rounds R of the run.
-        descent: constants of the loss: smoothness β, strong convexity μ, initial distance and initial excess risk.
-        variance: bound on the mean squared error of a round's noisy gradient.
+        rounds: number R of rounds of the run.
+        descent: constants of the loss: β, μ, Δ and the initial distance from a minimiser.
+        variance: bound V² on the mean squared error of a round's noisy gradient.
 
     Returns:
-        The bound for a single stage of R rounds. If μ > 0, the lesser of it and Δ e^(−R√(μ/β)/(2e)) + 4·variance/(μR),
-        where Δ is the initial excess risk.
+        The estimate, in units of the loss.
     """
     curvature = descent.strong_convexity
     squared_distance = descent.squared_distance(descent.initial_gap, largest_distance=descent.initial_distance)
@@ -165,7 +173,8 @@ def _likely(rounds: int, descent: DescentFacts, variance: float) -> float:
     if curvature == 0.0:
         return single_stage
 
-    # Short stages reduce the initial excess risk exponentially, and a last one averages the noise.
+    # A short stage of 2e√(β/μ) rounds reduces the excess risk by the factor e⁻². A last stage of T rounds has a noise
+    # term of at most 2V²/(μT).
     decay_per_round = math.sqrt(curvature / descent.smoothness) / (2.0 * math.e)
     remaining_gap = descent.initial_gap * math.exp(-rounds * decay_per_round)
     noise_term = 4.0 * variance / (curvature * rounds)
@@ -173,17 +182,17 @@ def _likely(rounds: int, descent: DescentFacts, variance: float) -> float:
 
 
 def risk_problem(problem: AcceleratedMbSgdProblem, run: Run) -> AcceleratedProblem | None:
-    """Return the inputs of the bound on the excess risk, before its free parameters are chosen.
+    """Return the inputs of the bound on the empirical excess risk, before its free parameters are chosen.
 
-    The bound is for the mean loss on the data at hand, and needs batches drawn without replacement. The request's
-    heterogeneity describes the populations and does not bound that of the data, which has its largest value here.
+    The heterogeneity of the clients' data has its largest possible value. The request's `heterogeneity` is not used,
+    because it is about the distributions of the clients and does not bound that of their data.
 
     Args:
-        problem: the requested run.
-        run: its rounds and batch size.
+        problem: the request.
+        run: the run, of which only the batch size is used.
 
     Returns:
-        The inputs, or None for batches that are drawn in another way.
+        The inputs. None for Poisson sampling and for sampling with replacement, which no bound covers.
     """
     if problem.sampling not in ("without-replacement", "full"):
         return None
@@ -198,7 +207,7 @@ def plan_of(problem: AcceleratedMbSgdProblem, run: Run, noise_std: float) -> Acc
     Args:
         problem: the request, with the constants of the losses, the clients and the sampling of batches.
         run: its batch size and number of rounds.
-        noise_std: standard deviation σ per coordinate, root mean square over clients.
+        noise_std: standard deviation σ of the noise per coordinate, root mean square over clients.
 
     Returns:
         The plan; None if batches are not drawn without replacement, which the bound requires.
@@ -217,18 +226,19 @@ def choose_run(
 ) -> Choice[Run]:
     """Choose the batch size and rounds: the smallest run with nearly the least bound on the excess risk.
 
-    "Nearly" means within the factor 1 + `within` of the request. If no theorem bounds the risk, the run has the largest
+    "Nearly" means at most 1 + `within` times the least bound. If no theorem bounds the risk, the run has the largest
     batch. Its number of rounds is then the closest to that of Theorem 2.4 of Lowy and Razaviyayn.
 
     Args:
-        problem: the request. Its budgets limit the runs.
+        problem: the request, with the tolerance `within`. Its budgets limit the runs.
         certificates: the certified noise of each run.
 
     Returns:
-        The chosen run, with the runs it was compared with.
+        The chosen run, with alternatives that trade rounds and batch size for a smaller bound.
 
     Raises:
-        InvalidInput: the budgets leave no run.
+        InvalidInput: no run is within the budgets of the request.
+        EpsilondError: no noise can be certified for a run that is tried.
     """
 
     def quick_risk(run: Run, noise_std: float) -> float:

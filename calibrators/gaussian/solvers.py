@@ -43,44 +43,44 @@ class Solved(NamedTuple):
     numbers: Numbers
 
 
-def _for_noise(problem: GaussianProblem) -> Solved:
-    """Return the smallest noise multiplier that meets the target (ε, δ).
+def _solve_for_noise(problem: GaussianProblem) -> Solved:
+    """Return the smallest noise multiplier that meets the target.
 
-    The search starts at an estimate by closed formulas, which a second estimate improves. Only the certificate decides.
+    The search starts at an estimate. Its error costs time, but the result is certified in any case.
 
     Args:
-        problem: the request, which leaves the noise multiplier open.
+        problem: the request, which leaves the noise multiplier open. Its target is (ε, δ) or an attacker's risk.
 
     Returns:
         The certificate, the target, and the numbers of the run with the certified noise multiplier.
 
     Raises:
-        Infeasible: no noise that is offered meets the target.
+        Infeasible: no noise in the range of the search meets the target.
     """
     target = problem.target
     family = Trials(problem, lambda noise: spec_of(problem, Numbers.of(problem, noise_multiplier=noise)))
 
-    # Two estimates of the noise, and one of the slope of log δ at which the search starts.
+    # Start the search at an estimate by closed formulas, which a second estimate improves.
     rate = likely_share(problem)
     rounds = problem.rounds or 1
-    distance = sensitivity_factor(problem.relation)
-    first_guess = likely_noise(target, rate=rate, rounds=rounds, distance=distance)
-    guess = nearer_noise(
-        target, first_guess, sampling=problem.sampling, relation=problem.relation, rate=rate, rounds=rounds
+    sensitivity = sensitivity_factor(problem.relation)
+    rough_noise = likely_noise(target, rate=rate, rounds=rounds, distance=sensitivity)
+    noise = nearer_noise(
+        target, rough_noise, sampling=problem.sampling, relation=problem.relation, rate=rate, rounds=rounds
     )
-    slope = likely_slope(target, rate=rate, noise=guess, distance=distance)
+    slope = likely_slope(target, rate=rate, noise=noise, distance=sensitivity)
 
-    certified = smallest_noise(family, target, guess=guess, slope=slope)
+    certified = smallest_noise(family, target, guess=noise, slope=slope)
     return Solved(certified, target, Numbers.of(problem, noise_multiplier=certified.noise))
 
 
-def _for_rounds(problem: GaussianProblem) -> Solved:
-    """Return the largest number of rounds that meets the target (ε, δ).
+def _solve_for_rounds(problem: GaussianProblem) -> Solved:
+    """Return the largest number of rounds that meets the target.
 
-    The search starts at an estimate by closed formulas, which a second estimate improves. Only the certificate decides.
+    The search starts at an estimate. Its error costs time, but the result is certified in any case.
 
     Args:
-        problem: the request, which leaves the number of rounds open.
+        problem: the request, which leaves the number of rounds open. Its target is (ε, δ) or an attacker's risk.
 
     Returns:
         The certificate, the target, and the numbers of the run with the certified rounds.
@@ -89,30 +89,30 @@ def _for_rounds(problem: GaussianProblem) -> Solved:
         Infeasible: even one round misses the target.
     """
     target = problem.target
-    guarantee = Trials(problem, lambda count: spec_of(problem, Numbers.of(problem, rounds=int(count))))
+    family = Trials(problem, lambda count: spec_of(problem, Numbers.of(problem, rounds=int(count))))
 
-    # Two estimates of the number of rounds.
+    # Start the search at an estimate by closed formulas, which a second estimate improves.
     noise = problem.noise_multiplier or 1.0
     rate = likely_share(problem)
-    distance = sensitivity_factor(problem.relation)
-    first_guess = likely_rounds(target, noise=noise, rate=rate, distance=distance)
-    guess = nearer_rounds(
-        target, first_guess, sampling=problem.sampling, relation=problem.relation, rate=rate, noise=noise
+    sensitivity = sensitivity_factor(problem.relation)
+    rough_rounds = likely_rounds(target, noise=noise, rate=rate, distance=sensitivity)
+    rounds = nearer_rounds(
+        target, rough_rounds, sampling=problem.sampling, relation=problem.relation, rate=rate, noise=noise
     )
 
-    certified = largest_count(guarantee, target, most=LARGEST_COUNT, name="rounds", guess=guess)
-    rounds = int(certified.noise)  # `noise` holds the parameter that was searched
-    return Solved(certified, target, Numbers.of(problem, rounds=rounds))
+    certified = largest_count(family, target, most=LARGEST_COUNT, name="rounds", guess=rounds)
+    certified_rounds = int(certified.noise)  # `noise` holds the parameter that was searched
+    return Solved(certified, target, Numbers.of(problem, rounds=certified_rounds))
 
 
-def _for_rate(problem: GaussianProblem) -> Solved:
-    """Return the largest sampling rate, or the largest batch of a population, that meets the target (ε, δ).
+def _solve_for_rate(problem: GaussianProblem) -> Solved:
+    """Return the largest sampling rate, or the largest batch of a population, that meets the target.
 
-    If the request has no population, or truncates Poisson batches, a rate is searched. Otherwise, a batch size is
-    searched.
+    The unknown is the rate if the request has no population or truncates Poisson batches. Otherwise it is the batch
+    size.
 
     Args:
-        problem: the request, which leaves the rate open.
+        problem: the request, which leaves the rate open. Its target is (ε, δ) or an attacker's risk.
 
     Returns:
         The certificate, the target, and the numbers of the run with the certified rate or batch size.
@@ -121,19 +121,19 @@ def _for_rate(problem: GaussianProblem) -> Solved:
         Infeasible: even the smallest rate or batch misses the target.
     """
     target = problem.target
-    guess = _likely_rate(problem)
+    likely = _likely_rate(problem)
     if problem.population is None or problem.largest_batch is not None:
         by_rate = Trials(problem, lambda rate: spec_of(problem, Numbers.of(problem, rate=rate)))
-        certified = largest_rate(by_rate, target, guess=guess)
-        rate = certified.noise  # `noise` holds the parameter that was searched
-        return Solved(certified, target, Numbers.of(problem, rate=rate))
+        certified = largest_rate(by_rate, target, guess=likely)
+        certified_rate = certified.noise  # `noise` holds the parameter that was searched
+        return Solved(certified, target, Numbers.of(problem, rate=certified_rate))
 
     by_size = Trials(problem, lambda count: spec_of(problem, Numbers.of(problem, batch_size=int(count))))
     most = problem.population
     if problem.sampling != "without-replacement":
-        # No theorem covers more draws than this, so that larger batches could not be accounted for.
+        # Larger batches than MOST_DRAWS per record cannot be accounted for.
         most = min(LARGEST_COUNT, int(MOST_DRAWS * problem.population))
-    certified = largest_count(by_size, target, most=most, name="batch_size", guess=guess * problem.population)
+    certified = largest_count(by_size, target, most=most, name="batch_size", guess=likely * problem.population)
     return Solved(certified, target, Numbers.of(problem, batch_size=int(certified.noise)))
 
 
@@ -154,7 +154,7 @@ def _likely_rate(problem: GaussianProblem) -> float:
     )
 
 
-def _for_epsilon(problem: GaussianProblem) -> Solved:
+def _solve_for_epsilon(problem: GaussianProblem) -> Solved:
     """Return the certified ε of the given run at the given δ.
 
     Args:
@@ -164,7 +164,7 @@ def _for_epsilon(problem: GaussianProblem) -> Solved:
         The certificate, the point (ε, δ), and the numbers of the run. The ε is an upper bound on the true one.
 
     Raises:
-        Infeasible: no finite ε has this δ.
+        Infeasible: δ is not certified at any ε up to `LARGEST_EPSILON`.
     """
     log_delta = natural_log_delta(problem.delta, problem.log10_delta)
     numbers = Numbers.of(problem)
@@ -179,7 +179,7 @@ def _for_epsilon(problem: GaussianProblem) -> Solved:
     return Solved(Certified(epsilon, guarantee, 0.0), Target(epsilon, log_delta, problem.delta), numbers)
 
 
-def _for_delta(problem: GaussianProblem) -> Solved:
+def _solve_for_delta(problem: GaussianProblem) -> Solved:
     """Return the certified δ of the given run at the given ε.
 
     Args:
@@ -198,11 +198,11 @@ def _for_delta(problem: GaussianProblem) -> Solved:
 
 
 _SOLVERS: dict[Unknown, Callable[[GaussianProblem], Solved]] = {
-    "noise_multiplier": _for_noise,
-    "rounds": _for_rounds,
-    "rate": _for_rate,
-    "epsilon": _for_epsilon,
-    "delta": _for_delta,
+    "noise_multiplier": _solve_for_noise,
+    "rounds": _solve_for_rounds,
+    "rate": _solve_for_rate,
+    "epsilon": _solve_for_epsilon,
+    "delta": _solve_for_delta,
 }
 
 

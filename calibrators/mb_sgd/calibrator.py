@@ -96,20 +96,19 @@ class MembersCalibrator(
             ConditionViolated: no theorem covers this sampling under this relation.
             Infeasible: no noise that is offered meets the target.
         """
-        # Choose the run, and certify the noise of each kind of client.
         certificates = Certificates(self.family, problem)
         run = problem.given_run
         choice = Choice(run) if run else self.choose_run(problem, certificates)
         members = members_of(problem, choice.run)
         certified = tuple(map(certificates.of, members))
 
-        # From here on, the target of a client is the (ε, δ) that is certified for it.
+        # A target that bounds an attacker's risk becomes the (ε, δ) that is certified for it.
         members = members_at_certified_epsilon(members, certified)
         problem = problem_at_certified_epsilon(problem, members)
         certificates = certificates.restate(problem, dict(zip(members, certified, strict=True)))
         strictest = min((member.target for member in members), key=lambda target: target.epsilon)
 
-        # The papers state the noise of groups of clients for records and ε above 0.
+        # The paper states the noise of client groups only for the protection of records, and its formulas divide by ε.
         has_record_groups = problem.client_groups and problem.unit == "record"
         is_printed = has_record_groups and all(member.target.epsilon > 0.0 for member in members)
         return MembersSolution(
@@ -173,12 +172,12 @@ class MembersCalibrator(
         """Evaluate the theorems of the algorithm's paper for the run, in each interpretation of their text.
 
         Args:
-            outcome: the certified noise, with the step sizes and the risk.
+            outcome: the certified noise of the request, and the planned steps.
             true_figures: whether to certify the ε and δ of a run with the parameters that the paper prescribes. This
                 takes more time.
 
         Returns:
-            The interpretations ("readings"), each with its parameters, its claims and its conditions.
+            The interpretations ("readings"), each with its parameters, its claimed (ε, δ) and its conditions.
         """
         solution = outcome.solution
         truth = solution.certificates.truth if true_figures else unknown
@@ -247,16 +246,16 @@ class MbSgdCalibrator(MembersCalibrator[MbSgdProblem, MbSgdParameters, StepPlan]
         return theorem_inputs(problem, run, run.rounds).noise_stds(run.rounds, "printed")
 
     def risk(self, solution: MembersSolution[MbSgdProblem]) -> StepPlan | None:
-        """Return the steps and the risk bound at the certified noise; None if no theorem bounds the risk.
+        """Return the step sizes of the run and an upper bound on its excess risk at the certified noise.
 
-        If the corrected theorem prescribes a run, the plan also has the explicit bound for that run, at its own
-        certified noise.
+        If the request leaves the rounds open, the plan also has the bound for the rounds that the corrected theorem
+        prescribes, at the noise that is certified for them.
 
         Args:
             solution: the certified noise of each kind of client, with the run and the request.
 
         Returns:
-            The step sizes with an upper bound on the excess risk, or None.
+            The step sizes with the bound; None if no theorem bounds the risk.
         """
         problem, run = solution.problem, solution.run
         plan = plan_of(problem, run, solution.mean_noise_std)
@@ -279,21 +278,23 @@ class MbSgdCalibrator(MembersCalibrator[MbSgdProblem, MbSgdParameters, StepPlan]
         """Return the parameters of the run: its noise, and its step sizes if a bound on the excess risk is proved.
 
         Args:
-            outcome: the certified noise of the request, with the steps; these are None if no theorem bounds the risk.
+            outcome: the certified noise of the request, and the step plan. The plan is None if no theorem bounds the
+                risk.
 
         Returns:
-            The parameters for the answer. `groups` has those of each client group, and is None without groups.
+            The parameters for the answer. Without a plan, those of the steps are None. Without client groups, `groups`
+            is None.
         """
-        solution, training = outcome.solution, outcome.training
+        solution, plan = outcome.solution, outcome.training
         groups = group_parameters(solution) if solution.problem.client_groups else None
         parameters = MbSgdParameters(**vars(members_parameters(solution)), groups=groups)
-        if training is None:
+        if plan is None:
             return parameters
         return replace(
             parameters,
-            step_size=training.step_size,
-            averaging=training.averaging,
-            envelope_smoothness=training.envelope_smoothness,
+            step_size=plan.step_size,
+            averaging=plan.averaging,
+            envelope_smoothness=plan.envelope_smoothness,
         )
 
     def warnings(self, outcome: Outcome[MembersSolution[MbSgdProblem], StepPlan]) -> tuple[Caution, ...]:
@@ -303,10 +304,10 @@ class MbSgdCalibrator(MembersCalibrator[MbSgdProblem, MbSgdParameters, StepPlan]
 
 
 def cost_of_noise(problem: MiniBatchProblem) -> CostClass:
-    """Return `closed-form` if the noise needs no search: the run is given and its release is exactly Gaussian.
+    """Return whether the noise follows from a closed formula or needs a search.
 
-    The release is Gaussian if batches are full or if whole clients are protected. There must be only one group of
-    clients.
+    The formula needs a given batch size and number of rounds, at most one group of clients, and a release that is
+    exactly Gaussian. It is Gaussian if batches are full or if whole clients are protected.
 
     Args:
         problem: the request, with the protected unit, the sampling, the batch size and the rounds.

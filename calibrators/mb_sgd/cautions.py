@@ -45,9 +45,10 @@ def cautions_of(
 
 
 def _unused_field_cautions(problem: MiniBatchProblem) -> Iterator[Caution]:
-    """Warn if `within`, the tolerance of the choice of a run, is given although the request fixes the run."""
+    """Warn if the tolerance `within` differs from its default, although the request leaves no choice of a run."""
+    default_within = type(problem).within
     run_is_fixed = problem.rounds is not None and (problem.batch_size is not None or problem.sampling == "full")
-    if run_is_fixed and problem.within != type(problem).within:
+    if run_is_fixed and problem.within != default_within:
         yield Caution(
             code="field-not-used",
             message="the field within has no effect, as the request fixes the rounds and the batch size",
@@ -55,18 +56,17 @@ def _unused_field_cautions(problem: MiniBatchProblem) -> Iterator[Caution]:
 
 
 def _group_cautions(problem: MiniBatchProblem, noise_stds: Sequence[float]) -> Iterator[Caution]:
-    """Warn if groups of clients differ in their noise, or in their targets.
+    """Warn if groups of clients differ in their noise, or if one has a privacy target of its own.
 
-    A single figure in the answer would otherwise seem to hold for all clients.
+    A single value in the answer would otherwise seem to hold for all clients.
 
     Args:
         problem: the request, with its groups of clients, if there are any.
         noise_stds: the certified standard deviation σ of each group's noise.
 
     Yields:
-        At most two warnings. Both say where the answer has the figures of each group.
+        At most two warnings. Both say where the answer has the values of each group.
     """
-    # Different noise, and then different targets.
     groups = problem.client_groups or ()
     if len(set(noise_stds)) > 1:
         yield Caution(
@@ -85,7 +85,8 @@ def _group_cautions(problem: MiniBatchProblem, noise_stds: Sequence[float]) -> I
 def _sampling_cautions(problem: MiniBatchProblem) -> Iterator[Caution]:
     """Warn if the paper's theorem is for another sampling, neighbouring relation or observer than the request.
 
-    The certified figures are for the request. Only the comparison with the paper is affected.
+    The noise is certified for the requested sampling and relation. The certificate is against an observer of every
+    message, so it holds against any other observer too.
 
     Args:
         problem: the request, with its sampling of batches, relation, protected unit and observer.
@@ -93,7 +94,6 @@ def _sampling_cautions(problem: MiniBatchProblem) -> Iterator[Caution]:
     Yields:
         Up to three warnings, one for each difference.
     """
-    # The sampling of batches.
     if problem.sampling == "with-replacement":
         yield Caution(
             code="printed-proof-invalid",
@@ -101,14 +101,12 @@ def _sampling_cautions(problem: MiniBatchProblem) -> Iterator[Caution]:
             "K records in a batch. This is false for a record that is drawn twice into a batch (erratum E-02). The "
             "certified figures account for every number of times that a record is drawn",
         )
-    # The neighbouring relation.
     if problem.relation != "replace-one" and problem.unit == "record":
         yield Caution(
             code="printed-truth-is-for-replace-one",
             message="the printed theorem and the true figures given with it are for the relation replace-one, not for "
             f"{problem.relation}",
         )
-    # The observer.
     if problem.observer != "server":
         yield Caution(
             code="observer-sees-less",

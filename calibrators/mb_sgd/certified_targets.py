@@ -18,10 +18,10 @@ Requested = TypeVar("Requested", bound=PacedProblem)
 
 
 def members_at_certified_epsilon(members: Sequence[Member], certified: Sequence[Certified]) -> tuple[Member, ...]:
-    """Return the kinds of clients of a run with a certified ε in every target.
+    """Return the kinds of clients of a run, with a certified ε in the target of each.
 
-    A target is an (ε, δ), or a bound on an attacker's success ("risk") with the δ at which ε is stated. A risk gets the
-    ε that is certified for the client's noise at this δ. An (ε, δ) stays as it is.
+    A target is a pair (ε, δ), or a bound on an attacker's success ("risk") with a δ. A risk is completed by the ε that
+    is certified for the client's noise at this δ. A pair stays as it is.
 
     Args:
         members: kinds of clients of a run, each with its target.
@@ -31,7 +31,7 @@ def members_at_certified_epsilon(members: Sequence[Member], certified: Sequence[
         Copies of the kinds, in the same order; the target of each has an ε.
 
     Raises:
-        Infeasible: a target is a risk, and no finite ε has its δ.
+        Infeasible: a target is a risk, and no finite ε is certified at its δ.
     """
     return tuple(
         replace(member, target=certified_target(certificate.guarantee, member.target))
@@ -40,22 +40,22 @@ def members_at_certified_epsilon(members: Sequence[Member], certified: Sequence[
 
 
 def problem_at_certified_epsilon(problem: Requested, members: Sequence[Member]) -> Requested:
-    """Return the request with certified (ε, δ) in place of targets that bound an attacker's risk.
+    """Return the request with certified (ε, δ) in place of targets that bound an attacker's success ("risk").
 
-    A risk is a bound on an attacker's success. A group's own risk becomes the (ε, δ) of that group. In place of the
-    request's risk it has the largest certified ε of the clients with this risk as their target. If there are none, all
-    clients count.
+    The risk of a client group becomes the (ε, δ) that is certified for that group. The risk of the request becomes the
+    largest ε that is certified for a client with this risk. If every group has another target, it becomes the largest
+    ε of all clients.
 
     Args:
         problem: the request. It is unchanged if no target is a risk.
-        members: the kinds of clients, by `members_at_certified_epsilon`.
+        members: the kinds of clients, each with a certified ε in its target.
 
     Returns:
         A copy of the request in which every target is a pair (ε, δ).
     """
     targets = [member.target for member in members]
 
-    # Replace the risks of groups.
+    # One kind of client belongs to each group, in the same order.
     changes: Fields = {}
     if problem.client_groups and any(group.risk is not None for group in problem.client_groups):
         groups = zip(problem.client_groups, targets, strict=True)
@@ -63,7 +63,7 @@ def problem_at_certified_epsilon(problem: Requested, members: Sequence[Member]) 
     if problem.risk is None:
         return replace(problem, **changes) if changes else problem
 
-    # Replace the risk of the request. No target has it if every group has a target of its own.
+    # No client has the risk of the request if every group has a target of its own.
     inherited = [target for target in targets if target.risk == problem.risk]
     largest = max(inherited or targets, key=lambda target: target.epsilon)
     certified = at_certified_epsilon(problem, replace(largest, risk=problem.risk))

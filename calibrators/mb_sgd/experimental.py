@@ -32,9 +32,7 @@ SIDE_CONDITION = ConditionResult(
 def experimental_reading(problem: MbSgdProblem, members: tuple[Member, ...], truth: Truth[Member]) -> PrintedReading:
     """Evaluate the parameters that Lowy and Razaviyayn used in their experiments (Appendix H), at the run's rounds.
 
-    The appendix prescribes the noise σ and a batch size K, which is rounded up and is at most the number n of a
-    client's records. With
-    several kinds of clients, the one with the largest ratio of its true ε to the ε of its target is shown.
+    The appendix prescribes the noise and the batch size, and claims (ε, δ) for them. The claim is refuted.
 
     Args:
         problem: the request, which may have groups of clients.
@@ -42,14 +40,14 @@ def experimental_reading(problem: MbSgdProblem, members: tuple[Member, ...], tru
         truth: function that certifies a client's ε and δ at a printed noise multiplier.
 
     Returns:
-        The prescribed parameters, the claimed (ε, δ) and the certified ε and δ at these parameters. The answer lists
-        them as the interpretation ("reading") `experimental`, with the status `refuted`.
+        The prescribed parameters, the claimed (ε, δ) and the certified ε and δ at these parameters. With several kinds
+        of clients, they are those of the kind with the largest ratio of the true ε to the target ε.
     """
-    # Certify the prescribed noise of each kind of client, and select the one that is protected worst.
-    evaluations = [_appendix_h_of(member) for member in members]
+    evaluations = [_evaluate_appendix_h(member) for member in members]
     printed = [
         _experimental_noise(member, evaluation, truth) for member, evaluation in zip(members, evaluations, strict=True)
     ]
+    # The kind of client that misses its target by most shows the fault of the claim best.
     worst = max(printed, key=PrintedNoise.epsilon_ratio)
     return make_reading(
         evaluations[printed.index(worst)],
@@ -62,19 +60,17 @@ def experimental_reading(problem: MbSgdProblem, members: tuple[Member, ...], tru
     )
 
 
-def _appendix_h_of(member: Member) -> TheoremAtInputs:
-    """Evaluate Appendix H of Lowy and Razaviyayn, its batch size and σ, for one kind of client.
-
-    Appendix H has the noise of the paper's experiments.
+def _evaluate_appendix_h(member: Member) -> TheoremAtInputs:
+    """Evaluate the noise and the batch size of the experiments of Lowy and Razaviyayn for one kind of client.
 
     Args:
         member: kind of client, with its target (ε, δ), number of records, rounds and Lipschitz constant.
 
     Returns:
-        The appendix at the inputs of this client.
+        Appendix H of the paper at the inputs of this client.
     """
     target = member.target
-    # δ is given in one form only: as its logarithm if it is too small for a double.
+    # The inputs take δ in one form only. The target has no plain δ if it is too small for a double.
     log10_delta = target.log10_delta if target.delta is None else None
     inputs = ExperimentInputs(
         epsilon=target.epsilon,
@@ -88,7 +84,7 @@ def _appendix_h_of(member: Member) -> TheoremAtInputs:
 
 
 def _experimental_noise(member: Member, evaluation: TheoremAtInputs, truth: Truth[Member]) -> PrintedNoise:
-    """Return the batch size and σ that Appendix H prints for one kind of client, with the ε and δ certified there.
+    """Return the batch size and noise that Appendix H prescribes for one kind of client, with the certified ε and δ.
 
     Args:
         member: the kind of client.
@@ -96,7 +92,7 @@ def _experimental_noise(member: Member, evaluation: TheoremAtInputs, truth: Trut
         truth: function that certifies the client's ε and δ at a printed noise multiplier.
 
     Returns:
-        The printed noise, of a client with the printed batch size.
+        The prescribed standard deviation, with the client at the prescribed batch size.
     """
     outputs = evaluation.outputs
     printed_member = replace(member, batch_size=outputs["batch_size"])
@@ -107,13 +103,14 @@ def _experimental_noise(member: Member, evaluation: TheoremAtInputs, truth: Trut
 def _batch_condition(evaluations: Sequence[TheoremAtInputs]) -> ConditionResult:
     """Evaluate the condition that the paper's batch size K is at most the number n of a client's records.
 
-    It is evaluated for the client with the least margin n − K.
+    K is the real number of the paper's formula, before it is rounded up.
 
     Args:
         evaluations: Appendix H at the inputs of each kind of client.
 
     Returns:
-        The condition with K and n of this client.
+        The condition for the client that violates it by most, or else for the client that is closest to violating it.
+        Its sides are K and n of this client.
     """
     (batch_fits,) = APPENDIX_H.conditions  # its only condition
     inputs_of_clients = [evaluation.inputs for evaluation in evaluations]

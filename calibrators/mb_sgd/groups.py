@@ -80,7 +80,7 @@ class TargetedGroup(ClientGroupRequest, RiskTargetFields):
     def at_certified_epsilon(self, target: Target) -> Self:
         """Return the group with the certified (ε, δ) in place of its own risk, if it has one.
 
-        A risk is a bound on an attacker's success, such as the true positive rate of a test.
+        A risk is a bound on an attacker's success, such as the advantage over guessing.
 
         Args:
             target: the certified (ε, δ), which implies the group's risk.
@@ -90,7 +90,7 @@ class TargetedGroup(ClientGroupRequest, RiskTargetFields):
         """
         if self.risk is None:
             return self
-        # If the target has no δ in plain form, its logarithm is given.
+        # The fields state δ in one form only, the one in which it was given.
         log10_delta = target.log10_delta if target.given_delta is None else None
         return replace(
             self,
@@ -109,11 +109,8 @@ def own_epsilons(problem: TargetedProblem, groups: Sequence[TargetedGroup]) -> I
     """Yield the ε of the request's target, then the ε of each group's target.
 
     Args:
-        problem: the request, with the target of groups without their own.
+        problem: the request. Its target is that of groups without a target of their own.
         groups: groups of clients of the request.
-
-    Yields:
-        One ε ≥ 0 for the request, and one for each group.
     """
     yield problem.target.epsilon
     for group in groups:
@@ -121,16 +118,18 @@ def own_epsilons(problem: TargetedProblem, groups: Sequence[TargetedGroup]) -> I
 
 
 def group_target_faults(problem: TargetedProblem, groups: Sequence[TargetedGroup]) -> Iterator[Fault]:
-    """Yield the faults of groups with an incomplete (ε, δ) of their own, because the request's target is a risk.
+    """Yield the faults of client groups whose own target (ε, δ) is incomplete.
 
-    A group's δ needs an ε or a risk of the group. A group's ε needs a δ, of the group or of the request.
+    Groups can only be incomplete if the request's target is a bound on an attacker's success ("risk"), so that it has
+    no ε to complete them. A group with a δ then needs an ε or a risk. A group with an ε needs a δ, of the group or of
+    the request.
 
     Args:
-        problem: the request, with the target of all groups that have none of their own.
-        groups: its groups.
+        problem: the request.
+        groups: its groups of clients.
 
     Yields:
-        Faults with the pointer to the field of a group.
+        Faults with the pointer to the missing field of a group, and the reason.
     """
     if problem.risk is None:
         return
@@ -146,13 +145,16 @@ def group_target_faults(problem: TargetedProblem, groups: Sequence[TargetedGroup
 
 
 def pair_target_faults(groups: Sequence[TargetedGroup]) -> Iterator[Fault]:
-    """Yield the faults of client groups with a target for which no bound on the risk is stated: ε = 0, or a risk.
+    """Yield the faults of client groups whose target is not a pair (ε, δ) with ε > 0.
+
+    Bounds on the excess risk of training are stated for such pairs only. The other targets are ε = 0 and bounds on an
+    attacker's success.
 
     Args:
-        groups: groups of a request for bounds that are stated for (ε, δ) with ε > 0.
+        groups: groups of clients in a request for bounds on the excess risk.
 
     Yields:
-        Faults with the pointer to the field.
+        Faults with the pointer to the field, the reason and, for ε, the allowed values.
     """
     for index, group in enumerate(groups):
         if group.epsilon == 0.0:

@@ -42,13 +42,13 @@ class Member:
     """A kind of client of a run: clients with equal data sizes, batches, losses and targets.
 
     Attributes:
-        place: index of the client group in the request; 0 if there are no groups.
+        place: index of the client group in the request, from 0; 0 if there are no groups.
         clients: number of clients of this kind.
         samples_per_client: number n of records of one of them.
         batch_size: number K of records that one of them uses per round.
         rounds: number R of rounds.
         lipschitz: Lipschitz constant L of the weighted loss: a bound on the norm of one record's gradient.
-        target: the (ε, δ) that the client requires.
+        target: the privacy target of the client: (ε, δ), or a bound on an attacker's risk.
     """
 
     place: int
@@ -72,7 +72,6 @@ def members_of(problem: PacedProblem, run: Run) -> tuple[Member, ...]:
     Returns:
         The kinds in the order of the groups. A group without a Lipschitz constant or target has that of the request.
     """
-    # Without groups, all clients are of one kind.
     if problem.client_groups is None:
         all_clients = Member(
             place=0,
@@ -84,7 +83,6 @@ def members_of(problem: PacedProblem, run: Run) -> tuple[Member, ...]:
             target=problem.target,
         )
         return (all_clients,)
-    # One kind for each group.
     groups_and_scales = zip(problem.client_groups, problem.scales, strict=True)
     return tuple(
         Member(
@@ -117,7 +115,7 @@ def start_of_run(problem: PacedProblem, objective: Objective, *, gap: float | No
     any_run = Run(batch_size=1, rounds=1)  # Lipschitz constants do not depend on the run.
     members = members_of(problem, any_run)
     clients = sum(member.clients for member in members)
-    # Fractions make the mean exact.
+    # The mean Lipschitz constant is exact, because rounding it down could make the bound too small.
     total_lipschitz = sum((member.clients * Fraction(member.lipschitz) for member in members), Fraction(0))
 
     # The initial model is within the diameter of the minimiser, or closer if the request says so.
@@ -150,7 +148,6 @@ def spec_of(problem: PacedProblem, member: Member, noise_multiplier: float) -> S
     Returns:
         The specification of the mechanism, from which its privacy is computed.
     """
-    # One message, then its batch, then all rounds.
     release = Gaussian(noise_multiplier=noise_multiplier)
     if problem.unit == "client":
         return Repeated(times=member.rounds, mechanism=release)
@@ -185,8 +182,8 @@ def likely_noise_multiplier(problem: PacedProblem, member: Member) -> float:
 def _first_noise(problem: PacedProblem, member: Member) -> float:
     """Return the noise multiplier at which the search for the smallest noise starts.
 
-    If the probability that a record is drawn in any round is at most δ, then δ covers that event. The search then
-    starts at the smallest noise that is offered.
+    If a record is drawn in any round with a probability of at most δ, no noise is needed. The search then starts at the
+    smallest noise that is permitted.
 
     Args:
         problem: the request, with its neighbouring relation and its sampling of batches.
@@ -197,7 +194,6 @@ def _first_noise(problem: PacedProblem, member: Member) -> float:
     """
     rate = _rate(problem, member)
     most_draw_probability = rate * member.rounds  # the union bound
-    # The tolerance absorbs rounding errors of the comparison.
     if most_draw_probability <= math.exp(member.target.log_delta) * DELTA_TOLERANCE:
         return LEAST
     estimate = likely_noise_of_batches if _has_fixed_batches(problem) else likely_noise
@@ -206,9 +202,9 @@ def _first_noise(problem: PacedProblem, member: Member) -> float:
 
 
 def _first_slope(problem: PacedProblem, member: Member, noise: float) -> float:
-    """Estimate the negative derivative of log |log δ| with respect to log noise, at the start of a search.
+    """Estimate −d log |log δ|/d log σ, the slope with which the search for the smallest noise σ starts.
 
-    The search for the noise uses it as its initial slope. A poor estimate costs time, but changes no guarantee.
+    A poor estimate costs time, but changes no guarantee.
 
     Args:
         problem: the request, with its relation and its sampling of batches.
@@ -226,7 +222,7 @@ def _first_slope(problem: PacedProblem, member: Member, noise: float) -> float:
 
 
 def _has_fixed_batches(problem: PacedProblem) -> bool:
-    """Decide whether records are protected under replace-one, with batches of fixed size without replacement."""
+    """Return whether records are protected under replace-one, with batches of fixed size without replacement."""
     is_subsampled = problem.unit == "record" and problem.sampling == "without-replacement"
     return is_subsampled and problem.relation == "replace-one"
 
@@ -259,15 +255,15 @@ def contribution_norm(problem: PacedProblem, member: Member) -> float:
 
 
 def divisor_conditions(problem: PacedProblem) -> tuple[Condition, ...]:
-    """Return the condition on the divisor of a batch mean, if a record may be absent or zeroed.
+    """Return the condition that a batch mean has a fixed divisor, if neighbouring data may lack a record.
 
-    The mean of a batch is then a sum that is divided by the fixed batch size, whether the record is there or not.
+    If the divisor were the number of records in the batch, one record would change it.
 
     Args:
         problem: the request, with the protected unit and the relation.
 
     Returns:
-        The condition; nothing if whole clients are protected or if records are replaced.
+        The condition; empty if whole clients are protected or if records are replaced.
     """
     if problem.unit == "record" and problem.relation != "replace-one":
         return (FIXED_DIVISOR,)
@@ -285,7 +281,7 @@ FAMILY: Family[PacedProblem, Member] = Family(
 
 
 def likely_mean_noise_std(certificates: Certificates[PacedProblem, Member], run: Run) -> float:
-    """Estimate the noise σ of a run that meets the target, root mean square over clients, to compare runs.
+    """Estimate the noise σ with which a run meets the target, root mean square over clients, to compare runs.
 
     Args:
         certificates: the certified noise of each kind of client, of which only the request is used.
@@ -303,20 +299,19 @@ def likely_mean_noise_std(certificates: Certificates[PacedProblem, Member], run:
 
 
 def root_mean_square(values: Iterable[tuple[float, Member]]) -> float:
-    """Return the root mean square of a positive number over all clients.
-
-    Values are divided by the largest one before they are squared, so that no square overflows.
+    """Return the root mean square over all clients of a number that depends on the kind of client.
 
     Args:
-        values: for each kind of client, the number and the kind, which states how many clients there are.
+        values: for each kind of client, the number, which is positive, and the kind.
 
     Returns:
-        The root mean square, in the unit of the values.
+        The root mean square, in the unit of the numbers.
     """
-    value_and_count = [(value, member.clients) for value, member in values]
-    clients = sum(count for _, count in value_and_count)
-    largest = max(value for value, _ in value_and_count)
-    mean_square = math.fsum(count / clients * (value / largest) ** 2 for value, count in value_and_count)
+    values_and_counts = [(value, member.clients) for value, member in values]
+    clients = sum(count for _, count in values_and_counts)
+    largest = max(value for value, _ in values_and_counts)
+    # Quotients by the largest value are squared, so that no square overflows.
+    mean_square = math.fsum(count / clients * (value / largest) ** 2 for value, count in values_and_counts)
     return largest * math.sqrt(mean_square)
 
 
@@ -339,15 +334,14 @@ def federation_of(problem: PacedProblem, members: tuple[Member, ...]) -> Federat
         The groups, with the distribution of the number of participants.
     """
     # Count the clients with equal records, batch size and target.
-    clients_of: dict[tuple[int, int, float, float], int] = {}
+    counts: dict[tuple[int, int, float, float], int] = {}
     for member in members:
         target = member.target
         key = (member.samples_per_client, member.batch_size, target.epsilon, target.log_delta)
-        clients_of[key] = clients_of.get(key, 0) + member.clients
+        counts[key] = counts.get(key, 0) + member.clients
 
-    # One group for each combination of these.
     groups = []
-    for (samples_per_client, batch_size, epsilon, log_delta), clients in clients_of.items():
+    for (samples_per_client, batch_size, epsilon, log_delta), clients in counts.items():
         group = ClientGroup(
             clients=clients,
             samples_per_client=samples_per_client,

@@ -19,9 +19,7 @@ class NoiseEstimates:
     def __init__(
         self, runs: Iterable[Run], *, likely_noise: Callable[[Run], float], rarity: Callable[[Run], float]
     ) -> None:
-        """Estimate the noise of every run once, without corrections.
-
-        Certified runs later correct the estimates of other runs.
+        """Estimate the noise of every run, without corrections.
 
         Args:
             runs: runs to estimate.
@@ -30,25 +28,20 @@ class NoiseEstimates:
         """
         self._likely_noise = likely_noise
         self._rarity_of = rarity
-        # Uncorrected estimates of the noise of every run, and the rarities that order their errors.
-        self._likely = {run: likely_noise(run) for run in runs}
+        self._likely = {run: likely_noise(run) for run in runs}  # estimates without corrections
         self._rarity = {run: rarity(run) for run in self._likely}
         # Certified runs and the corrections of their log noise, by rarity, and these rarities in ascending order.
         self._corrections: dict[float, list[tuple[Run, float]]] = {}
         self._known_rarities: list[float] = []
-        # True if any correction is not 0.
-        self._is_corrected = False
-        # Estimated noises under the current corrections.
-        self._noises: dict[Run, float] = {}
+        self._is_corrected = False  # whether any correction is not 0
+        self._noises: dict[Run, float] = {}  # estimates with the current corrections
 
     def correct(self, run: Run, noise: float) -> None:
-        """Record by how much the noise estimate of a certified run is off, to correct further estimates.
-
-        Estimates for other runs are corrected by the runs that were certified before.
+        """Store the error of the estimate for a certified run, by which later estimates are corrected.
 
         Args:
             run: the certified run, which need not be one of the estimated runs.
-            noise: its certified noise, above 0. The logarithm of its ratio to the estimate is stored.
+            noise: its certified noise, above 0.
         """
         likely = self._likely[run] if run in self._likely else self._likely_noise(run)
         correction = math.log(noise / likely)
@@ -74,10 +67,10 @@ class NoiseEstimates:
         return noise
 
     def _correction(self, run: Run) -> float:
-        """Predict the logarithm of the certified noise of a run over its estimate, from runs that are certified.
+        """Predict the logarithm of a run's certified noise over its estimate, from the runs that are certified.
 
         The prediction is interpolated linearly in the rarity, a number that orders runs by the error of the estimate.
-        At each known rarity it is the correction of the nearest certified run. Beyond the known rarities it is
+        At the rarity of certified runs, it is the correction of the nearest of them. Beyond these rarities it is
         constant.
 
         Args:
@@ -94,28 +87,26 @@ class NoiseEstimates:
         if index < len(rarities) and rarities[index] == rarity:
             return self._nearest_correction(rarity, run)
 
-        # Beyond the known rarities, use the outermost one.
         if index == 0:
             return self._nearest_correction(rarities[0], run)
         if index == len(rarities):
             return self._nearest_correction(rarities[-1], run)
 
-        # Interpolate between the two adjacent rarities.
-        low, high = rarities[index - 1], rarities[index]
-        correction_at_low = self._nearest_correction(low, run)
-        correction_at_high = self._nearest_correction(high, run)
-        weight = (rarity - low) / (high - low)
-        return correction_at_low + (correction_at_high - correction_at_low) * weight
+        below, above = rarities[index - 1], rarities[index]
+        correction_below = self._nearest_correction(below, run)
+        correction_above = self._nearest_correction(above, run)
+        weight = (rarity - below) / (above - below)
+        return correction_below + (correction_above - correction_below) * weight
 
     def _nearest_correction(self, rarity: float, run: Run) -> float:
-        """Return the correction of the certified run of a rarity that is closest in rounds and batch size.
+        """Return the correction of the certified run that is closest to a run, among those with a given rarity.
 
         Args:
             rarity: rarity of at least one certified run.
-            run: the run that the certified runs are compared with.
+            run: the run. The distance is that of the logarithms of rounds and batch size.
 
         Returns:
-            The correction of log noise: log(certified noise / estimated noise) of this certified run.
+            The correction log(certified noise / estimated noise) of this certified run.
         """
         candidates = self._corrections[rarity]
         _, correction = min(candidates, key=lambda candidate: distance(candidate[0], run))

@@ -64,10 +64,9 @@ def printed_readings(
 ) -> tuple[PrintedReading, ...]:
     """Return the parameters that Lowy and Razaviyayn prescribe for a request, with the ε and δ certified for them.
 
-    A reading is one interpretation of a printed statement: `informal`, `complete`, `proof` and `corrected` of Theorem
-    2.1 or 2.2, and `experimental` of Appendix H. The theorems prescribe no batch size, and the run's is used. Appendix
-    H prescribes a batch size but no rounds, and the run's rounds are used. With several groups of clients, a reading
-    has the figures of the group with the largest ratio of the true ε to the promised one.
+    A reading is one interpretation of the paper. There are `informal`, `complete`, `proof` and `corrected` of Theorem
+    2.1 or 2.2, and `experimental` of Appendix H. The theorems prescribe the rounds and no batch size, and Appendix H
+    the batch size and no rounds. The other value is that of the run.
 
     Args:
         problem: the request; it may restrict the readings and fix the rounds.
@@ -76,7 +75,8 @@ def printed_readings(
         truth: function that certifies a client's ε and δ at a printed noise multiplier.
 
     Returns:
-        The readings. Empty if whole clients are protected, because all statements are about records.
+        The readings. With several groups of clients, a reading is about the group with the largest ratio of the true ε
+        to the target ε. Empty if whole clients are protected, because all statements are about records.
     """
     readings = []
     for reading in _applicable_readings(problem, run):
@@ -115,8 +115,6 @@ def theorem_inputs(
 ) -> SmoothInputs | NonsmoothInputs:
     """Return the inputs at which Theorem 2.1 or 2.2 of Lowy and Razaviyayn is evaluated for a request.
 
-    The theorems describe noisy mini-batch SGD in which each client adds noise to its own gradients.
-
     Args:
         problem: the request. Its losses are smooth (Theorem 2.1) or not (Theorem 2.2).
         run: the run, of which only the batch size is used.
@@ -124,7 +122,8 @@ def theorem_inputs(
         variant: `complete` for the full statement, `informal` for its short form for equal clients.
 
     Returns:
-        The inputs. Sampling is with replacement only if the request says so; the theorems know no other kinds.
+        The inputs. Batches that are not drawn with replacement count as drawn without it, because the theorems have
+        only these two kinds of sampling.
     """
     sampling: Literal["with-replacement", "without-replacement"] = "without-replacement"
     if problem.sampling == "with-replacement":
@@ -196,20 +195,18 @@ def _reading(
 
     Returns:
         The reading: its parameters, its claimed (ε, δ) and risk, its conditions, and the certified ε and δ. With
-        several kinds of clients, these are the figures of the one that is protected worst.
+        several kinds of clients, it is about the kind with the largest ratio of the true ε to the target ε.
     """
-    # Evaluate the theorem. Its rounds replace those of the run.
     variant, formula = READ_AS[reading]
     inputs = theorem_inputs(problem, run, problem.rounds, variant)
     evaluation = TheoremAtInputs(printed_theorem(problem), inputs, formula)
     outputs = evaluation.outputs
     members = tuple(replace(member, rounds=outputs["rounds"]) for member in members)
 
-    # Certify the printed noise of each kind of client, and select the one that is protected worst.
+    # The answer shows one kind of client, so that a miss of the target is not hidden by better protected clients.
     printed_stds = [group["noise_std"] for group in outputs.get("groups", (outputs,))]
     worst = worst_client(members, printed_stds, truth)
 
-    # Without a reason against it, the reading is proved.
     conditions = conditions_of(problem, evaluation, reading, members)
     reason = _reason_unproved(problem, reading, conditions)
     return make_reading(
@@ -252,16 +249,15 @@ def _prescribed_parameters(
 ) -> dict[str, float]:
     """Return the parameters that a theorem of the paper prescribes, in one interpretation of its text.
 
-    These are the noise, batch size and rounds of the worst client, and the theorem's step size.
-
     Args:
         problem: the request, which may have groups of clients.
         reading: name of the interpretation of the theorem.
-        worst: the kind of client that is protected worst, with its printed noise.
+        worst: the kind of client that the answer shows, with its printed noise.
         outputs: the values of the theorem's formula.
 
     Returns:
-        The values by their names in the answer. A value that the theorem does not prescribe is left out.
+        Noise, batch size and rounds of this client, the theorem's step size, and the scale of its risk, by their names
+        in the answer. Values that the theorem does not have are left out.
     """
     extra_names: tuple[str, ...] = STEP_PARAMETERS
     if reading != "proof":

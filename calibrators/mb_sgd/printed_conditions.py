@@ -49,9 +49,6 @@ def conditions_of(
 def _excluded_conditions(problem: MbSgdProblem, reading: Reading) -> tuple[str, ...]:
     """Return the ids of conditions of a paper's theorem that do not apply to a request, in one interpretation.
 
-    The informal statement leaves out three conditions. A logarithm appears only in the bound for strongly convex
-    losses. Equal shares of records are a condition on several groups of clients.
-
     Args:
         problem: the request, with the strong convexity of the losses and the client groups.
         reading: name of the interpretation of the theorem's text.
@@ -60,10 +57,13 @@ def _excluded_conditions(problem: MbSgdProblem, reading: Reading) -> tuple[str, 
         The ids, some of which may be repeated.
     """
     excluded = []
+    # The informal statement leaves out these conditions.
     if reading == "informal":
         excluded += ["prescribed-rounds", "client-sampling", "equal-shares"]
+    # Only the bound for strongly convex losses has a logarithm.
     if problem.strong_convexity == 0.0:
         excluded.append("logarithm")
+    # Clients of one kind have equal shares of the records.
     if not problem.client_groups:
         excluded.append("equal-shares")
     return tuple(excluded)
@@ -73,16 +73,14 @@ def _proof_conditions(members: tuple[Member, ...]) -> list[ConditionResult]:
     """Check for a run the two inequalities on ε by which Lowy and Razaviyayn prove privacy.
 
     The ε of one round before subsampling must be at most 1. The composition of all rounds must be at most the target ε.
-    Each condition is evaluated for one kind of client: the one that violates it most or, if all clients meet it, the
-    one with the least margin.
 
     Args:
         members: one entry for each kind of client, with the printed rounds.
 
     Returns:
-        The two conditions, each with both sides of its inequality.
+        The two conditions, each with both sides of its inequality. They are those of the client that violates it by
+        most or, if all clients meet it, of the client that is closest to violating it.
     """
-    # Both sides of the two inequalities, for each kind of client.
     round_sides = []
     total_sides = []
     for member in members:
@@ -97,7 +95,6 @@ def _proof_conditions(members: tuple[Member, ...]) -> list[ConditionResult]:
         round_sides.append(Sides.at_most(chain.inner_epsilon, 1.0))
         total_sides.append(Sides.at_most(chain.printed_total, target.epsilon))
 
-    # Each condition shows the client with the least margin.
     return [
         result_of("inner-epsilon", "the ε of one round before sampling is at most 1", binding_sides(round_sides)),
         result_of(

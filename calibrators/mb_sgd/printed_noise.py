@@ -37,10 +37,10 @@ class PrintedNoise:
     def epsilon_ratio(self) -> float:
         """Return the upper bound on the true ε, divided by the ε of the target.
 
-        If the true ε is not computed, 1/multiplier replaces it: it grows like the ε of a single Gaussian release.
+        If the true ε is not computed, 1/multiplier replaces it, which orders clients roughly like their ε.
 
         Returns:
-            The ratio. Above 1, the printed noise may miss the target.
+            The ratio. If the true ε is known and the ratio exceeds 1, the printed noise may miss the target.
         """
         epsilon = self.true.epsilon.upper if self.true else 1.0 / self.multiplier
         return epsilon / self.member.target.epsilon
@@ -56,7 +56,7 @@ def worst_client(members: Sequence[Member], stds: Sequence[float], truth: Truth[
             for example because there are more than `LARGEST_COUNT` rounds.
 
     Returns:
-        This kind of client, with its printed noise and the figures that are certified at it.
+        This kind of client, with its printed noise and the ε and δ that are certified at it.
     """
     candidates = []
     for member, std in zip(members, stds, strict=True):
@@ -74,7 +74,7 @@ def noise_parameters(problem: MiniBatchProblem, printed: PrintedNoise, rounds: f
         rounds: the prescribed number of rounds.
 
     Returns:
-        Noise standard deviation, noise multiplier, batch size and rounds.
+        `noise_std`, `noise_multiplier`, `batch_size`, `rounds` and, with groups of clients, `group`.
     """
     parameters = {
         "noise_std": printed.std,

@@ -54,12 +54,12 @@ PRINTED_READINGS = Quantity(description="interpretations (readings) of the print
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """The length and the batch size of a run: records of one client per round, and number of rounds.
+    """The batch size and the number of rounds of a run.
 
     Attributes:
-        batch_size: records that one client uses in a round. With client groups it is that of a client with
-            `samples_per_client` records.
-        rounds: number of rounds.
+        batch_size: records that one client uses in a round, at least 1. With client groups it is the number of a client
+            with `samples_per_client` records.
+        rounds: number of rounds, at least 1.
     """
 
     batch_size: int
@@ -68,7 +68,7 @@ class Run:
 
 @dataclass(frozen=True, kw_only=True)
 class Traffic:
-    """Bits of one round: of a client that reports, and of all participants at most.
+    """The size of the messages of one round, in bits.
 
     Attributes:
         bits_per_client: bits of one client's message.
@@ -81,11 +81,11 @@ class Traffic:
 
 @request
 class PacedProblem(TargetedProblem):
-    """The target, and the shape of the federation and of the learning problem: what all mini-batch algorithms ask.
+    """Fields of all mini-batch algorithms: the privacy target, the federation and the learning problem.
 
-    Give `batch_size` and `rounds`, or leave either out to have it chosen: the smallest run, fewest rounds and then
-    least batch, whose certified bound on the excess risk is at most 1 + `within` times the best one within
-    `max_gradients` and `communication_budget`.
+    An absent `batch_size` or `rounds` is chosen. The chosen run has the fewest rounds, and then the smallest batch, for
+    which the certified bound on the excess risk is at most 1 + `within` times the least bound. All compared runs are
+    within `max_gradients` and `communication_budget`.
     """
 
     epsilon: Annotated[float | None, ANY_EPSILON, SQUARES] = None
@@ -138,7 +138,6 @@ class PacedProblem(TargetedProblem):
         samples = self.samples_per_client
         curvature, smoothness = self.strong_convexity, self.smoothness
 
-        # The sizes of the federation and of a batch.
         if (self.participants or 1) > self.clients:
             yield Fault("/participants", "cannot exceed clients", f"≤ {self.clients}")
         if (self.batch_size or 1) > samples and self.sampling != "with-replacement":
@@ -147,9 +146,9 @@ class PacedProblem(TargetedProblem):
         if self.sampling == "full" and self.batch_size not in (None, samples):
             yield Fault("/batch_size", "a full batch holds samples_per_client records", f"= {samples}")
 
-        # The constants of the loss, and the domain. A μ-strongly convex loss has gradients of norm μD/2 somewhere.
         if smoothness is not None and curvature > smoothness:
             yield Fault("/strong_convexity", "cannot exceed smoothness", f"≤ {smoothness}")
+        # A μ-strongly convex loss on a domain of diameter D has a gradient of norm at least μD/2 somewhere.
         if any(curvature * self.diameter > 2 * lipschitz for lipschitz in self._lipschitz_constants):
             yield Fault("/strong_convexity", "a strongly convex loss has lipschitz ≥ strong_convexity · diameter / 2")
         if (self.initial_distance or 0.0) > self.diameter:
@@ -157,7 +156,9 @@ class PacedProblem(TargetedProblem):
         yield from self._budget_faults()
 
     def _budget_faults(self) -> Iterator[Fault]:
-        """Yield a fault for each budget that does not pay for the given run; absent batch size or rounds count as 1.
+        """Yield a fault for each budget that the requested run exceeds.
+
+        An absent batch size or number of rounds counts as 1, the least that may be chosen.
 
         Yields:
             Faults with the pointer to the budget and its least allowed value.
@@ -187,17 +188,17 @@ class PacedProblem(TargetedProblem):
         return loss_scales([(group.weight, group.clients) for group in self.client_groups])
 
     def batch_of(self, group: TargetedGroup, run: Run) -> int:
-        """Return the batch size of a group's clients in a run.
+        """Return the number of records that one client of a group uses in a round.
 
-        It is all records if batches are full, and otherwise the group's own batch size if given. Without one, it is the
-        run's batch size times the group's records over `samples_per_client`, rounded to nearest.
+        If batches are full, these are all its records. Otherwise they are the group's own batch size. If the group has
+        none, its clients use the same fraction of their records as a client with `samples_per_client` records.
 
         Args:
             group: a group of clients of the request.
-            run: the run, of which the batch size is used.
+            run: the run, of which only the batch size is used.
 
         Returns:
-            The number of records that one client of the group uses in a round.
+            The number of records, at least 1.
         """
         if self.sampling == "full":
             return group.samples_per_client
@@ -270,19 +271,18 @@ class MiniBatchProblem(PacedProblem):
         return [*self._group_faults(), *self._participation_faults()]
 
     def _group_faults(self) -> list[Fault]:
-        """Return the faults of the client groups.
-
-        Their targets are checked only if the groups are sound. Requests for risk bounds, which divide by ε, have one
-        more check.
+        """Return the faults of the client groups: of their sizes, and then of their privacy targets.
 
         Returns:
-            Faults with the pointer to the field; empty without groups.
+            Faults with the pointer to the field, the reason and the allowed values; empty without groups.
         """
         if self.client_groups is None:
             return []
+        # Each check needs fields that the one before has accepted.
         faults = client_group_faults(self.client_groups, clients=self.clients, sampling=self.sampling)
         if not faults:
             faults = list(group_target_faults(self, self.client_groups))
+        # Bounds on the excess risk divide by ε, so their requests need a pair (ε, δ) with ε > 0.
         if not faults and isinstance(self, PairTarget):
             faults = list(pair_target_faults(self.client_groups))
         return faults

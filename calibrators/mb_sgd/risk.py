@@ -63,10 +63,10 @@ class MbSgdRiskProblem(PairTarget, MbSgdProblem, SteppedRiskFields):
 
 
 def bounds(problem: MbSgdRiskProblem, run: Run, noise_std: float) -> Bounds:
-    """Return upper bounds on the excess risk of a run, with the inputs of the lower bounds and the initial risk.
+    """Return upper bounds on the excess risk of a run, the inputs of lower bounds, and the risk of the initial model.
 
     The first upper bound has explicit constants and holds at the run's noise. It is absent if batches are not drawn
-    without replacement. The further ones are those that Lowy and Razaviyayn print in Theorems 2.1 and 2.2.
+    without replacement. The other upper bounds are those that Lowy and Razaviyayn state in Theorem 2.1 or 2.2.
 
     Args:
         problem: losses, clients and target of the request.
@@ -76,14 +76,12 @@ def bounds(problem: MbSgdRiskProblem, run: Run, noise_std: float) -> Bounds:
     Returns:
         The bounds, with the conditions that the caller declares and the warnings that apply.
     """
-    # The explicit bound, if batches are drawn without replacement.
     inputs = risk_problem(problem, run)
     explicit = None
     if inputs is not None:
         explicit = explicit_bound(
             inputs, objective=problem.problem, noise_std=noise_std, rounds=run.rounds, step_size=problem.step_size
         )
-    # All other parts, to which the explicit bound is added.
     without_explicit = Bounds(
         upper=tuple(_printed_bounds(problem, run, noise_std)),
         setting=setting_of(problem),
@@ -170,11 +168,9 @@ def _printed_bounds(problem: MbSgdRiskProblem, run: Run, noise_std: float) -> It
     """
     if problem.problem != "population" or problem.unit != "record":
         return
-    # The full statement, as the paper has it and with its errors corrected.
     yield _full_statement(problem, run, noise_std, "complete")
     yield _full_statement(problem, run, noise_std, "corrected")
 
-    # The short form, for equal clients with fixed participation and smooth losses.
     federation = federation_of(problem, members_of(problem, run))
     are_equal = len(federation.groups) == 1
     has_fixed_participation = len(federation.counts) == 1
@@ -213,9 +209,9 @@ def _printed_bound(
     reading: Literal["informal", "complete", "corrected"],
     further_conditions: Iterable[ConditionResult] = (),
 ) -> UpperBound:
-    """Return the bound on the excess risk that a paper states, with the conditions on the run's rounds and noise.
+    """Return a bound on the excess risk that the paper states, with the conditions on the run's rounds and noise.
 
-    A stated bound holds only for enough rounds, and for noise that is not above the noise that the paper prescribes.
+    The bound holds only for at least the rounds, and at most the noise, that the paper prescribes.
 
     Args:
         problem: losses, clients and target of the request.
@@ -229,10 +225,9 @@ def _printed_bound(
         The bound. The claimed risk is its `value` if the constants are explicit, and otherwise its `scale`.
     """
     members = members_of(problem, run)
-    # The noise that the paper prescribes, root mean square over clients.
+    # The noise of the run is a root mean square over clients, so the prescribed noise is averaged in the same way.
     printed_std = root_mean_square((printed_noise_std(member), member) for member in members)
 
-    # The printed bound needs at least the prescribed rounds, and at most the printed noise.
     rounds = Sides.at_least(run.rounds, prescription.prescribed_rounds)
     noise = Sides.at_most(noise_std, printed_std)
     conditions = [
@@ -247,6 +242,7 @@ def _printed_bound(
 
     # A bound with hidden constants gives only an order of growth.
     is_explicit = prescription.constants == "explicit"
+    # Answers have no infinite numbers.
     finite_terms = {name: term for name, term in prescription.terms.items() if abs(term) < math.inf}
     return UpperBound(
         theorem=theorem_of(problem),
@@ -260,21 +256,22 @@ def _printed_bound(
 
 
 def _aggregates(problem: MbSgdRiskProblem, run: Run) -> AggregatesAnswer:
-    """Return the figures of the whole federation that Theorems 2.1 and 2.2 of Lowy and Razaviyayn depend on.
+    """Return the averages over clients that Theorems 2.1 and 2.2 of Lowy and Razaviyayn depend on.
 
-    The privacy cost ξ of a client is a number that the paper computes from the client's target, records and rounds. M_r
-    is the random number of participants of a round. Ξ is the root mean square, over M_r, of the mean of the M_r largest
-    ξ. For the largest Lipschitz constant L of the weighted losses, ψ = L² ξ.
+    The paper computes a number ξ of each client, its privacy cost, from its target, its records and the rounds. M_r is
+    the random number of participants of a round, and L the largest Lipschitz constant of a weighted loss.
 
     Args:
         problem: losses, clients and target of the request.
         run: its batch size and number of rounds.
 
     Returns:
-        Two averages of M_r, the average Ξ and the largest ξ, and both of them multiplied by L². The word `branch` says
-        whether the average or the largest ξ gives the smaller bound.
+        `participants`, `rms_participants`: averages of M_r.
+        `average_xi`: the root mean square, over M_r, of the mean of the M_r largest ξ.
+        `largest_xi`: the largest ξ.
+        `average_psi`, `largest_psi`: both times L².
+        `branch`: whether the average or the largest ξ gives the smaller bound.
     """
-    # Ξ and the largest ξ, then both times L² for the largest Lipschitz constant L.
     members = members_of(problem, run)
     federation = federation_of(problem, members)
     totals = aggregates(federation, run.rounds)
@@ -292,14 +289,14 @@ def _aggregates(problem: MbSgdRiskProblem, run: Run) -> AggregatesAnswer:
 
 
 def _cautions(problem: MbSgdRiskProblem, explicit: ExplicitBound | None) -> Iterator[Caution]:
-    """Warn of a missing bound, of lower bounds that are for equal clients, and of absent optional fields.
+    """Warn of a missing bound, of lower bounds that are for equal clients, and of values assumed for absent fields.
 
     Args:
         problem: the request, of which some fields may be absent.
         explicit: the bound with explicit constants; None if it does not apply.
 
     Yields:
-        The warnings that apply.
+        The warnings that apply, each with a code and a message.
     """
     if explicit is None:
         yield Caution(

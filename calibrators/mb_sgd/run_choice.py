@@ -31,25 +31,25 @@ def choose_among(
     quick_risk: Callable[[Run, float], float],
     risk: Callable[[Run, float], float],
 ) -> Choice[Run]:
-    """Choose the smallest run with a bound on the excess risk within a factor 1 + `within` of the least.
+    """Choose the smallest run with a bound on the excess risk of at most 1 + `within` times the least bound.
 
-    The candidates are a lattice of batch sizes and rounds within the request's budgets.
+    The candidates are batch sizes and rounds that grow geometrically, within the request's budgets. If no theorem
+    bounds their risk, the run with the largest batch is chosen and, among these, the one with the largest `closeness`.
 
     Args:
         problem: the request, with the budgets and `within`.
         certificates: the certified noise of each kind of client.
-        has_bound: function that decides whether a theorem bounds the risk of a run. If none does, the answer is the run
-            with the largest batch and, among runs with that batch, the largest `closeness`.
-        closeness: (run) ↦ closeness of its rounds to the number that the paper prescribes; larger is closer.
+        has_bound: run ↦ whether a theorem bounds its risk.
+        closeness: run ↦ closeness of its rounds to the number that the paper prescribes; larger is closer.
         quick_risk: (run, σ) ↦ estimate of the bound on the excess risk.
         risk: (run, σ) ↦ the bound on the excess risk.
 
     Returns:
-        The run, with its frontier: alternatives of which none is at least as good as another in rounds, batch size and
-        bound. Without a bound on the risk there is no frontier.
+        The run, with its frontier: the runs that no other run equals or betters in rounds, batch size and bound at
+        once. Without a bound on the risk there is no frontier.
 
     Raises:
-        InvalidInput: the budgets leave no run.
+        InvalidInput: no run is within the budgets.
         EpsilondError: no noise can be certified for a run that is tried.
     """
     runs = paid_runs(problem)
@@ -70,16 +70,15 @@ def choose_among(
 def rarity_of(problem: MiniBatchProblem, run: Run) -> float:
     """Return the number n/(K√R), which is large if the privacy loss of a run is far from a normal distribution.
 
-    n is the number of a client's records, K the batch size and R the number of rounds. A record is drawn rarely if the
-    value is large. The value is 0 if batches are full or if clients are protected as a whole, because the loss is then
-    exactly normal.
+    n is the number of a client's records, K the batch size and R the number of rounds. The number is 0 if K = n or if
+    whole clients are protected. The loss is then exactly normal, unless batches are drawn with replacement.
 
     Args:
         problem: the request, with n records per client.
         run: batch size K and number of rounds R.
 
     Returns:
-        The measure, at least 0 and without unit.
+        The number, at least 0 and without unit.
     """
     if problem.unit == "client" or run.batch_size == problem.samples_per_client:
         return 0.0
@@ -106,16 +105,16 @@ def most_rounds(problem: PacedProblem, batch_size: int) -> int:
 
 
 def paid_runs(problem: PacedProblem) -> list[Run]:
-    """Return the candidate runs: batch sizes and rounds of a lattice that the request and its budgets allow.
+    """Return the candidate runs: batch sizes and rounds that grow geometrically, within the request's budgets.
 
     Args:
         problem: the request. A batch size or number of rounds that it gives is kept.
 
     Returns:
-        Pairs of a batch size and a number of rounds.
+        The runs by increasing rounds, and by increasing batch size among runs with equal rounds.
 
     Raises:
-        InvalidInput: the budgets leave no run.
+        InvalidInput: no run is within the budgets.
     """
     batch_size = problem.samples_per_client if problem.sampling == "full" else problem.batch_size
     return runs_within(

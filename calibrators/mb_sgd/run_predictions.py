@@ -29,7 +29,7 @@ class Outlook:
     Attributes:
         likely_noise: run ↦ estimate of its noise.
         certified_noise: run ↦ its certified noise, which may take seconds to compute.
-        quick_risk: (run, noise) ↦ approximation of the bound on the excess risk, in less time.
+        quick_risk: (run, noise) ↦ approximation of the bound on the excess risk, which takes less time.
         risk: (run, noise) ↦ the bound on the excess risk, as the answer states it.
         rarity: run ↦ a number that orders runs by the error of the estimated noise.
         reference: a run that is certified almost without work, or None; it may exceed the budgets.
@@ -52,7 +52,7 @@ class CertifiedRun:
     Attributes:
         noise: certified standard deviation σ per coordinate.
         risk: bound on the excess risk, in units of the loss.
-        risk_ratio: this bound divided by its quick approximation; 1 if either is not finite.
+        risk_ratio: this bound divided by its quick approximation; 1 if either is not finite or the latter not positive.
     """
 
     noise: float
@@ -80,10 +80,7 @@ class RunPredictions:
     """
 
     def __init__(self, runs: Iterable[Run], outlook: Outlook) -> None:
-        """Prepare predictions of the risk bounds of runs, corrected by a reference run if possible.
-
-        A prediction needs no certificate, which may take seconds. Each certified run makes further predictions more
-        accurate.
+        """Prepare the predictions, and correct the estimated noise by that of the reference run if there is one.
 
         Args:
             runs: the candidates, at least one.
@@ -93,12 +90,10 @@ class RunPredictions:
         self.certified: dict[Run, CertifiedRun] = {}
         self._outlook = outlook
         self._estimates = NoiseEstimates(self.runs, likely_noise=outlook.likely_noise, rarity=outlook.rarity)
-        # The quick bound of each run, at the noise that was estimated last.
-        self._quick: dict[Run, _QuickBound] = {}
-        # Predicted bounds under the current corrections.
-        self._predicted: dict[Run, float] = {}
+        self._quick: dict[Run, _QuickBound] = {}  # the quick bound of each run, at the noise that was estimated last
+        self._predicted: dict[Run, float] = {}  # predicted bounds under the current corrections
         if outlook.reference is not None:
-            # The reference may need more noise than is offered, although the answer does not.
+            # The noise of the reference may be too large to be certified, although that of the answer is not.
             with contextlib.suppress(EpsilondError):
                 self._estimates.correct(outlook.reference, outlook.certified_noise(outlook.reference))
 
@@ -146,10 +141,10 @@ class RunPredictions:
         return predicted
 
     def _predict(self, run: Run) -> float:
-        """Predict the bound on the excess risk of a run that need not be certified.
+        """Predict the bound on the excess risk of a run without certifying its noise.
 
-        The prediction is the quickly computed bound at the estimated noise, times a correction. The correction is the
-        ratio of the answer's bound to the quick one for the nearest certified run, or 1 if there is none.
+        The prediction is the quick approximation of the bound at the estimated noise, times a correction. The
+        correction is the ratio of the bound to its approximation for the nearest certified run, or 1 if there is none.
 
         Args:
             run: one of the candidates.
@@ -176,14 +171,14 @@ class RunPredictions:
             run: one of the candidates.
 
         Returns:
-            The lower bound, in units of the loss. It is the prediction itself if that is known or if there is no
-            earlier quick bound.
+            The lower bound, in units of the loss. It is `risk` itself if that is known, or if there is no earlier quick
+            bound.
         """
         if run in self.certified or run in self._predicted or run not in self._quick:
             return self.risk(run)
         earlier = self._quick[run]
         noise_ratio = min(1.0, self._estimates.noise(run) / earlier.noise)
-        # The least known ratio of a bound to its quick form, and the relative error of predictions, lower the result.
+        # The nearest certified run is not searched for, so the least ratio of any certified run is used.
         return earlier.risk * noise_ratio**2 * self._least_ratio * (1.0 - PREDICTION_ERROR)
 
     def best(self) -> Run:
@@ -210,26 +205,26 @@ class RunPredictions:
         return best_run
 
     def is_better(self, run: Run, rival: Run) -> bool:
-        """Decide whether the predicted bound of a run is below that of a rival; its lower bound is tried first."""
+        """Decide whether the certified or predicted bound of a run is below that of a rival."""
         rival_risk = self.risk(rival)
+        # The lower bound takes less time, and often decides.
         return self.lower_bound(run) < rival_risk and self.risk(run) < rival_risk
 
     def may_be_within(self, run: Run, limit: float) -> bool:
-        """Decide whether the bound of a run may be within a limit.
-
-        For a prediction the limit is increased by the relative error `PREDICTION_ERROR`. The lower bound on a
-        prediction takes less time, and often suffices to exclude the run.
+        """Decide whether the bound on the excess risk of a run may be within a limit.
 
         Args:
             run: one of the candidates.
-            limit: largest permitted bound on the excess risk, in units of the loss.
+            limit: largest permitted bound, in units of the loss.
 
         Returns:
-            True unless the certified bound, or the prediction of it, is above the limit.
+            True unless the certified bound exceeds the limit, or the predicted one exceeds it by more than the relative
+            error `PREDICTION_ERROR`.
         """
-        if run not in self.certified:
-            limit *= 1.0 + PREDICTION_ERROR
-        return self.lower_bound(run) <= limit and self.risk(run) <= limit
+        error = 0.0 if run in self.certified else PREDICTION_ERROR
+        limit_with_error = limit * (1.0 + error)
+        # The lower bound takes less time, and often excludes the run.
+        return self.lower_bound(run) <= limit_with_error and self.risk(run) <= limit_with_error
 
     @property
     def _least_ratio(self) -> float:
@@ -243,16 +238,14 @@ def size_of(run: Run) -> tuple[int, int]:
 
 
 def _finite_ratio(risk: float, quick_risk: float) -> float:
-    """Return the ratio of a bound to its quick approximation.
-
-    The ratio is 1 if either is not finite, or if the approximation is not positive.
+    """Return the ratio of a bound on the excess risk to its quick approximation.
 
     Args:
-        risk: bound on the excess risk, in units of the loss.
-        quick_risk: its quick approximation, in the same units.
+        risk: the bound, in units of the loss.
+        quick_risk: its approximation, in the same units.
 
     Returns:
-        The ratio, or 1; without unit.
+        The ratio; 1 if either is not finite, or if the approximation is not positive.
     """
     if 0.0 < quick_risk < math.inf and risk < math.inf:
         return risk / quick_risk

@@ -120,7 +120,7 @@ class Participation:
             raise InvalidInput.at("/groups", "belong to the other kinds")
         if self.groups is not None and len(self.groups) > MOST_GROUPS:
             raise InvalidInput.at("/groups", "has too few or too many groups", allowed=f"1 to {MOST_GROUPS}")
-        # Each group states either the rounds of its reports or only their number.
+        # A pattern lists the rounds of every group's reports; counts give only their number.
         needed_field = "rounds" if self.kind == "pattern" else "participations"
         faults = [
             Fault(f"/groups/{index}/{needed_field}", "is needed for this kind, and the other field must be absent")
@@ -177,9 +177,10 @@ class Mu2SgdProblem(TargetedProblem):
             raise InvalidInput(*faults)
 
     def _crossing_faults(self) -> Iterator[Fault]:
-        """Yield a fault for each pair of fields that contradict each other, and for unknown readings.
+        """Yield a fault for each field that contradicts another one, and for unknown readings.
 
-        A reading is an interpretation of a printed theorem.
+        A statistic of gradients may not exceed the constant that bounds it, for example the Lipschitz constant. A
+        reading is an interpretation of a printed theorem.
 
         Yields:
             Faults with the pointer to the field, the reason and the allowed values.
@@ -196,13 +197,11 @@ class Mu2SgdProblem(TargetedProblem):
             yield Fault("/observer", "sees every message: nothing hides these from a trusted server", allowed)
 
     def _participation_faults(self) -> list[Fault]:
-        """Return the faults of the limit on reports and of the groups of clients, if they are given.
-
-        A participation says how often, or in which rounds, each client reports. A fault points to one field of the
-        request.
+        """Return the faults of the requested participation: of its limit on reports and of its groups of clients.
 
         Returns:
-            The faults; empty if there are none.
+            Faults with the pointer to the field, the reason and the allowed values. Empty if the request has no
+            participation or if it is consistent.
         """
         participation = self.participation
         if participation is None:
@@ -211,20 +210,18 @@ class Mu2SgdProblem(TargetedProblem):
         if (participation.most_participations or 0) > self.rounds:
             faults.append(Fault("/participation/most_participations", "cannot exceed rounds", f"≤ {self.rounds}"))
         if participation.groups is not None:
-            faults += self._groups_faults(participation, participation.groups, is_valid=not faults)
+            faults += self._groups_faults(participation, participation.groups, is_limit_valid=not faults)
         return faults
 
     def _groups_faults(
-        self, participation: Participation, groups: Sequence[ParticipatingGroup], *, is_valid: bool
+        self, participation: Participation, groups: Sequence[ParticipatingGroup], *, is_limit_valid: bool
     ) -> list[Fault]:
-        """Return the faults of the groups of clients.
-
-        A fault points to one field of the request and says which values are allowed.
+        """Return the faults of the groups of clients: their sizes, and how often or when they report.
 
         Args:
-            participation: the requested participation.
+            participation: the requested participation, with the limit on the reports of a client.
             groups: its groups.
-            is_valid: whether the cap on reports is valid. If not, the busiest round is not searched.
+            is_limit_valid: whether that limit is valid. If not, the number of clients per round is not checked.
 
         Returns:
             Faults with the pointer to the field, the reason and the allowed values; empty if all checks pass.
@@ -241,13 +238,16 @@ class Mu2SgdProblem(TargetedProblem):
             faults += _group_faults(group, f"/participation/groups/{index}", rounds, most_reports)
         if sum(group.clients * group.reports for group in groups) > self.reporting * rounds:
             faults.append(Fault("/participation/groups", "report more often in all than participants · rounds"))
-        if is_valid and not faults and participation.kind == "pattern" and _largest_round(groups) > self.reporting:
+
+        # Clients per round can only be counted if all listed rounds are valid.
+        can_count_clients = participation.kind == "pattern" and is_limit_valid and not faults
+        if can_count_clients and _most_clients_per_round(groups) > self.reporting:
             faults.append(Fault("/participation/groups", "more clients report in a round than participants"))
         return faults
 
     @property
     def reporting(self) -> int:
-        """Number m of participants, by default all clients."""
+        """Number m of clients that report in a round, by default all clients."""
         return self.participants or self.clients
 
     @property
@@ -257,7 +257,7 @@ class Mu2SgdProblem(TargetedProblem):
 
     @property
     def cap(self) -> int:
-        """Largest number of reports of any client, at least 1."""
+        """Largest number of reports that the request allows a client, at least 1."""
         participation = self.taking_part
         most = self.rounds
         if participation.groups:
@@ -266,7 +266,10 @@ class Mu2SgdProblem(TargetedProblem):
 
     @property
     def printed_participation(self) -> bool:
-        """True if the participation is that of the printed theorems: uniform, or all clients in every round."""
+        """True if the printed theorems cover the participation.
+
+        They are for participants drawn uniformly without a limit on a client's reports, or for rounds of all clients.
+        """
         groups = self.taking_part.groups
         if groups is None:
             return self.cap == self.rounds
@@ -274,7 +277,7 @@ class Mu2SgdProblem(TargetedProblem):
 
     @property
     def sees_all(self) -> bool:
-        """True if the observer sees everything that is released, so that the bound is attained."""
+        """True if the observer sees everything that is released, so that the bound on the privacy loss is attained."""
         if self.server == "untrusted":
             return self.observer == "server"
         return self.observer in ("released-models", "other-clients")
@@ -286,7 +289,7 @@ class Mu2SgdProblem(TargetedProblem):
 
 
 def _group_faults(group: ParticipatingGroup, pointer: str, rounds: int, most_reports: int) -> Iterator[Fault]:
-    """Yield the faults of one group of clients: too many reports, or impossible rounds.
+    """Yield the faults of one group of clients: too many reports, or rounds outside the run or out of order.
 
     Args:
         group: the group, with the rounds or only the number of its reports.
@@ -295,7 +298,7 @@ def _group_faults(group: ParticipatingGroup, pointer: str, rounds: int, most_rep
         most_reports: largest number of reports of a client, at least 1.
 
     Yields:
-        At most two faults.
+        At most two faults, each with the pointer to the field, the reason and the allowed values.
     """
     if group.reports > most_reports:
         name = "rounds" if group.rounds is not None else "participations"
@@ -304,25 +307,26 @@ def _group_faults(group: ParticipatingGroup, pointer: str, rounds: int, most_rep
         yield Fault(f"{pointer}/rounds", "must ascend within the run", f"1 to {rounds}")
 
 
-def _are_ascending_rounds(rounds: Sequence[Any], last: int) -> bool:
-    """Decide whether numbers are distinct rounds of the run, from 1 to the last, in ascending order."""
-    if any(isinstance(number, bool) or not isinstance(number, int) for number in rounds):
+def _are_ascending_rounds(numbers: Sequence[Any], last_round: int) -> bool:
+    """Decide whether numbers are distinct integers from 1 to the last round, in ascending order."""
+    # `bool` is a subclass of `int`, but true is not a round.
+    if any(isinstance(number, bool) or not isinstance(number, int) for number in numbers):
         return False
-    bounded = (0, *rounds, last + 1)
-    return all(low < high for low, high in itertools.pairwise(bounded))
+    numbers_with_limits = (0, *numbers, last_round + 1)
+    return all(low < high for low, high in itertools.pairwise(numbers_with_limits))
 
 
-def _largest_round(groups: Sequence[ParticipatingGroup]) -> int:
-    """Return the largest number of clients that report in any round.
+def _most_clients_per_round(groups: Sequence[ParticipatingGroup]) -> int:
+    """Return the largest number of clients that report in the same round.
 
     Args:
         groups: groups of clients, each with the rounds of its reports.
 
     Returns:
-        The number of clients in the busiest round; 0 if no group reports.
+        The number of clients; 0 if no group reports.
     """
-    reports_in_round: dict[int, int] = {}
+    clients_by_round: dict[int, int] = {}
     for group in groups:
         for number in group.rounds or ():
-            reports_in_round[number] = reports_in_round.get(number, 0) + group.clients
-    return max(reports_in_round.values(), default=0)
+            clients_by_round[number] = clients_by_round.get(number, 0) + group.clients
+    return max(clients_by_round.values(), default=0)

@@ -70,10 +70,13 @@ class Mu2SgdRiskProblem(Mu2SgdProblem):
 
 
 def given_run(problem: Mu2SgdRiskProblem) -> NoisyRun | None:
-    """Return the run of the request, or None if it gives no noise.
+    """Return the noise and the rounds of the requested run.
 
     Args:
         problem: the request. Its `noise_std` is that of a client's first report, or of every round of a trusted server.
+
+    Returns:
+        The run; None if the request gives no noise, which then has to be certified.
     """
     if problem.noise_std is None:
         return None
@@ -83,47 +86,51 @@ def given_run(problem: Mu2SgdRiskProblem) -> NoisyRun | None:
 def bounds(problem: Mu2SgdRiskProblem, run: NoisyRun) -> Bounds:
     """Bound the population excess risk of a run, and return the order of the lower bound.
 
-    With an untrusted server the bound is the least of the three of the repaired Theorem 5.2 of Reshef and Levy. With a
-    trusted server it is the bound of their Theorem F.2. There is none for participation that the theorems do not cover.
+    With an untrusted server, the bound comes from a repaired proof of Theorem 5.2 of Reshef and Levy. With a trusted
+    server, it is that of their Theorem F.2.
 
     Args:
         problem: the request, with the losses, the participation of clients, and who adds the noise.
         run: the standard deviation of a client's first noise, or of every round's noise with a trusted server.
 
     Returns:
-        The bounds, with the step size that they are for and the conditions that the caller declares.
+        The bounds, with the step size that they are for and the conditions that the caller declares. There is no upper
+        bound if the theorems do not cover the participation of the clients.
     """
     start = start_of_run(problem)
     lower = (_lower_order(problem),)
     if not problem.printed_participation:
         return Bounds(upper=(), start=start, lower=lower, open_question=OPEN_PARTICIPATION)
-    bound_at = _trusted_bound if problem.server == "trusted" else _untrusted_bound
-    step_size, upper = bound_at(problem, run.noise_std)
+    if problem.server == "trusted":
+        step_size, upper = _trusted_bound(problem, run.noise_std)
+    else:
+        step_size, upper = _untrusted_bound(problem, run.noise_std)
     return Bounds(upper=(upper,), start=start, lower=lower, declared=CONVERGENCE, step_size=step_size)
 
 
 def _untrusted_bound(problem: Mu2SgdRiskProblem, noise_std: float) -> tuple[float, UpperBound]:
     """Return the step size and the proved bound on the excess risk if the clients add the noise.
 
-    The bound is the least of three, which are listed among its terms.
+    The bound is the least of three: by the norm of the noise, by Young's inequality, and by stability.
 
     Args:
         problem: the request. If it gives no step size, the one with nearly the least bound is used.
-        noise_std: standard deviation of the noise of a client's first report.
+        noise_std: standard deviation per coordinate of the noise of a client's first report, at least 0.
 
     Returns:
-        The step size η, and the bound with its terms and its condition 2 η L T < 1, for smoothness L and T rounds.
+        The step size η, and the bound with its condition 2ηLT < 1, for smoothness L and T rounds. The terms of the
+        bound are its summands, followed by the three bounds.
     """
-    # The search for a step size divides by the noise, so that a tiny noise replaces 0.
     run = problem.federation
-    search_std = max(noise_std, LEAST_NOISE_STD * run.clipping_norm)
-    step_size = problem.step_size or best_step_size(run, noise_variance=search_std * search_std)
+    # The search for a step size divides by the noise, which may be 0. Every step size gives a valid bound.
+    positive_std = max(noise_std, LEAST_NOISE_STD * run.clipping_norm)
+    step_size = problem.step_size or best_step_size(run, noise_variance=positive_std * positive_std)
 
     parts = certified_risk(run, step_size=step_size, noise_variance=noise_std * noise_std)
     terms = {name: getattr(parts, name) for name in ("optimisation", "statistical", "noise")}
     terms |= {f"bound_{name}": getattr(parts, name) for name in ("by_norm", "by_young", "by_stability")}
 
-    stable = CERTIFIED.conditions[0]  # 2 η L T < 1, for step size η, smoothness L and T rounds
+    stable = CERTIFIED.conditions[0]  # 2ηLT < 1
     sides = Sides.below(2.0 * step_size * run.smoothness * run.rounds, 1.0)
     condition = ConditionResult(stable.id, stable.statement, sides.holds, sides.left, sides.right)
     return step_size, explicit_upper(CERTIFIED, terms, value=parts.total, conditions=(condition,))
@@ -136,17 +143,17 @@ def _trusted_bound(problem: Mu2SgdRiskProblem, noise_std: float) -> tuple[float,
 
     Args:
         problem: the request. If it gives no step size, the one of the theorem is used.
-        noise_std: standard deviation σ of the server's noise in every round.
+        noise_std: standard deviation σ per coordinate of the server's noise in every round, at least 0.
 
     Returns:
-        The step size η, and the bound with its terms and its condition on 4 η L T, for smoothness L and T rounds.
+        The step size η, and the bound with its terms and its condition 4ηLT ≤ 1, for smoothness L and T rounds.
     """
     run = problem.federation
-    # The search for a step size divides by the noise, so that a tiny noise replaces 0.
-    search_std = max(noise_std, LEAST_NOISE_STD * run.clipping_norm)
-    step_size = problem.step_size or trusted_step_size(run, noise_std=search_std)
+    # The theorem's step size divides by the noise, which may be 0. Every small enough step size gives a valid bound.
+    positive_std = max(noise_std, LEAST_NOISE_STD * run.clipping_norm)
+    step_size = problem.step_size or trusted_step_size(run, noise_std=positive_std)
     terms = trusted_terms(run, noise_std=noise_std, step_size=step_size)
-    small = TRUSTED_RUN.conditions[0]  # the step size is small against 1/(4 L T), for smoothness L and T rounds
+    small = TRUSTED_RUN.conditions[0]  # 4ηLT ≤ 1
     sides = small_step(4.0 * step_size * run.smoothness * run.rounds)
     condition = ConditionResult(small.id, small.statement, sides.holds, sides.left, sides.right)
     return step_size, explicit_upper(TRUSTED_RUN, terms, conditions=(condition,))
@@ -155,7 +162,7 @@ def _trusted_bound(problem: Mu2SgdRiskProblem, noise_std: float) -> tuple[float,
 def _lower_order(problem: Mu2SgdRiskProblem) -> LowerBound:
     """Return the lower bound on the excess risk that Reshef and Levy compare with, up to an unknown constant.
 
-    It is in units of the loss. The largest excess risk is the Lipschitz constant times the diameter of the domain.
+    The bound is in units of the loss.
 
     Args:
         problem: the request, with the losses, the clients, the rounds and the privacy target.
@@ -170,7 +177,7 @@ def _lower_order(problem: Mu2SgdRiskProblem) -> LowerBound:
         dimension=problem.dimension,
         epsilon=_target_epsilon(problem),
     )
-    # The orders are relative to the largest possible excess risk.
+    # The orders are relative to the largest possible excess risk, Lipschitz constant times diameter.
     largest_excess = problem.lipschitz * problem.diameter
     terms = {f"{name}_term": largest_excess * value for name, value in orders.items()}
     conditions = [condition.at(problem) for condition in ORDERS.conditions]
@@ -185,17 +192,18 @@ def _lower_order(problem: Mu2SgdRiskProblem) -> LowerBound:
 
 
 def _target_epsilon(problem: Mu2SgdRiskProblem) -> float:
-    """Return the ε of the target. If the target is a risk, ε is the exact one at the δ of the target.
+    """Return the ε of the target for the lower bound.
 
     Args:
-        problem: the request, with a target (ε, δ) or a risk.
+        problem: the request. Its target is a pair (ε, δ), or a risk such as the Gaussian DP parameter μ.
 
     Returns:
-        The ε; infinite if the exact ε of a risk is 0, which leaves no privacy term in the lower bound.
+        The requested ε. For a risk, it is the exact ε of the Gaussian mechanism with this risk at the target δ. If that
+        is 0, infinity is returned, which removes the privacy term from the lower bound.
     """
     if problem.epsilon is not None:
         return problem.epsilon
-    assert problem.risk is not None  # `check` demands one of the two
+    assert problem.risk is not None  # a valid request has ε or a risk
     log_delta = problem.target.log_delta
     epsilon = epsilons(mu=problem.risk.gaussian_mu, log_delta=log_delta)["exact_epsilon"]
     return epsilon if epsilon > 0.0 else math.inf

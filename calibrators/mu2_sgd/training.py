@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Mu2Training:
-    """The step size with the least certified bound on the excess risk, and the bounds on that risk.
+    """The step size of a run, the upper bound on its excess risk, and the order of the lower bound.
 
     Attributes:
-        step_size: the step size η; None if no theorem covers the participation of the clients.
+        step_size: the step size η > 0; None if no theorem covers the participation of the clients.
         risk: the upper bound and the order of the lower bound. Without a step size it has only the order.
     """
 
@@ -42,23 +42,21 @@ class Mu2Training:
 
     @property
     def declared(self) -> tuple[Condition, ...]:
-        """The conditions of the bound that only the caller can vouch for."""
+        """The conditions of the upper bound that only the caller can check; empty without such a bound."""
         return CONVERGENCE if self.step_size else ()
 
 
 def training_of(problem: Mu2SgdProblem, noise_std: float, epsilon: float) -> Mu2Training:
-    """Return the best step size with its bound on the excess risk, and the order of the lower bound.
+    """Return the step size of a run with its bound on the excess risk, and the order of the lower bound.
 
-    The theorems need participants that are drawn uniformly in each round, without a limit on the reports of a client,
-    or rounds of all clients. For other participation only the order is returned.
-
-    With an untrusted server the bound is the least of three. The terms of the answer then are those that add up to the
-    bound, and the three bounds `bound_by_norm`, `bound_by_young` and `bound_by_stability`.
+    The theorems for the upper bound need participants that are drawn uniformly in each round, without a limit on the
+    reports of a client, or rounds of all clients. For other participation only the order is returned.
 
     Args:
         problem: the request, with the losses, the participation of clients, and who adds the noise.
-        noise_std: standard deviation of a client's first noise, or of every round of a trusted server.
-        epsilon: ε of the target.
+        noise_std: standard deviation per coordinate of a client's first noise, or of a trusted server's noise in every
+            round.
+        epsilon: ε of the target; 0 leaves no privacy term in the lower bound.
 
     Returns:
         The step size and the bounds on the excess risk. The step size is None if no theorem covers the participation.
@@ -66,15 +64,17 @@ def training_of(problem: Mu2SgdProblem, noise_std: float, epsilon: float) -> Mu2
     lower = _lower_order(problem, epsilon)
     if not problem.printed_participation:
         return Mu2Training(risk=Risk(lower=lower))
-    bounds_of_server = _trusted_steps if problem.server == "trusted" else _untrusted_steps
-    step_size, upper = bounds_of_server(problem, noise_std)
+    if problem.server == "trusted":
+        step_size, upper = _trusted_bound(problem, noise_std)
+    else:
+        step_size, upper = _untrusted_bound(problem, noise_std)
     return Mu2Training(step_size=step_size, risk=Risk(upper=upper, lower=lower))
 
 
 def _lower_order(problem: Mu2SgdProblem, epsilon: float) -> RiskBound:
     """Return the order of growth of the lower bound on the excess risk at a target ε.
 
-    Its constant is hidden, so that the value is a scale and not a bound.
+    The constant of the bound is not known, so the value is a scale and not a bound.
 
     Args:
         problem: the request, with the clients, the participants, the rounds and the dimension.
@@ -93,15 +93,15 @@ def _lower_order(problem: Mu2SgdProblem, epsilon: float) -> RiskBound:
     return RiskBound(value=order_scale(orders), constant="hidden", theorem=ORDERS.id, terms=orders)
 
 
-def _trusted_steps(problem: Mu2SgdProblem, noise_std: float) -> tuple[float, RiskBound]:
-    """Return the best step size, and the bound on the excess risk, with a trusted server.
+def _trusted_bound(problem: Mu2SgdProblem, noise_std: float) -> tuple[float, RiskBound]:
+    """Return the step size and the bound on the excess risk of Theorem F.2 of Reshef and Levy, for a trusted server.
 
     Args:
         problem: the request, with the constants of the loss.
-        noise_std: standard deviation per coordinate of the noise of every round.
+        noise_std: standard deviation per coordinate of the server's noise in every round.
 
     Returns:
-        The step size, and the bound of Theorem F.2 of Reshef and Levy with its terms.
+        The step size, and the bound with the terms that add up to it.
     """
     run = problem.federation
     step_size = trusted_step_size(run, noise_std=noise_std)
@@ -110,15 +110,17 @@ def _trusted_steps(problem: Mu2SgdProblem, noise_std: float) -> tuple[float, Ris
     return step_size, bound
 
 
-def _untrusted_steps(problem: Mu2SgdProblem, noise_std: float) -> tuple[float, RiskBound]:
+def _untrusted_bound(problem: Mu2SgdProblem, noise_std: float) -> tuple[float, RiskBound]:
     """Return a step size with nearly the least bound on the excess risk, for an untrusted server.
+
+    The bound is the least of three: by the norm of the noise, by Young's inequality, and by stability.
 
     Args:
         problem: the request, with the constants of the loss.
         noise_std: standard deviation per coordinate of the noise of a client's first report.
 
     Returns:
-        The step size, and the bound with its terms.
+        The step size, and the bound. Its terms are the summands of the bound, followed by the three bounds.
     """
     run = problem.federation
     noise_variance = noise_std * noise_std
@@ -133,7 +135,7 @@ def _untrusted_steps(problem: Mu2SgdProblem, noise_std: float) -> tuple[float, R
 def start_of_run(problem: Mu2SgdProblem) -> Start:
     """Bound the excess risk of the initial model, before training, for losses that are Lipschitz and smooth.
 
-    A risk bound of a trained model is compared with it: if it is not smaller, training is not proved to help.
+    If the bound for the trained model is not smaller, training is not proved to help.
 
     Args:
         problem: the request. Its `optimum_gradient_norm` bounds the norm of the gradient at the minimiser.

@@ -135,15 +135,16 @@ class PpsgdSolution(Solution[PpsgdProblem]):
 def noise_constant_of(solution: PpsgdSolution) -> float:
     """Return the constant c for which the noise formula of Bietti et al. gives the certified noise.
 
-    The paper leaves the constant open. The formula determines c/ε, so that c is 0 at ε = 0.
+    The paper does not state the constant.
 
     Args:
         solution: the run with its certified noise.
 
     Returns:
-        The constant, without unit.
+        The constant, without unit; 0 if the target ε is 0.
     """
     problem, target = solution.problem, solution.target
+    # The noise is proportional to c/ε, which stays finite as both approach 0.
     if target.epsilon == 0.0:
         return 0.0
     return implied_constant(
@@ -223,18 +224,16 @@ class PpsgdCalibrator(Calibrator[PpsgdProblem, PpsgdParameters, PpsgdSolution, S
     def find(self, problem: PpsgdProblem) -> PpsgdSolution:
         """Find the smallest certified noise of PPSGD, in which clients share a part of their models.
 
-        If a fixed number of clients is drawn, the solution also compares ε with that of secret independent draws.
-
         Args:
             problem: the request, with the clients, the rounds and the privacy target.
 
         Returns:
-            The certified noise. If the target was a risk, the request in it has the certified (ε, δ) in place of the
-            risk.
+            The certified noise. A target that bounds an attacker's risk is replaced by the certified (ε, δ). If a fixed
+            number of clients is drawn, the solution also compares ε with that of secret independent draws.
 
         Raises:
             ConditionViolated: no theorem covers this sampling under this relation.
-            Infeasible: no noise that is offered meets the target.
+            Infeasible: no noise in the range of the search meets the target.
         """
         certified = certify(problem)
         target = certified_target(certified.guarantee, problem.target)
@@ -264,19 +263,18 @@ class PpsgdCalibrator(Calibrator[PpsgdProblem, PpsgdParameters, PpsgdSolution, S
         return start_of_run(problem)
 
     def parameters(self, outcome: Outcome[PpsgdSolution, SharingPlan]) -> PpsgdParameters:
-        """Return the certified noise and, if a bound on the risk is proved, the share α and the step sizes.
+        """Return the certified noise and, if a bound on the risk is proved, the degree of sharing α and the step sizes.
 
         PPSGD trains one model part that all clients share, and one part of each client. α is the weight of the shared
         part.
 
         Args:
-            outcome: the certified noise, with the steps and the risk bound if a theorem gives one.
+            outcome: the certified noise, with the step sizes and the risk bound if a theorem gives one.
 
         Returns:
             Parameters to run with. Without a risk bound, α is that of the request, and no step sizes are given.
         """
-        # The parameters that need no bound on the risk.
-        solution, training = outcome.solution, outcome.training
+        solution, plan = outcome.solution, outcome.training
         problem = solution.problem
         parameters = PpsgdParameters(
             noise_std=solution.noise_std,
@@ -290,18 +288,16 @@ class PpsgdCalibrator(Calibrator[PpsgdProblem, PpsgdParameters, PpsgdSolution, S
             personalization=problem.personalization,
             participation=solution.participation,
         )
-        if training is None:
+        if plan is None:
             return parameters
-
-        # Add the chosen α and its step sizes.
-        chosen = training.chosen
+        chosen = plan.chosen
         return replace(
             parameters,
             personalization=chosen.personalization,
             step_size=chosen.step_size,
             shared_step_size=chosen.shared_step_size,
             local_step_size=chosen.local_step_size,
-            sharing=training.sharing,
+            sharing=plan.sharing,
         )
 
     def sampling(self, solution: PpsgdSolution) -> Sampling:
@@ -319,8 +315,8 @@ class PpsgdCalibrator(Calibrator[PpsgdProblem, PpsgdParameters, PpsgdSolution, S
             outcome: the certified noise of the request.
 
         Returns:
-            The bits of a report and of all reports. If the number of participants is random, the total is the largest
-            possible one, and its expected value is given too.
+            The bits of one message and of all messages. If the number of participants is random, the total is for all
+            clients in every round, and its expected value is given too.
         """
         problem = outcome.solution.problem
         bits = BITS_PER_COORDINATE * problem.shared_dimension
@@ -346,13 +342,11 @@ class PpsgdCalibrator(Calibrator[PpsgdProblem, PpsgdParameters, PpsgdSolution, S
     def warnings(self, outcome: Outcome[PpsgdSolution, SharingPlan]) -> Iterator[Caution]:
         """Yield every caution that applies, in a fixed order.
 
-        They concern the noise, lost amplification, unused fields, printed theorems and the risk bound.
-
         Args:
-            outcome: the certified noise, with the steps and the risk.
+            outcome: the certified noise, with the step sizes and the risk bound.
 
         Yields:
-            The warnings.
+            Warnings about the noise, lost amplification, unused fields, printed theorems and the risk bound.
         """
         solution = outcome.solution
         problem = solution.problem

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def participation_cautions(problem: PpsgdProblem, figures: ParticipationFigures | None) -> Iterator[Caution]:
-    """Warn that a draw of a fixed number of clients gives no amplification, and of a constant that is not used.
+    """Warn that drawing a fixed number of clients gives no amplification, and that `noise_constant` is not used.
 
     Args:
         problem: the request, with its sampling of clients.
@@ -45,13 +45,11 @@ def risk_cautions(problem: PpsgdProblem, plan: SharingPlan | None) -> Iterator[C
 
     Args:
         problem: the request, in which constants of the losses may be absent.
-        plan: the degree α to which the model is trained jointly, with its steps; None if no theorem bounds the excess
-            risk.
+        plan: the chosen α, with its step sizes; None if no theorem bounds the excess risk.
 
     Yields:
         The warnings that apply, in a fixed order.
     """
-    # Without constants of the losses there is no bound; with clipped messages it may not apply.
     missing = [name for name in ("smoothness", "optimum_norm") if getattr(problem, name) is None]
     if missing:
         yield Caution(
@@ -67,7 +65,6 @@ def risk_cautions(problem: PpsgdProblem, plan: SharingPlan | None) -> Iterator[C
     if plan is None:
         return
 
-    # Cautions about the chosen degree of sharing, and about assumed values.
     if plan.chosen.personalization == 0.0:
         yield Caution(
             code="nothing-is-shared",

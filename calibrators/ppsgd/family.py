@@ -126,8 +126,8 @@ def certify(
 ) -> Certified:
     """Find the smallest noise multiplier that is certified to meet the target.
 
-    An estimate of it is first tried as it is, with a small margin, unless clients are drawn independently. The estimate
-    is exact if all clients take part in every round. If it is not confirmed, the noise is searched from the estimate.
+    Unless clients are drawn independently, the noise is known closely, and exactly if all clients take part in every
+    round. It is then certified with a small margin. The noise is only searched if that fails.
 
     Args:
         problem: the request, with the clients, the rounds and the privacy target.
@@ -139,7 +139,7 @@ def certify(
 
     Raises:
         ConditionViolated: no theorem covers this sampling under this relation.
-        Infeasible: no noise that is offered meets the target.
+        Infeasible: no noise in the range of the search meets the target.
     """
 
     @functools.cache
@@ -152,21 +152,19 @@ def certify(
     factor = sensitivity_factor(relation_of_run)
     sampling_of_run = "full" if problem.rate == 1.0 else sampling or problem.sampling
 
-    # Independent draws: search the noise.
     if sampling_of_run == "poisson":
-        guess = _likely_poisson_noise(problem, relation_of_run)
-        slope = likely_slope(target, rate=problem.rate, noise=guess, distance=factor)
-        return smallest_noise(family, target, guess=min(max(guess, LEAST), MOST), slope=slope)
+        estimate = _likely_poisson_noise(problem, relation_of_run)
+        slope = likely_slope(target, rate=problem.rate, noise=estimate, distance=factor)
+        return smallest_noise(family, target, guess=min(max(estimate, LEAST), MOST), slope=slope)
 
-    # Other rounds: certify an accurate estimate, and search the noise only if that fails.
-    guess = _likely_gaussian_noise(problem, factor, is_full=sampling_of_run == "full")
-    # A trial adds the margin to the estimate. Noise that is less by the slack must provably miss the target.
+    estimate = _likely_gaussian_noise(problem, factor, is_full=sampling_of_run == "full")
+    # The noise with the margin must meet the target, and noise that is less by the slack must provably miss it.
     for margin, slack in MARGINS[sampling_of_run]:
-        noise = guess * (1.0 + margin)
+        noise = estimate * (1.0 + margin)
         confirmed = confirm(family, target, noise, slack) if LEAST < noise < MOST else None
         if confirmed is not None:
             return confirmed
-    return smallest_noise(family, target, guess=min(max(guess, LEAST), MOST), slope=LIKELY_SLOPE)
+    return smallest_noise(family, target, guess=min(max(estimate, LEAST), MOST), slope=LIKELY_SLOPE)
 
 
 def _likely_poisson_noise(problem: PpsgdProblem, relation: Relation) -> float:
@@ -177,7 +175,7 @@ def _likely_poisson_noise(problem: PpsgdProblem, relation: Relation) -> float:
         relation: the neighbouring relation.
 
     Returns:
-        The estimate by the central limit theorem, improved by a second one. It starts a search, and changes no
+        The estimate by the central limit theorem, improved by a second one. A poor estimate costs time, but changes no
         guarantee.
     """
     target = problem.target
@@ -218,8 +216,8 @@ def _likely_seen_noise(problem: PpsgdProblem, noise_of_one_round: float, factor:
     """Estimate the noise multiplier that meets the target if the other clients see who takes part in each round.
 
     A client takes part in a binomial number k of rounds. Let δ_k(ε) be the δ of k Gaussian mechanisms. The estimate is
-    the noise at which the mean of δ_k(ε) over k is the target δ. If there are more than `MOST_COUNTED` likely values of
-    k, the estimate is the noise for the largest of them.
+    the noise at which the mean of δ_k(ε) over k is the target δ. If the largest likely k exceeds `MOST_COUNTED`, the
+    estimate is the noise for this k.
 
     Args:
         problem: the request, with the rounds, the participation rate and the privacy target.
@@ -229,9 +227,9 @@ def _likely_seen_noise(problem: PpsgdProblem, noise_of_one_round: float, factor:
     Returns:
         The estimate. A poor one costs time, but changes no guarantee.
     """
-    # Bernstein's bound: more rounds of the client than this have probability at most about δ.
     target = problem.target
     expected = problem.rounds * problem.rate
+    # By Bernstein's inequality, more rounds than this have a probability of about δ at most.
     likely_most = expected + math.sqrt(-2.0 * target.log_delta * expected) - target.log_delta / 3.0
     most = min(likely_most, float(problem.rounds))
     noise_of_most = noise_of_one_round * math.sqrt(max(most, 1.0))
@@ -247,21 +245,19 @@ def _likely_seen_noise(problem: PpsgdProblem, noise_of_one_round: float, factor:
         mus = factor * np.sqrt(counts) * math.exp(-log_noise)
         return float(logsumexp(log_probabilities + log_theta(target.epsilon, mus))) - target.log_delta
 
-    # The mean is below the δ of the largest k, so the root is hardly above the noise for that k. If the root is not
-    # within these limits (logarithms of the noise), the noise for the largest k is the estimate.
+    # The mean is below the δ of the largest k, so the root is hardly above the noise for that k.
     low = math.log(noise_of_most) - 6.0
     high = math.log(noise_of_most) + 1.0
     if not excess(low) > 0.0 > excess(high):
         return noise_of_most
-    # The tolerance of the root is absolute, in log noise.
-    return math.exp(brent_root(excess, low, high, absolute=1e-12))
+    return math.exp(brent_root(excess, low, high, absolute=1e-12))  # an absolute tolerance of log noise
 
 
 def noise_std_of(problem: PpsgdProblem, noise_multiplier: float) -> float:
     """Convert a noise multiplier z to the standard deviation zC/(qW) of the noise in the average of the messages.
 
-    C is the clipping norm, q the participation rate, and W the total weight of all clients. The sum of the messages is
-    divided by its expected weight qW.
+    C is the clipping norm, q the participation rate, and W the total weight of all clients. The sum of the messages has
+    noise of standard deviation zC, and is divided by its expected weight qW.
 
     Args:
         problem: the request, with C, q and W.
@@ -290,18 +286,17 @@ def participation_figures(problem: PpsgdProblem, certified: Certified) -> Partic
         return None
     target = problem.target
 
-    # ε for secret independent draws, and for a client in the expected number of rounds, at the same noise.
     expected_rounds = problem.rounds * problem.rate
     if_unseen = guarantee_at(problem, certified.noise, sampling="poisson")
     release = Gaussian(noise_multiplier=certified.noise)
     rounds_of_client = Repeated(times=max(1, round(expected_rounds)), mechanism=release)
     of_expected_rounds = guarantee_of(problem, rounds_of_client)
 
-    # The certificate meets the target, so its ε is at most that of the target.
+    # The certificate meets the target, so the true ε is at most that of the target.
     epsilon = certified.guarantee.curve.epsilon(target.log_delta)
-    capped = Interval(min(epsilon.lower, target.epsilon), min(epsilon.upper, target.epsilon))
+    within_target = Interval(min(epsilon.lower, target.epsilon), min(epsilon.upper, target.epsilon))
     return ParticipationFigures(
-        epsilon_against_other_clients=Ends.of(capped),
+        epsilon_against_other_clients=Ends.of(within_target),
         epsilon_of_expected_rounds=Ends.of(of_expected_rounds.curve.epsilon(target.log_delta)),
         epsilon_if_unseen=Ends.of(if_unseen.curve.epsilon(target.log_delta)),
         expected_rounds=expected_rounds,

@@ -20,7 +20,7 @@ def rounds_of(plan: PlanProblem) -> int | None:
         plan: the plan of a training, with its rounds or with the sizes that the estimate needs.
 
     Returns:
-        The number of rounds; None if the plan gives no rounds, and lacks a field that the estimate needs.
+        The number of rounds; None if the plan has neither the rounds nor all fields that the estimate needs.
     """
     dimension = plan.shared_dimension or plan.dimension
     if plan.clients is None or plan.reporting is None or dimension is None:
@@ -36,17 +36,16 @@ def rounds_of(plan: PlanProblem) -> int | None:
 
 
 def computed_fields(plan: PlanProblem) -> Fields:
-    """Return the fields of a request for personalised SGD (PPSGD) that follow from a plan under other names.
-
-    These are the rounds, the draw of clients, the clipping norm and the dimension of the shared part.
+    """Return the fields of a request for personalised SGD (PPSGD) that cannot be copied from a plan.
 
     Args:
         plan: the plan, a training described without its algorithm.
 
     Returns:
-        Values by the names of the fields. Without a clipping norm, messages are clipped to the Lipschitz constant.
+        Values by the names of the fields: the rounds, the draw of clients, the clipping norm and the dimension of the
+        shared part. An absent clipping norm is the Lipschitz constant, and an absent shared dimension that of the
+        model.
     """
-    # All clients take part in each round, unless the plan has fewer participants.
     sampling: str = "full"
     rate: float | None = None
     takes_subset = plan.clients is not None and plan.reporting != plan.clients

@@ -29,18 +29,19 @@ if TYPE_CHECKING:
 def printed_readings(
     problem: PpsgdProblem, certified: Certified, plan: SharingPlan | None
 ) -> tuple[PrintedReading, ...]:
-    """Evaluate the results that Bietti et al. print, for the request, with the guarantee that is certified for each.
+    """Evaluate what Bietti et al. print for a request, and certify the privacy at the printed noise.
 
-    The reading `statement` has the noise and the risk bound of the theorems, for independent draws or all clients. The
-    reading `experimental` has the noise of their experiments (Section 6), for a fixed number of participants.
+    A reading is one interpretation of the paper. `statement` has the noise and the risk bound of the theorems, if
+    clients are drawn independently or all take part. `experimental` has the noise of the experiments (Section 6), if a
+    fixed number of clients is drawn.
 
     Args:
         problem: the request, which may select readings.
         certified: the smallest certified noise.
-        plan: the share of the model to train jointly at that noise; None if no bound applies.
+        plan: the degree of sharing at that noise; None if no bound applies.
 
     Returns:
-        The readings (interpretations of the printed text) that are requested and apply to the draw of clients.
+        The readings that are requested and apply to the draw of clients.
     """
     requested = READINGS if problem.readings is None else problem.readings
     has_fixed_number = problem.sampling == "without-replacement"
@@ -68,7 +69,6 @@ def _printed_noise(problem: PpsgdProblem) -> Iterator[PrintedReading]:
     """
     if problem.noise_constant is None:
         return
-    # The printed noise, and the noise multiplier that it amounts to.
     if _has_all_clients_equally(problem):
         evaluation = TheoremAtInputs.of(THEOREM_4_1, problem)
     else:
@@ -108,14 +108,13 @@ def _printed_bound(problem: PpsgdProblem, certified: Certified, plan: SharingPla
     Args:
         problem: the request, with the losses, the clients and the privacy target.
         certified: the smallest certified noise.
-        plan: the share α of the model at that noise; None if no bound applies.
+        plan: the chosen α at that noise; None if no bound applies.
 
     Yields:
         At most one interpretation ("reading") of the text, with the quantities that the bound depends on.
     """
     if plan is None or plan.chosen.personalization == "unbounded":
         return
-    # The paper's bound at the certified noise and the chosen α.
     noise_std = noise_std_of(problem, certified.noise)
     evaluation = _evaluate_bound(problem, noise_std, personalization_value(plan.chosen.personalization))
     outputs = evaluation.outputs
@@ -138,19 +137,19 @@ def _evaluate_bound(problem: PpsgdProblem, noise_std: float, alpha: float) -> Th
     """Evaluate the bound on the excess risk that Bietti et al. print for the request's sampling and weights.
 
     It is Theorem 4.5 for rounds of all clients with equal weights. Otherwise it is Theorem 5.2 if clients are weighted
-    by their records, and B.4 if not.
+    by their records, and Theorem B.4 if not.
 
     Args:
         problem: the request, with the clients, their weights and the constants of the losses.
         noise_std: standard deviation σ_ζ per coordinate of the noise in the average.
-        alpha: finite share α of the model.
+        alpha: degree of sharing α, finite: the weight of the model part that all clients share.
 
     Returns:
-        The theorem at its inputs, from which the value of the bound and the step size are read.
+        The theorem at its inputs. Its outputs have the bound and the step size.
     """
     federation = problem.federation
 
-    # The squared norm of the optimum, with the parts of the model weighted by α.
+    # The squared norm of the optimum, in which the parts of the model are weighted by α.
     optimum = problem.optimum_norm or 0.0
     squared_norm = minimal_norm(
         alpha=alpha,
@@ -160,7 +159,7 @@ def _evaluate_bound(problem: PpsgdProblem, noise_std: float, alpha: float) -> Th
     )
     run: Fields = {
         "personalization": alpha,
-        # In the theorems' inputs this is an older name of the next field; the request's field means another norm.
+        # The theorems have an older name for the next field, which in the request means another norm.
         "optimum_norm": None,
         "weighted_optimum_norm": math.sqrt(squared_norm),
         "noise_std": noise_std,
@@ -193,7 +192,6 @@ def _experiments(problem: PpsgdProblem) -> PrintedReading:
         The noise, the claimed (ε, δ), and the ε and δ that are certified for this run. The answer lists them as the
         interpretation ("reading") `experimental`.
     """
-    # The smallest noise under the assumptions of the authors' accountant.
     certified_by_authors = certify(problem, sampling="poisson", relation="zero-out-one")
     return PrintedReading(
         theorem=SECTION_6.id,

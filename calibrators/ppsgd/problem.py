@@ -127,7 +127,7 @@ class PpsgdProblem(TargetedProblem):
         The degree of sharing α is the weight of the model part that all clients share.
 
         Raises:
-            InvalidInput: a check fails.
+            InvalidInput: a field is out of range, is missing, or contradicts another one.
         """
         if self.personalization is not None:
             personalization_value(self.personalization)
@@ -186,8 +186,8 @@ class PpsgdProblem(TargetedProblem):
     def federation(self) -> DrawnGradients:
         """The clients in the form that the risk bounds need.
 
-        These are groups of equal batch size, weights, the draw of participants, and gradient statistics. Absent
-        statistics have the values that the request assumes, mostly the largest that clipping allows.
+        Gradient statistics that the request leaves out have the values that it assumes for them, mostly the largest
+        that clipping allows.
         """
         names = ("shared_gradient_std", "local_gradient_std", "shared_gradient_norm")
         statistics = {name: value_of(self, name) for name in names}

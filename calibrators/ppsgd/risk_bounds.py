@@ -46,13 +46,9 @@ class PpsgdRiskProblem(PairTarget, PpsgdProblem):
     def check(self) -> None:
         """Check the fields of PPSGD and those of the risk bound.
 
-        The number α is the degree of sharing (`personalization`): the step size of the shared part over that of the own
-        parts.
-
-        Smoothness and the norm of the optimum are needed, and a step size needs a finite α.
-
         Raises:
-            InvalidInput: a check fails; every fault names its field.
+            InvalidInput: a field of PPSGD is not valid, the smoothness or the norm of the optimum is missing, or a step
+                size is given without a finite degree of sharing (`personalization`).
         """
         super().check()
         faults = [
@@ -67,10 +63,13 @@ class PpsgdRiskProblem(PairTarget, PpsgdProblem):
 
 
 def given_run(problem: PpsgdRiskProblem) -> NoisyRun | None:
-    """Return the run of the request, or None if it gives no noise.
+    """Return the noise and the rounds of the requested run.
 
     Args:
         problem: the request. Its `noise_std` is that of the average of the shared gradients.
+
+    Returns:
+        The run; None if the request gives no noise, which then has to be certified.
     """
     if problem.noise_std is None:
         return None
@@ -80,15 +79,16 @@ def given_run(problem: PpsgdRiskProblem) -> NoisyRun | None:
 def bounds(problem: PpsgdRiskProblem, run: NoisyRun) -> Bounds:
     """Bound the mean excess risk of the clients' own models after a run of PPSGD.
 
-    Without a step size the bounds are for the theorem's step size. The weight α of the shared part is the requested
-    one, or the best one. There is no bound if a message may be clipped.
+    The model is the sum of a shared part and a client's own part. α is the weight of the shared part. If the request
+    leaves out α or the step size, the best α and the theorem's step size are used.
 
     Args:
         problem: the request, with the losses, the clients and, if it fixes them, α and the step size.
         run: the standard deviation of the noise in the average of the shared gradients.
 
     Returns:
-        The bounds, with the conditions that the caller declares and a warning that states α.
+        The bounds, with the conditions that the caller declares and a warning that states α. There is no upper bound if
+        a message may be clipped.
     """
     start = start_of_run(problem)
     assert start is not None  # `check` demands the learning problem
@@ -121,7 +121,7 @@ def _at_best_step(problem: PpsgdRiskProblem, run: NoisyRun) -> tuple[str, float,
         run: the run, with its noise.
 
     Returns:
-        α in words, the step size, and two bounds: the sharper one, and its closed form.
+        α as text, the step size, and two bounds: the sharper one, and its closed form.
     """
     plan = plan_of(problem, run.noise_std)
     assert plan is not None  # the learning problem is given, and nothing is clipped
@@ -139,8 +139,12 @@ def _at_best_step(problem: PpsgdRiskProblem, run: NoisyRun) -> tuple[str, float,
 def _at_given_step(problem: PpsgdRiskProblem, run: NoisyRun, step_size: float) -> UpperBound:
     """Return the risk bound at the requested step size η and degree of sharing α.
 
-    The bound is ‖u‖²/(2ηR(1 − 2ηβ')) + ηs²/(1 − 2ηβ'), for R rounds. All its constants are measured in the norm
-    weighted by α: the norm ‖u‖ of the optimum, the smoothness β' and the variance s² of gradients.
+    For R rounds, the bound is
+
+        ‖u‖²/(2ηR(1 − 2ηβ')) + ηs²/(1 − 2ηβ').
+
+    All its constants are measured in the norm weighted by α: the norm ‖u‖ of the optimum, the smoothness β' and the
+    variance s² of gradients.
 
     Args:
         problem: the request, with smoothness, optima and α.
@@ -182,7 +186,7 @@ def _at_given_step(problem: PpsgdRiskProblem, run: NoisyRun, step_size: float) -
     )
     value = float(ANY_STEP.evaluate(inputs).outputs["excess_risk"])
     terms = {"optimisation": math.inf, "variance": math.inf}
-    # The bound is finite only if η is below 1/(2β') for the smoothness β'.
+    # The bound is finite only if ηβ' < 1/2.
     margin = 1.0 - 2.0 * step_size * inputs.smoothness
     if margin > 0.0:
         terms["optimisation"] = 0.5 * squared_norm / (step_size * problem.rounds * margin)

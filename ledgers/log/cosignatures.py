@@ -30,7 +30,9 @@ _LATEST: Final = 2**63 - 1
 
 @dataclass(frozen=True)
 class CosignerKey:
-    """Public key that verifies the signatures of a witness, a party that signs heads of logs too.
+    """Public key that verifies the signatures of a witness.
+
+    A witness is a party, independent of the log's operator, that signs the heads (size and Merkle root) of the log.
 
     Attributes:
         name: name of the witness.
@@ -53,22 +55,20 @@ class CosignerKey:
 
     @cached_property
     def note_id(self) -> bytes:
-        """The four bytes that identify the key in a signature line."""
+        """The four bytes that identify the key in a signature line, a hash of name, signature type and key."""
         return hashlib.sha256(self.name.encode() + b"\n" + _COSIGNATURE + self.raw).digest()[:4]
 
     @cached_property
     def vkey(self) -> str:
-        """The key as verifiers of notes are configured: name+id+key."""
+        """The key as one text, `name+id+key`, the form in which verifiers of notes are configured."""
         return f"{self.name}+{self.note_id.hex()}+{to_base64(_COSIGNATURE + self.raw)}"
 
     @classmethod
     def of_vkey(cls, text: str) -> CosignerKey:
         """Read the public key of a witness from its vkey, the text `name+id+key`.
 
-        A witness is a party that signs heads of logs. The id in the text is computed again and compared.
-
         Args:
-            text: the vkey. The key in it is Base64 of the signature type, one byte, and the public key.
+            text: the vkey. The part `key` is base 64 of one byte, the signature type, and of the public key.
 
         Returns:
             The public key.
@@ -78,17 +78,17 @@ class CosignerKey:
         """
         name, _, id_and_key = text.partition("+")
         _, _, encoded_key = id_and_key.partition("+")
-        data = from_base64(encoded_key)
-        # The first byte is the type of signatures, and the rest is the key.
-        if data[:1] != _COSIGNATURE:
+        type_and_key = from_base64(encoded_key)
+        if type_and_key[:1] != _COSIGNATURE:
             raise Malformed("is not a key of a witness: its signature type is not 4")
-        key = cls(name, data[1:])
+        key = cls(name, type_and_key[1:])
+        # The id is computed from the key, so that a wrong id makes a different text.
         if key.vkey != text:
             raise Malformed(f"the id in the key of {name} is not this key's")
         return key
 
     def verify(self, note: Note) -> int | None:
-        """Verify the signatures of this witness, a party that signs heads (size and root) of a log, in a note.
+        """Verify the signatures of this witness in a note, a signed text with one line for each signature.
 
         Args:
             note: the note, which may have several lines of this key.
@@ -105,14 +105,11 @@ class CosignerKey:
         return max(times, default=None)
 
     def _verify_line(self, text: str, line: NoteSignature) -> int:
-        """Verify a signature line of this key, and return its time in seconds since 1970.
-
-        The signature of a witness, another party than the log's operator, covers the time at which it signed and the
-        text. The line has the time before the signature itself.
+        """Verify a signature line of this key, and return the time at which the witness signed.
 
         Args:
             text: signed text of the note.
-            line: the signature line.
+            line: the signature line: the time, then the signature of the time and the text.
 
         Returns:
             The time of the signature, in seconds since 1970.
@@ -120,7 +117,6 @@ class CosignerKey:
         Raises:
             NotVerified: the signature has another length, states no time, or is not valid.
         """
-        # The line has the time and the signature, which covers the time and the text.
         if len(line.signature) != _TIME_BYTES + _SIGNATURE_BYTES:
             raise NotVerified(f"the cosignature of {self.name} has another length")
         time_bytes = line.signature[:_TIME_BYTES]
@@ -136,7 +132,7 @@ class CosignerKey:
 class CosigningKey:
     """Private key with which a witness signs heads of logs. Its repr shows no secret.
 
-    A witness is a party that signs only heads (size and Merkle root) which continue the heads that it signed before.
+    A head is the size and the Merkle root of a log. A witness signs only heads that continue those it signed before.
 
     Attributes:
         name: name of the witness.
@@ -155,14 +151,14 @@ class CosigningKey:
         return CosignerKey(self.name, self.private.public_key().public_bytes_raw())
 
     def cosign(self, text: str, time: int) -> NoteSignature:
-        """Sign a checkpoint together with the time, and return the signature line.
+        """Sign the text of a checkpoint together with the time.
 
         Args:
             text: text of the checkpoint, which ends in a newline.
             time: seconds since 1970.
 
         Returns:
-            The signature line, with the time in it.
+            The signature line, which has the time before the signature.
         """
         signature = time.to_bytes(_TIME_BYTES, "big") + self.private.sign(_message(time, text))
         return NoteSignature(self.name, self.public.note_id, signature)

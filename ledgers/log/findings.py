@@ -49,13 +49,11 @@ class ClaimFinding:
 
 @dataclass
 class LogVerification:
-    """Result of verifying evidence about an append-only log: claims with their outcomes.
-
-    Some points cannot be verified by any log. They are listed, too.
+    """Result of verifying evidence about an append-only log.
 
     Attributes:
-        findings: the checked claims, in the order of the checks.
-        not_shown: sentences on points that the verification never shows, such as that nothing was run without an entry.
+        findings: the checked claims with their outcomes, in the order of the checks.
+        not_shown: sentences on points that no log can show, such as that nothing was run without an entry.
     """
 
     findings: list[ClaimFinding] = field(default_factory=list)

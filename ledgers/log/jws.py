@@ -29,16 +29,16 @@ LONGEST: Final = 1_000
 def sign(record: Record, subject: str, key: SigningKey, *, kind: str = TYPE) -> str:
     """Sign a JSON object, and return a detached JSON Web Signature (RFC 7515, appendix F).
 
-    Equal arguments give equal signatures.
+    "Detached" means that the text of the signature leaves out the record. Equal arguments give equal signatures.
 
     Args:
         record: the record to sign.
         subject: digest of the document that the record is about, as `canonical.digest` returns it.
         key: the key that signs.
-        kind: type of the record, which the header names so that no other kind of record passes for it.
+        kind: type of the record. The header names it, so that the signature is not valid for another type.
 
     Returns:
-        The signature, with nothing between its two points.
+        The signature, `header..signature`.
 
     Raises:
         Malformed: the record has no canonical form, or the subject is not a digest.
@@ -60,7 +60,7 @@ def sign_whole(record: Record, subject: str, key: SigningKey, *, kind: str = TYP
         kind: type of the record, which the header names.
 
     Returns:
-        The signature with the object in it.
+        The signature, `header.record.signature`.
 
     Raises:
         Malformed: the record has no canonical form, or the subject is not a digest.
@@ -128,7 +128,9 @@ def _header(kid: str, subject: str, kind: str) -> str:
 
 @lru_cache(REMEMBERED)
 def _header_template(kid: str, kind: str) -> bytes:
-    """Return the canonical text of a header with a placeholder for its subject, which `_header` replaces.
+    """Return the canonical text of a header with a placeholder for its subject.
+
+    The template is cached, because canonical JSON takes longer than replacing the placeholder.
 
     Args:
         kid: id of the key.

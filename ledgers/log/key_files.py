@@ -29,7 +29,7 @@ def open_keyring(folder: Path, name: str, now: datetime, *, secret: Path | None 
         name: name of the keys, which is the log's origin.
         now: present time, from which a new key signs.
         secret: file of the private key that signs, in PEM (PKCS #8). If the folder does not list its public key yet,
-            this key replaces the previous one. None takes the private key in the folder.
+            this key replaces the previous one. If None, the private key in the folder is used.
 
     Returns:
         The private key that signs, and all published keys.
@@ -50,9 +50,9 @@ def open_keyring(folder: Path, name: str, now: datetime, *, secret: Path | None 
 
 
 def _open_signing_key(folder: Path, name: str, published: tuple[PublishedKey, ...]) -> SigningKey:
-    """Read the private key that signs: the key of the last published public key.
+    """Read the private key of the last published public key, which is the key that signs.
 
-    If no key is published yet, take the private key that an interrupted process left, or make a new one.
+    If no key is published yet, the private key that an interrupted process left is used, or a new one is made.
 
     Args:
         folder: folder of the keys.
@@ -81,13 +81,14 @@ def make(folder: Path, name: str, now: datetime, *, secret: Path | None = None) 
         folder: folder of the keys.
         name: name of the keys, which is the log's origin.
         now: present time.
-        secret: file for the private key, which must not exist yet. Without it, the folder holds the private key.
+        secret: file for the private key, which must not exist yet. If None, the private key is stored in the folder.
 
     Returns:
         The new private key, and all published keys.
 
     Raises:
-        KeysUnusable: a key signs already, or the file for the private key exists.
+        KeysUnusable: a key signs already, the folder has a private key that is not published, or the file for the
+            private key exists.
         OSError: the folder or the file cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -125,7 +126,7 @@ def rotate(folder: Path, name: str, now: datetime, *, secret: Path | None = None
         current = published[-1]
         if current.until is not None:
             raise KeysUnusable(f"the last key in {folder} was retired: make another instead")
-        # The new key replaces the private key, which must be in the folder or in the file `secret`.
+        # The new private key is stored where the current one is, so that place must be the one that the caller names.
         current_file = _private_path(folder, current.key.kid) if secret is None else secret
         if not current_file.exists():
             raise KeysUnusable(f"the key that signs is not in {folder}: where it is given as a secret, give another")
@@ -147,7 +148,7 @@ def retire(folder: Path, name: str, kid: str, now: datetime) -> tuple[PublishedK
         All published keys. The key stays among them, because its earlier signatures stay valid.
 
     Raises:
-        KeysUnusable: the key is not the signing key.
+        KeysUnusable: the folder has no such key, or the key was retired before.
         OSError: the folder cannot be read or written.
     """
     with lock_folder(folder):
@@ -182,13 +183,13 @@ def listed(folder: Path) -> tuple[PublishedKey, ...]:
 
 
 def origin_of(folder: Path) -> str | None:
-    """Return the name of the log that the keys in a folder sign; None if the folder has no keys.
+    """Return the name of the log that the keys in a folder sign.
 
     Args:
         folder: folder of the keys that sign the log.
 
     Returns:
-        The name, which all keys of the folder share. It is called the origin of the log. None if there are no keys.
+        The name (the origin of the log), which all keys of the folder share. None if there are no keys.
 
     Raises:
         KeysUnusable: the file of keys is malformed.
@@ -241,8 +242,8 @@ def _exchange(
 ) -> SigningKeys:
     """Make a new signing key, write its private key, publish it, and delete the previous private key.
 
-    The private key is written first. If the process then dies, the folder keeps its previous key, or the file `secret`
-    has a key that `open_keyring` publishes at its next use.
+    The private key is written first. If the process is then interrupted, the folder keeps its previous key, or the file
+    `secret` has a key that `open_keyring` publishes at its next use.
 
     Args:
         folder: folder of the keys.
@@ -314,14 +315,14 @@ def _read_all_keys(folder: Path) -> tuple[PublishedKey, ...]:
 
 
 def _read_published(folder: Path, name: str) -> tuple[PublishedKey, ...]:
-    """Return the published keys of a folder, oldest first, after checking their name; empty if there are none.
+    """Read the published keys of a folder, and check that all have the given name.
 
     Args:
         folder: folder of the keys.
-        name: name that all keys must have: the log's origin.
+        name: the log's origin. Keys of another name would sign another log.
 
     Returns:
-        The keys. Keys of another name would sign another log.
+        The keys, oldest first; empty if there are none.
 
     Raises:
         KeysUnusable: a key has another name, or the file of keys is malformed.
@@ -346,10 +347,10 @@ def _read_own_private(folder: Path, name: str, kid: str) -> SigningKey:
         kid: id of the key, which is also the name of its file.
 
     Returns:
-        The key. Only its owner may read the file, because others could sign the log with it.
+        The key.
 
     Raises:
-        KeysUnusable: the key is missing, has another id, or can be read by users other than its owner.
+        KeysUnusable: the key is missing, has another id, or can be read by other users, who could sign the log with it.
     """
     path = _private_path(folder, kid)
     has_unix_permissions = sys.platform != "win32" and path.exists()
@@ -362,14 +363,14 @@ def _read_own_private(folder: Path, name: str, kid: str) -> SigningKey:
 
 
 def _find_unpublished(folder: Path, name: str) -> SigningKey | None:
-    """Return a private key that an interrupted process made and did not publish; None if the folder has none.
+    """Find a private key that an interrupted process made and did not publish.
 
     Args:
         folder: folder of the keys, without published keys.
         name: name of the keys.
 
     Returns:
-        The key. None if the folder has none.
+        The key; None if the folder has none.
 
     Raises:
         KeysUnusable: the folder has several private keys, or the key cannot be used.

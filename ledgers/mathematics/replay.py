@@ -32,7 +32,7 @@ from epsilond.ledgers.mathematics.residue import holds
 from epsilond.ledgers.mathematics.state import JOB, Charge, LedgerState, PlanItem, Reservation, Slot, plus, times
 
 SpecReader = Callable[[str], Spec]
-_OF_MALFORMED_ENTRIES = (ArithmeticError, ValueError, KeyError, TypeError, AttributeError, AssertionError)
+_MALFORMED_ENTRY_ERRORS = (ArithmeticError, ValueError, KeyError, TypeError, AttributeError, AssertionError)
 """Exceptions that an entry raises if its members are missing, have another type, or contradict the state."""
 
 
@@ -43,9 +43,9 @@ class DoesNotReplay(EpsilondError):
 def replay_entries(
     entries: Iterable[Mapping[str, object]], read: SpecReader, text: SpecText, *, certify: bool = True
 ) -> LedgerState:
-    """Rebuild the state of a ledger from its log entries, and check that each is a valid change.
+    """Rebuild the state of a ledger from its log entries, and check that each entry is a valid change.
 
-    An auditor can check a log so, without trust in its service. Each entry is applied to the state before it.
+    With this function an auditor can check a log without trusting the service that wrote it.
 
     Args:
         entries: all entries, from the ledger's opening on.
@@ -57,16 +57,15 @@ def replay_entries(
         The state after the last entry.
 
     Raises:
-        DoesNotReplay: there are no entries, or one is not a valid move. The message has the index of the first invalid
-            entry, and the reason.
+        DoesNotReplay: there are no entries, or an entry is not a valid change. The message has the index of the first
+            invalid entry, and the reason.
     """
     state: LedgerState | None = None
     for index, entry in enumerate(entries):
         try:
             state = apply_entry(state, entry, read, certify=certify)
-            # An entry may contain a digest of the balance after its move, which must be that of the rebuilt state.
             _require_balance(state, entry, text)
-        except (EpsilondError, *_OF_MALFORMED_ENTRIES) as error:
+        except (EpsilondError, *_MALFORMED_ENTRY_ERRORS) as error:
             raise DoesNotReplay(f"entry {index}, {entry.get('kind')}: {error}") from error
     if state is None:
         raise DoesNotReplay("there are no entries")
@@ -74,7 +73,7 @@ def replay_entries(
 
 
 def _require_balance(state: LedgerState, entry: JsonObject, text: SpecText) -> None:
-    """Check the digest in a log entry of the ledger's balance (its amounts and runs) after the entry.
+    """Check that the digest in a log entry is that of the ledger's balance (its amounts and runs) after the entry.
 
     Entries of earlier versions have no digest, and pass.
 
@@ -104,10 +103,9 @@ def apply_entry(state: LedgerState | None, entry: JsonObject, read: SpecReader, 
 
     Raises:
         DoesNotReplay: the recorded charge is too small, or the entry does not fit the state.
-        EpsilondError: the move is not possible in this state.
+        EpsilondError: the change is not possible in this state.
     """
     kind = entry["kind"]
-    # The first entry must be the opening, and no later one.
     if kind == "opened":
         _require(state is None, "a ledger is opened once")
         return _open(entry, read, certify=certify)
@@ -115,7 +113,6 @@ def apply_entry(state: LedgerState | None, entry: JsonObject, read: SpecReader, 
         raise DoesNotReplay("the first entry must open the ledger")
     _require_people(state, entry)
 
-    # Reservations, commits and amendments are checked here. The other changes have functions of their own.
     if kind == "reserved":
         return _reserve(state, entry, read, certify=certify)
     if kind == "committed":
@@ -152,11 +149,12 @@ def _open(entry: JsonObject, read: SpecReader, *, certify: bool) -> LedgerState:
         DoesNotReplay: a member of the entry is not valid.
         Infeasible: the plan and the slots exceed the target.
     """
-    first = state_of(entry, {item["name"]: read(item["spec"]) for item in entry["plan"]})
-    _require_opened(first)
+    specs = {item["name"]: read(item["spec"]) for item in entry["plan"]}
+    opened = state_of(entry, specs)
+    _require_opened(opened)
     if certify:
-        opening(first)
-    return first
+        opening(opened)
+    return opened
 
 
 def _require_people(state: LedgerState, entry: JsonObject) -> None:
@@ -167,7 +165,8 @@ def _require_people(state: LedgerState, entry: JsonObject) -> None:
         entry: the log entry.
 
     Raises:
-        DoesNotReplay: requester or approver is missing, or both are the same; or a reconciliation needs no approval.
+        DoesNotReplay: requester or approver is missing, or they are the same person. Also if a ledger without approval
+            has a reconciliation.
     """
     if state.approval and entry["kind"] in APPROVED_KINDS:
         _require(has_two_people(entry), "the ledger needs a requester and another person who approves")
@@ -177,7 +176,8 @@ def _require_people(state: LedgerState, entry: JsonObject) -> None:
 def _reserve(state: LedgerState, entry: JsonObject, read: SpecReader, *, certify: bool) -> LedgerState:
     """Check the log entry of a reservation, and return the state of the ledger after it.
 
-    A slot, a budget for unplanned runs, is charged the recorded amount, which may exceed the computed cost.
+    Runs of the plan are reserved for their item. Other runs are charged to a slot, a budget for unplanned runs. The
+    recorded charge is used, which may exceed the computed cost.
 
     Args:
         state: the ledger before the reservation.
@@ -197,11 +197,9 @@ def _reserve(state: LedgerState, entry: JsonObject, read: SpecReader, *, certify
     require_open(state)
     _require(is_count(count), "the count is not a number of runs")
     _require(identifier not in state.reservations, "the reservation was made before")
-    # Runs of the plan are reserved as at the first time.
     if "slot" not in entry:
         return moves.reserve(state, identifier, spec=spec, item=entry["item"], count=count)
 
-    # A slot is charged the recorded amount, which is not computed again but checked.
     slot = state.slot(entry["slot"])
     if slot is None:
         raise DoesNotReplay("the ledger has no such slot")
@@ -213,9 +211,10 @@ def _reserve(state: LedgerState, entry: JsonObject, read: SpecReader, *, certify
 
 
 def _commit(state: LedgerState, entry: JsonObject, *, certify: bool) -> LedgerState:
-    """Check the log entry of a commit, and return the state of the ledger after it, with the recorded charge.
+    """Check the log entry of a commit, and return the state of the ledger after it.
 
-    A Gaussian slot charges a whole job at its first commit: the recorded charge, for the μ² that it then had left.
+    A Gaussian slot, a budget in μ², charges a whole job at its first commit. The recorded charge is used, which was
+    computed for the μ² that the slot then had left.
 
     Args:
         state: the ledger before the commit.
@@ -235,7 +234,7 @@ def _commit(state: LedgerState, entry: JsonObject, *, certify: bool) -> LedgerSt
 
 
 def _replace_charge(state: LedgerState, reservation: Reservation, price: Charge, *, certify: bool) -> LedgerState:
-    """Return the ledger after the recorded charge of a job's first commit has replaced the reserved charge.
+    """Return the ledger in which the recorded charge of a job's first commit replaces the reserved charge.
 
     Args:
         state: the ledger before the commit.
@@ -265,8 +264,8 @@ def _amend(state: LedgerState, entry: JsonObject, read: SpecReader) -> LedgerSta
 
     Args:
         state: the ledger before the amendment.
-        entry: record of the amendment: items (mechanisms with numbers of runs) to add, items with fewer runs, and
-            declarations.
+        entry: record of the amendment: items (mechanisms with numbers of runs) to add, new numbers of runs of items
+            that are lowered, and a declaration.
         read: returns the mechanism that a canonical JSON text describes.
 
     Returns:
@@ -366,14 +365,14 @@ def _require_opened(state: LedgerState) -> None:
 
 
 def _require(condition: bool, message: str) -> None:
-    """Check a condition of a valid log entry, and raise the error of an invalid one if it is violated.
+    """Raise an error if a condition of a valid log entry is violated.
 
     Args:
         condition: whether the entry is valid in this respect.
         message: fault of the entry, as a clause.
 
     Raises:
-        DoesNotReplay: the condition is false. The error has the message.
+        DoesNotReplay: the condition is false.
     """
     if not condition:
         raise DoesNotReplay(message)
@@ -386,8 +385,8 @@ def balances(state: LedgerState) -> Mapping[str, Mapping[str, JsonObject]]:
         state: state of the ledger. It has a plan (mechanisms with numbers of runs) and slots (budgets for other runs).
 
     Returns:
-        `slots`: the `used` and `reserved` amounts of each slot, by its kind. `plan`: the numbers of reserved and
-            committed runs and the credit of each item, by its name.
+        `slots`: the `used` and `reserved` amounts of each slot, by its kind.
+        `plan`: the `reserved` and `committed` numbers of runs and the `credit` of each item, by its name.
     """
     slots: dict[str, JsonObject] = {}
     for slot in state.slots:

@@ -61,30 +61,32 @@ class Residue:
 
 
 def holds(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, cost: Amount, eta: Amount) -> bool:
-    """Return whether a privacy budget in μ² that pays this cost covers the mechanism. True is certified.
+    """Return whether a cost in μ² is certified to pay for a mechanism in a Gaussian privacy budget.
 
-    Let G(m) be the pair N(√m, 1) against N(0, 1). The privacy profile δ(ε) of the mechanism composed with G(`remaining`
-    − `cost`) must be at most that of G(`remaining`), plus η. False means that no proof was found.
+    The budget has μ² = R left, and the mechanism costs c of it. Let G(m) be the Gaussian pair N(√m, 1) against N(0, 1).
+    The cost suffices if, at every ε,
+
+        δ(ε) of the mechanism composed with G(R − c)  ≤  δ(ε) of G(R)  +  η.
 
     Args:
         parts: dominating pairs of the mechanism under the ledger's relation, each with its number of runs.
-        remaining: μ² that is left in the slot.
-        cost: μ² that the slot pays.
-        eta: δ that the charge may add beyond the profile of the slot.
+        remaining: R, the μ² that the budget has left.
+        cost: c, the μ² that is paid.
+        eta: η, the δ that the mechanism may add.
 
     Returns:
-        True if the cost is proved to suffice; False if there is no proof.
+        True if the cost is proved to suffice; False if no proof was found.
     """
     if cost > remaining or eta < LEAST_ETA:
         return False
-    return any(_holds(parts, slot, cost, eta) for slot in _slots(remaining) if slot >= cost)
+    return any(_certifies(parts, size, cost, eta) for size in _budget_sizes(remaining) if size >= cost)
 
 
-def _holds(parts: Sequence[tuple[Pair, int]], remaining: Amount, cost: Amount, eta: Amount) -> bool:
+def _certifies(parts: Sequence[tuple[Pair, int]], remaining: Amount, cost: Amount, eta: Amount) -> bool:
     """Return whether one of two methods certifies that a mechanism costs at most this μ² of a privacy budget.
 
     One method adds up certified prices of single runs. The other composes the profiles of all runs. It is tried first
-    where it is affordable and expected to give a lower cost.
+    if it is affordable and expected to give a lower cost.
 
     Args:
         parts: dominating pairs of the mechanism, each with its number of runs.
@@ -99,17 +101,16 @@ def _holds(parts: Sequence[tuple[Pair, int]], remaining: Amount, cost: Amount, e
     if cannot_fit(parts, prices, remaining, eta):
         return False
     if prices is None:  # single runs have no price
-        return _holds_composed(parts, remaining, cost, eta)
-    # Try the method first that is expected to give the lower cost.
+        return _certifies_together(parts, remaining, cost, eta)
     if is_worth_composing(parts, prices, remaining, eta):
-        return _holds_composed(parts, remaining, cost, eta) or _holds_stepwise(prices, cost)
-    if _holds_stepwise(prices, cost):
+        return _certifies_together(parts, remaining, cost, eta) or _certifies_one_by_one(prices, cost)
+    if _certifies_one_by_one(prices, cost):
         return True
-    return may_be_composed(parts) and _holds_composed(parts, remaining, cost, eta)
+    return may_be_composed(parts) and _certifies_together(parts, remaining, cost, eta)
 
 
-def _holds_composed(parts: Sequence[tuple[Pair, int]], remaining: Amount, cost: Amount, eta: Amount) -> bool:
-    """Return whether a cost is certified to cover all runs of a mechanism, composed and charged together.
+def _certifies_together(parts: Sequence[tuple[Pair, int]], remaining: Amount, cost: Amount, eta: Amount) -> bool:
+    """Return whether a cost is certified to suffice for all runs of a mechanism, composed and charged together.
 
     Args:
         parts: dominating pairs of the mechanism, each with its number of runs.
@@ -124,11 +125,11 @@ def _holds_composed(parts: Sequence[tuple[Pair, int]], remaining: Amount, cost: 
     return is_certified
 
 
-def _holds_stepwise(prices: StepPrices, cost: Amount) -> bool:
-    """Return whether a job, with its runs charged one by one, is certified to cost at most a given amount.
+def _certifies_one_by_one(prices: StepPrices, cost: Amount) -> bool:
+    """Return whether a mechanism, with its runs charged one by one, is certified to cost at most a given amount.
 
     Args:
-        prices: prices of the runs in a Gaussian slot, a privacy budget in μ².
+        prices: prices of the runs in a privacy budget in μ².
         cost: μ² that is paid.
 
     Returns:
@@ -143,28 +144,28 @@ def shortfall(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, cost: Amo
 
     Args:
         parts: dominating pairs of the mechanism, each with its number of runs.
-        remaining: μ² that a Gaussian slot, a privacy budget in μ², has left.
+        remaining: μ² that a Gaussian privacy budget has left.
         cost: μ² that is paid.
-        eta: η, the δ that the mechanism may add to the Gaussian profile of the slot.
+        eta: η, the δ that the mechanism may add to the privacy profile of the budget.
 
     Returns:
-        The largest log(E/(E_slot + η)) at some ε, which is not certified. E is the privacy profile δ(ε) of the
-        mechanism composed with the Gaussian that is left, and E_slot that of the slot. At most 0 if the cost may
-        suffice.
+        The largest log(δ_after/(δ_before + η)) over some ε, which is not certified. δ_after is the privacy profile of
+        the mechanism composed with the Gaussian that is left, and δ_before that of the budget. The result is at most 0
+        if the cost may suffice.
     """
     trial = SlotTrial(parts, remaining, eta, share=1.0)
     float_cost = float_below(cost)
-    coarse_worst = trial.worst(float_cost)
+    coarse_gap = trial.worst(float_cost)
     trial.refine(float_cost)  # more values of ε around the worst one
-    return max(coarse_worst, trial.worst(float_cost))
+    return max(coarse_gap, trial.worst(float_cost))
 
 
 def least_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amount) -> Residue | None:
     """Find a certified cost of a job in a Gaussian slot, a privacy budget in μ², close to the least possible.
 
-    The runs of the job, its steps, are charged one after another or together. One after another is quick, and slightly
-    too high if the job takes a large part of the budget. In that case, many steps with exact distributions are composed
-    and charged together. The cost is then within about 10⁻⁶ of the least.
+    The runs of the job are charged one by one or together. Charging one by one is quick, but the cost is slightly too
+    high if the job takes a large part of the budget. Many runs with known loss distributions are then composed and
+    charged together, which gives a cost within about 10⁻⁶ of the least.
 
     Args:
         parts: dominating pairs of the job's mechanisms, each with its number of runs.
@@ -180,24 +181,24 @@ def least_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amo
     """
     if eta < LEAST_ETA:
         raise InvalidInput.at("/eta", "is too small for a residue charge", allowed="at least 1e-18")
-    for slot in _slots(remaining):
-        residue = _least_cost(parts, slot, eta)
+    for size in _budget_sizes(remaining):
+        residue = _least_cost(parts, size, eta)
         if residue is not None:
             return Residue(remaining, residue.cost, eta)
     return None
 
 
-def _slots(remaining: Amount) -> list[Amount]:
-    """Return the sizes μ² of the Gaussian slots with which a cost is computed, in increasing order.
+def _budget_sizes(remaining: Amount) -> list[Amount]:
+    """Return the sizes μ² of the Gaussian privacy budgets for which a cost is computed, in increasing order.
 
-    A slot is a budget in μ². Comparing privacy profiles in a large slot would take too many intervals of ε. A cost that
-    suffices in a smaller slot suffices in a larger one, so smaller slots are used instead.
+    In a large budget, the comparison of privacy profiles would take too many intervals of ε. A cost that suffices in a
+    smaller budget suffices in a larger one too, so smaller budgets are used instead.
 
     Args:
-        remaining: μ² that the real slot has left.
+        remaining: μ² that the real budget has left.
 
     Returns:
-        `remaining`, or the sizes in `LARGEST_SLOTS` if they are smaller. Empty if nothing is left.
+        One or two sizes: each of `LARGEST_SLOTS`, or `remaining` if it is smaller. Empty if nothing is left.
     """
     if remaining <= 0:
         return []
@@ -207,8 +208,8 @@ def _slots(remaining: Amount) -> list[Amount]:
 def _least_cost(parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Amount) -> Residue | None:
     """Find a certified cost of a job in a Gaussian slot, a privacy budget in μ².
 
-    Two methods are tried. One adds up prices of single runs. The other composes the profiles of all runs. It goes first
-    where it is affordable and expected to give a lower cost.
+    One method adds up certified prices of single runs. The other composes the profiles of all runs. It is tried first
+    if it is affordable and expected to give a lower cost.
 
     Args:
         parts: dominating pairs of the mechanism, each with its number of runs.
@@ -223,7 +224,6 @@ def _least_cost(parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Amoun
         return None
     if prices is None:  # single runs have no price
         return _composed_residue(parts, remaining, eta)
-    # Try the method first that is expected to give the lower cost.
     if is_worth_composing(parts, prices, remaining, eta):
         return _composed_residue(parts, remaining, eta) or _stepwise_residue(prices, remaining, eta)
     residue = _stepwise_residue(prices, remaining, eta)
@@ -233,11 +233,11 @@ def _least_cost(parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Amoun
 
 
 class QuickCost(NamedTuple):
-    """Cost in μ² of a job that a Gaussian privacy budget pays for, as far as it is quick to compute.
+    """Cost in μ² of a job in a Gaussian privacy budget, as far as it is quick to compute.
 
     Attributes:
-        estimate: rough lower estimate of the cost, not certified. math.inf if not even one run fits, and 0 if no price
-            is available.
+        estimate: rough lower estimate of the cost, not certified. math.inf if not even one run fits, and 0 if single
+            runs have no price.
         certified: certified cost, about one percent too high; None if none was found.
     """
 
@@ -246,9 +246,9 @@ class QuickCost(NamedTuple):
 
 
 def quick_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amount) -> QuickCost:
-    """Price a job in a Gaussian slot, a privacy budget in μ², quickly: by charging its runs one after another.
+    """Compute the cost of a job in a Gaussian slot, a privacy budget in μ², as the sum of the prices of its runs.
 
-    Certified prices of single runs are added. To compose all runs may give a lower cost, but takes longer.
+    Composing all runs may give a lower cost, but takes longer.
 
     Args:
         parts: dominating pairs of the mechanism, each with its number of runs.
@@ -287,9 +287,9 @@ def rough_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amo
 
 
 def _stepwise_residue(prices: StepPrices, remaining: Amount, eta: Amount) -> Residue | None:
-    """Return the certified cost of a job if its runs are charged one after another.
+    """Return the certified cost of a job if its runs are charged one by one.
 
-    The factor `_MARGIN` is added, so that another machine with other rounding errors certifies the charge again.
+    The sum of the prices is multiplied by `_MARGIN`, so that a machine with other rounding errors certifies it too.
 
     Args:
         prices: prices of the runs in a Gaussian slot, a privacy budget in μ².
@@ -315,7 +315,7 @@ def composed_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: 
         eta: η, the δ that the job may add to the Gaussian profile of the slot.
 
     Returns:
-        The cost. None if `is_quick_to_compose` rules composition out, if nothing is left, or if the job does not fit.
+        The cost. None if composition would take long, if nothing is left, or if the job does not fit.
     """
     if not is_quick_to_compose(parts, eta) or remaining <= 0:
         return None
@@ -327,8 +327,8 @@ def composed_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: 
 def _composed_residue(parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Amount) -> Residue | None:
     """Return a certified cost of a job in a Gaussian slot (a budget in μ²), by composing all its runs.
 
-    A search gives a cost that is not certified. That cost is raised by growing factors until it can be certified. If no
-    smaller cost can be certified, the job costs the whole slot.
+    A search gives an estimate, which is raised by growing factors until it can be certified. If no smaller cost can be
+    certified, the job costs the whole slot.
 
     Args:
         parts: dominating pairs of the mechanism, each with its number of runs.
@@ -345,15 +345,15 @@ def _composed_residue(parts: Sequence[tuple[Pair, int]], remaining: Amount, eta:
     if estimate is None:  # the search allows only a part of η, so the whole slot may still suffice
         return _whole_slot(trial, remaining, eta)
 
-    # Each raise of the estimate is at least four times as large as the one before.
     for attempt in range(_MOST_RAISES):
-        # A cost a rounding below the whole slot would leave a tiny Gaussian, next to which profiles are slow.
+        # A cost just below the whole slot would leave a tiny Gaussian, with which profiles take long to compose.
         cost = remaining if estimate >= float_below(remaining) else min(up(estimate), remaining)
         certified, worst_epsilon = trial.certify(cost)
         if certified:
             return Residue(remaining, cost, eta)
         if cost >= remaining:
             return None
+        # The ε that fails is added to the search. The least relative increase grows by a factor of four per attempt.
         trial.add(worst_epsilon)
         increased = estimate * (1.0 + TOLERANCE * 4.0**attempt)
         estimate = max(increased, trial.find_root(estimate, TOLERANCE))

@@ -36,9 +36,11 @@ class ChernoffBounds(NamedTuple):
     def at(cls, transforms: Sequence[Transform], tilts: FloatArray) -> ChernoffBounds:
         """Evaluate the Chernoff bounds on δ(ε) of a composition at several exponents μ.
 
-        D(ε) is δ(ε) without the losses that are left out as improbable. The bound is D(ε) ≤ e^{b(μ) − με} for every
-        exponent μ ≥ 0. An upper bound on b(μ) = K(μ) + log C(μ) is computed. Here K(μ) = log E_P[e^{μS}] for the total
-        privacy loss S, and log C(μ) ≤ 0 is that of `log_chernoff_factor`. All roundings are added.
+        Let D(ε) be δ(ε) without the losses that are left out as improbable. For every μ ≥ 0,
+
+            D(ε) ≤ e^{b(μ) − με},   b(μ) = K(μ) + log C(μ),   K(μ) = log E_P[e^{μS}],
+
+        with the total privacy loss S, and with log C(μ) ≤ 0 of `log_chernoff_factor`.
 
         Args:
             transforms: one transform z ↦ log E_P[e^{zL}] for each part of the composition. K is the sum of their
@@ -46,9 +48,9 @@ class ChernoffBounds(NamedTuple):
             tilts: exponents μ ≥ 0, increasing.
 
         Returns:
-            The exponents, and an upper bound on b(μ) at each.
+            The exponents, and an upper bound on b(μ) at each, which includes all roundings.
         """
-        # K(μ) of each part, one row per part, and the sum with log C(μ).
+        # One row of K(μ) for each part.
         exponents = tilts.tolist()
         cumulants = np.asarray(
             [[transform.upper_cumulant(exponent) for exponent in exponents] for transform in transforms]
@@ -60,15 +62,13 @@ class ChernoffBounds(NamedTuple):
         return cls(tilts, log_bounds + rounding)
 
     def upper_log_delta(self, epsilon: float) -> float:
-        """Return the least Chernoff bound on log D(ε), the finite part of log δ(ε), over all exponents μ.
-
-        The bound at μ is b(μ) − με. Roundings are included.
+        """Return the least Chernoff bound b(μ) − με on log D(ε), the finite part of log δ(ε), over all exponents μ.
 
         Args:
             epsilon: ε in nats, of any sign.
 
         Returns:
-            The upper bound on log D(ε), at most 0.
+            The upper bound on log D(ε), at most 0, which includes all roundings.
         """
         # The product and the difference err by a few units of roundoff of their terms.
         rounding = 16 * UNIT_ROUNDOFF * (1.0 + np.abs(self.log_bounds) + self.tilts * abs(epsilon))
@@ -93,7 +93,7 @@ class ChernoffBounds(NamedTuple):
         Returns:
             The log of the upper bound.
         """
-        # The log of the bound for each μ, rounded up.
+        # log(e^x − 1) is written as x + log(1 − e^−x), so that nothing overflows.
         decay = np.abs(self.tilts - tilt) * period
         with np.errstate(divide="ignore"):
             log_series = self.log_bounds - self.tilts * epsilon - decay - np.log(-np.expm1(-decay))
@@ -101,7 +101,6 @@ class ChernoffBounds(NamedTuple):
         # The sum of these terms errs by a few units of roundoff of their sizes.
         log_series = log_series + 16 * UNIT_ROUNDOFF * (1.0 + size)
 
-        # The best bound on each side.
         log_positive_m = float(log_series[self.tilts > tilt].min())
         log_negative_m = float(log_series[self.tilts < tilt].min())
         rounding = 4 * UNIT_ROUNDOFF * (1.0 + abs(log_positive_m) + abs(log_negative_m))  # of the final sum
@@ -110,8 +109,8 @@ class ChernoffBounds(NamedTuple):
     def shortest_period(self, tilt: float, epsilon: float, log_excess: float) -> float:
         """Estimate the shortest period of the trapezoidal rule for δ(ε) at which its aliasing error is small enough.
 
-        A rule with spacing Δt has the period A = 2π/Δt in ε, which causes the error. The Chernoff bounds on δ(ε) are
-        e^{b(μ) − με}. The error is about e^{b(μ) − με − |μ−l|A} on either side of l, for the best tilt μ on that side.
+        A rule with spacing Δt has the period A = 2π/Δt in ε, which causes the error. By the Chernoff bounds e^{b(μ) −
+        με} on δ(ε), the error is about e^{b(μ) − με − |μ−l|A} on either side of l, for the best tilt μ on that side.
 
         Args:
             tilt: real part l of the line of integration.
@@ -119,7 +118,7 @@ class ChernoffBounds(NamedTuple):
             log_excess: log of the allowed error.
 
         Returns:
-            The period A in nats of ε. It is the longer of the two that the tilts above l and those below l require.
+            The period A in nats of ε: the longer one of those that both sides require.
         """
         with np.errstate(divide="ignore"):
             periods = (self.log_bounds - self.tilts * epsilon - log_excess) / np.abs(self.tilts - tilt)
@@ -131,8 +130,11 @@ class ChernoffBounds(NamedTuple):
 def log_chernoff_factor(tilt: FloatArray) -> FloatArray:
     """Return the logarithm of the constant C(μ) in the Chernoff bound on δ, for each exponent μ.
 
-    The logarithm is log C(μ) = μ log μ − (1 + μ) log(1 + μ), and 0 at μ = 0. C(μ) is the largest value of (1 − v) v^μ
-    on [0, 1]. The form −log(1 + μ) − μ log(1 + 1/μ) does not cancel for large μ.
+    C(μ) is the largest value of (1 − v) v^μ on [0, 1]. Its logarithm is
+
+        log C(μ) = μ log μ − (1 + μ) log(1 + μ) = −log(1 + μ) − μ log(1 + 1/μ),
+
+    and 0 at μ = 0. The second form does not cancel for large μ, and is computed.
 
     Args:
         tilt: exponents μ ≥ 0.

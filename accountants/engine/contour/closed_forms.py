@@ -59,49 +59,45 @@ class GaussianSteps(ClosedForm):
     The losses N(μ_j²/2, μ_j²), each T_j times, sum to a Gaussian loss with K(z) = μ² z(z + 1)/2 and μ² = Σ T_j μ_j².
 
     Attributes:
-        square: μ² > 0.
+        mu_squared: μ² > 0.
     """
 
-    square: float
+    mu_squared: float
 
     def moments(self, tilt: float) -> tuple[float, float, float]:
-        """Return the cumulant K(l) = log E[e^{lS}] of the total Gaussian loss S, and its derivatives.
-
-        These three are K(l) = μ² l(l + 1)/2, K′(l) = μ² (l + ½) and K″(l) = μ².
+        """Return the cumulant K(l) = log E[e^{lS}] of the total Gaussian loss S, and its first two derivatives.
 
         Args:
             tilt: exponent l.
 
         Returns:
-            The cumulant K(l), the mean K′(l) in nats, and the variance K″(l) in nats².
+            The cumulant K(l) = μ² l(l + 1)/2, the mean K′(l) = μ² (l + ½) in nats, and the variance K″(l) = μ² in
+            nats².
         """
-        return self.square * 0.5 * tilt * (tilt + 1.0), self.square * (tilt + 0.5), self.square
+        return self.mu_squared * 0.5 * tilt * (tilt + 1.0), self.mu_squared * (tilt + 0.5), self.mu_squared
 
     def upper_cumulant(self, tilt: float) -> float:
-        """Return an upper bound on K(l): its value, raised by the rounding."""
-        return self.moments(tilt)[0] * (1.0 + _ACCURACY)
+        """Return an upper bound on the cumulant K(l): its value, raised by the rounding."""
+        cumulant, _, _ = self.moments(tilt)
+        return cumulant * (1.0 + _ACCURACY)
 
     def log_decay(self, tilt: float, frequencies: FloatArray) -> FloatArray:  # noqa: ARG002
-        """Bound the log modulus of the characteristic function of the total Gaussian loss from above.
-
-        The log modulus is log |φ(t)|^T = −μ² t²/2, which decreases in t and does not depend on the exponent l of the
-        weights e^{lL}.
+        """Bound the log modulus −μ² t²/2 of the characteristic function of the total Gaussian loss from above.
 
         Args:
-            tilt: not used.
+            tilt: not used; weighting the loss by e^{lL} does not change the modulus.
             frequencies: frequencies t ≥ 0, per nat of loss.
 
         Returns:
             One bound for each frequency, at most 0.
         """
-        return np.asarray(-0.5 * self.square * frequencies * frequencies * (1.0 - _ACCURACY))
+        return np.asarray(-0.5 * self.mu_squared * frequencies * frequencies * (1.0 - _ACCURACY))
 
     def on_line(self, line: Line) -> LineValues:
         """Return the characteristic function of the total Gaussian loss at equally spaced frequencies t.
 
-        The function is e^{−μ²t²/2}, centred at the mean c = μ² (l + ½). The distribution of the loss is tilted by l,
-        the line's real part: its density is multiplied by e^{lL} and normalised. A relative error of μ² changes the
-        modulus, and it changes the phase through c.
+        The distribution of the loss is tilted by l, the line's real part: its density is multiplied by e^{lL} and
+        normalised. Centred at its mean c = μ² (l + ½), the tilted loss has the characteristic function e^{−μ²t²/2}.
 
         Args:
             line: points l + it of a vertical line, with frequencies t ≥ 0.
@@ -111,9 +107,9 @@ class GaussianSteps(ClosedForm):
         """
         frequencies = line.frequencies
         cumulant, centre, _ = self.moments(line.tilt)
-        # The phase is 0, because the loss is centred at its mean.
-        zeros = np.zeros_like(frequencies)
-        log_modulus = -0.5 * self.square * frequencies * frequencies
+        zeros = np.zeros_like(frequencies)  # the phase is 0, because the loss is centred at its mean
+        log_modulus = -0.5 * self.mu_squared * frequencies * frequencies
+        # A relative error of μ² changes the modulus, and through c the phase.
         return LineValues(
             log_modulus=log_modulus,
             phase=zeros,
@@ -150,19 +146,19 @@ class LaplaceSteps(ClosedForm):
     def moments(self, tilt: float) -> tuple[float, float, float]:
         """Return the cumulant of the total loss of T Laplace steps, and its first two derivatives.
 
-        The cumulant is K(l) = T log M(l), with the moment M(l) = E[e^{lL}] of one loss L.
-
-        With the shift s, x = l + ½ and f(x) = tanh(xs)/(2x),
+        The cumulant is K(l) = T log M(l), with the moment M(l) = E[e^{lL}] of one loss L. With the shift s, x = l + ½
+        and f(x) = tanh(xs)/(2x),
 
             K  = T (−s/2 + log cosh xs + log(1 + f)),
             K′ = T (s tanh xs + f′/(1 + f)),
             K″ = T (s²(1 − tanh² xs) + f″/(1 + f) − (f′/(1 + f))²).
 
         Args:
-            tilt: exponent l ≥ 0 of the moment M(l) = E_P[e^{lL}] of one loss L.
+            tilt: exponent l ≥ 0.
 
         Returns:
-            K(l) and its derivatives: the mean K′(l) and the variance K″(l) ≥ 0 of the total loss, weighted by e^{lS}.
+            K(l) and its derivatives: the mean K′(l) and the variance K″(l) ≥ 0 of the total loss S after weighting by
+            e^{lS}.
         """
         s, x = self.shift, tilt + 0.5
         tanh = math.tanh(x * s)
@@ -173,7 +169,7 @@ class LaplaceSteps(ClosedForm):
         f_first = s * sech_squared / (2.0 * x) - tanh / (2.0 * x * x)
         f_second = -s * s * tanh * sech_squared / x - s * sech_squared / (x * x) + tanh / x**3
 
-        # The cumulant of one step, and its derivatives.
+        # The cumulant of one step and its derivatives. Rounding may make a tiny variance negative.
         log_derivative = f_first / (1.0 + f)
         cumulant = _log_cosh(x * s) + (math.log1p(f) - 0.5 * s)
         mean = s * tanh + log_derivative
@@ -181,25 +177,22 @@ class LaplaceSteps(ClosedForm):
         return self.count * cumulant, self.count * mean, self.count * variance
 
     def _cumulant_error(self, tilt: float, cumulant: float) -> float:
-        """Bound the error of the computed cumulant of the total loss of T Laplace steps.
-
-        The cumulant is K = T log E[e^{lL}] for the loss L of one step.
-
-        The bound includes the rounding of x = l + ½, since the derivative of K is at most T s for the shift s.
+        """Bound the rounding error of the computed cumulant K(l) = T log E[e^{lL}] of T Laplace steps.
 
         Args:
-            tilt: exponent l ≥ 0 of the moment E[e^{lL}] of the loss L.
+            tilt: exponent l ≥ 0.
             cumulant: the computed K.
 
         Returns:
             A bound on the absolute error of K.
         """
-        # The first term covers the roundings of x and of the terms of K, and the second one that of K itself.
+        # The first term covers the roundings of the terms of K, and of l + ½, as the derivative of K is at most T s for
+        # the shift s. The second one covers the roundings of K itself.
         return UNIT_ROUNDOFF * (32.0 * self.count * self.shift * (1.5 + tilt) + 4.0 * abs(cumulant))
 
     def upper_cumulant(self, tilt: float) -> float:
-        """Return an upper bound on K(l): its value, raised by its error."""
-        cumulant = self.moments(tilt)[0]
+        """Return an upper bound on the cumulant K(l): its value, raised by its error."""
+        cumulant, _, _ = self.moments(tilt)
         return cumulant + self._cumulant_error(tilt, cumulant)
 
     def log_decay(self, tilt: float, frequencies: FloatArray) -> FloatArray:
@@ -231,14 +224,15 @@ class LaplaceSteps(ClosedForm):
         quarter_turn = 0.5 * math.pi / s
         far_bound = (1.0 + 0.5 / np.maximum(frequencies, quarter_turn)) / (1.0 + f)
 
-        # The second bound, in which 1 − ρ = (1 − ρ²)/(1 + ρ) does not cancel.
+        # The second bound, in which 1 − ρ = (1 − ρ²)/(1 + ρ) does not cancel. From xs = 350 on, the ratio is so small
+        # that the bound is 1 after rounding, and a larger cosh could overflow.
         sine_ratio = np.sin(np.minimum(s * frequencies, 0.5 * math.pi)) / math.cosh(min(s * x, 350.0))
         rho = np.sqrt((1.0 - sine_ratio) * (1.0 + sine_ratio))
         one_minus_rho = sine_ratio * sine_ratio / (1.0 + rho)
         near_bound = np.where(frequencies < quarter_turn, 1.0 - one_minus_rho / (1.0 + f), 0.0)
 
         rounding = 32 * UNIT_ROUNDOFF * (1.0 + s * x)  # relative error of both bounds
-        # Rounded up. A bound above 1 says nothing, so that it counts as 1.
+        # No modulus exceeds 1.
         bound = np.maximum(near_bound, far_bound) * (1.0 + rounding)
         return np.asarray(self.count * np.log(np.minimum(bound, 1.0)))
 
@@ -246,9 +240,7 @@ class LaplaceSteps(ClosedForm):
         """Return the characteristic function of the total loss of T Laplace steps at equally spaced frequencies t.
 
         The function is φ(t)^T e^{−itc}. φ(t) is the characteristic function of one loss, tilted by the line's real part
-        l: its density is multiplied by e^{lL} and normalised. The number c is the mean of the total tilted loss. The
-        change φ(t) − 1 is computed from terms that are small for small t. Its error is at most (160 + 4xs) u ts, with
-        the unit of roundoff u, the noise's shift s and x = l + ½.
+        l: its density is multiplied by e^{lL} and normalised. The number c is the mean of the total tilted loss.
 
         Args:
             line: points l + it of a vertical line, with frequencies t ≥ 0.
@@ -261,11 +253,11 @@ class LaplaceSteps(ClosedForm):
         s, x, frequencies = self.shift, line.tilt + 0.5, line.frequencies
         cumulant, centre, _ = self.moments(line.tilt)
 
-        # φ(t) − 1 of one step, and its power T.
+        # φ(t) − 1 of one step, which keeps its digits for small t, and the power T of φ(t).
         tanh = math.tanh(s * x)
         f = tanh / (2.0 * x)
         change = self._transform_change(x, tanh, frequencies) / (1.0 + f)
-        # The error bound (160 + 4xs) u ts of φ(t) − 1 at each frequency.
+        # The error of φ(t) − 1 is at most (160 + 4xs) u ts, with the unit of roundoff u.
         error = (UNIT_ROUNDOFF * (160.0 + 4.0 * x * s) * s) * frequencies
         mean_of_step = centre / self.count
         log_modulus, phase, log_growth, rounding = raise_to_power(change, error, mean_of_step, frequencies, self.count)

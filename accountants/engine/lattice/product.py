@@ -36,26 +36,29 @@ if TYPE_CHECKING:
 
 _TILTS_PER_BAND = 4  # number of tilts per interval of tilts; evaluations at nearby ε then share a transform
 _KEPT_EVALUATIONS = 16  # number of evaluations that are remembered: those of one search
-_DEEPEST_ROW = -720.0  # log δ at the end of the table of tails; e^−720 is the least double with digits to spare
+_DEEPEST_ROW = -720.0  # log δ at the end of the table of tails; e^−720 is subnormal, but a double with ten digits
 _NO_DOUBLE = -750.0  # log δ below which no double holds δ, so that δ is bounded without a transform
-_MOST_ROWS = 2000  # largest number of rows of the table of tails: three times the steps below, down to its end
+_MOST_ROWS = 2000  # largest number of rows of the table of tails; 375 of the steps below lead to its end
 _ROW_STEPS = ((-40.0, 0.25), (-100.0, 1.0), (-math.inf, 4.0))  # steps of the table in log δ, for log δ above a level
 _OUTSIDE = (ArithmeticError, ValueError)  # numbers beyond the range of doubles: an overflow or a NaN
 
 
 @dataclass(frozen=True, eq=False)
 class ComposedProfile(PointwiseProfile):
-    """Profile ε ↦ δ(ε) of a product of pairs in one direction, computed on a lattice of losses when it is evaluated.
+    """Privacy profile ε ↦ δ(ε) of a composition, computed on a lattice of privacy losses when it is evaluated.
+
+    A part of the composition is a pair (P, Q) of output distributions on neighbouring data, released in some rounds.
+    The composition is the product of the pairs. Its profile is that of one direction, P against Q.
 
     Guarantees: `log_delta` satisfies lower ≤ truth ≤ upper at every ε ≥ 0 for the product of exactly the given parts.
-    It is a function of ε only: earlier evaluations change the time, not the result. The tails belong to another pair,
-    which dominates the product, and the attained tails to one that the product dominates. So upper and lower bounds on
-    a composition of which the product is a part are those of the product.
+    It is a function of ε only: earlier evaluations change the time, not the result. `log_tails` are those of a pair
+    that dominates the product, and `attained_log_tails` those of a pair that the product dominates. Upper and lower
+    bounds that are computed from them for a larger composition are therefore valid.
 
     Attributes:
         parts: pairs in this direction, with their numbers of rounds.
-        budget: limits on the work, and the required width of δ.
-        tail_accuracy: relative accuracy of the log tails.
+        budget: limits on the work, and the required relative width of δ.
+        tail_accuracy: bound on the error of each log tail, per unit of 1 + |log tail|.
     """
 
     one_sided: ClassVar[bool] = True
@@ -99,8 +102,8 @@ class ComposedProfile(PointwiseProfile):
     def coupled_log_delta(self) -> float:
         """Logarithm of the upper bound 1 − Π (1 − δ_j(0))^{T_j} on δ at every ε, for T_j rounds of part j.
 
-        The two outputs of one round can be coupled so that they differ with probability δ_j(0) only. The bound costs
-        far less than an evaluation of the composition.
+        δ_j(0) is the total variation distance of the outputs of one round on neighbouring data. They can hence be
+        coupled so that they differ with this probability only. The bound costs far less than an evaluation.
         """
         log_deltas_at_zero = [_log_delta_at_zero(part) for part in self.parts]
         return log_probability_of_any(log_deltas_at_zero, self._survey.counts, direction=1)
@@ -126,13 +129,13 @@ class ComposedProfile(PointwiseProfile):
         return self._table.tails(np.asarray(epsilon, dtype=np.float64))
 
     def delta_at_zero_by_tails(self) -> float:
-        """Return the first row of the table of tails, without the other rows, which are expensive."""
+        """Return the upper bound on δ(0) that the table of tails starts with, without its expensive other rows."""
         return math.exp(self._coarse.upper_log_delta(0.0))
 
     def attained_log_tails(self, epsilon: FloatArray) -> Tails:
         """Return the log tails at each ε of a pair that the product dominates, for lower bounds.
 
-        They are the slopes of a convex function below the profile; if there is none, only the infinite loss is used.
+        They are the slopes of a convex function below the profile, or those of the infinite loss only if there is none.
         """
         points = np.asarray(epsilon, dtype=np.float64)
         if self._attained_table is None:
@@ -141,7 +144,7 @@ class ComposedProfile(PointwiseProfile):
 
     @cached_property
     def _coarse(self) -> ComposedProfile:
-        """The profile with the coarse budget, of which the tables of tails are made."""
+        """The profile with the coarse budget, from which the tables of tails are computed."""
         return self if self.budget == Budget.coarse() else ComposedProfile(self.parts, Budget.coarse())
 
     @cached_property
@@ -154,11 +157,12 @@ class ComposedProfile(PointwiseProfile):
     def _table(self) -> PiecewiseTails:
         """Certified upper bounds on log δ at increasing ε, from which the tails of a dominating pair are computed.
 
-        The table goes down to δ = e^−720 at steps of a quarter in log δ, wider for tiny δ. The next ε follows from an
-        estimate of the slope of log δ. The lattice has the coarse budget.
+        The steps in log δ are about those of `_ROW_STEPS`, because the next ε follows from an estimate of the slope.
+        Any spacing gives valid tails.
         """
         coarse = self._coarse
-        least_log_delta = max(self.log_infinite_mass + 1e-3, _DEEPEST_ROW)  # δ does not fall below the infinite mass
+        # δ approaches the probability of an infinite loss from above, and the table ends just before.
+        least_log_delta = max(self.log_infinite_mass + 1e-3, _DEEPEST_ROW)
         largest_epsilon = min(self._survey.supremum, 1e9)  # beyond any useful ε
 
         epsilon, log_delta = 0.0, coarse.upper_log_delta(0.0)
@@ -188,7 +192,7 @@ class ComposedProfile(PointwiseProfile):
             return Interval(-math.inf, -math.inf)
         lower = self.lower_on(choice, epsilon) if upper >= _NO_DOUBLE else -math.inf
         if math.isinf(lower):
-            lower = self._best_single(epsilon)
+            lower = self._lower_log_delta_of_parts(epsilon)
         return Interval(min(lower, upper), upper)
 
     def upper_log_delta(self, epsilon: float) -> float:
@@ -196,7 +200,10 @@ class ComposedProfile(PointwiseProfile):
         return self.evaluation(epsilon).upper
 
     def evaluation(self, epsilon: float) -> TiltedEvaluation:
-        """Return the upper bound on log δ(ε), with the lattice and the tilt that were used; the result is stored.
+        """Return the upper bound on log δ(ε), with the lattice and the tilt that were used.
+
+        The latest results are stored, because a search returns to them. The tilt is the exponent λ of the weights
+        e^{λL} of losses L.
 
         Args:
             epsilon: ε ≥ 0, in nats.
@@ -209,15 +216,9 @@ class ComposedProfile(PointwiseProfile):
         return self._evaluations[epsilon]
 
     def _evaluation(self, epsilon: float) -> TiltedEvaluation:
-        """Compute an upper bound on log δ(ε) of the composition with the best tilt and lattice for this ε.
+        """Compute an upper bound on log δ(ε) of the composition with a suitable tilt and lattice for this ε.
 
         The tilt is the exponent λ of the weights e^{λL} of losses L. If a double overflows, basic composition is used.
-
-        Args:
-            epsilon: ε ≥ 0, in nats.
-
-        Returns:
-            The bound, with the lattice and the tilt. These are None where no lattice was needed or none could be used.
         """
         try:
             if epsilon >= self._survey.supremum:  # no loss exceeds ε
@@ -227,8 +228,8 @@ class ComposedProfile(PointwiseProfile):
         except _OUTSIDE:
             return TiltedEvaluation(None, self._basic_composition(epsilon))
 
-        # If the bound is far above the estimate, the cells are too wide for such a tilt. The bound at half of ε holds
-        # too, because δ decreases.
+        # A bound far above the estimate shows that the lattice is too coarse for such a large tilt. The bound at ε/2 is
+        # then tried too. It is valid at ε, because δ decreases in ε.
         log_estimate = DEPTHS[choice.key.depth]
         is_far_above = choice.coordinate.direct and log_estimate < _NO_DOUBLE and upper > 0.5 * log_estimate
         if is_far_above and epsilon > SMALL_EPSILON:
@@ -236,11 +237,11 @@ class ComposedProfile(PointwiseProfile):
         return TiltedEvaluation(choice, upper)
 
     def _upper_or_chernoff(self, choice: GridAndTilt, epsilon: float) -> float:
-        """Return an upper bound on log δ(ε): a Chernoff bound if no double can hold δ, otherwise by a transform.
+        """Return an upper bound on log δ(ε): a Chernoff bound if δ is below all doubles, otherwise by a transform.
 
         Args:
-            choice: the lattice, and the tilt (exponent λ of the weight e^{λL} of a loss L).
-            epsilon: ε, in nats.
+            choice: the lattice, and the tilt λ of the weights e^{λL} of losses L.
+            epsilon: ε ≥ 0, in nats.
         """
         laws = self._transforms.laws(choice.key).upper
         if choice.coordinate.direct and laws.flat.estimate_at(choice.coordinate, epsilon) < _NO_DOUBLE:
@@ -268,12 +269,12 @@ class ComposedProfile(PointwiseProfile):
 
         Args:
             choice: the lattice, and the tilt λ of the weights e^{λL} of losses L.
-            epsilon: ε, in nats.
+            epsilon: ε ≥ 0, in nats.
 
         Returns:
             The bound; −∞ if `choice` is None, or if the computation leaves the range of doubles.
         """
-        if choice is None:  # no lattice suits this ε
+        if choice is None:
             return -math.inf
         try:
             key, spectrum = self._transforms.spectrum(choice, from_above=False)
@@ -285,15 +286,17 @@ class ComposedProfile(PointwiseProfile):
     def upper_log_deltas(self, epsilons: Sequence[float]) -> list[float]:
         """Return one upper bound on log δ for each of several ε, computed with the transform for the middle one.
 
-        If that transform does not exist or fails, each ε is evaluated separately.
+        Its bounds are valid at every ε, and looser far from the middle. If there is no such transform, or if it fails,
+        each ε is evaluated separately.
 
         Args:
             epsilons: values of ε in nats, at least one.
         """
-        suited = self.evaluation(sorted(epsilons)[len(epsilons) // 2]).tilt
-        if len(epsilons) > 1 and suited is not None:
+        middle_epsilon = sorted(epsilons)[len(epsilons) // 2]
+        choice = self.evaluation(middle_epsilon).tilt
+        if len(epsilons) > 1 and choice is not None:
             with contextlib.suppress(*_OUTSIDE):
-                return [min(self.upper_on(suited, epsilon), 0.0) for epsilon in epsilons]
+                return [min(self.upper_on(choice, epsilon), 0.0) for epsilon in epsilons]
         return [self.upper_log_delta(epsilon) for epsilon in epsilons]
 
     def guess(self, log_delta: float) -> Guess:
@@ -316,10 +319,10 @@ class ComposedProfile(PointwiseProfile):
         return self.is_at_most(epsilon, log_delta)
 
     def _is_within(self, epsilon: float, coordinate: TiltCoordinate) -> bool:
-        """Return whether ε is within the bulk of the total loss, so that the bulk's width limits the cells.
+        """Return whether ε is within the bulk of the total loss, that is, its distribution without rare rounds.
 
-        The bulk is the distribution of the total loss without rare rounds. Two conditions are tested: ε is at most six
-        standard deviations from the mean, and the variance times |λ (1 + λ)| is small for the tilt λ.
+        The cells of the lattice must then be narrow compared with the bulk. ε is within if it is at most six standard
+        deviations from the mean, and if the variance V satisfies V |λ (1 + λ)| < 1/4 for the tilt λ.
 
         Args:
             epsilon: ε, in nats.
@@ -327,21 +330,22 @@ class ComposedProfile(PointwiseProfile):
         """
         mean, variance = self._survey.bulk
         is_near_mean = variance > 0 and abs(epsilon - mean) <= 6.0 * math.sqrt(variance)
-        has_small_tilt = variance * math.exp(coordinate.pole) < 0.25  # variance · |λ (1 + λ)|
+        has_small_tilt = variance * math.exp(coordinate.pole) < 0.25  # `pole` is log|λ (1 + λ)|
         return is_near_mean and has_small_tilt
 
     def _choose_tilt(self, epsilon: float) -> GridAndTilt:
         """Choose the lattice and the tilt λ for an ε.
 
         The tilt is the exponent of the weight e^{λL} of a loss L. It is the saddle point of the distributions on the
-        lattice, and the lattice (`GridKey`) depends on the band (interval) of tilts that λ is in. So both are chosen in
-        turn, at most four times, until the band no longer changes. Every choice gives valid bounds.
+        lattice. The lattice depends on the interval ("band") of tilts that contains λ. So both are chosen in turn, at
+        most four times, until the band no longer changes. Every choice gives valid bounds.
 
         Args:
             epsilon: ε ≥ 0, in nats.
 
         Returns:
-            The choices that determine the lattice, and the tilt. It is rounded down to one of a few tilts of the band.
+            The choices that determine the lattice, and the tilt. The tilt is rounded down to one of a few of its band,
+            so that evaluations at nearby ε share a transform.
         """
         # The first choice, from the coarse tables of the losses.
         direct = self._survey.all_losses.prefers_direct(epsilon)
@@ -362,16 +366,17 @@ class ComposedProfile(PointwiseProfile):
     def _basic_composition(self, epsilon: float) -> float:
         """Return an upper bound on log δ(ε) by basic composition of all rounds.
 
-        If each round of kind j is (ε/T, δ_j)-private, then T = Σ T_j rounds together are (ε, Σ T_j δ_j)-private.
+        Let part j have T_j rounds, each (ε/T, δ_j)-private, with T = Σ T_j. All rounds are then (ε, Σ T_j δ_j)-private.
 
         Args:
-            epsilon: ε ≥ 0, in nats. The share ε/T is rounded down, and so δ_j(ε/T) up.
+            epsilon: ε ≥ 0, in nats.
 
         Returns:
             The logarithm of Σ T_j δ_j(ε/T), at most 0; −inf if δ is zero.
         """
         rounds = sum(part.count for part in self.parts)
-        share_of_epsilon = np.asarray([epsilon / rounds * (1.0 - 4 * UNIT_ROUNDOFF)])  # rounded down
+        # ε/T is rounded down, because δ_j is larger at a smaller ε.
+        share_of_epsilon = np.asarray([epsilon / rounds * (1.0 - 4 * UNIT_ROUNDOFF)])
         log_terms = []
         for part in self.parts:
             log_delta = float(part.first.log_delta(share_of_epsilon).upper[0])
@@ -381,18 +386,15 @@ class ComposedProfile(PointwiseProfile):
             return total
         return min(total + 16 * UNIT_ROUNDOFF * (1.0 + abs(total)), 0.0)  # rounded up
 
-    def _best_single(self, epsilon: float) -> float:
-        """Return the largest lower bound on log δ(ε) of a single part, which also bounds that of the composition.
+    def _lower_log_delta_of_parts(self, epsilon: float) -> float:
+        """Return the largest lower bound on log δ(ε) of one round of any part, which is valid for the composition.
 
         Leaving out the outputs of all other rounds is post-processing, so it cannot increase δ.
-
-        Args:
-            epsilon: ε ≥ 0, in nats.
         """
-        at = np.asarray([epsilon])
-        return max(float(part.first.log_delta(at).lower[0]) for part in self.parts)
+        points = np.asarray([epsilon])
+        return max(float(part.first.log_delta(points).lower[0]) for part in self.parts)
 
 
 def _log_delta_at_zero(part: LatticePart) -> float:
-    """Return an upper bound of log δ(0) of one part."""
+    """Return an upper bound on log δ(0) of one round of a part."""
     return float(part.first.log_delta(np.zeros(1)).upper[0])

@@ -26,7 +26,7 @@ _MOST_TRANSFORMS = 4  # largest number of transforms for one bound on ε before 
 _FARTHEST = 0.5  # largest relative distance of a solution from the ε that its transform was chosen for
 _STEP_SHARE, _SPACING = 0.95, 1e-3  # largest Newton step over `_FARTHEST`; relative ε-spacing of the finite difference
 _NEAR_ONE = -1e-6  # log δ above which the curve is too flat for Newton's method
-_MOST_EVALUATIONS = 32  # largest number of evaluations of δ per bound on ε; as many bisections reach adjacent doubles
+_MOST_EVALUATIONS = 32  # largest number of evaluations of δ per bound on ε; 32 bisections give a relative 2e-10
 _STRIDE = 4.0  # ratio of successive ε that are tried if a search ended before δ was at most the target
 
 
@@ -46,8 +46,6 @@ class LatticeSearch(PairSearch):
     def epsilon(self, log_delta: float, near: float) -> Interval:
         """Enclose the smallest ε ≥ 0 at which δ is at most the target in both directions.
 
-        The second direction is skipped if it meets the target at the first one's ε.
-
         Args:
             log_delta: log of the target δ.
             near: not used; the argument belongs to the interface of searches.
@@ -56,37 +54,38 @@ class LatticeSearch(PairSearch):
             The larger lower bound and the larger upper bound of the two directions, in nats.
         """
         del near
-        larger = Interval(0.0, 0.0)
+        largest = Interval(0.0, 0.0)  # largest bounds of the directions so far
         for profile, guess in self._by_estimate(log_delta):
-            meets_target = larger.upper > 0.0 and profile.upper_log_delta(larger.upper) <= log_delta
-            if meets_target:  # this direction needs no larger ε
+            needs_no_search = largest.upper > 0.0 and profile.upper_log_delta(largest.upper) <= log_delta
+            if needs_no_search:
                 continue
             lower, upper = epsilon_of(profile, log_delta, guess)
-            larger = Interval(max(larger.lower, lower), max(larger.upper, upper))
-        return larger
+            largest = Interval(max(largest.lower, lower), max(largest.upper, upper))
+        return largest
 
     def upper_epsilon(self, log_delta: float, near: float) -> float:
         """Return an upper bound on the smallest ε at which δ is at most the target in both directions.
 
-        The second direction is skipped if it meets the target at the first one's ε.
-
         Args:
             log_delta: log of the target δ.
             near: not used; the argument belongs to the interface of searches.
+
+        Returns:
+            The upper bound in nats; math.inf if no ε is known that meets the target.
         """
         del near
-        larger = 0.0  # largest bound of the directions so far
+        largest = 0.0  # largest bound of the directions so far
         for profile, guess in self._by_estimate(log_delta):
-            if larger > 0.0 and profile.upper_log_delta(larger) <= log_delta:
+            needs_no_search = largest > 0.0 and profile.upper_log_delta(largest) <= log_delta
+            if needs_no_search:
                 continue
-            larger = max(larger, upper_epsilon_of(profile, log_delta, guess))
-        return larger
+            largest = max(largest, upper_epsilon_of(profile, log_delta, guess))
+        return largest
 
     def lower_epsilon(self, log_delta: float, near: float) -> float:
         """Return a lower bound on the smallest ε ≥ 0 at which δ is at most the target in both directions.
 
-        The bound is 0 without a search if a cheap bound on δ at every ε (`coupled_log_delta`) meets the target. The
-        second direction is skipped if its δ at the first one's ε is at most the target.
+        The bound is 0 without a search if a cheap bound on δ at every ε meets the target.
 
         Args:
             log_delta: log of the target δ.
@@ -98,12 +97,13 @@ class LatticeSearch(PairSearch):
         del near
         if all(profile.coupled_meets(log_delta) for profile in self.profiles):
             return 0.0
-        larger = 0.0  # largest bound of the directions so far
+        largest = 0.0  # largest bound of the directions so far
         for profile, guess in self._by_estimate(log_delta):
-            if larger > 0.0 and profile.likely_meets(larger, log_delta):
+            needs_no_search = largest > 0.0 and profile.likely_meets(largest, log_delta)
+            if needs_no_search:
                 continue
-            larger = max(larger, lower_epsilon_of(profile, log_delta, guess))
-        return larger
+            largest = max(largest, lower_epsilon_of(profile, log_delta, guess))
+        return largest
 
     def _by_estimate(self, log_delta: float) -> list[tuple[ComposedProfile, Guess]]:
         """Return the profiles of the directions, with their estimates of ε at a log δ, the largest estimate first."""
@@ -139,8 +139,7 @@ def epsilon_of(profile: ComposedProfile, log_delta: float, guess: Guess) -> Inte
 def upper_epsilon_of(profile: ComposedProfile, log_delta: float, guess: Guess) -> float:
     """Return an upper bound on the smallest ε at which δ of a composition is at most the target.
 
-    A search on few transforms comes first, then a longer one with a limit on the evaluations, then ever larger ε. The
-    bound is at most the largest total loss.
+    A search on few transforms comes first, then a longer one with a limit on the evaluations, then ever larger ε.
 
     Args:
         profile: profile ε ↦ δ(ε) of one direction of the composition.
@@ -155,21 +154,20 @@ def upper_epsilon_of(profile: ComposedProfile, log_delta: float, guess: Guess) -
     if profile.coupled_meets(log_delta):
         return 0.0
     upper = _solve(profile, log_delta, guess, from_above=True)
-    if upper is not None:  # the quick search has succeeded
-        return min(upper, profile.supremum)
+    if upper is not None:
+        return min(upper, profile.supremum)  # δ is zero from `supremum` on
     if profile.upper_log_delta(0.0) <= log_delta:
         return 0.0
-    sides = _bounded_search(profile.upper_log_delta, log_delta, guess)
-    if sides.below < math.inf:  # the longer search has succeeded
-        return min(sides.below, profile.supremum)
-    return _increase_until_met(profile, log_delta, max(sides.above, guess.epsilon))
+    closest = _bounded_search(profile.upper_log_delta, log_delta, guess)
+    if closest.below < math.inf:
+        return min(closest.below, profile.supremum)
+    return _increase_until_met(profile, log_delta, max(closest.above, guess.epsilon))
 
 
 def lower_epsilon_of(profile: ComposedProfile, log_delta: float, guess: Guess) -> float:
     """Return a lower bound on the smallest ε at which δ of a composition is at most the target.
 
-    A search on few transforms comes first, then a longer one with a limit on the evaluations. If the probability of an
-    infinite loss exceeds the target, no finite ε meets it.
+    A search on few transforms comes first, then a longer one with a limit on the evaluations.
 
     Args:
         profile: profile ε ↦ δ(ε) of one direction of the composition.
@@ -177,14 +175,14 @@ def lower_epsilon_of(profile: ComposedProfile, log_delta: float, guess: Guess) -
         guess: an estimate of ε, with the slope of log δ there.
 
     Returns:
-        An ε in nats at which δ exceeds the target, or 0.
+        An ε in nats at which δ exceeds the target, or 0. It is `LARGEST_EPSILON` if no finite ε meets the target.
     """
     if profile.least_log_infinite_mass > log_delta:
         return LARGEST_EPSILON
     lower = _solve(profile, log_delta, guess, from_above=False)
-    if lower is not None:  # the quick search has succeeded
+    if lower is not None:
         return lower
-    if profile.log_delta_bounds(0.0).lower <= log_delta:  # δ(0) need not exceed the target
+    if profile.log_delta_bounds(0.0).lower <= log_delta:  # no ε is proved to miss the target
         return 0.0
     return _bounded_search(lambda epsilon: profile.log_delta_bounds(epsilon).lower, log_delta, guess).above
 
@@ -208,20 +206,20 @@ def _increase_until_met(profile: ComposedProfile, log_delta: float, epsilon: flo
 
 
 def _solve(profile: ComposedProfile, log_delta: float, guess: Guess, *, from_above: bool) -> float | None:
-    """Search an ε just above or just below ε(δ) by Newton steps, with few transforms.
+    """Search for an ε just above or just below ε(δ) by Newton steps, with few transforms.
 
-    A transform is accurate near the ε that it was chosen for. The first transform is chosen for the estimate, and each
-    result may lead to a better transform.
+    A transform is that of the distribution of the total loss L, weighted by e^{λL} with a tilt λ. It is accurate near
+    the ε that λ was chosen for. The first one is chosen for the estimate, and each result may lead to a better one.
 
     Args:
         profile: profile ε ↦ δ(ε) of one direction of the composition.
         log_delta: log of the target δ.
         guess: an estimate of ε, with the slope of log δ there.
-        from_above: whether the upper bound on log δ at the result is to be at most the target. Otherwise the lower
-            bound is to be above the target.
+        from_above: True for an ε whose upper bound on log δ is at most the target. False for an ε whose lower bound is
+            above the target.
 
     Returns:
-        The closest certified ε; None if a longer search is necessary.
+        The certified ε that is closest to ε(δ); None if a longer search is necessary.
     """
     best: float | None = None
     choice = profile.evaluation(guess.epsilon).tilt if guess.epsilon > 0.0 else None
@@ -251,13 +249,13 @@ def _solve(profile: ComposedProfile, log_delta: float, guess: Guess, *, from_abo
 
 
 def _is_certified(profile: ComposedProfile, epsilon: float, log_delta: float, *, from_above: bool) -> bool:
-    """Return whether log δ(ε) is certainly at most the target (`from_above`), or certainly above it.
+    """Return whether log δ(ε) is proved to be at most the target (`from_above`), or proved to be above it.
 
     Args:
         profile: profile ε ↦ δ(ε) of one direction of the composition.
         epsilon: ε, in nats.
         log_delta: log of the target δ.
-        from_above: whether the upper bound on log δ is compared, and otherwise the lower one.
+        from_above: True to compare the upper bound on log δ, False to compare the lower one.
     """
     choice, upper = profile.evaluation(epsilon)
     if from_above:
@@ -271,7 +269,7 @@ def _bound_on(profile: ComposedProfile, choice: GridAndTilt, *, from_above: bool
     Args:
         profile: profile ε ↦ δ(ε) of one direction of the composition.
         choice: the lattice, and the tilt λ of the weights e^{λL} in the transform.
-        from_above: whether the upper bound is returned, and otherwise the lower one.
+        from_above: True for the upper bound, False for the lower one.
     """
     bound_on_transform = profile.upper_on if from_above else profile.lower_on
     return functools.partial(bound_on_transform, choice)
@@ -282,18 +280,18 @@ def _newton_step(
 ) -> Guess | None:
     """Take a Newton step from the estimate, within the range of ε in which one transform is accurate.
 
-    The slope of log δ is about minus the tilt. If few losses dominate, it is far steeper, and a finite difference shows
-    it. The larger of both is used, so that the step is not too long.
+    The slope of log δ is about −λ for the tilt λ of the transform. If few losses dominate, it is far steeper, which a
+    finite difference shows. The steeper of both estimates is used, so that the step is not too long.
 
     Args:
         profile: profile ε ↦ δ(ε) of one direction of the composition.
         choice: the lattice, and the tilt λ of the weights e^{λL} in the transform.
         log_delta: log of the target δ.
         guess: an estimate of ε, with the slope of log δ there.
-        from_above: whether the upper bound on δ is used, and otherwise the lower one.
+        from_above: True to use the upper bound on δ, False to use the lower one.
 
     Returns:
-        The new estimate; the old one if δ is nearly 1, where the curve is too flat; None if the bound is not finite.
+        The new estimate; the old one if δ is nearly 1, where the curve is too flat; None if the bound is 0 or above 1.
     """
     bound = _bound_on(profile, choice, from_above=from_above)
     value = bound(guess.epsilon)
@@ -301,7 +299,8 @@ def _newton_step(
         return guess
     if not (-math.inf < value < 0.0):
         return None
-    spacing, tilt = _SPACING * guess.epsilon, choice.coordinate.tilt
+    tilt = choice.coordinate.tilt
+    spacing = _SPACING * guess.epsilon
     decrease = value - bound(guess.epsilon + spacing)
     finite_difference = decrease / spacing if 0.0 < decrease < math.inf else abs(tilt)
     steepness = max(finite_difference, tilt, 1e-9)  # not 0
@@ -319,26 +318,27 @@ def _solve_on(
     *,
     from_above: bool,
 ) -> float | None:
-    """Find the ε at which a bound on log δ by one transform crosses the target, on the side where it is certified.
+    """Find the ε at which a bound on log δ by one transform crosses the target.
 
     Args:
         profile: profile ε ↦ δ(ε) of one direction of the composition.
-        choice: the transform.
+        choice: the lattice, and the tilt λ of the weights e^{λL} in the transform.
         log_delta: log of the target δ.
         guess: the estimate of ε that the transform was chosen for.
         start: the estimate of ε where the search starts.
-        from_above: whether the upper bound on δ is used, and otherwise the lower one.
+        from_above: True to use the upper bound on δ, and return an ε where it is at most the target. False to use the
+            lower bound, and return an ε where it is above the target.
 
     Returns:
         The ε; None if it is not close to `guess`.
     """
-    within = (1.0 - _FARTHEST) * guess.epsilon, (1.0 + _FARTHEST) * guess.epsilon
+    close_range = (1.0 - _FARTHEST) * guess.epsilon, (1.0 + _FARTHEST) * guess.epsilon
     bound = _bound_on(profile, choice, from_above=from_above)
     try:
-        sides = crossing(bound, log_delta, start, within=within)
-    except (ArithmeticError, ValueError):  # the search left the range, or that of doubles
+        closest = crossing(bound, log_delta, start, within=close_range)
+    except (ArithmeticError, ValueError):  # the search left the close range, or a number that of doubles
         return None
-    root = sides.below if from_above else sides.above
+    root = closest.below if from_above else closest.above
     return root if 0.0 < root < math.inf else None
 
 
@@ -347,10 +347,10 @@ class _SearchEnded(Exception):
 
 
 def _bounded_search(bound: Callable[[float], float], log_delta: float, guess: Guess) -> Crossing:
-    """Search the ε at which a bound on log δ crosses the target, with a limit on the evaluations.
+    """Search for the ε at which a bound on log δ crosses the target, with a limit on the evaluations.
 
-    The search ends after `_MOST_EVALUATIONS`, or next to a jump of the bound to −∞. The closest ε on both sides are
-    then returned, which are further apart than those of `crossing` but equally valid.
+    The search ends early after `_MOST_EVALUATIONS`, or next to a jump of the bound to −∞. The closest ε on both sides
+    are then further apart than those of a full search, but equally valid.
 
     Args:
         bound: function from an ε to a bound on log δ.
@@ -358,11 +358,12 @@ def _bounded_search(bound: Callable[[float], float], log_delta: float, guess: Gu
         guess: an estimate of ε, with the slope of log δ there.
 
     Returns:
-        The largest evaluated ε with a bound above the target, or 0, and the smallest ε with another bound, or inf.
+        The largest evaluated ε with a bound above the target, or 0, and the smallest evaluated ε with a bound of at
+        most the target, or inf.
     """
     values: dict[float, float] = {}  # bound on log δ at each evaluated ε
 
-    def sides() -> Crossing:
+    def closest_sides() -> Crossing:
         """Return the closest evaluated ε on both sides of the crossing."""
         above = max((epsilon for epsilon, value in values.items() if value > log_delta), default=0.0)
         below = min((epsilon for epsilon, value in values.items() if value <= log_delta), default=math.inf)
@@ -370,7 +371,7 @@ def _bounded_search(bound: Callable[[float], float], log_delta: float, guess: Gu
 
     def evaluate(epsilon: float) -> float:
         """Evaluate and store the bound, unless the search is to end."""
-        if len(values) >= _MOST_EVALUATIONS or _ends_at_jump(sides(), values, guess):
+        if len(values) >= _MOST_EVALUATIONS or _ends_at_jump(closest_sides(), values, guess):
             raise _SearchEnded
         values[epsilon] = bound(epsilon)
         return values[epsilon]
@@ -378,22 +379,22 @@ def _bounded_search(bound: Callable[[float], float], log_delta: float, guess: Gu
     try:
         return crossing(evaluate, log_delta, guess)
     except _SearchEnded:
-        return sides()
+        return closest_sides()
 
 
-def _ends_at_jump(sides: Crossing, values: Mapping[float, float], guess: Guess) -> bool:
-    """Return whether the target is crossed by a jump of the bound to −∞, so that further evaluations are useless.
+def _ends_at_jump(closest: Crossing, values: Mapping[float, float], guess: Guess) -> bool:
+    """Return whether the bound crosses the target by a jump to −∞, so that further evaluations are useless.
 
-    This is so if the bound at the upper side of the crossing is −∞, and both sides are close to each other. Close means
-    a thousandth of ε, and of its distance from the estimate.
+    The bound is then −∞ on the right side of the crossing, and the sides are close: they differ by at most a thousandth
+    of ε, and of the distance from ε to its estimate.
 
     Args:
-        sides: the closest known ε on both sides of the crossing.
+        closest: the closest known ε on both sides of the crossing.
         values: the evaluated bounds on log δ, by ε.
         guess: the estimate of ε.
     """
-    is_between_both = 0.0 < sides.above < sides.below
-    if not is_between_both or values.get(sides.below) != -math.inf:
+    has_both_sides = 0.0 < closest.above < closest.below
+    if not has_both_sides or values.get(closest.below) != -math.inf:
         return False
-    distance_from_estimate = abs(guess.epsilon - sides.below)
-    return sides.below - sides.above <= _SPACING * min(distance_from_estimate, sides.below)
+    distance_from_estimate = abs(guess.epsilon - closest.below)
+    return closest.below - closest.above <= _SPACING * min(distance_from_estimate, closest.below)

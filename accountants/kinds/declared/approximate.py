@@ -25,11 +25,10 @@ AT_EPSILON = Quantity(symbol="ε'", unit="nat", ge=0, le=1e9, description="ε at
 
 
 def approximate_pair(epsilon: float, delta: float) -> Pair:
-    """Return two distributions that bound the privacy of every (ε, δ)-private mechanism, at all other ε' too.
+    """Return the pair of distributions that dominates every (ε, δ)-differentially private mechanism.
 
-    They are a dominating pair: their hockey-stick divergence at ε' is at least the δ of the mechanism at ε'. Their
-    privacy loss is infinite with probability δ, and ε with probability (1 − δ) e^ε/(1 + e^ε). Otherwise it is −ε. The
-    pair is the same in both directions.
+    Its hockey-stick divergence at every ε' is at least the δ of the mechanism at ε'. Its privacy loss is infinite with
+    probability δ, ε with probability (1 − δ) e^ε/(1 + e^ε), and −ε otherwise. The pair is the same in both directions.
 
     Args:
         epsilon: privacy parameter ε ≥ 0, in nats. If it is 0, the finite loss is 0.
@@ -38,24 +37,23 @@ def approximate_pair(epsilon: float, delta: float) -> Pair:
     Returns:
         The pair, with its list of losses and the exact (ε, δ).
     """
-    # The finite losses with the logarithms of their probabilities.
-    log_finite = math.log1p(-delta)  # of the probability 1 − δ of a finite loss
+    # The finite losses with the logarithms of their probabilities, which add up to 1 − δ.
+    log_finite_mass = math.log1p(-delta)
     if epsilon == 0.0:
         losses: tuple[float, ...] = (0.0,)
-        log_masses: tuple[float, ...] = (log_finite,)
+        log_masses: tuple[float, ...] = (log_finite_mass,)
     else:
-        log_of_epsilon = log_finite - math.log1p(math.exp(-epsilon))
+        log_mass_of_epsilon = log_finite_mass - math.log1p(math.exp(-epsilon))
         losses = (-epsilon, epsilon)
-        log_masses = (log_of_epsilon - epsilon, log_of_epsilon)
+        log_masses = (log_mass_of_epsilon - epsilon, log_mass_of_epsilon)
 
-    # The logarithm of δ is moved up by its rounding error.
     log_infinite = -math.inf
     if delta > 0:
         log_infinite = math.log(delta)
-        # Rounded up: more than the error of the logarithm, also where it is near 0.
+        # Rounded up by more than the error of the logarithm, also where the logarithm is near 0.
         log_infinite += 4 * UNIT_ROUNDOFF * (1.0 + abs(log_infinite))
 
-    # Each log probability is a sum of two logarithms with small errors.
+    # The last argument bounds the errors of the log masses, which are sums of up to three logarithms.
     profile = AtomicProfile(losses, log_masses, log_infinite, 8 * UNIT_ROUNDOFF)
     reversed_masses = tuple(reversed(log_masses))
     atoms = FiniteLaw(losses, log_masses, reversed_masses, log_infinite, log_infinite)
@@ -72,13 +70,13 @@ class ApproximateInputs:
 
 
 def implied_delta(inputs: ApproximateInputs) -> Outputs:
-    """Compute the least δ at ε' that an (ε, δ) guarantee implies, rounded up.
+    """Compute the least δ at another ε' that an (ε, δ) guarantee implies.
 
     Args:
         inputs: ε and δ of the guarantee, and ε'.
 
     Returns:
-        δ at ε' and its decimal logarithm.
+        δ at ε', rounded up, and its decimal logarithm.
     """
     pair = approximate_pair(inputs.epsilon, inputs.delta)
     log_delta = pair.log_delta(np.asarray([inputs.at_epsilon])).upper

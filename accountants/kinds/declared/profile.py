@@ -42,22 +42,22 @@ class ProfileInputs:
 
 
 def profile_pair(points: ProfilePoints, reverse: ProfilePoints | None) -> Pair:
-    """Return two distributions that bound δ of every mechanism with given upper bounds on its privacy profile.
+    """Return a pair of distributions that dominates every mechanism with given upper bounds on its privacy profile.
 
-    The privacy profile is δ as a function of ε. The hockey-stick divergence of the two distributions, a dominating
-    pair, is at least the δ of each such mechanism at every ε.
+    The privacy profile is δ as a function of ε. The hockey-stick divergence of the pair is at least the δ of each such
+    mechanism at every ε.
 
     Args:
-        points: points (ε, log10 δ) of the direction with the unit against without it, in increasing ε.
+        points: points (ε, log10 δ) in increasing ε, for the outputs with the protected unit against those without it.
         reverse: points of the other direction; if None, `points` hold in both directions.
 
     Returns:
-        The pair, with an exact bound on δ from the last point on, unless that bound is tiny.
+        The pair. It also has the bound on δ from the last point on as a fraction, unless this bound is tiny.
     """
     natural_reverse = None if reverse is None else _natural(reverse)
     pair = points_pair(_natural(points), natural_reverse)
 
-    # From the last point on, δ is constant. This level is stored exactly, unless it is tiny.
+    # From the last points on, the bound on δ is constant. A fraction of a tiny bound would have too many digits.
     last_points = [points[-1]]
     if reverse is not None:
         last_points.append(reverse[-1])
@@ -74,8 +74,6 @@ def profile_pair(points: ProfilePoints, reverse: ProfilePoints | None) -> Pair:
 def _natural(points: Iterable[tuple[float, float]]) -> list[ProfilePoint]:
     """Return points of a profile with the natural logarithm of δ, rounded up.
 
-    The product with log 10 has two errors of half a unit, so it is raised by two units in the last place.
-
     Args:
         points: points (ε, log10 δ).
 
@@ -84,22 +82,22 @@ def _natural(points: Iterable[tuple[float, float]]) -> list[ProfilePoint]:
     """
     natural_points = []
     for epsilon, log10_delta in points:
-        # Two steps to the next double cover both errors.
+        # The double of ln 10 and the product have an error of at most half a unit each. Two steps up cover both.
         log_delta = math.nextafter(math.nextafter(log10_delta * LOG_10, 0.0), 0.0)
         natural_points.append(ProfilePoint(epsilon, min(log_delta, 0.0)))
     return natural_points
 
 
 def delta_between(inputs: ProfileInputs) -> Outputs:
-    """Compute δ at ε in the worse direction, rounded up.
+    """Compute an upper bound on δ(ε) of every mechanism whose privacy profile is known at some points.
 
-    Between points the bound is the line in e^ε.
+    Between two points the bound is a line in e^ε. The larger bound of both directions is returned.
 
     Args:
         inputs: points of the profile, and ε.
 
     Returns:
-        δ at ε and its decimal logarithm.
+        The bound on δ, rounded up, and its decimal logarithm.
     """
     return delta_outputs(profile_pair(inputs.points, inputs.reverse).upper_log_delta(inputs.epsilon))
 
@@ -154,18 +152,17 @@ def declared_profile(spec: DeclaredProfile, case: Case) -> Guarantee:
 
 
 def laplace_like(noise: float) -> DeclaredProfile:
-    """Return six points (ε, log10 δ) of the privacy profile of the Laplace mechanism, as an example of such points.
+    """Return an example of a declared privacy profile: six points (ε, log10 δ) of the Laplace mechanism.
 
-    The privacy profile is δ as a function of ε. For Laplace noise it is δ(ε) = 1 − e^{(ε − s)/2} at ε ≤ s, where s is
-    the sensitivity 1 divided by the scale of the noise.
+    For noise of scale b and sensitivity 1, the profile is δ(ε) = 1 − e^{(ε − 1/b)/2} up to ε = 1/b, and then 0.
 
     Args:
-        noise: scale of the noise, for sensitivity 1.
+        noise: scale b of the noise.
 
     Returns:
         The specification of a mechanism of which these points are known.
     """
-    # Values of ε as shares of s. At s itself δ is 0, for which a tiny δ is declared.
+    # Values of ε as shares of 1/b. At ε = 1/b, δ is 0 and has no logarithm, so that a tiny δ is declared.
     shares = (0.0, 0.25, 0.5, 0.75, 0.99)
     log10_tiny = -300.0
     points = [(share / noise, math.log10(-math.expm1(0.5 * (share - 1.0) / noise))) for share in shares]

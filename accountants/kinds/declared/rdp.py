@@ -34,13 +34,13 @@ class RenyiPairInputs:
 
 
 def renyi_delta(inputs: RenyiPairInputs) -> Outputs:
-    """Compute δ at ε that bounds on Rényi divergences imply, rounded up.
+    """Compute an upper bound on δ(ε) of every mechanism with given bounds on its Rényi divergences.
 
     Args:
-        inputs: orders and bounds on the divergence at each, in nats, and ε.
+        inputs: orders above 1, a bound in nats on the divergence of each order, and ε.
 
     Returns:
-        δ at ε and its decimal logarithm.
+        The bound on δ, rounded up, and its decimal logarithm.
     """
     pair = renyi_pair(RenyiBounds(inputs.orders, inputs.epsilons))
     return delta_outputs(pair.upper_log_delta(inputs.epsilon))
@@ -89,13 +89,15 @@ def declared_renyi(spec: Rdp, case: Case) -> Guarantee:
 
 
 def gaussian_like(noise: float) -> Rdp:
-    """Return declared Rényi divergences a/(2σ²) as those of a Gaussian mechanism, as an example with some noise.
+    """Return an example of declared Rényi divergences: those of the Gaussian mechanism.
+
+    The divergence of order a is a/(2σ²).
 
     Args:
         noise: noise multiplier σ of the Gaussian mechanism.
 
     Returns:
-        Orders from 1.25 to 257, with the divergence of each.
+        The specification of a mechanism with these divergences, for eleven orders from 1.25 to 257.
     """
     orders = tuple(1.0 + 2.0**exponent for exponent in range(-2, 9))
     divergences = tuple(order / (2.0 * noise * noise) for order in orders)

@@ -31,7 +31,7 @@ class ApproximateZcdpInputs:
 
 
 def zcdp_pair(rho: float, delta: float) -> Pair:
-    """Return two distributions that bound the privacy of every δ-approximately ρ-zCDP mechanism.
+    """Return a pair of distributions that dominates every δ-approximately ρ-zCDP mechanism.
 
     ρ-zCDP (zero-concentrated differential privacy) bounds the Rényi divergence of each order a by ρa. With δ > 0 the
     bound holds except with probability δ.
@@ -41,15 +41,15 @@ def zcdp_pair(rho: float, delta: float) -> Pair:
         delta: probability δ in [0, 1).
 
     Returns:
-        Two distributions with a hockey-stick divergence that bounds δ of each such mechanism at every ε.
+        The pair. Its hockey-stick divergence at e^ε is at least the δ(ε) of each such mechanism, at every ε.
     """
     larger_rho = max(rho, LEAST_RHO)
     if delta == 0.0:
         return concentrated_pair(larger_rho)
     # With probability δ nothing is guaranteed. Its logarithm is raised by 4 units of rounding, more than its error.
-    log_survival = math.log1p(-delta)
-    log_escape = raise_log_by_units(math.log(delta), 4.0)
-    return concentrated_pair(larger_rho, log_survival, log_escape)
+    log_guaranteed = math.log1p(-delta)
+    log_unguaranteed = raise_log_by_units(math.log(delta), 4.0)
+    return concentrated_pair(larger_rho, log_guaranteed, log_unguaranteed)
 
 
 def approximate_zcdp(inputs: ApproximateZcdpInputs) -> Outputs:
@@ -107,11 +107,11 @@ def zcdp_guarantee(spec: Zcdp, case: Case) -> Guarantee:
     )
 
 
-def sentence(fields: Mapping[str, str]) -> str:
+def describe_zcdp(fields: Mapping[str, str]) -> str:
     """Describe a mechanism of which only zero-concentrated privacy is known, in words.
 
     Args:
-        fields: values of the spec's fields as text, by name. A δ without a value is 0 and is left out.
+        fields: values of the spec's fields as text, by name. Without `delta`, which is then 0, δ is not mentioned.
 
     Returns:
         A noun phrase that describes the mechanism.
@@ -123,7 +123,7 @@ def sentence(fields: Mapping[str, str]) -> str:
 THEOREMS: tuple[Theorem, ...] = (APPROXIMATE_ZCDP,)
 RULES: tuple[Rule, ...] = (Rule(APPROXIMATE_ZCDP, "zcdp", zcdp_guarantee),)
 KIND = MechanismKind(
-    sentence=sentence,
+    sentence=describe_zcdp,
     at_noise=lambda noise: Zcdp(rho=0.5 / noise**2),
     concentration=lambda spec: Concentration(rho=Fraction(spec.rho), delta=Fraction(spec.delta)),
 )

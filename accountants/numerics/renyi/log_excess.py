@@ -15,13 +15,11 @@ _EXCESS_TERMS = 12
 
 
 def log_excess(order: float | FloatArray, log_ratio: FloatArray) -> FloatArray:
-    """Compute the log of the integrand of a Rényi divergence, accurately for every likelihood ratio.
+    """Compute log(r^a − 1 − a (r − 1)), the log of the integrand of a Rényi divergence.
 
-    The integrand is r^a − 1 − a (r − 1) for the likelihood ratio r and the order a.
-
-    The result is within 64 units of roundoff, also for r near 1 and for a near 1. Let L = log r and b = a − 1. There
-    are three forms: a series for |aL| < 1/4 (`_log_excess_series`), one for bL > 1 (`_log_excess_of_large`), and one
-    between them (`_log_excess_between`).
+    Here r is the likelihood ratio and a the order. The formula loses all digits to cancellation if r or a is near 1.
+    Three forms of it are used, so that the result is within 64 units of roundoff everywhere. With L = log r, they are
+    a power series for |aL| < 1/4, a form for (a − 1) L > 1, and one for all other L.
 
     Args:
         order: order a > 1, or a column of orders.
@@ -30,7 +28,7 @@ def log_excess(order: float | FloatArray, log_ratio: FloatArray) -> FloatArray:
     Returns:
         One logarithm for each order and ratio; −inf where r = 1.
     """
-    # The form for large ratios suits bL > 1. Often it is the only one that is needed.
+    # Often all ratios are large, so that the other forms are not needed.
     power = (order - 1.0) * log_ratio
     log_of_large = _log_excess_of_large(order, log_ratio)
     is_large = power > 1.0
@@ -46,12 +44,13 @@ def log_excess(order: float | FloatArray, log_ratio: FloatArray) -> FloatArray:
 
 
 def _log_excess_of_large(order: float | FloatArray, log_ratio: FloatArray) -> FloatArray:
-    """Return the log of the integrand of a Rényi divergence for a large likelihood ratio.
+    """Return the log of the integrand r^a − 1 − a (r − 1) of a Rényi divergence for a large likelihood ratio r.
 
-    The integrand is r^a − 1 − a (r − 1) for the likelihood ratio r = e^L, here with (a − 1) L > 1.
+    With r = e^L and b = a − 1, the integrand is
 
-    With b = a − 1 it is log(r^a (1 − e^{−bL} (1 + b (1 − e^{−L})))), where the bracket is at least 1/4. For other L the
-    result has no meaning.
+        r^a (1 − e^{−bL} (1 + b (1 − e^{−L}))).
+
+    If bL > 1, the bracket is at least 1 − 2/e, so that nothing cancels. For other L the result has no meaning.
 
     Args:
         order: order a = 1 + b > 1, or a column of orders.
@@ -61,7 +60,7 @@ def _log_excess_of_large(order: float | FloatArray, log_ratio: FloatArray) -> Fl
         One logarithm for each order and ratio.
     """
     b = order - 1.0
-    # e^{−bL}, limited to at most e^−1 where the form is not used, and the bracket of the formula.
+    # Where the form is not used, the exponents are limited, so that nothing overflows.
     decay = np.exp(-np.maximum(b * log_ratio, 1.0))
     bracket = 1.0 - decay + b * np.expm1(-np.maximum(log_ratio, 0.0)) * decay
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -69,13 +68,14 @@ def _log_excess_of_large(order: float | FloatArray, log_ratio: FloatArray) -> Fl
 
 
 def _log_excess_between(order: float | FloatArray, log_ratio: FloatArray) -> FloatArray:
-    """Return the log of the integrand of a Rényi divergence for a moderate likelihood ratio.
+    """Return the log of the integrand r^a − 1 − a (r − 1) of a Rényi divergence for a moderate likelihood ratio r.
 
-    The integrand is r^a − 1 − a (r − 1) for the likelihood ratio r = e^L, here with |aL| ≥ 1/4 and (a − 1) L ≤ 1.
+    With r = e^L and b = a − 1, the integrand is
 
-    With b = a − 1 it is log(r (e^{bL} − 1) − b (r − 1)), a difference of two terms. Both are proportional to b as b
-    approaches 0. Their difference is at least |aL|/2 > 1/8 of the larger term. This holds because r (e^{bL} − 1) is
-    about bL (1 + bL/2 + L). For other L the result has no meaning.
+        r (e^{bL} − 1) − b (r − 1).
+
+    Few digits cancel if |aL| ≥ 1/4 and bL ≤ 1. For small L, the terms are about bL (1 + L + bL/2) and bL (1 + L/2), so
+    the difference is about |aL|/2 ≥ 1/8 of them. For other L the result has no meaning.
 
     Args:
         order: order a = 1 + b > 1, or a column of orders.
@@ -87,7 +87,7 @@ def _log_excess_between(order: float | FloatArray, log_ratio: FloatArray) -> Flo
     b = order - 1.0
     positive, negative = np.maximum(log_ratio, 0.0), np.minimum(log_ratio, 0.0)
 
-    # For r < 1 the bracket itself; for r > 1, r is taken out of the logarithm.
+    # For r > 1 the factor r is taken out of the logarithm, so that it cannot overflow.
     for_ratio_below_one = np.exp(negative) * np.expm1(b * negative) - b * np.expm1(negative)
     for_ratio_above_one = np.expm1(np.minimum(b * positive, 1.0)) + b * np.expm1(-positive)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -97,12 +97,13 @@ def _log_excess_between(order: float | FloatArray, log_ratio: FloatArray) -> Flo
 
 
 def _log_excess_series(order: float | FloatArray, log_ratio: FloatArray) -> FloatArray:
-    """Return the log of the integrand of a Rényi divergence for a likelihood ratio near 1, by a power series.
+    """Return the log of the integrand r^a − 1 − a (r − 1) of a Rényi divergence for a likelihood ratio r near 1.
 
-    The integrand is r^a − 1 − a (r − 1) for the likelihood ratio r = e^L, here with |aL| < 1/4.
+    With r = e^L, the integrand is the power series
 
-    The series is Σ_{k ≥ 2} a (a^(k−1) − 1) L^k/k!. It is evaluated by Horner's method with L² taken out of the
-    logarithm, so that no power of L underflows.
+        Σ_{k ≥ 2} a (a^(k−1) − 1) L^k/k!,
+
+    which is used for |aL| < 1/4. L² is taken out of the logarithm, so that no power of L underflows.
 
     Args:
         order: order a > 1, or a column of orders.

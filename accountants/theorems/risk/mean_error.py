@@ -46,10 +46,10 @@ MESSAGE_NOISE_STD = in_squares_or_zero("σ", "noise per coordinate of a message"
 
 
 def whole_batch(*, rate: float, records: int) -> int:
-    """Return the size b of a batch of a fixed size, the whole number nearest to rate · records.
+    """Return the size b = rate · records of a batch of a fixed size, as an exact whole number.
 
-    A sum over b vectors is divided by rate · records. If this number is not b, the quotient is biased and the error
-    bounds do not hold. A rate that gives no whole number is therefore rejected.
+    A sum over b vectors is divided by rate · records. If this number were not whole, the quotient would be biased, and
+    the error bounds would not hold.
 
     Args:
         rate: share b/n of the vectors that a batch has, in (0, 1].
@@ -59,7 +59,8 @@ def whole_batch(*, rate: float, records: int) -> int:
         The batch size b, at least 1.
 
     Raises:
-        InvalidInput: if rate · records is not a whole number of at least 1, up to the rounding of the rate.
+        InvalidInput: rate · records is not a whole number of at least 1, up to the relative tolerance `WHOLE` for the
+            rounding of the rate.
     """
     # The product is exact, so that only the rounding of the rate remains.
     exact_batch = Fraction(rate) * records
@@ -94,13 +95,11 @@ def batch_variance(*, sampling: Sampling, records: int, batch: Fraction, norm: f
         The bound as an exact fraction, in squared units of the norm.
     """
     squared_norm = Fraction(norm) ** 2
-    # Each vector is in the batch with probability b/n, independently.
     if sampling == "poisson":
         return batch * (1 - batch / records) * squared_norm
-    # The batch has b independent vectors.
     if sampling == "with-replacement":
         return batch * squared_norm
-    # Sampling without replacement has the finite population correction.
+    # Without replacement, the finite population correction applies. It makes the variance of a full batch 0.
     return batch * (records - batch) / max(records - 1, 1) * squared_norm
 
 
@@ -118,8 +117,11 @@ def noisy_mean(
     """Return the largest mean squared error of a mean of vectors that is estimated from T noisy random batches.
 
     The vectors of each batch are added up, and the sum gets Gaussian noise. Each sum is divided by the expected batch
-    size b, and the T quotients are averaged. The average has no bias, so its mean squared error is (V + dσ²)/(b²T). V
-    is the variance of a batch's sum, `batch_variance`.
+    size b, and the T quotients are averaged. The average has no bias, so its mean squared error is
+
+        (V + dσ²)/(b²T),
+
+    where V is the largest variance of a batch's sum.
 
     Args:
         sampling: method by which batches are drawn.
@@ -131,7 +133,8 @@ def noisy_mean(
         rounds: number T of rounds.
 
     Returns:
-        `squared_error`: the bound, the sum of `sampling_term` and `noise_term`.
+        `squared_error`: the bound.
+        `sampling_term`, `noise_term`: its summands V/(b²T) and dσ²/(b²T).
         `squared_error_of_zero`: C², the largest squared error of the estimate 0.
         All are rounded up.
 

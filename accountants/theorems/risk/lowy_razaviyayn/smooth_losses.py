@@ -64,21 +64,22 @@ class SmoothInputs(DescentInputs):
 
 # Conditions ---------------------------------------------------------------------------------------------------------
 def _client_sampling(inputs: SmoothInputs, outputs: Outputs) -> Sides:
-    """Compare the number of rounds with the number that averages out the sampling of clients.
+    """Check that there are enough rounds to average out the sampling of clients.
 
-    The latter number is 0 if every client participates. Otherwise it is 1/ν², where the rate ν is the larger one of the
-    statistical error and of the cost of privacy. In the appendix and for μ > 0 it is 1/(dΞ~). Here Ξ~ is an average
-    noise variance up to a factor, and d the dimension.
+    The least number of rounds is 0 if every client participates. Otherwise it depends on the statement of the theorem:
+
+    - min{n, ε²n²/d} for the short form, with n records per client and dimension d,
+    - 1/(dΞ~) for the full form and strong convexity μ > 0, where Ξ~ is an average noise variance up to a factor,
+    - 1/ν² for the full form and μ = 0, where ν is the larger of the statistical error and the cost of privacy.
 
     Args:
         inputs: the clients and the loss, with its strong convexity μ.
         outputs: outputs of the theorem, of which `rounds`, `xi` (Ξ~) and `rate_term` (ν) are used.
 
     Returns:
-        Both sides of the condition that the number of rounds is at least this number, and whether it holds.
+        The two sides of the condition, the number of rounds and the least number, and whether the condition holds.
     """
     federation = inputs.federation_in("printed")
-    # The least number of rounds, by the statement of the theorem.
     if federation.all_participate:
         least_rounds = 0.0
     elif inputs.variant == "informal":

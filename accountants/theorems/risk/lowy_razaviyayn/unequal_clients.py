@@ -114,14 +114,13 @@ class FederatedRun:
         A Moreau envelope is a smooth approximation that replaces a loss that is not smooth.
 
         Raises:
-            InvalidInput: if a field is invalid, such as a batch above the client's number of records. It lists all
-                faults.
+            InvalidInput: a batch exceeds the client's number of records, the probabilities of participation are
+                invalid, or a smooth loss has an envelope. The error lists all faults.
         """
         # Read the members of both lists first, as the checks below use their fields.
         read_members(self, "client_groups", GroupRun)
         read_members(self, "participation", ParticipationCount)
 
-        # Batches within the records, the distribution of participants, and the envelope.
         faults = group_count_faults(self.client_groups)
         for index, group in enumerate(self.client_groups):
             if group.batch_size > group.samples_per_client:
@@ -198,11 +197,11 @@ class FederatedInputs(FederatedRun):
         The loss of each group of clients has a weight, `scales`. A weighted loss has its smoothness and strong
         convexity multiplied by this weight.
         """
-        # Infinite smoothness stands for losses that are not smooth. `steepest` is the largest smoothness of a group.
-        smoothness, steepest = math.inf, None
+        # Infinite smoothness stands for losses that are not smooth.
+        smoothness, largest_weighted_smoothness = math.inf, None
         if self.smoothness is not None:
             smoothness = self.smoothness
-            steepest = max(self.scales) * self.smoothness
+            largest_weighted_smoothness = max(self.scales) * self.smoothness
         return UnequalProblem.of(
             self.groups,
             participants=self.mean_participants,
@@ -210,7 +209,7 @@ class FederatedInputs(FederatedRun):
             smoothness=smoothness,
             strong_convexity=min(self.scales) * self.strong_convexity,
             initial_distance=self.initial_distance,
-            steepest=steepest,
+            steepest=largest_weighted_smoothness,
         )
 
     @property
@@ -232,17 +231,14 @@ class FederatedInputs(FederatedRun):
 
     @property
     def descended(self) -> UnequalProblem | ExcessRiskProblem:
-        """The problem that the run descends on: on the envelope, or for a smooth loss the loss itself."""
+        """The problem whose loss the run minimises: the loss itself if it is smooth, otherwise its Moreau envelope."""
         if self.smoothness is not None:
             return self.problem
         return on_envelope(self.problem, self.choice.envelope_smoothness)
 
     @property
     def risk(self) -> ExcessRisk:
-        """The bound on the excess risk of the run, at the chosen step size and Moreau envelope (`choice`).
-
-        A smooth loss has no envelope.
-        """
+        """The bound on the excess risk of the run, at its step size and, unless the loss is smooth, Moreau envelope."""
         choice = self.choice
         if self.smoothness is not None:
             return excess_risk(self.problem, noise_std=self.noise_std, rounds=self.rounds, step_size=choice.step_size)
@@ -262,9 +258,10 @@ def bound(inputs: FederatedInputs) -> Outputs:
         inputs: the clients, the loss and the run. If the step size or the envelope is absent, a good one is chosen.
 
     Returns:
-        The bound and its terms in loss units, and the step size. `envelope_smoothness` is present if the run descends
-        on a Moreau envelope, a smooth approximation of the loss. The output averages the iterates with weights that
-        grow by `averaging_ratio` in each round.
+        The bound and its terms, in units of the loss, and:
+        `step_size`: the step size η.
+        `envelope_smoothness`: smoothness of the Moreau envelope that replaces a loss that is not smooth.
+        `averaging_ratio`: ratio of the weights of successive iterates in the average that the run returns.
     """
     choice = inputs.choice
     ratio = averaging_ratio(choice.step_size * inputs.descended.strong_convexity)
@@ -286,15 +283,15 @@ EXACT_PROXIMAL_STEP = Condition(
 
 
 def _step(inputs: FederatedInputs) -> Sides:
-    """Compare the step size with its largest value 1/β over all clients' weighted losses, by their ratio.
+    """Check that the step size η is short enough: ηβ_i ≤ 1 and ηβ < 1.
 
-    The condition also requires ηβ < 1 for the step size η and the smoothness β of the mean loss.
+    β_i is the smoothness of the weighted loss of a client i, and β that of the mean loss or of its Moreau envelope.
 
     Args:
         inputs: the clients, the loss and the run.
 
     Returns:
-        Whether the condition holds, with its two sides: the ratio, and its largest allowed value 1.
+        Whether both conditions hold, with the two sides of the first one: the largest ηβ_i, and 1.
     """
     step, descended = inputs.choice.step_size, inputs.descended
     ratio = step / descended.largest_step

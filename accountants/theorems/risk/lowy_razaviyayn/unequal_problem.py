@@ -37,7 +37,8 @@ def unequal_variance(
         dimension: number d of coordinates.
         noise_std: root mean square over clients of the noise per coordinate.
         used_once: whether every record is used once. Otherwise batches are drawn from the same data in every round.
-        bounds: `largest_within`, `largest_between` and `largest_total` of `largest_variance`.
+        bounds: further limits on the variance of gradients, by the names of `largest_variance`: `largest_within` a
+            client, `largest_between` clients, and `largest_total`.
 
     Returns:
         The variance due to sampled records, to sampled clients, and to noise, in squared gradient units.
@@ -48,7 +49,6 @@ def unequal_variance(
     else:
         factors = [sampling_factor(population=group.samples_per_client, drawn=group.batch_size) for group in groups]
 
-    # The largest variances due to the sampling of records and of clients, when M clients are averaged.
     number_of_clients = sum(group.clients for group in groups)
     by_records, by_clients = largest_variance(
         groups,
@@ -62,9 +62,10 @@ def unequal_variance(
 
 @dataclass(frozen=True, kw_only=True)
 class UnequalProblem(ExcessRiskProblem):
-    """A run of noisy SGD and its loss with clients that differ, without the noise, the rounds and the step size.
+    """A run of noisy SGD with clients that differ, and its loss, without the noise, the rounds and the step size.
 
-    The inherited fields for equal clients hold the smallest numbers of records and the largest Lipschitz constant.
+    The inherited fields for equal clients have the least number of records, the smallest batch size and the largest
+    Lipschitz constant of any client.
 
     Attributes:
         groups: the clients, with the Lipschitz constants L_i of their weighted losses.
@@ -78,19 +79,17 @@ class UnequalProblem(ExcessRiskProblem):
 
         Args:
             groups: the clients, with the Lipschitz constants of their weighted losses.
-            fields: the fields of an equal problem that do not follow from the groups. `smoothness` is that of the mean
-                of the weighted losses; it is infinite if the loss is not smooth, and `best_envelope` replaces it.
-                `steepest` is the largest smoothness of one weighted loss, and `strong_convexity` the smallest.
+            fields: the fields of `ExcessRiskProblem` that do not follow from the groups. `smoothness` is that of the
+                mean of the weighted losses, or infinite if the loss is not smooth. `steepest` is the largest smoothness
+                of one weighted loss. `strong_convexity` is the smallest of one weighted loss.
 
         Returns:
             The problem that describes all clients.
         """
-        fewest_samples = min(group.samples_per_client for group in groups)
-        smallest_batch = min(group.batch_size for group in groups)
         return cls(
             clients=sum(group.clients for group in groups),
-            samples_per_client=fewest_samples,
-            batch_size=smallest_batch,
+            samples_per_client=min(group.samples_per_client for group in groups),
+            batch_size=min(group.batch_size for group in groups),
             lipschitz=max(group.lipschitz for group in groups),
             groups=tuple(groups),
             **fields,
@@ -99,9 +98,12 @@ class UnequalProblem(ExcessRiskProblem):
     def variance(self, noise_std: float) -> Variance:
         """Return an upper bound on the variance V² of one averaged noisy gradient, split by its causes.
 
-        It is mean_i(L_i² max{a_i/M, c}) + d mean_i(σ_i²)/M over clients i. The factor a_i/M belongs to the sampling of
-        records, and c to the sampling of clients. L_i is the Lipschitz constant of client i, M the number of
-        participants, and d the dimension.
+        The bound is
+
+            mean_i(L_i² max{a_i/M, c}) + d mean_i(σ_i²)/M
+
+        over clients i. The factor a_i/M is that of the sampling of records, and c that of the sampling of clients. L_i
+        is the Lipschitz constant of client i's weighted loss, M the number of participants, and d the dimension.
 
         Args:
             noise_std: root mean square over clients of the noise's standard deviation σ_i per coordinate, at least 0.
@@ -117,7 +119,7 @@ class UnequalProblem(ExcessRiskProblem):
     def influence(self) -> float:
         """The effect mean_i(L_i²/n_i)/N of one record on the expected loss in a round, divided by 2η.
 
-        Client i of N has n_i records, and its weighted loss has the Lipschitz constant L_i.
+        η is the step size. Client i of N has n_i records, and its weighted loss has the Lipschitz constant L_i.
         """
         summands = [
             group.clients / self.clients * group.lipschitz * group.lipschitz / group.samples_per_client

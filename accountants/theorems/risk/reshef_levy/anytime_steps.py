@@ -45,12 +45,13 @@ def check_list(name: str, values: Sequence[object], low: float) -> None:
         low: smallest allowed entry; the largest is 1e100.
 
     Raises:
-        InvalidInput: if the list does not have 1 to `LONGEST` entries, or an entry is no number from `low` to 1e100.
+        InvalidInput: the list is empty or has more than `LONGEST` entries, or an entry is not a number from `low` to
+            1e100.
     """
     if not 1 <= len(values) <= LONGEST:
         raise InvalidInput.at(f"/{name}", "has too few or too many entries", allowed=f"1 to {LONGEST}")
     for value in values:
-        # A truth value is an integer in Python, but it is no number of a request.
+        # `bool` is a subclass of `int`, but true is not a number.
         if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= 1e100:
             raise InvalidInput.at(f"/{name}", "an entry is out of range", allowed=f"≥ {low:g} and ≤ 1e+100")
 
@@ -59,17 +60,14 @@ def check_list(name: str, values: Sequence[object], low: float) -> None:
 def weights(*, round: Rounds) -> Outputs:  # noqa: A002  the field's name
     """Return the weights with which the algorithm of Reshef and Levy averages the iterates w_t to models x_t.
 
-    Round t has the weight α_t = t, and α_{1:t} = t(t + 1)/2 is the sum so far. The momentum is β_t = 1/t. The share is
-    γ_t = 2/(t + 2), the weight of the iterate w_{t+1} in the model x_{t+1}.
-
     Args:
-        round: index t of the round.
+        round: index t ≥ 1 of the round.
 
     Returns:
-        `weight`: weight α_t of round t.
-        `weight_sum`: sum α_{1:t} of the weights up to round t.
-        `momentum`: momentum β_t.
-        `share`: weight γ_t of the next iterate in the next model.
+        `weight`: weight α_t = t of the iterate w_t.
+        `weight_sum`: sum t(t + 1)/2 of the weights up to round t.
+        `momentum`: momentum β_t = 1/t.
+        `share`: share γ_t = 2/(t + 2) of w_{t+1} in the next model x_{t+1} = (1 − γ_t)x_t + γ_t w_{t+1}.
     """
     return {
         "weight": round,
@@ -86,14 +84,12 @@ def _check_rounds(inputs: FormulaRequest) -> None:
         inputs: the request, with the lists `inner_products` and `weights`; the weights may be None.
 
     Raises:
-        InvalidInput: if a list is empty or too long, an entry is out of range, a weight is not positive, or the lengths
-            differ.
+        InvalidInput: a list is empty or too long, an entry is out of range, or the lengths of the lists differ.
     """
-    # The last argument of `check_list` is the least admitted entry.
-    check_list("inner_products", inputs.inner_products, -1e100)
+    check_list("inner_products", inputs.inner_products, low=-1e100)
     if inputs.weights is None:
         return
-    check_list("weights", inputs.weights, 1e-100)
+    check_list("weights", inputs.weights, low=1e-100)  # positive, and far from the smallest doubles
     if len(inputs.weights) != len(inputs.inner_products):
         rounds = len(inputs.inner_products)
         raise InvalidInput.at("/weights", "needs one for each inner product", allowed=f"{rounds} entries")
@@ -122,15 +118,19 @@ def anytime(
 ) -> Outputs:
     """Bound the excess risk of a weighted mean x_t of iterates w_τ by their weighted regret (anytime averaging).
 
-    The regret is Σ α_τ⟨∇f(x_τ), w_τ − x*⟩ with gradients at the means. Its quotient by Σ α_τ bounds the excess risk of
-    x_t.
+    For a convex loss f with the minimiser x*,
+
+        f(x_t) − f(x*) ≤ Σ α_τ⟨∇f(x_τ), w_τ − x*⟩ / Σ α_τ,
+
+    where x_τ is the mean of w_1, …, w_τ with the weights α.
 
     Args:
-        inner_products: ⟨∇f(x_τ), w_τ − x*⟩ of the rounds τ = 1, …, t, with the minimiser x*.
-        weights: weights α_1, …, α_t; 1, …, t as in Algorithm 1 of Reshef and Levy if they are not given.
+        inner_products: ⟨∇f(x_τ), w_τ − x*⟩ of the rounds τ = 1, …, t.
+        weights: weights α_1, …, α_t; if None 1, …, t, as in Algorithm 1 of Reshef and Levy.
 
     Returns:
-        `weighted_regret`, and `excess_risk`, the regret divided by the sum of the weights.
+        `weighted_regret`: the numerator.
+        `excess_risk`: the bound.
     """
     alphas = _round_weights(weights, len(inner_products))
     products = (alpha * product for alpha, product in zip(alphas, inner_products, strict=True))
@@ -141,11 +141,11 @@ def anytime(
 def _least_prefix(*, inner_products: tuple[float, ...], weights: tuple[float, ...] | None) -> Sides:
     """Compare the least partial sum of the weighted regrets Σ α_τ⟨∇f(x_τ), w_τ − x*⟩ with 0.
 
-    The regret of round τ is an inner product. Its factors are the gradient at the model x_τ, and the difference of the
-    iterate w_τ and the minimiser x*.
+    A negative sum is impossible, because it would bound an excess risk. The inputs then contradict each other.
 
     Args:
-        inner_products: inner products ⟨∇f(x_τ), w_τ − x*⟩ of the rounds τ = 1, …, t.
+        inner_products: inner products ⟨∇f(x_τ), w_τ − x*⟩ of the rounds τ = 1, …, t. They are of the gradient at the
+            model x_τ, and of the difference between the iterate w_τ and the minimiser x*.
         weights: positive weights α_τ of the rounds; if None, 1, …, t.
 
     Returns:
@@ -177,7 +177,8 @@ def regret(
         movements: distances ‖w_{τ+1} − w_τ‖ of the rounds τ = 1, 2, … in their order.
 
     Returns:
-        `regret`, (D² − Σ‖w_{τ+1} − w_τ‖²)/(2η), and `plain_regret`, D²/(2η).
+        `regret`: the bound (D² − Σ‖w_{τ+1} − w_τ‖²)/(2η).
+        `plain_regret`: the larger bound D²/(2η), which does not use the movements.
     """
     squared_movement = math.fsum(movement * movement for movement in movements)
     return {
@@ -203,8 +204,8 @@ def recursion(*, added: Annotated[float, ADDED], feedback: Annotated[float, FEED
         `sharper_bound`: B(1 − h/T)^(−T), the largest possible A_T if the sum is over τ ≤ t and no A_τ is negative. It
         is at most e^(h/(1 − h/T)) B.
     """
-    growth = math.exp(-rounds * math.log1p(-feedback / rounds))
-    return {"bound": added / (1.0 - feedback), "sharper_bound": added * growth}
+    sharper_factor = math.exp(-rounds * math.log1p(-feedback / rounds))  # (1 − h/T)^(−T)
+    return {"bound": added / (1.0 - feedback), "sharper_bound": added * sharper_factor}
 
 
 WEIGHTS = Theorem(

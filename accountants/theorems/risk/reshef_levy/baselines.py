@@ -27,7 +27,7 @@ from epsilond.accountants.theorems.risk.reshef_levy.certified_bound import (
 
 @request
 class IndependentInputs(CancellationRun):
-    """A run with its ρ and step size."""
+    """A run in which m of M clients report in a round, with the Gaussian DP parameter ρ and the step size."""
 
     gaussian_dp_mu: GaussianDpMu
     step_size: Annotated[StepSize, ANY_SCALE]
@@ -37,20 +37,20 @@ class IndependentInputs(CancellationRun):
 def independent_noise(inputs: IndependentInputs) -> Outputs:
     """Bound the excess risk of the algorithm of Reshef and Levy if every message has fresh noise.
 
-    The earlier noise of a client is not cancelled. The noise has the standard deviation 2S/ρ per coordinate in every
-    message. S bounds the norm of a message, and ρ is the Gaussian DP parameter.
+    The clients then do not cancel their earlier noise. Every message has noise of standard deviation 2S/ρ per
+    coordinate, where S bounds the norm of a message and ρ is the Gaussian DP parameter.
 
     Args:
-        inputs: m of M clients in each of T rounds, the bound S on the norm of a message, the Gaussian DP parameter ρ,
-            the step size, and the constants of the losses.
+        inputs: m of M clients in each of T rounds, S, ρ, the step size, and the constants of the losses.
 
     Returns:
-        The noise and the bound. `gain_of_cancellation` is √(mT/(2M(1 + ln T))), the factor by which cancellation lowers
-        the noise term.
+        `noise_std`: 2S/ρ.
+        `excess_risk`: the bound, in units of the loss.
+        `gain_of_cancellation`: √(mT/(2M(1 + ln T))), the factor by which cancellation lowers the noise term.
     """
     std = 2.0 * inputs.clipping_norm / inputs.gaussian_dp_mu
 
-    # Fresh noise has this variance in every round, and the bound by the norm of the noise is valid for it.
+    # The noises of N messages add up to the variance N std². Only the bound by the norm of the noise holds for them.
     risk = certified_risk(inputs, step_size=inputs.step_size, noise_variance=std * std)
 
     reports_of_client = inputs.rate * inputs.rounds  # mT/M

@@ -42,16 +42,16 @@ class CancellationRun(ParticipantFields, LossConstants):
 
     @property
     def printed_variance(self) -> float:
-        """σ̃² + ξ̃², the variance in Theorems 5.2 and F.2."""
+        """The variance σ̃² + ξ̃² of Theorems 5.2 and F.2: that of records, plus that of clients."""
         return self.total_gradient_std**2 + self.total_heterogeneity**2
 
     @property
     def variance(self) -> float:
-        """σ̃² + (M − m)/(M − 1) ξ̃², the variance in Lemma 4.2."""
+        """The variance σ̃² + (M − m)/(M − 1) ξ̃² of Lemma 4.2: that of records, plus that of sampled clients."""
         share = client_share(clients=self.clients, participants=self.participants)
         return self.total_gradient_std**2 + share * self.total_heterogeneity**2
 
     @property
     def steps(self) -> float:
-        """A = T(T + 1)/2, the sum of the weights."""
+        """The sum A = T(T + 1)/2 of the weights 1, …, T of the rounds."""
         return 0.5 * self.rounds * (self.rounds + 1.0)

@@ -115,7 +115,8 @@ def certified_risk(
         run: the clients, rounds and constants of the losses.
         step_size: step size η of every round.
         noise_variance: c; a client's noise has variance c N per coordinate after N reports.
-        thorough: if true, up to a million ages l are tried one by one in RS; otherwise `AGES` of them.
+        thorough: True to minimise RS over up to a million values of a parameter (the age of the noise), False to try
+            only a few.
 
     Returns:
         The three bounds, and the nonnegative summands of the least one, in units of the loss.
@@ -161,17 +162,7 @@ def certified_risk(
 
 
 def _quotient_or_infinity(numerator: float, denominator: float) -> float:
-    """Return the quotient of two numbers, or infinity if the denominator is not positive.
-
-    A risk bound with such a denominator is not valid, and infinity represents this.
-
-    Args:
-        numerator: numerator of the bound, in loss units.
-        denominator: denominator of the bound, of any sign.
-
-    Returns:
-        The bound, in loss units.
-    """
+    """Return the quotient of two numbers, or infinity if the denominator is not positive and the bound is not valid."""
     if denominator > 0.0:
         return numerator / denominator
     return math.inf
@@ -190,12 +181,12 @@ def best_step_size(run: CancellationRun, *, noise_variance: float) -> float:
     Returns:
         The step size, below 1/(2LT) for T rounds and losses of smoothness L > 0.
     """
-    # At this η the optimisation term D²/(2η) equals ηcdA/(mp), about the noise term of `stability_bound`. m clients
-    # report in a round, p is their share of all clients, d the dimension, D the diameter, and A = T(T + 1)/2.
+    # At this η the optimisation term D²/(2η) equals ηcdA/(mp), about the noise term of the bound by stability. D is the
+    # diameter, d the dimension, A = T(T + 1)/2, and m clients, a share p of all, report in a round.
     noise_scale = 2.0 * noise_variance * run.dimension * run.steps
     balanced = run.diameter * math.sqrt(run.participants * run.rate / noise_scale)
 
-    # The range of the grid.
+    # All bounds are infinite from η = 1/(2LT) on, so the grid ends below it.
     largest = _LARGEST_STEP_RATIO * balanced
     if run.smoothness > 0.0:
         largest_for_smoothness = 0.5 * _LARGEST_H / (run.smoothness * run.rounds)
@@ -206,11 +197,10 @@ def best_step_size(run: CancellationRun, *, noise_variance: float) -> float:
         """Return the proved bound at log η."""
         return certified_risk(run, step_size=math.exp(log_step_size), noise_variance=noise_variance).total
 
-    # Evaluate the bound on the grid, and keep the best point.
     grid = np.linspace(math.log(smallest), math.log(largest), _STEP_SIZES).tolist()
     best = min(range(len(grid)), key=lambda index: bound(grid[index]))
 
-    # Refine between its neighbours. The grid point is kept if the search does not improve it.
+    # The bound may have several minima, so the grid point is kept if the search between its neighbours finds no better.
     left = grid[max(best - 1, 0)]
     right = grid[min(best + 1, len(grid) - 1)]
     refined = golden_section(bound, left, right, width=0.0, most=_SECTIONS)
@@ -234,7 +224,9 @@ def certified_bound(inputs: CertifiedInputs) -> Outputs:
         inputs: the clients, the rounds, the constants of the losses, the step size, and the noise of a first report.
 
     Returns:
-        The least of three bounds as `excess_risk`, its three summands, and all three bounds.
+        `excess_risk`: the least of three bounds, in units of the loss.
+        `optimisation_term`, `statistical_term`, `noise_term`: its summands.
+        `bound_by_norm`, `bound_by_young`, `bound_by_stability`: the three bounds.
     """
     parts = certified_risk(inputs, step_size=inputs.step_size, noise_variance=inputs.base_std**2, thorough=True)
     return {

@@ -54,7 +54,8 @@ class Observer(Protocol):
 def install(kind: type[Observer]) -> None:
     """Replace six functions of Opacus and torch by wrappers that report calls to observed runs.
 
-    The module docstring lists the functions. A second call changes nothing.
+    The wrappers call the original functions and return their results unchanged. A second call of `install` changes
+    nothing.
 
     Args:
         kind: class of the accountants that observe their runs. Engines with other accountants are not observed.
@@ -85,7 +86,7 @@ def _wrap(owner: object, name: str, wrapper: Callable[..., object]) -> None:
 
     @functools.wraps(original)
     def call(*arguments: object, **keywords: object) -> object:
-        """Call the wrapper with the original method."""
+        """Call the wrapper with the original function."""
         return wrapper(original, *arguments, **keywords)
 
     setattr(call, _MARK, True)
@@ -113,7 +114,7 @@ def _make_private(
     if not isinstance(accountant, kind):
         return private_objects
     engine.__dict__[_ACCOUNTANT] = accountant
-    # The criterion is returned between optimizer and loader with ghost clipping only.
+    # With ghost clipping, a criterion is returned between optimizer and loader.
     module, optimizer, *_, loader = private_objects
     uses_poisson_sampling = bool(arguments.get("poisson_sampling", True))
     accountant.run.watch_made(module=module, optimizer=optimizer, loader=loader, poisson_sampling=uses_poisson_sampling)
@@ -123,7 +124,7 @@ def _make_private(
 def _get_epsilon(
     original: Callable[..., float], engine: PrivacyEngine, *arguments: object, **keywords: object
 ) -> float:
-    """Return the engine's ε, after a check that the accountant which observes its run was not replaced.
+    """Return the engine's ε, unless the accountant that observes its run was replaced.
 
     Args:
         original: the original method.
@@ -144,21 +145,14 @@ def _get_epsilon(
 
 
 def _get_accountant(engine: PrivacyEngine) -> IAccountant:
-    """Return the accountant of an engine, as the attribute `accountant` of Opacus does.
-
-    Args:
-        engine: the privacy engine of Opacus.
-
-    Returns:
-        The accountant.
-    """
+    """Return the accountant of an engine, as the plain attribute `accountant` of Opacus did."""
     return engine.__dict__["accountant"]
 
 
 def _set_accountant(engine: PrivacyEngine, accountant: IAccountant) -> None:
-    """Set the accountant of an engine. Replacing the one that observes the run contradicts the run's record.
+    """Set the accountant of an engine, and report it if the accountant that observes the run is replaced.
 
-    A new accountant does not know the earlier steps, so that its ε would be too low.
+    A new accountant does not know the earlier steps, so its ε would be too low.
 
     Args:
         engine: the privacy engine of Opacus.
@@ -174,7 +168,7 @@ def _set_accountant(engine: PrivacyEngine, accountant: IAccountant) -> None:
 
 
 def _backward(original: Callable[[DPTensorFastGradientClipping], object], loss: DPTensorFastGradientClipping) -> object:
-    """Run a backward pass of ghost clipping, and report its number of records to the observers of the optimizer.
+    """Run a backward pass of ghost clipping, and report its number of records to the checks of the optimizer.
 
     Args:
         original: Opacus' own method `backward` of the loss.
@@ -206,9 +200,9 @@ def _end_backward(original: Callable[[torch.nn.Parameter], object], parameter: t
 def _update_average(
     original: Callable[[AveragedModel, torch.nn.Module], object], averaged: AveragedModel, model: torch.nn.Module
 ) -> object:
-    """Update torch's average of a model's weights, and record whether it averages released weights only.
+    """Update torch's average of a model's weights, and record it if it averages released weights only.
 
-    Such an average reveals nothing more than the released models. So the model may take its values.
+    Such an average reveals nothing beyond the released models, so the model may take its values.
 
     Args:
         original: torch's own method `AveragedModel.update_parameters`.
@@ -218,7 +212,7 @@ def _update_average(
     Returns:
         The result of torch's own method.
     """
-    # The private optimizers of this model whose checks accept the average.
+    # The checks must be made before the update, which changes the average.
     parts = [part for part in watch.parts_of_model(model) if part.averages.continues(averaged)]
     returned = original(averaged, model)
     for part in parts:
@@ -227,7 +221,7 @@ def _update_average(
 
 
 def _next_batch(original: Callable[[_BaseDataLoaderIter], object], iterator: _BaseDataLoaderIter) -> object:
-    """Return the next batch of a data loader, and note it with the draw of the sampler that it was loaded from.
+    """Return the next batch of a data loader, and note from which draw of the sampler it was loaded.
 
     Args:
         original: torch's own method, which loads the batch.
@@ -238,7 +232,7 @@ def _next_batch(original: Callable[[_BaseDataLoaderIter], object], iterator: _Ba
     """
     batch = original(iterator)
     recording = recorded_epoch(iterator)
-    # Only loaders of observed runs have a record.
+    # Loaders of runs that are not observed have no recording.
     if recording is not None:
         epoch, largest_part = recording
         epoch.hand_out(batch, largest_part)

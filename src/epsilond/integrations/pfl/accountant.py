@@ -61,7 +61,6 @@ class EpsilondPrivacyAccountant(PlannedRun, PrivacyAccountant):
         super().__post_init__()
         if self.mechanism not in {"gaussian", "laplace"}:
             raise InvalidInput.at("/mechanism", "is unknown", allowed="gaussian, laplace")
-        # Compute the noise from the target, or the target from the noise.
         if self.noise_parameter is None:
             self.noise_parameter = noise_for(
                 mechanism=self.mechanism,
@@ -116,13 +115,13 @@ class EpsilondPrivacyAccountant(PlannedRun, PrivacyAccountant):
         return [MechanismPlan(self.mechanism, noise, self.sampling_probability, self.num_compositions)]
 
     def _spec(self, noise: float) -> Spec:
-        """Return the spec, the description for privacy accounting, of the planned run with a given noise.
+        """Return the description of the planned run with a given noise, from which its privacy is computed.
 
         Args:
             noise: noise parameter of pfl's mechanism.
 
         Returns:
-            The spec of all iterations together.
+            The description of all iterations together.
         """
         return spec_from_pfl(
             mechanism=self.mechanism,

@@ -37,7 +37,7 @@ class UserCohort:
         self._scale = 0.0
 
     def add(self, identity: Hashable | None, arrays: Arrays, *, weight: SupportsFloat | None, probe: Probe) -> None:
-        """Add the statistics (model update) of one user to the sum of the iteration, and note id, weight and norm.
+        """Add the statistics (model update) of one user to the sum, and store the user's id, weight and norm.
 
         Args:
             identity: id of the user; None if not known.
@@ -71,21 +71,21 @@ class UserCohort:
         return len(self.identities) - len(set(self.identities))
 
     def exceeds(self, bound: float) -> bool:
-        """Return whether the statistics of a user are longer than a bound, or not finite.
+        """Return whether the statistics of any user exceed a bound on their norm.
 
         Args:
             bound: clipping bound on the ℓ2 norm.
 
         Returns:
-            True if a norm is above the bound by more than the relative tolerance, or NaN.
+            True if a norm exceeds the bound by more than rounding in single precision, or is NaN.
         """
-        # The tolerance covers rounding in single precision. A norm that is NaN exceeds every bound.
+        # The negation makes the result true for NaN.
         return not self._largest <= bound * (1.0 + RELATIVE)
 
     def is_sum(self, values: NDArray[np.float64]) -> bool:
         """Return whether values are the sum of all users' statistics, up to rounding.
 
-        The noise is scaled to this sum, so that another aggregate may not be covered by it.
+        The noise is scaled to this sum, and may be too small for another aggregate.
 
         Args:
             values: the values at the sampled coordinates.
@@ -95,6 +95,6 @@ class UserCohort:
         """
         if self.size == 0 or len(values) != len(self._sum):
             return False
-        # Relative to the size of the sum, for rounding in single precision; absolute for sums of about 0.
+        # Rounding errors are relative to the summed sizes of the users' values. The least tolerance is absolute.
         tolerance = RELATIVE * max(self._scale, TINY)
         return bool(np.all(np.abs(values - self._sum) <= tolerance))

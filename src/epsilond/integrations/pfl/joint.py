@@ -101,12 +101,10 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
         """
         self.check_valid_parameter_settings()
         self.accountants = [EpsilondPrivacyAccountant] * len(self.mechanisms)
-        # Find the noise of each mechanism, unless it is given.
         if self.mechanism_epsilons is not None and self.noise_parameters is None:
             self.noise_parameters = self._noises(self.mechanism_epsilons, self.mechanism_deltas)
         if self.noise_parameters is None:
             self.noise_parameters = self._distribute_budget()
-        # Compute a missing total from the noise, or check the given totals.
         self.total_epsilon, self.total_delta = complete_target(
             self.curve, self.total_epsilon, self.total_delta, parameter="noise_parameters"
         )
@@ -144,13 +142,13 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
         return [MechanismPlan(*mechanism_fields) for mechanism_fields in fields]
 
     def _specs(self, noises: Sequence[float]) -> list[Spec]:
-        """Return the specs (accounting descriptions) of the planned runs of all mechanisms with given noise.
+        """Return the descriptions of the planned runs with given noise, from which their privacy is computed.
 
         Args:
             noises: noise parameter of each mechanism.
 
         Returns:
-            One spec for each mechanism, in their order.
+            One description for each mechanism, in their order.
         """
         return [
             spec_from_pfl(
@@ -185,14 +183,14 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
         """Find the noise of each mechanism such that all mechanisms together meet the total ε and δ.
 
         Mechanism i has the share p_i of the budget. It gets the noise for p_i times some ε' and p_i times the total δ.
-        The largest ε' with a composition that meets the totals is found by bisection of log ε', to a relative error of
+        Bisection finds the largest ε' for which the composition meets the totals, to a relative error of
         `EPSILON_TOLERANCE`. It may exceed the total ε, because the ε of a composition is at most the sum of the ε of
         its parts.
 
         Returns:
             The noise parameter of each mechanism, from the largest ε' that was certified.
         """
-        # The total ε is possible by basic composition. The upper end gives the largest share the whole ε.
+        # The total ε is possible by basic composition. At the upper limit, the largest share gets all of the total ε.
         lower = self.total_epsilon
         upper = self.total_epsilon / max(self.budget_proportions)
         noises = self._noises_within(lower)
@@ -209,10 +207,10 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
         return noises
 
     def _noises_within(self, epsilon: float) -> list[float]:
-        """Return the noise parameter of each mechanism if it gets its proportion of a total ε and of the total δ.
+        """Return the noise parameter of each mechanism if it gets its share of an ε and of the total δ.
 
         Args:
-            epsilon: the total ε [nat].
+            epsilon: the ε [nat] that is divided.
 
         Returns:
             The noise parameters, in the order of the mechanisms.

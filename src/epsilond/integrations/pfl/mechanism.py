@@ -223,7 +223,7 @@ class WatchedMechanism:
         Args:
             iteration: pfl's number of the iteration, from 0.
         """
-        # Iterations are numbered from 0, and the one under way is counted too.
+        # The iteration under way is counted too.
         count = max(self._evidence.steps, iteration) + 1
         if count > self._iterations:
             message = f"more than the planned {self._iterations} iterations ran"
@@ -237,7 +237,7 @@ class WatchedMechanism:
     def _check_cohort(self, expected: int) -> None:
         """Test that the users of an iteration are a Poisson sample, by their number and, if known, their identities.
 
-        Tests cannot show that a draw is random. So the caller must vouch for it, unless all users take part.
+        No test can show that a draw is random, so the caller must declare it, unless all users take part.
 
         Args:
             expected: expected number of users.
@@ -272,9 +272,9 @@ class WatchedMechanism:
             self._evidence.rest_on_caller(CLIPPING, SPREAD)
             return
         is_sum = self._probe is not None and self._probe.fits(before) and self._cohort.is_sum(self._probe.take(before))
-        if repeated := self._cohort.repeated:
+        if self._cohort.repeated > 0:
             message = "a user entered a cohort more than once"
-            self._evidence.contradict(UPDATES, message, remedy=FIX_REPEATED, count=repeated)
+            self._evidence.contradict(UPDATES, message, remedy=FIX_REPEATED, count=self._cohort.repeated)
         elif not is_sum:
             message = "the sum that got noise is not the sum of the users' statistics"
             self._evidence.contradict(UPDATES, message, remedy=FIX_ORDER)
@@ -321,9 +321,9 @@ class WatchedMechanism:
             self._shown.add(NOISE)
 
     def _check_weight(self, weight: SupportsFloat | None) -> None:
-        """Check that the weight, by which pfl divides the noisy sum, does not depend on the users.
+        """Check that the weight by which pfl divides the noisy sum does not depend on the users.
 
-        It must be the same in each iteration, and must not be the sum of the users' own weights.
+        The weight must be the same in each iteration, and must not be the sum of the users' own weights.
 
         Args:
             weight: the weight; None if the statistics have none.
@@ -339,10 +339,10 @@ class WatchedMechanism:
             self._shown.add(DIVISOR)
 
     def _clipping_bound(self) -> float:
-        """Return the bound on the norm of one user's statistics, with the indicator of adaptive clipping.
+        """Return the clipping bound on the norm of one user's statistics.
 
         Returns:
-            The bound; NaN if the mechanism states none.
+            The bound, including the indicator of clipping if clipping is adaptive; NaN if the mechanism states none.
         """
         overall = getattr(self._mechanism, "_get_overall_clipping_bound", None)
         if overall is not None:

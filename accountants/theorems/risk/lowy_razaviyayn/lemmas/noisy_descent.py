@@ -49,14 +49,18 @@ _CONVEXITY = Quantity(symbol="μ", unit="loss/length²", gt=0, le=1e100, descrip
 
 
 def convex_bound_printed(variance: Variance, *, initial_distance: float, step_size: float, rounds: int) -> float:
-    """Bound the excess risk of noisy SGD on a convex loss by Lemma E.4 of Lowy and Razaviyayn, with its error.
+    """Evaluate the bound on the excess risk of noisy SGD on a convex loss that Lowy and Razaviyayn print in Lemma E.4.
 
-    The bound D²/(ηR) + 2η(V_s + V_c + V_n/2) is for the average of the iterates w_0, …, w_{R−1}. V_s, V_c and V_n are
-    the variances of the averaged gradient due to sampled records, sampled clients and noise. The bound is false if the
-    gradient at the minimiser is not 0, which a constraint may cause (erratum E-13).
+    The bound
+
+        D²/(ηR) + 2η(V_s + V_c + V_n/2)
+
+    is for the average of the iterates w_0, …, w_{R−1}. It may be false if the gradient at the minimiser is not 0, which
+    happens if the minimiser is on the boundary of the domain (erratum E-13).
 
     Args:
-        variance: the variances `sampling` V_s, `clients` V_c and `noise` V_n; the first two are at the minimiser.
+        variance: the variance of the averaged gradient due to sampled records V_s, sampled clients V_c and noise V_n.
+            The first two are at the minimiser.
         initial_distance: distance D of the first iterate from the minimiser.
         step_size: step size η, at most 1/(4β) for the smoothness β.
         rounds: number R of rounds.
@@ -80,9 +84,12 @@ def noisy_descent_bound(
 ) -> float:
     """Return a proved bound on the empirical excess risk of noisy SGD that outputs a weighted average of w_1, …, w_R.
 
-    The bound is D²/(2ηR) + ηV²/(2(1 − ηβ)) if the strong convexity μ is 0. If μ > 0, its first term is
-    D²μ/(2((1 − μη)^{−R} − 1)). Unlike Lemma E.4 of Lowy and Razaviyayn, it does not need a gradient of 0 at the
-    minimiser. `explicit_bound.py` has the proof.
+    If the strong convexity μ is 0, the bound is
+
+        D²/(2ηR) + ηV²/(2(1 − ηβ)).
+
+    If μ > 0, its first term is D²μ/(2((1 − μη)^{−R} − 1)). Unlike Lemma E.4 of Lowy and Razaviyayn, the bound does not
+    need a gradient of 0 at the minimiser. `explicit_bound.py` has the proof.
 
     Args:
         initial_distance: distance D of the first iterate from the minimiser.
@@ -126,8 +133,6 @@ class NoisyDescent(ClientFields):
     def variance(self, reading: Reading) -> Variance:
         """Return the variance of a round's averaged noisy gradient, split by its causes.
 
-        The causes are the sampling of records, the sampling of clients, and the noise.
-
         Args:
             reading: version of the averages over the participants. "printed" has the upper bounds of Lowy and
                 Razaviyayn. "corrected" has plain means over all clients, which are exact (erratum E-31).
@@ -147,15 +152,14 @@ class NoisyDescent(ClientFields):
     def bound(self, step_size: float, strong_convexity: float = 0.0) -> float:
         """Return a proved bound on the empirical excess risk, which replaces Lemma E.4 of Lowy and Razaviyayn.
 
-        For convex losses it is D²/(2ηR) + ηV²/(2(1 − ηβ)). D is the distance of the start from a minimiser, R the
-        number of rounds, β the smoothness, and V² the variance of a gradient. `noisy_descent_bound` has the derivation.
+        It is for a weighted average of the iterates w_1, …, w_R. The formula is that of `noisy_descent_bound`.
 
         Args:
             step_size: step size η > 0 of the descent.
             strong_convexity: strong convexity μ of the loss; 0 if it is only convex.
 
         Returns:
-            The bound in loss units.
+            The bound in loss units; infinite if the step size is too large for the smoothness of the loss.
         """
         return noisy_descent_bound(
             initial_distance=self.initial_distance,
@@ -209,15 +213,15 @@ class StronglyConvexDescent(NoisyDescent):
 def convex_descent(inputs: ConvexDescent, reading: Reading = "printed") -> Outputs:
     """Bound the empirical excess risk of noisy SGD on a convex loss (Lemma E.4 of Lowy and Razaviyayn).
 
-    The empirical risk is the mean loss on the data at hand.
-
     Args:
         inputs: the run and its step size.
         reading: version of the lemma. "printed" evaluates it as it is, although it may be false. "corrected" has the
             proved bound for the average of the iterates w_1, …, w_R.
 
     Returns:
-        The bound `excess_risk` in loss units, and the summands of the variance of a step in squared gradient units.
+        `excess_risk`: the bound on the excess risk on the data at hand, in loss units.
+        `sampling_variance`, `client_variance`, `noise_variance`: the summands of the variance of a step, in squared
+        gradient units.
     """
     variance = inputs.variance(reading)
     if reading == "corrected":
@@ -231,16 +235,18 @@ def convex_descent(inputs: ConvexDescent, reading: Reading = "printed") -> Outpu
 def strongly_convex_descent(inputs: StronglyConvexDescent, reading: Reading = "printed") -> Outputs:
     """Bound the empirical excess risk of noisy SGD on a strongly convex loss (Lemma E.4 of Lowy and Razaviyayn).
 
-    Let R be the number of rounds, η the step size, and D the distance of the start from the minimiser. The loss has
-    smoothness β and strong convexity μ.
+    The bounds of the paper and of our correction are
 
-    The paper's bound is (D²/η)(1 − μη)^R + cη, by Lemma E.9. Here c is the variance of the noise plus twice that of the
-    sampling. The corrected bound is D²μ/(2((1 − μη)^{−R} − 1)) + ηV²/(2(1 − ηβ)), with the variance V² of a step. It
-    only needs ηβ < 1.
+        printed:    (D²/η)(1 − μη)^R + cη,
+        corrected:  D²μ/(2((1 − μη)^{−R} − 1)) + ηV²/(2(1 − ηβ)).
+
+    R is the number of rounds, η the step size, and D the distance of the start from the minimiser. The loss has
+    smoothness β and strong convexity μ. V² is the variance of a step, and c that of the noise plus twice that of the
+    sampling. The printed bound may be false. The corrected one needs ηβ < 1.
 
     Args:
         inputs: the constants of the loss, the rounds and the step size.
-        reading: "printed" for the bound of the paper, "corrected" for the other one.
+        reading: "printed" for the bound of the paper, "corrected" for the proved bound.
 
     Returns:
         `scale`: order of the excess risk by equation (14), which leaves out a constant and a logarithm.
@@ -249,13 +255,12 @@ def strongly_convex_descent(inputs: StronglyConvexDescent, reading: Reading = "p
         `averaging_ratio`: factor from one weight to the next in the average of the iterates that the bound is for.
         The summands of the variance of a step follow by name.
     """
-    # The explicit bound, of the paper or corrected.
     recursion, step = inputs.recursion, inputs.step
     if reading == "printed":
         bound = recursion_bound(step_size=step, averaged=inputs.rounds, **recursion)
     else:
         bound = inputs.bound(step, inputs.strong_convexity)
-    # The order of growth by the paper's step size, which is at most 1/(4β).
+    # The order is that of the paper's step size, which is at most 1/(4β).
     order = recursion_scale(curvature=4.0 * inputs.smoothness, rounds=inputs.rounds, **recursion)
     return {
         "scale": order,

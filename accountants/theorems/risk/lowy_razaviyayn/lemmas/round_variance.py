@@ -13,13 +13,14 @@ from epsilond.accountants.federation import ClientGroup
 
 
 def sampling_factor(*, population: int, drawn: float) -> float:
-    """Return (N − m)/((N − 1) m), the relative variance of the mean of m of N values drawn without replacement.
+    """Return the variance of the mean of m of N values drawn without replacement, relative to that of the N values.
 
-    It is relative to the variance of the N values, as in the finite population correction of survey sampling.
+    It is (N − m)/((N − 1) m), with the finite population correction of survey sampling.
 
     Args:
         population: number N ≥ 1 of values.
-        drawn: number m of drawn values, in (0, N]. It may be a harmonic mean of counts, as the factor is linear in 1/m.
+        drawn: number m of drawn values, in (0, N]. For a random number it is the harmonic mean, because the factor is
+            linear in 1/m.
 
     Returns:
         The factor, in [0, 1] for m ≥ 1. It is 0 for N = 1, as a single value has no variance.
@@ -32,8 +33,7 @@ def sampling_factor(*, population: int, drawn: float) -> float:
 def client_factor(*, clients: int, participants: float) -> float:
     """Return the relative variance of the mean over M of N clients that are drawn without replacement.
 
-    It is (1 − (M − 1)/(N − 1))/M, the `sampling_factor` of clients. Appendix E.1 of Lowy and Razaviyayn writes it as
-    Υ²/(M v²).
+    It is (N − M)/((N − 1) M). Appendix E.1 of Lowy and Razaviyayn writes it as Υ²/(M v²).
 
     Args:
         clients: number N ≥ 1 of clients.
@@ -115,8 +115,12 @@ class EqualClientsRound:
     def fresh_variance(self, *, gradient_std: float, heterogeneity: float, noise_std: float) -> Variance:
         """Return the variance of a round's averaged noisy gradient for records that are used once, split by its causes.
 
-        It is φ²/(MK) + (v²/M)(N − M)/(N − 1) + dσ²/M. The three causes are independent: the batch of K fresh records of
-        each client, the choice of M of N clients, and the noise in d coordinates.
+        The variance is
+
+            φ²/(MK) + (v²/M)(N − M)/(N − 1) + dσ²/M.
+
+        The three causes are independent: the batch of K fresh records of each client, the choice of M of N clients, and
+        the noise in d coordinates.
 
         Args:
             gradient_std: standard deviation φ ≥ 0 of a record's gradient about its client's expected one.
@@ -137,11 +141,13 @@ class EqualClientsRound:
     def reused_variance(self, *, gradient_std: float, heterogeneity: float, noise_std: float) -> Variance:
         """Return an upper bound on the variance of a round's gradient, for batches that re-use the records.
 
-        Let w² be the variance within clients, v² that between clients, and a and b the factors that sampling leaves.
-        Without noise the variance is aw² + bv², which is largest at w² = Φ̂² − v². This is linear in v², so the maximum
-        is at v² = 0 or v² = min{v̂, Φ̂}². For a
-        Lipschitz constant L, the values Φ̂ = v̂ = L are always valid, and so is v̂ = Φ̂. Clients with one distribution
-        do *not* have v̂ = 0 (erratum E-14).
+        Let w² be the variance within clients and v² that between clients. Sampling multiplies them by factors a and b,
+        so that without noise the variance is
+
+            a w² + b v²,   with w² + v² ≤ Φ̂² and v² ≤ v̂².
+
+        It is linear, so its maximum is at v² = 0 or at v² = min{v̂, Φ̂}². For a Lipschitz constant L, the values Φ̂ = v̂ =
+        L are always valid. Clients with the same distribution do *not* have v̂ = 0, as their data differ (erratum E-14).
 
         Args:
             gradient_std: Φ̂; Φ̂² bounds the variance over all records.
@@ -154,7 +160,7 @@ class EqualClientsRound:
         within_factor = sampling_factor(population=self.samples_per_client, drawn=self.batch_size) / self.participants
         between_factor = client_factor(clients=self.clients, participants=self.participants)
 
-        # The whole variance is within clients, except for the largest v² if its factor is larger.
+        # The larger factor gets as much of the variance as the bounds allow.
         between_variance = 0.0
         if between_factor > within_factor:
             client_std = min(heterogeneity, gradient_std)
@@ -186,8 +192,8 @@ def largest_variance(
     - s² ≤ `largest_between`,
     - mean_i(w_i²) + s² ≤ min{mean_i(L_i²), `largest_total`}.
 
-    They hold because a record's squared gradient is at most L_i², and s² is at most the mean of the means' squares. The
-    problem is linear. Hence the variances are assigned in decreasing order of their factors.
+    The L_i bound the norm of a record's gradient. The problem is linear, so the largest factors get as much of the
+    total variance as their constraints allow.
 
     Args:
         groups: the clients, with their Lipschitz constants L_i.
@@ -204,12 +210,12 @@ def largest_variance(
     weights = [group.clients / clients for group in groups]
     squares = [group.lipschitz * group.lipschitz for group in groups]
 
-    # The limits of each group's variance in the mean, and of the total variance.
+    # A group's variance counts in the mean with its share of the clients, and so does its limit.
     mean_square = math.fsum(weight * square for weight, square in zip(weights, squares, strict=True))
     limits = [weight * min(square, largest_within) for weight, square in zip(weights, squares, strict=True)]
     total = min(mean_square, largest_total)
 
-    # Distribute the total; the last variable is the variance between clients.
+    # The last variable is the variance between clients.
     all_factors = [*factors, between]
     all_limits = [*limits, largest_between]
     *within_variances, client_variance = _greedy_variances(all_factors, all_limits, total)
@@ -218,11 +224,9 @@ def largest_variance(
 
 
 def _greedy_variances(factors: Sequence[float], limits: Sequence[float], total: float) -> list[float]:
-    """Return bounded numbers with a bounded sum that maximise a weighted sum.
+    """Return the numbers x_j that maximise Σ factor_j x_j under the constraints 0 ≤ x_j ≤ limit_j and Σ x_j ≤ total.
 
-    The numbers x_j in [0, limit_j] with Σ x_j ≤ `total` maximise Σ factor_j x_j. This is a fractional knapsack problem.
-    It is solved exactly by filling the variables in decreasing order of their factors, each as far as its limit and the
-    remaining total allow.
+    This is a fractional knapsack problem. Filling the variables in decreasing order of their factors solves it exactly.
 
     Args:
         factors: factor of each variable in the objective, at least 0.

@@ -40,8 +40,8 @@ _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_stability.py"
 def divergence(*, contraction: float, steps: int) -> float:
     """Bound the distance of two runs after t steps, each of which multiplies it by 1 − x and then adds 1.
 
-    The runs start at the same point. The bound is the geometric sum Σ_{k<t} (1 − x)^k = (1 − (1 − x)^t)/x, and t at x =
-    0.
+    The runs start at the same point. The bound is the geometric sum Σ_{k<t} (1 − x)^k, which is (1 − (1 − x)^t)/x for x
+    > 0 and t for x = 0.
 
     Args:
         contraction: x in [0, 1), step size times strong convexity.
@@ -60,10 +60,10 @@ def averaging_ratio(contraction: float) -> float:
     """Return 1/(1 − x), the factor by which the weights of an averaged output grow from one iterate to the next.
 
     Args:
-        contraction: x = ημ, step size times strong convexity; the ratio is infinite for x ≥ 1.
+        contraction: x = ημ ≥ 0, step size times strong convexity.
 
     Returns:
-        The ratio, which is at least 1 for x ≥ 0.
+        The ratio, at least 1; infinite for x ≥ 1.
     """
     complement = 1.0 - contraction
     if complement > 0.0:
@@ -74,18 +74,22 @@ def averaging_ratio(contraction: float) -> float:
 def mean_divergence(*, contraction: float, rounds: int) -> float:
     """Bound the weighted average distance of two SGD runs that differ in one record, in units of the shift per step.
 
-    After t steps the distance is at most (1 − (1 − x)^t)/x. The steps t = 1, …, R have the weights (1 − x)^{−t}. The
-    average is (1 − Rx/((1 − x)^{−R} − 1))/x, or (R + 1)/2 at x = 0. For small Rx the difference would lose its digits.
-    Then the result is e/((Rx + e)x) with the excess e = (1 − x)^{−R} − 1 − Rx.
+    After t steps the distance is at most (1 − (1 − x)^t)/x. The average over t = 1, …, R with the weights (1 − x)^{−t}
+    is
+
+        (1 − Rx/((1 − x)^{−R} − 1))/x,
+
+    or (R + 1)/2 at x = 0.
 
     Args:
-        contraction: x = ημ in [0, 1); a step multiplies distances by at most 1 − x.
+        contraction: x = ημ in [0, 1), step size times strong convexity; a step multiplies distances by at most 1 − x.
         rounds: number R of rounds.
 
     Returns:
-        A number from (R + 1)/2 at x = 0 down to 1/x for many rounds.
+        The bound, at most (R + 1)/2 and at most 1/x.
     """
-    # The series of e converges fast for Rx < 1/4, and the difference is accurate for larger Rx.
+    # For small Rx the difference would lose its digits. It is rewritten as e/((Rx + e)x) with the excess e = (1 −
+    # x)^{−R} − 1 − Rx, whose series converges fast.
     if contraction * rounds < 0.25:
         excess = _geometric_excess(contraction, rounds)
         if excess == 0.0:
@@ -101,7 +105,7 @@ def _geometric_excess(contraction: float, rounds: int) -> float:
     """Return (1 − x)^{−R} − 1 − Rx as its series Σ_{k≥2} C(R + k − 1, k) x^k, for Rx below 1/4.
 
     The closed form would lose its digits to cancellation for small x. C(n, k) is a binomial coefficient. The series
-    is cut after the first term below 1e-18 of Rx, the number to which the caller adds the result.
+    ends after the first term below 1e-18 of Rx, because the caller adds the result to Rx.
 
     Args:
         contraction: number x ≥ 0, the product of step size and strong convexity.
@@ -154,10 +158,12 @@ class StabilityInputs(ParticipantFields):
 def replaced_record(inputs: StabilityInputs, reading: Reading = "printed") -> Outputs:
     """Bound the change of the expected loss of noisy SGD if one record is replaced (the stability α), in loss units.
 
-    The output averages the models w_1, …, w_R with the weights (1 − ημ)^{−t}, and η ≤ 2/(β + μ). The corrected α is
-    2L²η/(Nn) times the mean of (1 − (1 − ημ)^t)/(ημ) with these weights. For μ > 0 it is below 2L²/(μNn). For μ = 0 it
-    is L²η(R + 1)/(Nn); averaging w_0, …, w_{R−1} would give R − 1 in place of R + 1. The printed α is 2L²ηR/(Mn) for
-    μ = 0, and 4L²/(μ(Mn − 1)) for μ > 0.
+    The output averages the models w_1, …, w_R with the weights (1 − ημ)^{−t}, and η ≤ 2/(β + μ). The bounds are
+
+        printed:    2L²ηR/(Mn) for μ = 0,           4L²/(μ(Mn − 1)) for μ > 0,
+        corrected:  L²η(R + 1)/(Nn) for μ = 0,      less than 2L²/(μNn) for μ > 0.
+
+    The corrected one is 2L²η/(Nn) times the mean of (1 − (1 − ημ)^t)/(ημ) with these weights.
 
     Args:
         inputs: the run. M of the N clients take part in each of R rounds, with n records each, and step size η. The
@@ -171,7 +177,7 @@ def replaced_record(inputs: StabilityInputs, reading: Reading = "printed") -> Ou
     squared_lipschitz = inputs.lipschitz * inputs.lipschitz
     step, convexity = inputs.step_size, inputs.strong_convexity
     if reading == "corrected":
-        # A contraction of 0 is valid for every convex loss.
+        # The formula fails for a contraction of 1 or more. A contraction of 0 is valid for all convex losses.
         contraction = step * convexity if step * convexity < 1.0 else 0.0
         mean_shift = mean_divergence(contraction=contraction, rounds=inputs.rounds)
         all_records = float(inputs.clients) * inputs.samples_per_client  # Nn

@@ -69,8 +69,6 @@ class MinimiserRound(ClientFields):
     def variance(self, reading: Reading, heterogeneity: float) -> Variance:
         """Return the variance of a round's averaged noisy gradient at the minimiser, split by its causes.
 
-        The causes are the sampling of records, the sampling of clients, and the noise.
-
         Args:
             reading: version of the averages over clients. "printed" has the bounds of Lowy and Razaviyayn, "corrected"
                 has plain means (erratum E-31).
@@ -93,12 +91,12 @@ class MinimiserRound(ClientFields):
 def second_moment(inputs: MinimiserRound, reading: Reading = "printed") -> Outputs:
     """Return the mean square E|g|² of a round's averaged noisy gradient g at the minimiser w*, and its summands.
 
-    The exact value contains |∇F(w*)|², which may be positive if the minimiser is on the boundary of the domain.
+    Lemma E.5 of Lowy and Razaviyayn assumes ∇F(w*) = 0. The gradient may differ from 0 if the minimiser is on the
+    boundary of the domain. The corrected value then has |∇F(w*)|² as a further summand.
 
     Args:
         inputs: the round, and statistics of the gradients at the minimiser.
-        reading: version of the formula. "printed" has the second inequality of Lemma E.5 of Lowy and Razaviyayn.
-            "corrected" has the exact value, with |∇F(w*)|² added and taken out of v*² (errata E-13 and E-31).
+        reading: "printed" for the second inequality of the lemma, "corrected" for the exact value (errata E-13, E-31).
 
     Returns:
         `mean_square`, and the summands of the variance by the sampling of records, the sampling of clients and the
@@ -108,7 +106,7 @@ def second_moment(inputs: MinimiserRound, reading: Reading = "printed") -> Outpu
         variance = inputs.variance(reading, inputs.heterogeneity)
         return {"mean_square": variance.total, **variance.parts}
 
-    # The squared norms of the clients' means have the mean v*². Subtract the square of their mean.
+    # The mean squared norm of the clients' mean gradients is their variance plus the square of their mean.
     squared_mean = inputs.mean_gradient_norm * inputs.mean_gradient_norm
     client_variance = max(inputs.heterogeneity * inputs.heterogeneity - squared_mean, 0.0)
     variance = inputs.variance(reading, math.sqrt(client_variance))
@@ -150,7 +148,6 @@ def one_step(inputs: DescentStep) -> Outputs:
     """
     step = inputs.step_size
     variance = inputs.variance("printed", inputs.heterogeneity)
-    # The three terms of the bound.
     contracted = (1.0 - inputs.strong_convexity * step) * inputs.distance * inputs.distance
     progress = 2.0 * step * (1.0 - 2.0 * inputs.smoothness * step) * inputs.excess_risk
     sampling_variance = variance.sampling + variance.clients

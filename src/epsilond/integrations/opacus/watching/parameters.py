@@ -52,7 +52,7 @@ class Digests:
         self._known: dict[int, weakref.ref[torch.Tensor]] = {}
 
     def add(self, tensors: list[torch.Tensor]) -> None:
-        """Add tensors by their `id`, and forget the digests of deleted tensors that had the same `id`.
+        """Add tensors by their `id`, and forget the digests of deleted tensors whose `id` Python has used again.
 
         Args:
             tensors: parameters and buffers of a model.
@@ -84,8 +84,8 @@ class ParameterCheck:
         The model is referred to weakly, so that it is freed as soon as the user drops it.
 
         Args:
-            digests: digests of all models of the run, which models may share.
-            reporter: takes contradictions of the recorded run.
+            digests: digests of all models of the run. Models may share tensors.
+            reporter: collects the changes that are found.
             owner: the model, or the optimizer if the model is not known.
             tensors: its parameters and buffers.
         """
@@ -112,10 +112,9 @@ class ParameterCheck:
 
     # Steps ------------------------------------------------------------------------------------------------------------
     def see_forward(self) -> None:
-        """Check at a forward pass whether the model's tensors have changed since they were first seen.
+        """Check before the first recorded step that the model's tensors have not changed since its first forward pass.
 
-        A change is reported here only before the first recorded step. The number of writes to each tensor is noted, to
-        notice later changes.
+        At every forward pass, the numbers of writes to the tensors are stored. `check_step` compares them.
         """
         tensors = self._present()
         if not all(identity in self._digests.recorded for identity in self.identities):
@@ -125,29 +124,28 @@ class ParameterCheck:
         self._versions = _versions(tensors)
 
     def check_step(self) -> bool:
-        """Check that the parameters have not changed since the last recorded step, nor since the forward pass.
+        """Check that the parameters have not changed since the last recorded step, and report it if they have.
 
-        A change is reported, and the result is then False. A change also counts if the earlier values were restored
-        after the forward pass.
+        A write between the forward pass and the step counts as a change, even if it restored the earlier values.
 
         Returns:
             True if the parameters did not change.
         """
         tensors = self._present()
-        changed = not self._is_recorded(tensors)
-        restored = self._versions is not None and self._versions != _versions(tensors)
-        if changed:
+        has_other_values = not self._is_recorded(tensors)
+        was_written = self._versions is not None and self._versions != _versions(tensors)
+        if has_other_values:
             self.report("between two recorded steps")
-        elif restored:
+        elif was_written:
             self.report("between the forward pass and the step")
         self._versions = None
-        return not changed and not restored
+        return not has_other_values and not was_written
 
     def record(self) -> None:
-        """Store the present values of the parameters, because a recorded step has just changed them.
+        """Store digests of the present parameters, because a recorded step has just changed them.
 
-        Later checks compare the tensors with these values, and the model may return to them. The present gradients are
-        remembered too, so that `has_new_gradients` recognises gradients of a later backward pass.
+        Later checks compare the tensors with these digests. References to the present gradients are stored too, so that
+        `has_new_gradients` recognises those of a later backward pass.
         """
         tensors = self._present()
         digests = self._digest(tensors)
@@ -213,15 +211,13 @@ class ParameterCheck:
         return {}
 
     def _is_recorded(self, tensors: list[torch.Tensor]) -> bool:
-        """Return whether the tensors of a model have values that the record of the run explains.
-
-        Explained are the values after the last recorded step, and the values of earlier released models.
+        """Return whether the tensors of a model have the values after a recorded step, or an average of such values.
 
         Args:
             tensors: the present tensors of the model.
 
         Returns:
-            True if the checksums equal recorded ones, or if no values were recorded yet.
+            True if their digests were recorded, or if no digests were recorded yet.
         """
         recorded = self._digests.recorded
         if not tensors or any(identity not in recorded for identity in self.identities):
@@ -231,9 +227,7 @@ class ParameterCheck:
         return has_latest_state or hash(tuple(present)) in self._states  # the model may return to an earlier state
 
     def _digest(self, tensors: list[torch.Tensor]) -> list[Digest]:
-        """Return the digest (checksum) of each tensor.
-
-        Views of their memory are cached, and made again if a tensor moved.
+        """Return the digest (checksum) of each tensor. Views of the memory are kept until a tensor moves.
 
         Args:
             tensors: the present tensors of the model.
@@ -263,7 +257,7 @@ def digests_of(tensors: list[torch.Tensor]) -> list[Digest]:
 
 
 def _sum_bytes(tensors: list[torch.Tensor], views: list[NDArray[np.unsignedinteger] | None]) -> list[Digest]:
-    """Return the digest of each tensor, a checksum of its bytes, by which changes of the tensor are noticed.
+    """Return the digest of each tensor, a checksum of its bytes, by which changes are noticed.
 
     Args:
         tensors: parameters and buffers of a model.
@@ -288,7 +282,7 @@ def _host_digest(view: NDArray[np.unsignedinteger]) -> tuple[np.unsignedinteger,
 
 @functools.lru_cache(maxsize=4096)
 def _positions(size: int) -> NDArray[np.int64]:
-    """Return the positions at which a vector of a given size is sampled: up to 64, always the same ones for one size.
+    """Return the positions at which a vector of a given size is sampled: up to 64, the same for all such vectors.
 
     Args:
         size: number of entries of the vector.
@@ -315,7 +309,7 @@ def _weighted_positions(size: int, device: torch.device) -> tuple[torch.Tensor, 
         The positions and the weights, two tensors of 64-bit integers of the same length.
     """
     positions = _positions(size)
-    # Odd numbers below 2^63. An odd factor is invertible modulo 2^64, so that a change of one entry changes the sum.
+    # Odd numbers below 2^63. As the weights differ, the sum depends on the order of the sampled entries.
     weights = np.random.default_rng((_SEED, size, 1)).integers(1 << 62, size=len(positions)) * 2 + 1
     return torch.from_numpy(positions).to(device), torch.from_numpy(weights).to(device)
 
@@ -326,7 +320,7 @@ def _versions(tensors: list[torch.Tensor]) -> list[int]:
 
 
 def _view(tensor: torch.Tensor) -> NDArray[np.unsignedinteger] | None:
-    """Return an array of integers over the memory of a tensor on the CPU, without a copy; None for other devices.
+    """Return the memory of a tensor on the CPU as an array of integers, without a copy.
 
     The integers are as wide as size and alignment of the memory allow, from 1 to 8 bytes.
 
@@ -334,7 +328,7 @@ def _view(tensor: torch.Tensor) -> NDArray[np.unsignedinteger] | None:
         tensor: a tensor of any type.
 
     Returns:
-        The array, which shows later changes of the tensor too.
+        The array, which shows later changes of the tensor too. None for a tensor on another device.
     """
     if tensor.device.type != "cpu":
         return None

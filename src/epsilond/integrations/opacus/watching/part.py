@@ -33,15 +33,13 @@ if TYPE_CHECKING:
 
 
 class PartOwner(Protocol):
-    """The run that an observed optimizer belongs to, with the parts that the optimizer's checks need.
-
-    A run may have several optimizers.
+    """Interface of the run that observed optimizers belong to, with the parts that their checks need.
 
     Attributes:
-        reporter: passes observations to the evidence.
-        generators: states of the random generators.
-        digests: digests of the parameters.
-        saved: weights at checkpoints.
+        reporter: collector of the observations.
+        generators: earlier states of the random generators, which show a reset.
+        digests: checksums of the parameters, which show changes between recorded steps.
+        saved: checksums of the weights at checkpoints, by which a resumed run is recognised.
     """
 
     reporter: Reporter
@@ -70,8 +68,8 @@ class ObservedPart:
         sums: checks the sum of clipped gradients; None for optimizers that are not observed.
         parameters: checks that only recorded steps change the parameters and buffers of the model.
         averages: averages of the model that torch computed.
-        pending: whether a recorded step waits for the original optimizer.
-        inside: whether the original optimizer is in its step.
+        pending: whether a step was recorded that the original optimizer has not taken yet.
+        inside: whether the original optimizer is taking its step.
     """
 
     def __init__(
@@ -97,7 +95,6 @@ class ObservedPart:
         self.run = run
         self.pending = self.inside = False
 
-        # The checks of each part of a step.
         self.drawing = DrawCheck(run.reporter, loader)
         self.settings = SettingsCheck(run.reporter)
         self.update = UpdateCheck(run.reporter)
@@ -136,7 +133,6 @@ class ObservedPart:
         if optimizer is None or generator is None:
             return
 
-        # Compare the generator's state with its earlier states.
         draws_noise_too = generator is generator_of(optimizer, optimizer.params)
         if draws_noise_too:
             premise, purpose = NOISE, "noise"
@@ -160,12 +156,13 @@ class ObservedPart:
         Args:
             inputs: arguments of the model.
         """
-        if peek_interpreter_stack() is None:  # no transform of torch.func runs, which has other parameters
+        # Inside a transform of torch.func, the model has substitutes for its parameters.
+        if peek_interpreter_stack() is None:
             self.parameters.see_forward()
         wrapper = self._wrapper() if self._wrapper is not None else None
         optimizer = self.optimizer
-        gives_gradients = getattr(wrapper, "hooks_enabled", True)
-        if optimizer is None or not gives_gradients:
+        computes_row_gradients = getattr(wrapper, "hooks_enabled", True)
+        if optimizer is None or not computes_row_gradients:
             return
         self.settings.see_forward(optimizer)
         ghost = isinstance(optimizer, DPOptimizerFastGradientClipping)
@@ -185,7 +182,7 @@ class ObservedPart:
     def observe_step(self, optimizer: DPOptimizer, *, rate: float, batches: int) -> list[Premise]:
         """Check one optimizer step, and return the conditions of the privacy theorem that were observed to hold.
 
-        It is called after the noise was added, and before the original optimizer uses the gradients.
+        This method must be called after the noise was added, and before the original optimizer uses the gradients.
 
         Args:
             optimizer: the private optimizer.
@@ -193,15 +190,15 @@ class ObservedPart:
             batches: number of batches that the step accumulates; Opacus divides the sum by it.
 
         Returns:
-            The premises (conditions of the privacy theorem) that were observed to hold for this step.
+            The conditions. Empty for a class of optimizers that is not observed.
         """
         sums = self.sums
         if sums is None:
-            self._report_kind(optimizer)
+            self._report_unobserved_class(optimizer)
             return []
         parameters = optimizer.params
         divisor = divisor_of(optimizer, batches)
-        # A generator that also draws the batches is checked before each draw instead.
+        # A generator that also draws the batches is checked before each draw instead, by `before_draw`.
         observe_generator = generator_of(optimizer, parameters) is not self._sampler_generator()
         results = {
             FRESH_DRAW: self.drawing.check_draw(sums.rows, rate),
@@ -219,25 +216,28 @@ class ObservedPart:
         self._noisy_gradients = gradient_marks(parameters)
         return [premise for premise, holds in results.items() if holds and premise not in changed]
 
-    def _report_kind(self, optimizer: DPOptimizer) -> None:
-        """Report why steps of an optimizer's class are not certified: no theorem or no check covers them.
+    def _report_unobserved_class(self, optimizer: DPOptimizer) -> None:
+        """Report why steps of an optimizer's class are not certified.
+
+        No theorem covers adaptive clipping. Steps of other classes are not checked, so the caller must ensure that
+        they clip the gradients.
 
         Args:
             optimizer: the private optimizer.
         """
-        report = self.run.reporter
+        reporter = self.run.reporter
         if isinstance(optimizer, clipping.ADAPTIVE):
-            report.contradict(
+            reporter.contradict(
                 CLIPPING,
                 "adaptive",
                 "adaptive clipping chooses the norm by a count of unclipped gradients that its noise does not cover",
                 remedy='Use clipping="flat" or clipping="per_layer".',
             )
         else:
-            report.rest_on_caller(CLIPPING, f"steps of {type(optimizer).__name__} are not observed")
+            reporter.rest_on_caller(CLIPPING, f"steps of {type(optimizer).__name__} are not observed")
 
     def _check_original(self, optimizer: DPOptimizer) -> bool:
-        """Check that a private optimizer still wraps its first optimizer. If it does not, this is reported.
+        """Check that a private optimizer still wraps its original optimizer, and report it if it does not.
 
         The original optimizer changes the parameters by the noisy gradients. Another one could use other gradients.
 
@@ -245,7 +245,7 @@ class ObservedPart:
             optimizer: the private optimizer.
 
         Returns:
-            Whether the wrapped optimizer is the first one.
+            True if it wraps the original one.
         """
         if optimizer.original_optimizer is self.original:
             return True
@@ -259,18 +259,17 @@ class ObservedPart:
             optimizer: the private optimizer.
 
         Returns:
-            False if there is a deviation, which is then reported.
+            True if no deviation was found. Deviations are reported.
         """
         updated = self.update.check_update(optimizer.original_optimizer)
         return self.parameters.check_step() and self._continues_checkpoint() and updated
 
     def _continues_checkpoint(self) -> bool:
-        """Return whether the first step of a resumed run starts from the weights of the checkpoint.
-
-        A difference is reported. For later steps, and for a run that was not resumed, the result is True.
+        """Check that the first step of a resumed run starts from the weights of the checkpoint.
 
         Returns:
-            True if nothing shows another start.
+            False if a difference was found, which is reported. True for later steps, and for a run that was not
+            resumed.
         """
         saved = self.run.saved
         if self.parameters.is_trained() or not saved.waiting:
@@ -285,14 +284,14 @@ class ObservedPart:
 
     # The step of the original optimizer -------------------------------------------------------------------------------
     def before_original(self) -> None:
-        """Compare the gradients that the original optimizer uses with those that the noise was added to."""
+        """Check the gradients that the original optimizer is about to use."""
         self.pending, self.inside = False, True
-        self._compare_gradients()
+        self._check_noisy_gradients()
 
-    def _compare_gradients(self) -> None:
-        """Check that gradients were not changed since the noise was added to them; report it if they were.
+    def _check_noisy_gradients(self) -> None:
+        """Check that the gradients were not changed since the noise was added to them, and report it if they were.
 
-        Each gradient has a mark, which changes with every write. The marks were noted after the noise was added.
+        Each gradient has a mark, which changes with every write. The marks were stored after the noise was added.
         """
         optimizer = self.optimizer
         if self._noisy_gradients is None or optimizer is None:
@@ -306,9 +305,9 @@ class ObservedPart:
             )
 
     def after_original(self) -> None:
-        """Take the parameters as those after a recorded step."""
+        """Check the gradients again, and store the parameters as those after a recorded step."""
         self.inside = False
-        self._compare_gradients()
+        self._check_noisy_gradients()
         self._noisy_gradients = None
         self.parameters.record()
 
@@ -319,9 +318,9 @@ class ObservedPart:
             stepping: the optimizer that is about to take the step.
         """
         optimizer = self.optimizer
-        # Without its hook, the private optimizer records no steps.
         is_original = stepping is self.original
         lacks_hook = optimizer is not None and not hasattr(optimizer.step_hook, "epsilond_accountant")
+        # Without its hook, the private optimizer records no steps, which explains the step.
         if is_original and lacks_hook:
             self.run.contradict_parts("hook", "the accountant's hook of the private optimizer was replaced")
             return
@@ -331,13 +330,13 @@ class ObservedPart:
 
     # Conclusions ------------------------------------------------------------------------------------------------------
     def is_settled(self) -> bool:
-        """Return whether the parameters have values that the record of the run explains.
+        """Return whether the parameters have values that follow from the recorded steps.
 
-        Explained values are those after a recorded step, or averages of them. Before the first step, they are the
-        starting values or, in a resumed run, the weights of the checkpoint.
+        These are the values after a recorded step, or averages of them. Before the first step, they are the initial
+        values or, in a resumed run, the weights of the checkpoint.
 
         Returns:
-            True if the values are explained, or while a recorded step is under way.
+            True if the parameters have such values, or while a recorded step is under way.
         """
         if self.pending:
             return True
@@ -348,7 +347,7 @@ class ObservedPart:
         return self.parameters.is_settled()
 
     def flush(self) -> None:
-        """Run the tests that wait, and report parameters that were added or replaced since the start."""
+        """Run the statistical tests that wait for more data, and report parameters that were added or replaced."""
         if self.parameters.has_other_tensors():
             self.parameters.report("to other tensors after make_private")
         self.drawing.flush()
@@ -382,14 +381,14 @@ class ForwardHook:
 
 
 def _tensors_of(optimizer: DPOptimizer, module: torch.nn.Module | None) -> list[torch.Tensor]:
-    """Return the tensors of which changes are recorded.
+    """Return the tensors that are watched for changes.
 
     Args:
         optimizer: the private optimizer.
         module: the model; None if it is not known.
 
     Returns:
-        All tensors of the model. Without a model, the parameters of the optimizer.
+        The parameters of the model, and its buffers of real numbers. Without a model, the parameters of the optimizer.
     """
     if isinstance(module, torch.nn.Module):
         return tensors_of(module)

@@ -10,12 +10,10 @@ Entry = tuple[float, float, int]
 
 
 def append(history: list[Entry], entry: Entry) -> None:
-    """Append steps to a history, in place. Steps that equal the last entry are added to its count.
-
-    Opacus keeps its history in this form, in which equal steps share an entry.
+    """Append steps to a history in place. Steps that are like the last entry are added to its count, as in Opacus.
 
     Args:
-        history: entries of a noise multiplier, a sampling rate and a number of steps; changed.
+        history: entries of a noise multiplier, a sampling rate and a number of steps, which is changed.
         entry: the new steps.
     """
     noise, rate, steps = entry
@@ -34,7 +32,7 @@ def as_entry(entry: Sequence[Any]) -> Entry:
 def extends(record: Sequence[Entry], earlier: Sequence[Entry]) -> bool:
     """Return whether the list of a run's steps begins with all steps of an earlier list.
 
-    All entries of the earlier record must be the same, except that the last one may have got more steps.
+    The last entry of the earlier list may have more steps now. All others must be unchanged.
 
     Args:
         record: entries of noise multiplier, sampling rate and number of steps, in their order.

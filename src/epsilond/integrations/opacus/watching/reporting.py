@@ -27,7 +27,7 @@ class Reporter:
         self._messages: dict[tuple[str, str], str] = {}
 
     def contradict(self, premise: Premise, kind: str, message: str, *, remedy: str) -> None:
-        """Report an observation that a premise (condition of the privacy theorem) fails.
+        """Report an observation that contradicts a premise, that is, a condition of the privacy theorem.
 
         Args:
             premise: the premise that does not hold.
@@ -39,5 +39,5 @@ class Reporter:
         self.evidence.contradict(premise, first, remedy=remedy, declarable=kind not in _STATISTICAL)
 
     def rest_on_caller(self, premise: Premise, reason: str) -> None:
-        """Report why the caller must vouch for a premise in this step."""
+        """Report why a premise cannot be observed in this step, so that the caller must declare that it holds."""
         self.evidence.rest_on_caller(premise, reason)

@@ -12,7 +12,7 @@ _MARK: Final = "epsilond_version"
 
 
 class ClippedRows:
-    """Counts of the rows (per-sample gradients) that were added to the sum of clipped gradients since the last step.
+    """Counts of the per-sample gradients (rows) that were added to the sum of clipped gradients since the last step.
 
     Attributes:
         count: number of rows in the present sum.
@@ -64,11 +64,11 @@ class ClippedRows:
         self.unequal = self.unequal or unequal
 
     def after(self, parameters: list[torch.nn.Parameter]) -> None:
-        """Remember the sum that the optimizer has accumulated."""
+        """Store marks of the sum that the optimizer has accumulated, to notice later changes."""
         self._marks = marks_of([parameter.summed_grad for parameter in parameters])
 
     def intact(self, parameters: list[torch.nn.Parameter]) -> bool:
-        """Return whether the sum of clipped gradients was changed by nothing but clipping and accumulation."""
+        """Return whether only clipping and accumulation have changed the sum of clipped gradients."""
         return not self.altered and self._marks == marks_of([parameter.summed_grad for parameter in parameters])
 
 
@@ -84,10 +84,10 @@ def has_rows(parameters: list[torch.nn.Parameter], *, ghost: bool) -> bool:
 
     Args:
         parameters: parameters of the private optimizer.
-        ghost: whether gradients are also stored in `grad`, as in ghost clipping.
+        ghost: whether the clipped sum is stored in `grad`, as in ghost clipping.
 
     Returns:
-        True if such gradients exist or are still to be computed.
+        True if there are such records.
     """
     stored_gradients = ["grad_sample", "summed_grad"]
     if ghost:
@@ -117,7 +117,6 @@ def rows_of(parameters: list[torch.nn.Parameter]) -> tuple[int, int, bool]:
     for parameter in parameters:
         gradient = parameter.grad_sample
         tensors = gradient if isinstance(gradient, list) else [gradient]
-        # A list has one tensor for each accumulated batch.
         counts.add(sum(tensor.shape[0] for tensor in tensors))
         passes = max(passes, len(tensors))
     are_unequal = len(counts) > 1
