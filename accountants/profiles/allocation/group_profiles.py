@@ -180,9 +180,9 @@ def _least_place(table: Pair, splits: FloatArray, epsilon: float, unit: float) -
 def _bound_by_three(place: float, least: Enclosure, outer: FloatArray, values: Enclosure) -> float:
     """Return a lower bound on the log of a convex function that holds everywhere, from its values at three points.
 
-    The function must be at least as large at both outer points as in the middle. Beyond an outer point it is therefore
-    at least its value there. Between an outer point and the middle one it is above the line through the middle point and
-    the outer point on the other side.
+    At both outer points the function must be at least its middle value. Beyond an outer point it is then at least its
+    value there. Between an outer point and the middle one it is above the line through the middle point and the
+    other outer point.
 
     Args:
         place: log γ₁ of the middle point, where γ₁ is the argument of the function.
