@@ -65,10 +65,24 @@ Targeted = TypeVar("Targeted", bound=TargetedProblem)
 
 
 class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
-    """One algorithm. Routes, schema, commands, plans and documents follow from its class.
+    """An algorithm, for which the smallest noise that meets a privacy target is computed.
 
-    `Problem` is the class of its requests, and `Parameters` that of its answers' parameters. `SolutionT` is the type
-    that `find` returns, and `TrainingT` the type that `risk` returns.
+    Routes, schema, commands, plans and documents follow from its class. `SolutionT` is the type that `find` returns,
+    and `TrainingT` the type that `risk` returns.
+
+    Attributes:
+        name: name of the algorithm.
+        title, summary: the name in words, and a short description.
+        problem, parameters_type: classes of the requests, and of the parameters in the answers.
+        theorems: ids of the theorems that the answers use.
+        example: a request to try.
+        knob: the parameter that grows as the target gets stricter.
+        searches_risks: whether `find` searches the noise for a risk. If not, a risk is reduced to (ε, δ) points.
+        noise_party_known: whether the algorithm says who adds the noise; False for a bare mechanism.
+        risk_bounds: bounds on the risk of a run, with a route and a command of their own; None if there are none.
+        plans: adapters that make the algorithm's request from a plan, for each of its variants.
+        plan_place: rank among the algorithms of a plan. Those that take longest are last.
+        home: module with the list `CALIBRATORS` that names the calibrator. Other processes find it there.
     """
 
     name: str
@@ -78,24 +92,16 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
     parameters_type: type[Parameters]
     theorems: tuple[str, ...]
     example: JsonObject
-    """A request to try."""
     knob: str = "noise_multiplier"
-    """The parameter that grows as the target gets stricter."""
     searches_risks: bool = True
-    """True if `find` searches the noise for a risk; if False, a risk is reduced to (ε, δ) points."""
     noise_party_known: bool = True
-    """True if the algorithm says who adds the noise; False for a bare mechanism."""
     risk_bounds: RiskPart | None = None
-    """Bounds on the risk of a run, with a route and a command of their own."""
     plans: tuple[PlanAdapter, ...] = ()
-    """Adapters that make the algorithm's request from a plan, for each of its variants."""
     plan_place: int = 0
-    """Place among the algorithms of a plan; those that take longest are last."""
     home: str = "epsilond.calibrators"
-    """The module with the list `CALIBRATORS` that names the calibrator; other processes find it there."""
 
     def __reduce__(self) -> tuple[Callable[[str, str], Calibrator], tuple[str, str]]:
-        """Pickle by name."""
+        """Pickle the calibrator by its name, by which another process finds it."""
         return find_calibrator, (self.home, self.name)
 
     # The unknown -----------------------------------------------------------------------------------------------------
@@ -124,10 +130,7 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
         """
 
     def restate(self, solution: SolutionT) -> SolutionT:
-        """Return the solution with parts that depend on the target made anew.
-
-        It is called after the problem got the certified (ε, δ) in place of a risk. By default no part depends on it.
-        """
+        """Recompute parts of a solution after the certified (ε, δ) has replaced a risk as the target. Default: none."""
         return solution
 
     # What follows from it --------------------------------------------------------------------------------------------
@@ -225,14 +228,14 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
         return training.declared
 
     def warnings(self, outcome: Outcome[SolutionT, TrainingT]) -> Iterable[Caution]:
-        """Yield cautions about the certified noise, then those about the theorems as the papers print them."""
+        """Yield the warnings about the certified noise, then those about the theorems as the papers print them."""
         solution = outcome.solution
         yield from noise_cautions((solution.certified,))
         yield from printed_cautions(outcome.printed, (solution.noise_std,))
 
     # The work --------------------------------------------------------------------------------------------------------
     def certify(self, problem: Problem) -> SolutionT:
-        """Find the smallest noise that meets the target, with its certificate and nothing more of the answer.
+        """Search for the smallest noise that is certified to meet the target, without the rest of the answer.
 
         A time window of the unit does not change the noise. If the target is a risk that `find` cannot search for,
         suitable (ε, δ) are tried in its place.
@@ -259,8 +262,7 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
 
         Args:
             problem: the request, which describes the run, the protected unit and the privacy target.
-            true_figures: whether printed readings have the figures certified at their parameters. This takes more time
-                than the other parts; a picture of many calibrations does not need it.
+            true_figures: whether to certify ε and δ at the parameters of papers too, which takes most of the time.
 
         Returns:
             The answer, as the service returns it.
@@ -272,7 +274,7 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
             ConditionViolated: no theorem covers the release under this relation.
             Infeasible: no noise that is offered meets the target.
         """
-        # Certify the noise, choose the steps, and evaluate the printed theorems.
+        # Certify the noise, choose the step sizes, and evaluate the theorems as the papers print them.
         requested = problem
         problem = for_whole_unit(problem) if isinstance(problem.unit, WindowedUnit) else problem
         solution = self.certify(problem)
@@ -324,8 +326,9 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
 
     def _all_warnings(self, requested: Problem, outcome: Outcome[SolutionT, TrainingT]) -> list[Caution]:
         """Return the algorithm's warnings about a result, followed by those about the target of the request."""
-        states_parameters = type(self).printed_readings is not Calibrator.printed_readings  # some paper does
-        about_target = target_cautions(requested, outcome.solution.target, prints=states_parameters)
+        # An algorithm of a paper overrides `printed_readings`.
+        has_paper = type(self).printed_readings is not Calibrator.printed_readings
+        about_target = target_cautions(requested, outcome.solution.target, prints=has_paper)
         return [*self.warnings(outcome), *about_target]
 
     def _ids_of_risk_premises(self, solution: SolutionT, training: TrainingT | None) -> tuple[str, ...]:
@@ -387,14 +390,11 @@ class FamilyCalibrator(
 
 
 def find_calibrator(home: str, name: str) -> Calibrator:
-    """Return the calibrator that a module lists under a name; workers find it by these names, which can be pickled.
+    """Return the calibrator with a name from the list `CALIBRATORS` of a module.
 
     Args:
-        home: name of the module, which has the list `CALIBRATORS`.
-        name: name of the algorithm.
-
-    Returns:
-        The first calibrator in the list with this name.
+        home: name of the module.
+        name: name of the algorithm, which must be in the list.
     """
     calibrators: tuple[Calibrator, ...] = import_module(home).CALIBRATORS
     return next(calibrator for calibrator in calibrators if calibrator.name == name)

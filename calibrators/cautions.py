@@ -32,17 +32,16 @@ MINIMALITY_NOT_PROVED = Caution(
 def noise_cautions(certified: Iterable[Certified], *, drawn: str | None = "record") -> Iterator[Caution]:
     """Warn if the smallest noise that a search tries meets the target, or if smaller noise may also meet it.
 
-    Searches try no noise below a fixed least one, which hardly protects by itself. If units are drawn at random, the
-    rare draw then gives most of the privacy.
+    Searches try no noise below a fixed least one, which hardly protects by itself. If units are sampled at random, the
+    low sampling probability then gives most of the privacy.
 
     Args:
         certified: the certified noise of each group.
-        drawn: the unit that rounds draw at random, "record" or "client"; None if no unit is drawn.
+        drawn: the unit of which each round uses a random sample, "record" or "client"; None if no unit is sampled.
 
     Yields:
         At most one warning, with a code and a message.
     """
-    # The least noise suffices without a draw, or because of the draw.
     members = tuple(certified)
     is_least = any(member.noise == LEAST for member in members)
     if is_least and drawn is None:
@@ -87,14 +86,14 @@ def printed_cautions(printed: Iterable[PrintedReading], noise_stds: Sequence[flo
     readings = tuple(printed)
     yield from failing_conditions(readings)
 
-    # Collect the readings of one theorem that print the same run.
+    # Readings of one theorem that prescribe the same run share their warnings.
     readings_of_run: dict[tuple[str, tuple[float | None, ...]], list[PrintedReading]] = {}
     for reading in readings:
         run = tuple(reading.parameters.get(name) for name in ALWAYS_SHARED)
         readings_of_run.setdefault((reading.theorem, run), []).append(reading)
 
     for equal_readings in readings_of_run.values():
-        yield from _claim(equal_readings)
+        yield from _refuted_claims(equal_readings)
         client_group = int(equal_readings[0].parameters.get("group", 0))
         yield from noise_below(*equal_readings, noise_std=noise_stds[client_group])
 
@@ -131,14 +130,15 @@ def _describe_failure(theorem: str, conditions: Sequence[tuple[str, ConditionAns
     Returns:
         One sentence, without its final full stop.
     """
-    # A number of rounds that is too small, with the number that each interpretation needs.
+    # A number of rounds that is too small: all interpretations compare the same number with their own limits.
     _, first = conditions[0]
-    compares_one_run = all(_has_finite_sides(condition) and condition.left == first.left for _, condition in conditions)
-    if first.id == "prescribed-rounds" and compares_one_run:
+    compare_one_number = all(
+        _has_finite_sides(condition) and condition.left == first.left for _, condition in conditions
+    )
+    if first.id == "prescribed-rounds" and compare_one_number:
         needs = ", ".join(f"{math.ceil(condition.right or 0.0)} ({name})" for name, condition in conditions)
         return f"The paper's risk bound {theorem} needs at least {needs} rounds; this run has {first.left:g}"
 
-    # Another condition, with the numbers that it compares.
     names = ", ".join(name for name, _ in conditions)
     comparisons = dict.fromkeys(
         f"{condition.left:.6g} against {condition.right:.6g}"
@@ -199,15 +199,16 @@ def absence_cautions(problem: object, *names: str) -> Iterator[Caution]:
 
 
 def name_of(*readings: PrintedReading) -> str:
-    """Return the name of a printed theorem for a caution: its id and, in parentheses, its interpretations.
+    """Return the name of a printed theorem for a warning: its id and, in parentheses, its interpretations.
 
     Args:
         readings: interpretations of one theorem, at least one.
     """
-    return f"{readings[0].theorem} ({', '.join(reading.reading for reading in readings)})"
+    interpretations = ", ".join(reading.reading for reading in readings)
+    return f"{readings[0].theorem} ({interpretations})"
 
 
-def _claim(readings: Sequence[PrintedReading]) -> Iterator[Caution]:
+def _refuted_claims(readings: Sequence[PrintedReading]) -> Iterator[Caution]:
     """Warn if a paper claims an ε that is below a proved lower bound on the true ε at the noise that it prescribes.
 
     Args:
@@ -220,7 +221,7 @@ def _claim(readings: Sequence[PrintedReading]) -> Iterator[Caution]:
     if not refuted:
         return
     first = refuted[0]
-    assert first.true is not None  # it was compared
+    assert first.true is not None  # else it would not be refuted
     yield Caution(
         code="printed-noise-not-private",
         message=f"at the noise printed in {name_of(*refuted)} the true ε is at least "
@@ -237,12 +238,12 @@ def not_amplified(observer: Observer, here: str | None = None, unseen: str | Non
     """Return the warning that drawing clients at random was not counted as privacy amplification.
 
     Args:
-        observer: the observer, who sees the draw.
-        here: the certified figure against this observer in words, if known.
-        unseen: the certified figure against an observer who does not see the draw, in words, if known.
+        observer: the observer, who sees which clients are drawn.
+        here: the result that is certified against this observer, in words; None if it is not known.
+        unseen: the result against an observer who does not see which clients are drawn; None if it is not known.
 
     Returns:
-        The warning, with both figures if they are known.
+        The warning, with the results that are known.
     """
     cost = f". Against this observer, {here} is certified" if here else ""
     gain = f"{unseen} is certified" if unseen else "the draw may be counted"

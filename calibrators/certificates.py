@@ -29,7 +29,7 @@ Requested_contra = TypeVar("Requested_contra", bound=TargetedProblem, contravari
 Restated = TypeVar("Restated", bound=TargetedProblem)
 Run_contra = TypeVar("Run_contra", contravariant=True)
 Truth = Callable[[Run_contra, float], "TrueFigures | None"]
-"""(run, printed noise multiplier) ↦ the figures certified there, for a record under replace-one."""
+"""(run, noise multiplier that a paper prescribes) ↦ the ε and δ certified there, for a record under replace-one."""
 
 
 def _unit_norm(problem: TargetedProblem, run: object) -> float:
@@ -56,7 +56,7 @@ class Family(Generic[Requested_contra, Run_contra]):
         guess: (problem, run) ↦ the noise multiplier at which the search starts.
         slope: (problem, run, guess) ↦ estimate of the derivative of log |log δ| with respect to log noise, with the
             opposite sign, at the guess. If None, the search assumes a typical value.
-        contribution: (problem, run) ↦ bound on the norm of one contribution: noise_std over noise_multiplier.
+        contribution: (problem, run) ↦ bound on the norm of one contribution, by which noise multipliers are multiplied.
         target: (problem, run) ↦ the target (ε, δ).
         search: the function that searches the smallest noise multiplier and certifies it.
         trailed: whether the search also accepts a trail, the results of recent searches, as a better start. The result
@@ -88,7 +88,7 @@ class _RecentNoises:
         return self._noises.get(inputs)
 
     def keep(self, inputs: Hashable, noise: float) -> None:
-        """Store the noise for the inputs of a search, after clearing the cache if it is full."""
+        """Store the noise for the inputs of a search. A full cache is emptied first."""
         if len(self._noises) >= NOISES_KEPT:
             self._noises.clear()
         self._noises[inputs] = noise
@@ -186,7 +186,6 @@ class Certificates(Generic[Problem_co, Run_contra]):
             ConditionViolated: no theorem covers the release under this relation.
             Infeasible: no noise that is offered meets the target.
         """
-        # The start of the search.
         family = self.family
         release, target = key
         trials = Trials(self.problem, functools.partial(family.spec, self.problem, run))
@@ -197,7 +196,8 @@ class Certificates(Generic[Problem_co, Run_contra]):
             options["trail"] = _TRAILS.of(self._inputs_of_search((release, None), 0.0, {}))
 
         certified = family.search(trials, target, guess=guess, **options)
-        trials.forget()  # the certificate refers to the trials, whose guarantees may hold large grids
+        # The certificate refers to the trials, whose guarantees would keep large grids in memory.
+        trials.forget()
         _RECENT_NOISES.keep(self._inputs_of_search(key, guess, slope), certified.noise)
         return certified
 
@@ -227,7 +227,7 @@ class Certificates(Generic[Problem_co, Run_contra]):
         return self._noises[key]
 
     def _key(self, run: Run_contra) -> tuple[Spec, Target]:
-        """Return the release at the noise multiplier 1 and the target; they determine the noise within a problem."""
+        """Return the release at the noise multiplier 1, and the target. In one problem they determine the noise."""
         return self.family.spec(self.problem, run, 1.0), self.family.target(self.problem, run)
 
     def _slope(self, run: Run_contra, guess: float) -> dict[str, float]:
@@ -277,22 +277,21 @@ class Certificates(Generic[Problem_co, Run_contra]):
             Enclosures of ε at the target's δ and of δ at its ε. None if the number of rounds or the noise multiplier is
             outside the range that specs allow.
         """
-        # Specs have a largest number of rounds, and a range of noise multipliers.
         has_too_many_rounds = getattr(run, "rounds", 1) > LARGEST_COUNT
         if has_too_many_rounds or not NOISE_MULTIPLIER.contains(noise_multiplier):
             return None
         release = self.spec(run, noise_multiplier)
         target = self.family.target(self.problem, run)
-        # A quick upper and lower bound suffices; results are kept for repeated calls.
         key = (release, target)
         if key not in self._truths:
+            # Coarse bounds suffice for the comparison with a claim.
             guarantee = account(release, relation="replace-one", effort="coarse").guarantee
             self._truths[key] = true_figures(guarantee, target)
         return self._truths[key]
 
 
 def unknown(*run: object) -> None:
-    """Return None, the answer in place of `Certificates.truth` if a request does not want certified figures.
+    """Return None. It replaces `Certificates.truth` if a request does not want the true ε and δ of printed noise.
 
     Args:
         run: the run and its noise, which are not used.

@@ -11,14 +11,10 @@ from epsilond.ledgers.mathematics.amending import Independence
 from epsilond.ledgers.mathematics.opening import RequestedItem, item_of
 from epsilond.ledgers.requests import APPROVAL, NAME, Count, PlannedAsked, require_name
 
-# Largest number of observations in one request.
 MOST_OBSERVATIONS = 100
-
-
-# Largest number of reservations that one request names.
+"""Largest number of observations in one request."""
 MOST_RESERVATIONS = 10_000
-
-
+"""Largest number of reservations that one request names."""
 LONGEST_TEXT = 2000
 """Largest number of characters of a text of an observation."""
 
@@ -66,15 +62,14 @@ class AmendAsked:
 
     @property
     def parts(self) -> JsonRecord:
-        """Return the request as keyword arguments of the function `ledgers.mathematics.amending.amend_plan`.
+        """The request as keyword arguments of the function `ledgers.mathematics.amending.amend_plan`.
 
-        The request changes the plan of a ledger, a list of mechanisms with numbers of runs.
+        They are the checked items to add, the lowered numbers of runs by the names of the items, the declaration, and
+        whether a second person approves changes.
 
-        Returns:
-            The items to add, the lowered numbers of runs by the names of the items, the declaration, and whether a
-            second person approves changes.
+        Raises:
+            InvalidInput: an item to add is not valid. The pointer of the error has the item's index.
         """
-        # Check each new item. An error names the item by its index.
         added = []
         for index, item in enumerate(self.add):
             requested = RequestedItem(name=item.name, spec=item.spec)
@@ -130,10 +125,11 @@ class ContradictAsked:
     ] = None
 
     def check(self) -> None:
-        """Require at least one observation, not too many, and possible ids of reservations.
+        """Check the numbers of observations and reservations, and the ids of the reservations.
 
         Raises:
-            InvalidInput: there is no observation, there are too many members, or an id is not valid.
+            InvalidInput: there is no observation, there are too many observations or reservations, or an id is not
+                valid.
         """
         if not 1 <= len(self.observations) <= MOST_OBSERVATIONS:
             raise InvalidInput.at("/observations", "are too few or too many", allowed=f"1 to {MOST_OBSERVATIONS}")
@@ -144,7 +140,7 @@ class ContradictAsked:
 
     @property
     def evidence(self) -> tuple[Observation, ...]:
-        """Return the observations in the form that `ledgers.mathematics.moves.contradict` takes."""
+        """The observations in the form that `ledgers.mathematics.moves.contradict` takes."""
         observations = []
         for item in self.observations:
             observation = Observation(item.premise, item.message, remedy=item.remedy, count=item.count)

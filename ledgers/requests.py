@@ -28,14 +28,14 @@ from epsilond.ledgers.mathematics.opening import RequestedItem, RequestedSlot
 from epsilond.ledgers.mathematics.state import Declared, SlotKind
 from epsilond.ledgers.mathematics.targets.asked import TargetAsked
 
-# Largest number of characters of the name of a ledger, a data set, a block or an item.
 LONGEST_NAME = 200
+"""Largest number of characters of the name of a ledger, a data set, a block or an item."""
 Order = Literal["oldest", "newest"]
 """Order of entries: the oldest or the newest come first."""
 SECONDS = 86_400.0
-"""Seconds after which a reservation expires that states no time: a day."""
-# Largest number of ledgers in which one request reserves runs.
+"""Seconds until a reservation expires for which no time was requested: a day."""
 MOST_LEDGERS = 1000
+"""Largest number of ledgers in which one request reserves runs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,11 +201,10 @@ class OpenLedger:
 
     @property
     def parts(self) -> JsonRecord:
-        """Return the request as the keyword arguments of the function `ledgers.mathematics.opening.open_ledger`.
+        """The request as the keyword arguments of the function `ledgers.mathematics.opening.open_ledger`.
 
-        Returns:
-            Relation, unit and observer of the guarantee, the privacy target, the owner's declarations, the plan and the
-            slots. Slots are budgets for mechanisms outside the plan. Also whether a second person approves changes.
+        They are relation, unit and observer of the guarantee, the privacy target, the owner's declarations, the plan,
+        the slots (budgets for runs outside the plan), and whether a second person must approve changes.
         """
         declared = Declared(
             inputs=self.declared.inputs,
@@ -225,10 +224,10 @@ class OpenLedger:
 
 
 def require_name(name: str | None, pointer: str) -> None:
-    """Require that a name can be read and is not confused with another. None is allowed.
+    """Require that a name can be read and cannot be confused with another one.
 
     Args:
-        name: name of a ledger, a data set, a block or an item, or an id.
+        name: name of a ledger, a data set, a block or an item, or an id. None is allowed.
         pointer: JSON Pointer of the field, for errors.
 
     Raises:
@@ -247,7 +246,7 @@ def require_name(name: str | None, pointer: str) -> None:
 
 
 def _capacity(capacity: str | Capacity | Mapping[str, object]) -> str | JsonRecord:
-    """Return the requested capacity of a slot, a part of the privacy budget, without absent amounts.
+    """Return the requested capacity of a slot (a budget for runs that are not planned), without absent amounts.
 
     Args:
         capacity: the word "largest", or the amounts of the slot's parts: as a request, or as a mapping by their names.
@@ -288,11 +287,12 @@ class JobAsked:
 
     @property
     def job(self) -> JsonRecord:
-        """Return the request as the keyword arguments of the function `ledgers.mathematics.moves.reserve`.
+        """The request as the keyword arguments of the function `ledgers.mathematics.moves.reserve`.
 
-        Returns:
-            The mechanism, the item or slot that pays, the number of runs, and η and δ as exact amounts. A value that is
-            not stated is None.
+        They are the mechanism, the item or slot that pays, the number of runs, and η and δ as exact amounts, or None.
+
+        Raises:
+            InvalidInput: η or δ is not an amount.
         """
         return {
             "spec": self.spec,

@@ -14,12 +14,12 @@ import scipy.linalg  # noqa: F401  a limit is set on the libraries that are ther
 from threadpoolctl import threadpool_limits
 
 
-class _Keeper:
-    """Keep linear algebra limited to one thread while any computation is in progress.
+class _ThreadLimit:
+    """A limit of one thread for linear algebra, in force while any computation is in progress.
 
-    The limit applies to the whole process. The last digits of sums depend on the number of threads, so that one thread
-    makes them reproducible. The keeper counts the computations in progress. A thread of its own holds the limit,
-    because threadpoolctl requires that the same thread sets and removes it.
+    The last digits of sums depend on the number of threads, so one thread makes them reproducible. The limit applies to
+    the whole process. The computations in progress are counted. A separate thread holds the limit, because
+    threadpoolctl requires that the same thread sets and removes it.
     """
 
     def __init__(self) -> None:
@@ -53,26 +53,26 @@ class _Keeper:
 
     @staticmethod
     def _hold(is_set: threading.Event, end: threading.Event) -> None:
-        """Limit libraries of linear algebra to one thread until `end` is set; this is the task of a separate thread.
+        """Limit libraries of linear algebra to one thread until `end` is set. A separate thread runs this function.
 
         Args:
-            is_set: event that is set once the limit holds.
-            end: event after which the limit is removed.
+            is_set: event that is set once the limit is in force.
+            end: event whose setting ends the limit.
         """
         with threadpool_limits(1):
             is_set.set()
             end.wait()
 
 
-_keeper = _Keeper()
+_limit = _ThreadLimit()
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Limit libraries of linear algebra to one thread within the context."""
-    _keeper.enter()
+    """Limit libraries of linear algebra to one thread within the context, so that sums are reproducible."""
+    _limit.enter()
     try:
         with threadpool_limits(1):  # some libraries keep a limit for each thread
             yield
     finally:
-        _keeper.leave()
+        _limit.leave()

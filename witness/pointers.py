@@ -15,9 +15,9 @@ OWN_FIELDS = ("run", "problem", "epsilon", "delta", "log10_delta")
 
 @contextmanager
 def point_into(request: object) -> Iterator[None]:
-    """Convert the JSON pointers of faults raised within the context to pointers into the request.
+    """Convert the JSON pointers of faults that are raised within the context to pointers into the request.
 
-    A fault names the wrong field by a JSON pointer. Calibrators and theorems name fields of their own inputs, which the
+    A fault names the wrong field by a JSON pointer. Calibrators and theorems point into their own inputs, which the
     sender of the request does not know.
 
     Args:
@@ -27,7 +27,7 @@ def point_into(request: object) -> Iterator[None]:
         Nothing; the context only changes errors.
 
     Raises:
-        InvalidInput: the fault of the context, with converted pointers.
+        InvalidInput: the code within the context raised it. All its faults are kept, with converted pointers.
     """
     try:
         yield

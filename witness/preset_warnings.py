@@ -8,7 +8,7 @@ from epsilond.calibrators.answer import Caution
 from epsilond.witness.experiment import Cell, Preset
 
 MOST_NAMED = 3
-"""Most simulations that are named with a warning that they share; of more only the number is given."""
+"""Most simulations that are named with a warning that they share. Otherwise only their number is given."""
 
 
 def tuning_warnings(preset: Preset) -> tuple[Caution, ...]:
@@ -37,7 +37,7 @@ def cell_warnings(answers: Sequence[tuple[Cell, object]]) -> Iterator[Caution]:
     A warning of more than `MOST_NAMED` simulations is given once, with their number.
 
     Args:
-        answers: the simulations with their positions on the grid of parameters, each with its answer.
+        answers: the simulations with their values of the varied parameters, each with its answer.
 
     Yields:
         Each warning, with the parameter values of its simulation or with the number of simulations.
@@ -49,7 +49,7 @@ def cell_warnings(answers: Sequence[tuple[Cell, object]]) -> Iterator[Caution]:
             cells_by_warning.setdefault((warning.code, warning.message), []).append(cell)
 
     for (code, message), cells in cells_by_warning.items():
-        # A warning of many simulations would hide the others.
+        # Many repetitions of one warning would hide the other warnings.
         if len(cells) > MOST_NAMED:
             yield Caution(code=code, message=f"{len(cells)} cells: {message}")
             continue
@@ -58,5 +58,5 @@ def cell_warnings(answers: Sequence[tuple[Cell, object]]) -> Iterator[Caution]:
 
 
 def _name_place(cell: Cell) -> str:
-    """Return the values that identify a simulation among those of its experiment, such as `epsilon 2.0, step 0.1`."""
+    """Return the parameter values that identify a simulation in its experiment, such as `epsilon 2.0, step 0.1`."""
     return ", ".join(f"{name} {value}" for name, value in cell.place.items())

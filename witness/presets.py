@@ -81,7 +81,7 @@ PRESETS: tuple[Preset, ...] = (
     bietti_figure_1d.PRESET,
     *das_presets.PRESETS,
 )
-"""THE list of presets."""
+"""All experiments. `PresetName` has their names."""
 
 PresetName = Literal[
     "mb-sgd-bound",
@@ -203,32 +203,31 @@ def plan(request: PresetSimulation) -> SimulationPlan:
 
 
 def _first_of_equal_trials(cells: Sequence[Cell]) -> list[int]:
-    """Return the indices of the simulations that take time, because no earlier one has the same trials.
+    """Return the indices of the simulations that take time, because no earlier simulation has the same trials.
 
-    Trials are repeated trainings of one algorithm. Without noise they are the same at each ε, and run once, because
-    results are kept in memory.
+    Trials are repeated trainings of one algorithm. Without noise they are the same at every ε, and run only once,
+    because their results are cached.
 
     Args:
         cells: the simulations of the experiment.
 
     Returns:
-        The indices in ascending order, from which the time of the experiment is estimated.
+        The indices in ascending order. All simulations that are not trials are included.
     """
     seen: set[TrialSimulation] = set()
     indices = []
     for index, cell in enumerate(cells):
         simulation = cell.simulation
-        is_trial = isinstance(simulation, TrialSimulation)
-        if is_trial and simulation in seen:
-            continue
-        if is_trial:
+        if isinstance(simulation, TrialSimulation):
+            if simulation in seen:
+                continue
             seen.add(simulation)
         indices.append(index)
     return indices
 
 
 def _plan_cell(cell: Cell) -> SimulationPlan:
-    """Return the estimated cost of the simulation in a cell."""
+    """Estimate the cost of the simulation at one point of the grid."""
     return kind_of(cell.simulation, CELL_KINDS).plan(cell.simulation)
 
 
@@ -307,8 +306,8 @@ def run_block(resolved: Sequence[Prepared], index: int) -> object:
 def assemble(request: PresetSimulation, resolved: Sequence[Prepared], blocks: Sequence[object]) -> PresetAnswer:
     """Assemble the answer of an experiment: its table of results, and the verdicts on the paper's claims.
 
-    An experiment (preset) runs one simulation for each point of a grid of parameters. Each simulation is split into
-    blocks, which can run in other processes.
+    An experiment (preset) runs one simulation for each point of a grid of parameters. The work of a simulation is split
+    into blocks, which can run in other processes.
 
     Args:
         request: the request, which names the experiment, its seed and its repetitions.
@@ -316,13 +315,13 @@ def assemble(request: PresetSimulation, resolved: Sequence[Prepared], blocks: Se
         blocks: results of the blocks of all simulations, one simulation after another.
 
     Returns:
-        The table's cells, the findings on the paper's claims, warnings, and the data files that were read.
+        The answer, with a table cell for each simulation, warnings, and the data files that were read.
     """
     preset = find_preset(request)
     answers = _assemble_cells(resolved, blocks)
     answers_of_cells = list(zip(preset_cells(request), answers, strict=True))
 
-    # The table of results, and the verdicts on the paper's claims that follow from it.
+    # The verdicts on the paper's claims follow from the cells of the table.
     cells = table_cells(preset, answers_of_cells)
     findings = None if preset.judge is None else tuple(preset.judge(cells))
     all_warnings = list(tuning_warnings(preset))
@@ -378,7 +377,7 @@ def _comparison_titles(answers: Sequence[object]) -> dict[str, str]:
         answers: the answers of all simulations.
 
     Returns:
-        Titles by the names of the runs, without repetitions.
+        The titles by the names of the runs.
     """
     titles = {}
     for answer in answers:

@@ -30,7 +30,7 @@ class GaussianInputs:
 
 
 def privacy_profile(inputs: GaussianInputs) -> Outputs:
-    """Compute δ at ε, and μ of Gaussian differential privacy, of one release; both rounded up.
+    """Compute upper bounds on δ at ε, and on μ of Gaussian differential privacy, of one release.
 
     μ is the sensitivity in standard deviations of the noise. δ is that of N(μ, 1) against N(0, 1).
 

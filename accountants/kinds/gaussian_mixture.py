@@ -48,7 +48,8 @@ ONE_LINE = Theorem(
 def random_sum_pairs(spec: GaussianMixture, relation: Relation) -> tuple[Pair, Pair]:
     """Return pairs for Gaussian noise on a contribution of random size, with shifts rounded up and down to doubles.
 
-    The output is a mixture of Gaussians, one for each size. A larger size makes the pair easier to distinguish.
+    The output is a mixture of Gaussians, one for each size. A shift is a size in standard deviations of the noise. A
+    larger shift makes the pair easier to distinguish.
 
     Args:
         spec: the mechanism, with the sizes (sensitivities) and their probabilities.
@@ -59,7 +60,6 @@ def random_sum_pairs(spec: GaussianMixture, relation: Relation) -> tuple[Pair, P
         rounded.
     """
     direction: Direction = "replace" if relation == "replace-one" else "remove"
-    # Shifts are the sensitivities in standard deviations of the noise.
     larger_shifts = round_shifts(spec.sensitivities, spec.noise_multiplier, upward=True)
     smaller_shifts = round_shifts(spec.sensitivities, spec.noise_multiplier, upward=False)
     larger = GaussianMixtureLaw(larger_shifts, spec.probabilities, direction)
@@ -81,7 +81,6 @@ def random_sum(spec: GaussianMixture, case: Case) -> Guarantee:
     Returns:
         The guarantee, on the condition that the sizes are drawn as stated.
     """
-    # The shifts of both pairs differ by at most one rounding.
     upper, attained = random_sum_pairs(spec, case.setting.relation)
     return Guarantee(
         setting=case.setting,

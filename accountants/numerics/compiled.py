@@ -48,14 +48,14 @@ class KernelSum(Protocol):
 
         Args:
             log_delta: the target, log δ.
-            slack: distance ≥ 0 from the target that log δ has at least at either bound.
+            slack: least distance ≥ 0 of log δ from the target, at either bound.
 
         Returns:
             The lower and the upper bound on ε in nats, and the width.
         """
 
     def log_delta(self, epsilon: float, /) -> KernelAnswer:
-        """Return the lower and upper bound of log δ(ε), and their width.
+        """Return a lower and an upper bound on log δ(ε), and their difference.
 
         Args:
             epsilon: ε in nats, of any sign.
@@ -88,7 +88,7 @@ class KernelSum(Protocol):
 
         Args:
             rates: the false positive rates, in (0, 1).
-            rounding: share of 1 + |log δ| by which bounds of log δ are moved outward.
+            rounding: fraction of 1 + |log δ| by which bounds on log δ are moved outward.
 
         Returns:
             First one entry for each rate: the lower and the upper bound on the true positive rate of its test, and the
@@ -107,7 +107,7 @@ class KernelSum(Protocol):
 
 
 class MakeSum(Protocol):
-    """Interface of the compiled kernel: makes compositions, and offers a search and a convolution.
+    """Interface of the compiled kernel: it makes compositions, and has a search and a convolution.
 
     A composition is the sum of the privacy losses of independent noisy steps. The privacy loss is the log likelihood
     ratio of the outputs on two neighbouring data sets. Shifts are distances of Gaussian or Laplace means in units of
@@ -131,9 +131,9 @@ class MakeSum(Protocol):
     def search(
         self, directions: tuple[SampledSteps, ...], unknown: int, epsilon: float, log_delta: float, guess: float, /
     ) -> float | None:
-        """Estimate the shift (0), count (1) or rate (2) of a run that meets a target, for the larger δ(ε).
+        """Estimate the shift, count or rate of a run at which the larger δ(ε) of its directions meets a target.
 
-        The estimate is not certified. The larger δ is that of the two directions.
+        The estimate is not certified.
 
         Args:
             directions: the steps of the run in one direction or in both.
@@ -147,14 +147,15 @@ class MakeSum(Protocol):
         """
 
     def convolve(self, bits: int, steps: tuple[tuple[FloatArray, int], ...], /) -> bytes:
-        """Return the masses, as doubles, of a sum of independent steps on a circle of 2^`bits` lattice points.
+        """Return the probabilities of a sum of independent steps, on a circle of 2^`bits` lattice points.
 
         Args:
             bits: logarithm of the number of points, to base 2.
-            steps: contiguous masses of one step from the first point on, and the number of such steps.
+            steps: probabilities of one step on consecutive points, from the first point on, and the number of such
+                steps.
 
         Returns:
-            The probabilities of all points of the circle, 8 bytes each.
+            The probabilities of all points of the circle, as doubles of 8 bytes each.
         """
 
 
@@ -180,9 +181,7 @@ class KernelAbsent(Exception):
 
 @functools.cache
 def load_kernel() -> MakeSum | None:
-    """Return the compiled kernel's type of compositions; None if only Python computes.
-
-    The kernel is loaded and checked at the first call, and the result is stored.
+    """Load and check the compiled kernel, and return its type of compositions. The result is stored.
 
     Returns:
         The class of compositions, with the kernel's functions as methods; None if the kernel is not used.
@@ -212,7 +211,7 @@ def _load() -> MakeSum:
         The class of compositions, which has the kernel's functions as methods.
 
     Raises:
-        KernelAbsent: the kernel is turned off, was not built, is of another version, or computes wrongly.
+        KernelAbsent: the kernel is turned off, was not built, is of another version, or computes wrong results.
     """
     if os.environ.get("EPSILOND_KERNEL", "").lower() == "off":
         raise KernelAbsent("the compiled kernel is turned off by EPSILOND_KERNEL")
@@ -220,7 +219,6 @@ def _load() -> MakeSum:
         module = cast("_Module", importlib.import_module(NAME))
     except ImportError as error:
         raise KernelAbsent("the compiled kernel was not built") from error
-    # A kernel from an older build may have another version of the interface.
     if module.INTERFACE != INTERFACE:
         raise KernelAbsent("the compiled kernel was built from other sources")
     if not agrees(module.Composition):
@@ -229,22 +227,21 @@ def _load() -> MakeSum:
 
 
 def agrees(make: MakeSum) -> bool:
-    """Return whether a compiled kernel computes correctly here: it must give the known ε of a few compositions.
+    """Return whether a compiled kernel gives the known ε of a few compositions.
 
-    The mathematical library of the machine may differ from the one with which the kernel was tested.
+    It may not, because the mathematical library of this machine may differ from the one of the kernel's tests.
 
     Args:
         make: the kernel's type of compositions.
 
     Returns:
-        True if for each composition both bounds on ε are within the tolerance of the known value, the lower one first.
+        True if for each composition the bounds on ε are in order, and within the tolerance of the known value.
     """
     for composition, known_epsilon in _KNOWN:
         answer = make(*composition).epsilon(_LOG_DELTA, 0.0)
         if not isinstance(answer, tuple):
             return False
         lower, upper, _ = answer
-        # The interval must be ordered and within the tolerance of the known value.
         least, largest = known_epsilon * (1.0 - _TOLERANCE), known_epsilon * (1.0 + _TOLERANCE)
         if not least <= lower <= upper <= largest:
             return False

@@ -88,10 +88,12 @@ class _Cutoff(NamedTuple):
 class CompoundSum:
     """The sum S of n independent copies of a variable Y, with bounds on its mean positive part E[S₊].
 
+    A tilt is an exponent λ > 0, by which distributions are weighted with e^{λS}.
+
     Attributes:
         law: distribution of Y, with single values (atoms) and uniform pieces.
-        count: n.
-        start: a tilt near the best one, if it is known from a similar sum. It affects only where the search starts.
+        count: number n of copies.
+        start: a tilt near the best one, at which the search for it starts; None if none is known.
     """
 
     law: StepLaw
@@ -108,7 +110,7 @@ class CompoundSum:
             tilt: exponent λ > 0 of the weights e^{λS}.
 
         Returns:
-            K(λ) with the bound on its error, and the mean K′(λ) and variance K″(λ) of S after tilting by e^{λS}.
+            K(λ) with the bound on its error, and the mean K′(λ) and variance K″(λ) of S, weighted by e^{λS}.
         """
         points, weights, point_errors, weight_errors = self.law.nodes
         change = np.expm1(tilt * points)
@@ -172,8 +174,8 @@ class CompoundSum:
     def _saddle(self) -> TiltedSum:
         """The sum S near the tilt λ that minimises K(λ) − 2 log λ, the log of the integrand at t = 0.
 
-        K(λ) = log E e^{λS}. Newton's method, safeguarded by bisection, finds λ within 0.02 of the integrand's scale; a
-        step at most triples it. Every tilt gives valid bounds; this one gives tight ones with few nodes.
+        K(λ) = log E e^{λS}. Newton's method, safeguarded by bisection, ends at a step below 0.02 of the integrand's
+        scale. A step at most triples λ. Every λ gives valid bounds; this one gives tight ones with few nodes.
         """
         points, weights, _, _ = self.law.nodes
         second_moment = float(weights @ (points * points))
@@ -208,12 +210,12 @@ class CompoundSum:
     def log_positive_part(self, negligible: float = NEGLIGIBLE) -> LogInterval:
         """Return bounds on log E[S₊] of the sum S.
 
-        E[S₊] is a contour integral of the transform of S, evaluated by the trapezoidal rule (module docstring). If the
-        rule needs too many nodes, the upper bound is Chernoff's, from (y)₊ ≤ e^{λy}/(eλ), and the lower one −inf.
+        E[S₊] is a contour integral of the transform of S, evaluated by the trapezoidal rule. If the rule needs too many
+        nodes, the upper bound is Chernoff's, from (y)₊ ≤ e^{λy}/(eλ), and the lower one −inf.
 
         Args:
-            negligible: nats by which alias and truncated part should be below the estimate of E[S₊]. With 30 the bounds
-                agree to thirteen digits; less is quicker. Both errors widen the bounds.
+            negligible: nats by which both errors of the rule (alias and truncation) should be below the estimate of
+                E[S₊]. With 30 the bounds agree to thirteen digits; less is quicker. Both errors widen the bounds.
 
         Returns:
             The lower and the upper bound on log E[S₊].
@@ -251,12 +253,12 @@ class CompoundSum:
         return LogInterval(lower, min(upper, chernoff))
 
     def _rescaled_positive_part(self, negligible: float) -> LogInterval:
-        """Return the bounds of `log_positive_part` from a smaller variable, as squares of Y itself may overflow.
+        """Return the bounds of `log_positive_part` from a smaller variable, because squares of Y itself may overflow.
 
         E[S₊] = 2^m E[(S/2^m)₊] for the binary exponent m of the largest |Y|.
 
         Args:
-            negligible: nats by which alias and truncated part should be below the estimate of E[S₊].
+            negligible: nats by which the errors of the trapezoidal rule should be below the estimate of E[S₊].
 
         Returns:
             The lower and the upper bound on log E[S₊].
@@ -268,10 +270,10 @@ class CompoundSum:
         return LogInterval(lower + log_scale, upper + log_scale).widen(8 * UNIT_ROUNDOFF)  # by the rounding of the sums
 
     def _shift(self, smoothing_std: float) -> float:
-        """Return the decrease of the sum S for a lower bound on its mean positive part with added noise.
+        """Choose by how much the sum S is decreased for a lower bound on its mean positive part with added noise.
 
-        With Gaussian noise ξ the lower bound is E[(S + ξ − c)₊] − E[(ξ − c)₊]. The decrease c is so large that the
-        second term is small compared with the estimate of E[S₊].
+        With Gaussian noise ξ the lower bound is E[(S + ξ − c)₊] − E[(ξ − c)₊]. It is valid for every c. The decrease c
+        is so large that the second term is small compared with the estimate of E[S₊].
 
         Args:
             smoothing_std: standard deviation τ of ξ; 0 if there is none.
@@ -290,11 +292,10 @@ class CompoundSum:
         return self.law.pieces.tilt(self._saddle.tilt, self._saddle.log_transform / self.count)
 
     def _log_modulus(self, t: float, smoothing_std: float) -> float:
-        """Return an upper bound on the log modulus of the integrand at a frequency t, which decreases in t.
+        """Return an upper bound on the log modulus of the integrand at a frequency t. The bound decreases in t.
 
-        The result is a bound on n log |φ(t)| + τ²(λ² − t²)/2, with the characteristic function φ of a summand Y,
-        weighted by e^{λY}. It comes from the uniform pieces of Y; without pieces, only the Gaussian makes the integrand
-        decay.
+        It bounds n log |φ(t)| + τ²(λ² − t²)/2, with the characteristic function φ of a summand Y, weighted by e^{λY}.
+        It comes from the uniform pieces of Y. Without pieces, only the Gaussian makes the integrand decay.
 
         Args:
             t: frequency.
@@ -353,26 +354,25 @@ class CompoundSum:
         return self._log_modulus(frequency, smoothing_std) - math.log(math.pi * frequency)
 
     def _find_last_index(self, spacing: float, smoothing_std: float, negligible: float, most_nodes: int) -> int:
-        """Find the first node beyond which the trapezoidal rule is negligible, up to a sixteenth of its index too far.
+        """Search for the first node beyond which the trapezoidal rule is negligible.
 
-        The index is doubled until the part beyond is negligible, and then bisected.
+        The index is doubled until the part beyond is negligible, and then bisected. It may be a sixteenth too large.
 
         Args:
             spacing: distance Δt of neighbouring nodes.
             smoothing_std: standard deviation τ of the added Gaussian.
             negligible: nats by which a negligible part is below the estimate of E[S₊].
-            most_nodes: limit; the result is above it if no node up to it serves.
+            most_nodes: largest index that the caller accepts. The search does not go much beyond it.
 
         Returns:
-            The index of the node; above `most_nodes` if none up to that limit serves.
+            The index of the node. If it is at least `most_nodes`, the part beyond the node need not be negligible.
         """
         log_target = self._saddle.log_saddle_factor - negligible
 
         def is_negligible_beyond(index: int) -> bool:
-            """Return whether the part of the rule beyond a node is negligible."""
             return not self._log_tail(index * spacing, smoothing_std) > log_target
 
-        low, high = 0, 8  # a start; the index is doubled from there
+        low, high = 0, 8  # any start is valid
         while high < most_nodes and not is_negligible_beyond(high):
             low, high = high, 2 * high
         while high - low > max(1, high // 16):

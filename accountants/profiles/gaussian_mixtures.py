@@ -65,11 +65,11 @@ class LineMixture:
         return log_sums(log_weights + means * (x - 0.5 * means))
 
     def log_density_ratio_and_slope(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the log of the mixture's density over that of N(0, 1), and the derivative of this log.
+        """Return the log of the mixture's density over that of N(0, 1), and its derivative in x.
 
-        The log ratio is log Σ w_k e^{m_k x − m_k²/2} for components with the weights w_k and means m_k. Its derivative
-        is the weighted mean Σ m_k s_k, where s_k is the share of component k in the sum. Components that are negligible
-        at a point are left out there.
+        For components with the weights w_k and means m_k, the log ratio is log Σ w_k e^{m_k x − m_k²/2}. Its derivative
+        is the mean of the m_k, weighted by the shares of the components in the sum. Components that are negligible at a
+        point are left out there.
 
         Args:
             x: points on the line, a flat array.
@@ -91,7 +91,6 @@ class LineMixture:
             terms -= largest
             shares = np.exp(terms, out=terms)
             totals = shares.sum(axis=0)
-            # The slope of the logarithm is the mean of m_k, weighted by the shares.
             value[points] = largest + np.log(totals)
             slope[points] = chosen_means[:, 0] @ shares / totals
         return value, slope
@@ -99,7 +98,7 @@ class LineMixture:
     def log_tail(self, x: FloatArray, *, side: int) -> FloatArray:
         """Return the log probability of the mixture above, or below, each of several points.
 
-        Components with a negligible share of the tail are left out.
+        Components with a negligible part of this probability are left out.
 
         Args:
             x: points on the line, a flat array.
@@ -127,7 +126,7 @@ class LineMixture:
             log_terms: function from points to the log term of each component, monotone in x.
 
         Returns:
-            Pairs of a slice of points and a slice of components. A small problem is one block with all components.
+            Pairs of a slice of points and a slice of components. If there are few of both, it is one pair with all.
         """
         blocks = blocks_of(len(self.means), x)
         if blocks is None:
@@ -139,8 +138,8 @@ class LineMixture:
 class MixtureProfile(Profile):
     """The privacy profile of two mixtures P and Q of normal distributions with a monotone privacy loss log dP/dQ.
 
-    The event {L > ε} of a privacy loss L above ε is then a half-line, and its boundary is computed numerically. The
-    hockey-stick divergence is a supremum over events, so an error of the boundary has only a second-order effect. The
+    The event {L > ε} of a privacy loss L above ε is then a half-line, and its boundary is computed numerically. This
+    event maximises P − e^ε Q over all events, so an error of its boundary has only a second-order effect on δ. The
     bounds include this effect.
 
     Attributes:
@@ -159,7 +158,7 @@ class MixtureProfile(Profile):
 
     @cached_property
     def _table(self) -> tuple[FloatArray, FloatArray]:
-        """Equidistant points x on the line, and the product of the privacy loss and `side` there, which increases.
+        """Equidistant points x on the line, and the signed privacy losses there (`_signed_loss`), which increase.
 
         The points extend 60 standard deviations beyond the smallest and the largest mean.
         """
@@ -180,11 +179,11 @@ class MixtureProfile(Profile):
         return self.side * (self.p.log_density_ratio(x) - self.q.log_density_ratio(x))
 
     def _boundary(self, epsilon: FloatArray) -> FloatArray:
-        """Find the output at which the privacy loss is ε.
+        """Compute the output x at which the privacy loss is ε.
 
         It is the boundary of the half-line {L > ε} for the loss L, which is monotone. The root is interpolated in a
-        table of losses. Newton's method refines it within its interval of the table. Roots that do not settle are found
-        by bisection.
+        table of losses. Newton's method refines it within its interval of the table. If it does not converge, the root
+        is bisected.
 
         Args:
             epsilon: values of ε, in nats, a flat array.
@@ -212,10 +211,10 @@ class MixtureProfile(Profile):
             if bool(has_settled.all()):
                 break
 
-        # Bisect for the roots that did not settle inside their interval.
-        is_found = has_settled & (slope != 0.0) & (low < root) & (root < high)
+        # A root at an end of its interval may be a step that was cut off, and not a solution.
+        has_converged = has_settled & (slope != 0.0) & (low < root) & (root < high)
         is_in_table = (losses[0] <= target) & (target <= losses[-1])
-        must_bisect = ~is_found & is_in_table
+        must_bisect = ~has_converged & is_in_table
         if must_bisect.any():
             root[must_bisect] = self._bisect(target[must_bisect], low[must_bisect], high[must_bisect])
 
@@ -224,10 +223,10 @@ class MixtureProfile(Profile):
         return np.where(target < losses[0], -np.inf, root)
 
     def _bisect(self, target: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
-        """Find by bisection the points at which the signed privacy loss passes the targets, to the last digit.
+        """Bisect for the points at which the signed privacy loss reaches the targets, to the last digit.
 
         Args:
-            target: wanted values of `_signed_loss`, a flat array.
+            target: values that `_signed_loss` is to have, a flat array.
             low: points at which the signed loss is below the targets, in the same order.
             high: points at which it is at least the targets.
 
@@ -241,9 +240,9 @@ class MixtureProfile(Profile):
         return low
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log probabilities of a privacy loss above ε under two Gaussian mixtures.
+        """Return the log probabilities of a privacy loss L above ε under both mixtures.
 
-        The event {L > ε} of the loss L is a half-line.
+        The event {L > ε} is a half-line.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.

@@ -97,9 +97,9 @@ class GeometricProfile(Profile):
         """Log probabilities of an infinite and of a finite privacy loss.
 
         The noise has the values (levels) −m, …, m, and k is the shift. The loss is infinite if the noise is in its
-        lowest k levels, and finite otherwise. Of these two sets, the one without the level 0 has the smaller
-        probability. It is computed, and the other probability is 1 minus it. Levels are counted in integers, because m
-        may be beyond the integers that doubles represent.
+        lowest k levels, and finite otherwise. Of these two sets, the one without the level 0 is rarer. Its probability
+        is computed, and the other one is 1 minus it. Levels are counted in integers, because m may be beyond the
+        integers that doubles represent.
         """
         if self.levels is None:
             return -math.inf, 0.0
@@ -124,7 +124,7 @@ class GeometricProfile(Profile):
 
     @property
     def log_infinite_mass(self) -> float:
-        """Log of the probability of an infinite loss, rounded up within `tail_accuracy`."""
+        """Log of the probability of an infinite loss, rounded up by at most `tail_accuracy`."""
         log_infinite, _ = self._escape
         if math.isinf(log_infinite):
             return log_infinite
@@ -143,14 +143,14 @@ class GeometricProfile(Profile):
         The losses are α (k − 2c) for c = 0, …, k. Outputs that only one distribution has are an infinite loss.
 
         Returns:
-            The distributions; None if k is larger than `_MOST_ATOMS` or than the number of levels.
+            The distributions; None if k is larger than `_MOST_ATOMS`, or than the largest value m of the noise.
         """
         shift, rate = self.shift, self.decay_rate
-        is_too_long = shift > _MOST_ATOMS
-        if is_too_long or (self.levels is not None and self.levels < shift):
+        lacks_outcomes = self.levels is not None and self.levels < shift
+        if shift > _MOST_ATOMS or lacks_outcomes:
             return None
 
-        # Log probabilities under the first distribution; the two outer outcomes are whole tails of the noise.
+        # Log probabilities under the first distribution. The outcomes y ≤ 0 and y ≥ k are tails of the noise.
         log_end = self._log_end_share
         log_inner = float(log_one_minus_exp(np.asarray(-rate)))
         counts = range(shift + 1)
@@ -160,10 +160,9 @@ class GeometricProfile(Profile):
             log_share - rate * count - self._log_total for log_share, count in zip(log_shares, counts, strict=True)
         ]
 
-        # Each is a sum of terms of these sizes. Their roundings bound its error.
+        # A log probability is a sum of terms of these sizes, whose roundings bound its error.
         sizes = [max(-log_end, -log_inner) + rate * count + abs(self._log_total) for count in counts]
         largest_error = max(size / (1.0 + abs(log_mass)) for size, log_mass in zip(sizes, log_first, strict=True))
-        # The errors of the logarithms, or of the tails if these are larger.
         accuracy = max(16 * UNIT_ROUNDOFF * (1.0 + largest_error), self.tail_accuracy)
 
         # The second distribution is the mirror image of the first.
@@ -180,12 +179,12 @@ class GeometricProfile(Profile):
 
     @property
     def supremum(self) -> float:
-        """αk, rounded up; math.inf if the noise is truncated, because the loss may then be infinite."""
+        """The largest loss αk, rounded up; math.inf if the noise is truncated, so that the loss may be infinite."""
         return self.decay_rate * self.shift * (1.0 + 8 * UNIT_ROUNDOFF) if self.levels is None else math.inf
 
     @property
     def span(self) -> float | None:
-        """Largest number of which every finite loss α (k − 2c) is a multiple; None for few losses."""
+        """Largest number of which every finite loss α (k − 2c) is a multiple; None for at most `MANY` losses."""
         if self.shift + 1 - 2 * self._least <= MANY:
             return None
         return self.decay_rate if self.shift % 2 else 2.0 * self.decay_rate
@@ -269,7 +268,7 @@ class GeometricProfile(Profile):
             epsilon: array of ε ≥ 0, in nats.
 
         Returns:
-            Lower and upper bounds, one for each ε.
+            Lower and upper bounds on log δ, one for each ε.
         """
 
         def bounds_at(point: FloatArray) -> Enclosure:

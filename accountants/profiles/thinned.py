@@ -36,17 +36,17 @@ class ThinnedProfile(Profile):
 
     @property
     def log_infinite_mass(self) -> float:
-        """Log of the infinite mass. An infinite loss requires the base pair."""
+        """Log of the probability of an infinite privacy loss: log q plus that of the mechanism, if it runs."""
         return self.base.log_infinite_mass + math.log(self.rate)
 
     @property
     def lossy(self) -> bool:
-        """True if δ of the base at ε = 0 is known to be above 0 without an evaluation."""
+        """True if δ at ε = 0 is known to be above 0 without an evaluation."""
         return self.base.lossy
 
     @property
     def tail_accuracy(self) -> float:
-        """Accuracy of the base's tails, with the rounding of log q."""
+        """Bound on the error of the log tails, per unit of 1 + |log tail|, with the rounding of log q."""
         return self.base.tail_accuracy + NUDGE
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
@@ -83,13 +83,13 @@ class ThinnedProfile(Profile):
             epsilon: array of ε ≥ 0, in nats.
 
         Returns:
-            Two logarithms for each ε; None if those of `log_tails` are attained.
+            Two natural logarithms for each ε; None if those of `log_tails` are attained.
         """
         tails = self.base.attained_log_tails(epsilon)
         return None if tails is None else self._scale(tails)
 
     def _scale(self, tails: Tails) -> Tails:
-        """Return both log tails, scaled by q."""
+        """Return log tails of the mechanism, if it runs, with log q added to each."""
         log_rate = math.log(self.rate)
         return Tails(tails.log_p + log_rate, tails.log_q + log_rate)
 
@@ -97,7 +97,7 @@ class ThinnedProfile(Profile):
 def thin(base: Pair, rate: float) -> Pair:
     """Return the pair of a mechanism that runs with probability q only, where the observer sees whether it ran.
 
-    Its δ at every ε is q times that of the mechanism. The same holds for an (ε, δ) guarantee of the mechanism.
+    Its δ at every ε is q times that of the mechanism, also in an (ε, δ) guarantee that the mechanism declares.
 
     Args:
         base: the pair of the mechanism, if it runs.

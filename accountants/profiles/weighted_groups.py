@@ -54,10 +54,10 @@ class GroupProfiles(Protocol):
         """Return the log probabilities of a privacy loss above ε under both distributions of each group."""
 
     def attained_log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return such log probabilities of a pair that the mechanism attains, for lower bounds on δ."""
+        """Return the log tails of pairs that the mechanism attains, one for each group, for lower bounds on δ."""
 
     def part(self, chosen: slice) -> GroupProfiles:
-        """Return the profiles of some of the groups."""
+        """Return the profiles of consecutive groups."""
 
 
 @dataclass(frozen=True)
@@ -75,21 +75,21 @@ class GaussianGroups:
 
     @cached_property
     def _column(self) -> FloatArray:
-        """The shifts as a column, with a row for each group."""
+        """The shifts as an array of shape (number of shifts, 1)."""
         return np.asarray(self.mus)[:, None]
 
     @property
     def tail_accuracy(self) -> float:
-        """Accuracy of the tails of the profile with the largest shift."""
+        """Bound on the error of the log tails, per unit of 1 + |log tail|, which grows with the shift."""
         return GaussianProfile(max(self.mus)).tail_accuracy
 
     def lower_log_delta(self, epsilon: FloatArray) -> FloatArray:
-        """Return lower bounds on log δ of each group, from slightly smaller shifts."""
+        """Return lower bounds on log δ of each group at ε ≥ 0, from shifts that are smaller by their error."""
         at_smaller_shift = log_theta(epsilon, self._column * (1 - 4 * UNIT_ROUNDOFF))
         return Enclosure.around(at_smaller_shift, LOG_ACCURACY).lower
 
     def upper_log_delta(self, epsilon: FloatArray) -> FloatArray:
-        """Return upper bounds on log δ of each group, from slightly larger shifts."""
+        """Return upper bounds on log δ of each group at ε ≥ 0, from shifts that are larger by their error."""
         at_larger_shift = log_theta(epsilon, self._column * (1 + 4 * UNIT_ROUNDOFF))
         return Enclosure.around(at_larger_shift, LOG_ACCURACY).upper
 
@@ -105,7 +105,7 @@ class GaussianGroups:
         return self.log_tails(epsilon)
 
     def part(self, chosen: slice) -> GaussianGroups:
-        """Return the profiles of some of the shifts."""
+        """Return the profiles of consecutive shifts."""
         return GaussianGroups(self.mus[chosen])
 
 
@@ -139,31 +139,35 @@ class SeparateGroups:
         return _stack([profile.log_tails(epsilon) for profile in self.profiles])
 
     def attained_log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return such log probabilities of a pair that the mechanism attains, for lower bounds on δ."""
+        """Return the log tails of pairs that the mechanism attains, one for each profile, for lower bounds on δ."""
         return _stack([attained_or_own_tails(profile, epsilon) for profile in self.profiles])
 
     def part(self, chosen: slice) -> SeparateGroups:
-        """Return some of the profiles."""
+        """Return consecutive profiles."""
         return SeparateGroups(self.profiles[chosen])
 
 
 def _stack(tails: Sequence[Tails]) -> Tails:
-    """Return log tails with one row for each group."""
-    return Tails(np.stack([each.log_p for each in tails]), np.stack([each.log_q for each in tails]))
+    """Return arrays of log tails as one array for each distribution, with a row for each group."""
+    log_p = np.stack([group_tails.log_p for group_tails in tails])
+    log_q = np.stack([group_tails.log_q for group_tails in tails])
+    return Tails(log_p, log_q)
 
 
 @dataclass(frozen=True)
 class MultiplicityProfile(Profile):
     """The privacy profile of a contribution that is drawn k times with probability w_k.
 
-    It is Σ_k w_k δ_k(ε) at ε = log(1 + (e^ε' − 1)/η). Here η = Σ w_k over k ≥ 1 is the probability that the
-    contribution is drawn at all, and δ_k is the profile of the mechanism on k copies. Numbers k beyond those listed
-    count as an infinite privacy loss.
+    With the profile δ_k of the mechanism on k copies, and the probability η that the contribution is drawn, it is
+
+        δ(ε') = Σ_{k ≥ 1} w_k δ_k(ε),   ε = log(1 + (e^ε' − 1)/η),   η = Σ_{k ≥ 1} w_k.
+
+    Numbers k beyond those listed count as an infinite privacy loss.
 
     Attributes:
         groups: the profiles δ_k.
         log_weights: log w_k, natural logarithms, in the order of the groups.
-        rate: η, in (0, 1].
+        rate: probability η, in (0, 1].
         accuracy: bound on the error of each log weight.
         log_infinite_mass: log of a bound on the sum of the probabilities w_k beyond the list; −∞ if the list is
             complete.
@@ -177,7 +181,7 @@ class MultiplicityProfile(Profile):
 
     @property
     def tail_accuracy(self) -> float:
-        """Largest error of the bases' tails, with a few roundings."""
+        """Bound on the error of the log tails, per unit of 1 + |log tail|: of the groups, weights and roundings."""
         return 2 * self.groups.tail_accuracy + 2 * NUDGE + self.accuracy
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
@@ -191,10 +195,12 @@ class MultiplicityProfile(Profile):
             epsilon: array of ε' ≥ 0, in nats.
 
         Returns:
-            Lower and upper bounds, one for each ε'.
+            Lower and upper bounds on log δ, one for each ε'.
         """
         points = np.asarray(epsilon, dtype=np.float64)
-        flat_points, slack = points.ravel(), 4 * NUDGE + self.accuracy
+        flat_points = points.ravel()
+        # Roundings of the sum, and the error of the weights.
+        slack = 4 * NUDGE + self.accuracy
 
         largest_epsilon = base_epsilon(flat_points * (1 + NUDGE), self.rate)
         lower = self._weigh(self.groups.lower_log_delta(largest_epsilon)) - slack
@@ -273,7 +279,7 @@ class MultiplicityProfile(Profile):
         """
         log_weights = self._column
         blocks = blocks_of(log_weights.size, base)
-        # A small problem is evaluated at once.
+        # A small problem is not divided into blocks.
         if blocks is None:
             tails = tails_of(self.groups, base)
             return Tails(self._weigh(tails.log_p), self._weigh(tails.log_q))
@@ -308,14 +314,14 @@ class MultiplicityProfile(Profile):
 def gaussian_mixture_pair(law: GaussianMixtureLaw) -> Pair:
     """Return the output distributions of a Gaussian mechanism on a contribution with a random sensitivity.
 
-    They are mixtures of Gaussians. In direction "remove" the first one has the contribution, and in "add" the second.
+    They are mixtures of Gaussians. In direction "remove" the first distribution has the contribution, in "add" the
+    second. In direction "replace" both have it, the second with the opposite sensitivities.
 
     Args:
-        law: sensitivities in standard deviations with their probabilities, and the direction. In direction "replace",
-            the second distribution has the opposite sensitivities.
+        law: sensitivities in standard deviations with their probabilities, and the direction.
 
     Returns:
-        The pair of the two mixtures, with the given distribution of the privacy loss.
+        The pair of the two mixtures, with `law` as the distribution of its privacy loss.
     """
     log_weights = tuple(math.log(weight) for _, weight in law.components)
     means = tuple(sensitivity for sensitivity, _ in law.components)
@@ -324,7 +330,6 @@ def gaussian_mixture_pair(law: GaussianMixtureLaw) -> Pair:
     if law.direction == "replace":
         second = LineMixture(log_weights, tuple(-mean for mean in means))
 
-    # In direction "add" the distributions are exchanged.
     pair = mixture_pair(first, second)
     if law.direction == "add":
         return Pair(pair.backward, pair.forward, law=law)

@@ -208,16 +208,16 @@ def check_unit(setting: NeighbourFields) -> None:
 
 @cache
 def _unit_of(request_class: Hashable) -> Quantity:
-    """Return the allowed values of the protected unit in a request class, which may admit fewer units than others.
+    """Return the description and the choices of the protected unit in a request class, which may admit few units.
 
     Args:
         request_class: a request class with the field `unit`.
 
     Returns:
-        The description and choices of the field, from its annotation; the general ones if it has none.
+        Those of the annotation of the field; the general ones if it has none.
     """
-    own: Any = request_class
-    hints = get_type_hints(own, include_extras=True)
+    annotated_class: Any = request_class
+    hints = get_type_hints(annotated_class, include_extras=True)
     _, quantity = quantity_of(hints["unit"])
     return quantity or UNIT
 
@@ -255,16 +255,14 @@ GivenLogDelta = Annotated[float, ReadFrom(DeltaFields)]
 
 
 def delta_outputs(log_delta: float, name: str = "delta") -> dict[str, float]:
-    """Return log10 δ and δ as outputs; δ is left out if it is neither 0 nor a normal double.
-
-    A δ below every normal double is stated only by its logarithm.
+    """Return log10 δ and δ as outputs of a formula. A positive δ below every normal double is left out.
 
     Args:
         log_delta: natural logarithm of δ; −inf for δ = 0.
         name: name of the output δ; that of log10 δ is `log10_` and this name.
 
     Returns:
-        The outputs by name, both without unit.
+        The outputs by name.
     """
     outputs = {f"log10_{name}": log_delta / math.log(10.0)}
     # Between these limits e^x is neither subnormal nor infinite in double precision.

@@ -58,15 +58,17 @@ class _GivesRisk(Protocol):
 
 
 def check_risk(record: _GivesRisk) -> None:
-    """Reject several risks, and a true positive rate without a smaller false positive rate.
+    """Reject several risks, and a true positive rate that is not above a false positive rate.
 
-    A risk is a limit on a measure of privacy loss, as a target in place of (ε, δ).
+    A risk is a limit on a measure of privacy loss, as a target in place of (ε, δ). A true positive rate is a target
+    only together with a false positive rate.
 
     Args:
         record: a request with the fields of a risk.
 
     Raises:
-        InvalidInput: the fields contradict each other.
+        InvalidInput: there are several risks, only one of the two rates, or a true positive rate that is at most the
+            false positive rate.
     """
     kinds = [kind for kind in RISKS if getattr(record, kind) is not None]
     if len(kinds) > 1:
@@ -75,11 +77,11 @@ def check_risk(record: _GivesRisk) -> None:
             *(Fault(f"/{kind}", f"is one target, and {first_kind} is another") for kind in further_kinds)
         )
 
-    # A true positive rate is a target only together with a false positive rate, which guessing attains.
     rate, limit = record.false_positive_rate, record.true_positive_rate
     if (rate is None) != (limit is None):
         missing = "false_positive_rate" if rate is None else "true_positive_rate"
         raise InvalidInput.at(f"/{missing}", "is needed: true_positive_rate and false_positive_rate are one target")
+    # Guessing without the output has equal rates.
     if rate is not None and limit is not None and limit <= rate:
         raise InvalidInput.at("/true_positive_rate", "is attained by a coin", allowed=f"> {rate:g} and < 1")
 
@@ -164,10 +166,10 @@ class PointTargets:
 
 
 def require_positive(record: TargetFields) -> None:
-    """Reject ε = 0.
+    """Reject ε = 0 in a request whose answer is computed by a division by ε.
 
     Args:
-        record: a request with an answer that divides by ε.
+        record: the request.
 
     Raises:
         InvalidInput: ε is 0.

@@ -58,7 +58,7 @@ def base_unit(unit: ProtectedUnit) -> Unit:
 
 
 def require_unit(unit: object) -> ProtectedUnit:
-    """Return a protected unit from itself or from its JSON form.
+    """Convert a protected unit, or its JSON form, to a protected unit.
 
     A windowed unit is the contributions of one record or client within one day, week or month.
 
@@ -66,10 +66,10 @@ def require_unit(unit: object) -> ProtectedUnit:
         unit: "record" or "client", a windowed unit, or an object with the members `of` and `window`.
 
     Returns:
-        The word "record" or "client", or the contributions of one of them within a window of time.
+        The word "record" or "client", or a windowed unit.
 
     Raises:
-        InvalidInput: it is neither a word nor a window of a record or client.
+        InvalidInput: the argument has none of these forms.
     """
     if isinstance(unit, WindowedUnit):
         return unit
@@ -81,15 +81,13 @@ def require_unit(unit: object) -> ProtectedUnit:
 
 
 def _windowed_unit(members: JsonObject) -> WindowedUnit:
-    """Return a windowed unit from its JSON form.
-
-    A windowed unit is the contributions of one record or client within one day, week or month.
+    """Convert the JSON form of a windowed unit, the contributions of one record or client within one window of time.
 
     Args:
-        members: an object, which should have exactly the members `of` and `window`.
+        members: an object, which must have exactly the members `of` and `window`.
 
     Returns:
-        The contributions of a record or client within a window of time.
+        The windowed unit.
 
     Raises:
         InvalidInput: members are missing, unknown or invalid. Pointers begin with /unit.
@@ -115,7 +113,7 @@ def unit_json(unit: ProtectedUnit | JsonObject) -> object:
 
 
 def unit_named(name: str) -> str | JsonRecord:
-    """Return the JSON form of a protected unit from its name, such as "client-day".
+    """Convert the name of a protected unit, such as "client-day", to its JSON form.
 
     Args:
         name: "record" or "client", or one of them with a window of time, as "client-day".

@@ -17,7 +17,7 @@ def read_account(body: bytes) -> Question:
     """Read a request for an account: the differential privacy guarantee of a described run.
 
     Args:
-        body: the JSON text, which describes the run and says at which ε or δ the guarantee is wanted.
+        body: the JSON text, with the run and the ε or δ at which the guarantee is requested.
 
     Returns:
         The computation to be done, with its estimated CPU time.
@@ -27,7 +27,8 @@ def read_account(body: bytes) -> Question:
         InvalidInput: the body does not have the fields of `AccountProblem`, or they are invalid.
     """
     problem = read_body(AccountProblem, parse(body))
-    computation, seconds = partial(render_answer, answer, problem), estimate_seconds(ACCOUNTS, problem)
+    computation = partial(render_answer, answer, problem)
+    seconds = estimate_seconds(ACCOUNTS, problem)
     return Question.of("account", problem.spec.kind, problem, computation, seconds=seconds)
 
 

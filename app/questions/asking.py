@@ -126,9 +126,9 @@ async def _respond_from_job(request: Request, job: Job, seconds: float, preferen
 
 
 async def _question_of(request: Request, kind: str, reading: Reading, body: bytes, fingerprint: str) -> Question:
-    """Return the question of a body, from the memory of recent bodies if it is there.
+    """Return the question of a body, from the cache of parsed bodies if it is there.
 
-    A question without parts that the event loop itself has read is added to this memory.
+    A question is added to this cache if it has no parts and was read in the event loop.
 
     Args:
         request: the HTTP request.
@@ -152,11 +152,15 @@ async def _question_of(request: Request, kind: str, reading: Reading, body: byte
 
 @dataclass(frozen=True)
 class ComputedOutcome:
-    """The outcome of a computation for which a request has waited."""
+    """The outcome of a computation for which a request has waited.
+
+    Attributes:
+        outcome: the answer or the error.
+        job: job that was made for the computation at its start, because the question is expensive; None without one.
+    """
 
     outcome: Outcome
     job: Job | None
-    """Job that was made for the computation at its start, because the question is expensive; None if there is none."""
 
 
 async def _compute_or_hand_over(
@@ -212,7 +216,7 @@ def estimate_header(question: Question) -> Mapping[str, str]:
 
 
 async def signed_result(request: Request, job: Job) -> Response:
-    """Return the result of a job, signed like an immediate answer; raise the problem if `result_response` does."""
+    """Return the result of a job, signed like an immediate answer. A job without a result raises its problem."""
     record = job.record
     return await sign_response(
         request, result_response(job), record.kind, record.name, bytes(record.request), record.engine_version
@@ -242,7 +246,7 @@ async def compute_answer(request: Request, question: Question) -> RenderedAnswer
         compute = COMPUTE.of(request)
         caller = caller_of(request)
         seconds = SETTINGS.of(request).deadline_seconds
-        # The computation may be one that other requests share. It goes on for them after this one has left it.
+        # Other requests may share the computation. It goes on for them after this request has left it.
         with caller.computation():
             shared, is_new = compute.join(question, caller.name, caller.identity)
             try:
@@ -292,11 +296,11 @@ async def run_in_worker(request: Request, computation: Computation) -> RenderedA
     try:
         await wait_for_event(request, task.done, None)
     finally:
-        # The client has gone, or the service is stopping.
+        # The wait may have ended because the client has gone or the service is stopping.
         if task.state != "ended":
             pool.stop(task)
     if task.outcome is None:
-        raise _stopping()
+        raise _stopping_problem()
     return task.outcome.get()
 
 
@@ -342,11 +346,11 @@ def _finished_outcome(request: Request, shared: SharedComputation, *, is_new: bo
     if shared.problem is not None:
         raise shared.problem
     if shared.outcome is None:
-        raise _stopping() if COMPUTE.of(request).closing.is_set() else client_gone()
+        raise _stopping_problem() if COMPUTE.of(request).closing.is_set() else client_gone()
     record = record_of(request)
     use = "miss" if is_new else "shared"
-    # So far the record says "hit" if this caller has posed the question before. Only then may it say "shared": a caller
-    # must not learn what others ask.
+    # So far the record says "hit" if this caller has posed the question before. Only then may it say "shared", because
+    # a caller must not learn the questions of others.
     record.cache = "shared" if not is_new and record.cache == "hit" else "miss"
     record.cpu_milliseconds = round(1000.0 * shared.cpu_seconds, 3)
     record.queued_milliseconds = round(1000.0 * shared.queued_seconds, 3)
@@ -363,9 +367,10 @@ def _count_use(request: Request, use: str, question: Question, outcome: Outcome)
 
 
 def _fingerprint(kind: str, name: str, body: bytes) -> str:
-    """Return a hash that is equal for equal requests; an idempotency key belongs to one fingerprint."""
+    """Return a hash that is equal for equal requests. An idempotency key belongs to one such hash."""
     return hashlib.sha256(b"\0".join((kind.encode(), name.encode(), body))).hexdigest()
 
 
-def _stopping() -> Problem:
+def _stopping_problem() -> Problem:
+    """Return the error that the service is stopping."""
     return Problem("unavailable", "The service is stopping.", headers={"Retry-After": "5"})

@@ -23,7 +23,7 @@ def read_calibration(home: str, name: str, body: bytes) -> Question:
         body: the JSON text.
 
     Returns:
-        The question, a request for a computation that identifies its answer in the cache.
+        The question: the computation to be done, and the identity of its answer in the cache.
 
     Raises:
         MalformedJson: the body is not JSON.
@@ -55,8 +55,8 @@ def read_sweep(home: str, name: str, body: bytes) -> Question:
 
 def _sweep_of(calibrator: Calibrator, parsed: object) -> Question:
     """Return the question (a computation to be done) of a sweep: a calibration at each of several values of a field."""
-    single: object = calibrator.problem
-    problem = read_body(sweeps.body_type(calibrator.name, single), parsed)
+    request_class: object = calibrator.problem
+    problem = read_body(sweeps.body_type(calibrator.name, request_class), parsed)
     return sweeps.question_of(calibrator, problem, partial(calibration_of, calibrator))
 
 
@@ -73,7 +73,7 @@ def calibration_of(calibrator: Calibrator, problem: object, *, true_figures: boo
         The question, with an estimate of its CPU time unless it takes only milliseconds.
     """
     solve = calibrator.solve if true_figures else partial(calibrator.solve, true_figures=False)
-    # Answers with and without true figures differ, so that they must not share a place in the cache.
+    # Answers with and without the true ε differ, so they must not share an entry of the cache.
     identity = problem if true_figures else (problem, "without true figures")
     closed_form = calibrator.cost(problem) == "closed-form"
     computation = partial(render_answer, solve, problem)

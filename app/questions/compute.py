@@ -101,7 +101,7 @@ class Compute:
             shared = SharedComputation(question=question, owner=owner, caller=caller, lane=lane)
             self._shared[shared.key] = shared
             self._tasks.start_soon(self._run, shared)
-        # The last party had left, so that the task would soon have been stopped.
+        # No party waited any more, so that the pool would soon have stopped the task.
         elif shared.waiting == 0 and shared.task is not None:
             self._pool.keep(shared.task)
         shared.waiting += 1
@@ -120,7 +120,6 @@ class Compute:
         is_needed = shared.waiting > 0
         if is_needed or shared.done.is_set():
             return
-        # Nobody waits any more: stop the parts, or leave a single task to the pool.
         if shared.question.joins:
             self._forget(shared)
             shared.scope.cancel()
@@ -148,7 +147,8 @@ class Compute:
             return
         goes_on = self._pool.to_background(shared.task)
         if not goes_on:
-            self._pool.stop(shared.task)  # it has not begun, and is submitted again as a job
+            # The task has not begun. `_run_in_pool` submits it again, in the queue of jobs.
+            self._pool.stop(shared.task)
 
     async def _run(self, shared: SharedComputation) -> None:
         """Run a computation until it has an outcome, or until no party waits for it; then notify the parties.
@@ -167,7 +167,7 @@ class Compute:
         except Problem as problem:
             shared.problem = problem
         finally:
-            # The computation may have been cancelled while a worker runs its task.
+            # If the computation was cancelled, a worker may still run its task.
             if shared.task is not None and shared.task.state != "ended":
                 self._pool.stop(shared.task)
             self._forget(shared)
@@ -183,7 +183,7 @@ class Compute:
         return await self._run_in_pool(shared, message, is_brief=shared.question.closed_form)
 
     async def _compute_joined(self, shared: SharedComputation) -> Outcome | None:
-        """Return the outcome that is joined from the parts of a question; None if no party waits for it.
+        """Compute the parts of a question, and join their outcomes.
 
         Args:
             shared: computation of a question with parts, such as a sweep.
@@ -201,7 +201,7 @@ class Compute:
         return await self._run_in_pool(shared, message, is_brief=True)
 
     async def _run_in_pool(self, shared: SharedComputation, message: bytes, *, is_brief: bool) -> Outcome | None:
-        """Run a pickled computation in the pool, and return its outcome; None if no party waits for it any more.
+        """Run a pickled computation in the pool, and return its outcome.
 
         The computation of a job is submitted again until the pool has room, because the job was accepted already.
 
@@ -231,7 +231,7 @@ class Compute:
         return None
 
     async def _run_task(self, shared: SharedComputation, message: bytes, *, is_brief: bool) -> Outcome | None:
-        """Submit a computation to the pool once, and return its outcome; None if the task was stopped.
+        """Submit a computation to the pool once, and return its outcome.
 
         The times of the task are added to the times of the computation.
 
@@ -278,7 +278,7 @@ class Compute:
         limiter = anyio.CapacityLimiter(self._settings.workers)
 
         async def compute(index: int, scope: anyio.CancelScope) -> None:
-            """Store the outcome of one part; if the part is turned away, note the problem and stop all parts."""
+            """Store the outcome of one part. If the pool has no room for it, store the problem and stop all parts."""
             async with limiter:
                 try:
                     outcomes[index] = await self._compute_part(shared, parts[index])
@@ -286,7 +286,6 @@ class Compute:
                     problems.append(problem)
                     scope.cancel()
 
-        # All parts start at once, and wait for a free place at the limiter.
         async with anyio.create_task_group() as tasks:
             for index in range(len(parts)):
                 tasks.start_soon(compute, index, tasks.cancel_scope)
@@ -309,7 +308,7 @@ class Compute:
         """
         outcome = self.cached_outcome(question, shared.owner)
         if outcome is None:
-            # Another question of the owner may have the same part, and then shares its computation.
+            # Another question of the owner may have the same part. Both then share its computation.
             part, _ = self.join(question, shared.owner, shared.caller, shared.lane)
             shared.parts.append(part)
             try:

@@ -35,15 +35,13 @@ Tree: TypeAlias = "float | tuple[str, float, Tree, Tree]"
 def estimate_seconds(group: str, problem: object) -> float | None:
     """Estimate the CPU seconds that a request will take, by decision trees that were fitted to measured times.
 
-    A question with a large estimate counts as expensive: its caller then gets shorter turns of the workers for a while.
-
     Args:
-        group: kind of request, for which there are trees: `ACCOUNTS`, or the name of a calibrator.
+        group: kind of request that has trees: `ACCOUNTS`, or the name of a calibrator.
         problem: the parsed request.
 
     Returns:
-        The CPU seconds. None if the group has no trees, or if the target is a risk. The trees have learned only
-        requests with a target (ε, δ).
+        The CPU seconds. None if the group has no trees, or if the target is a risk, because the trees were fitted to
+        requests with a target (ε, δ) only.
     """
     if getattr(problem, "risk", None) is not None:
         return None
@@ -65,11 +63,12 @@ def read_trees(trees: Sequence[Tree], features: Mapping[str, float]) -> float:
 
 
 def _read_tree(tree: Tree, features: Mapping[str, float]) -> float:
-    """Return the decimal logarithm at the leaf of a tree that some features lead to."""
-    while not isinstance(tree, int | float):
-        name, threshold, below, above = tree
-        tree = below if features.get(name, ABSENT) <= threshold else above
-    return tree
+    """Return the decimal logarithm at the leaf of a tree that belongs to some features."""
+    subtree = tree
+    while not isinstance(subtree, int | float):
+        name, threshold, below, above = subtree
+        subtree = below if features.get(name, ABSENT) <= threshold else above
+    return subtree
 
 
 @functools.cache

@@ -71,7 +71,7 @@ def read_evaluation(home: str, identifier: str, body: bytes) -> Question:
 
 
 def evaluate(home: str, identifier: str, reading: Reading, inputs: object) -> RenderedAnswer:
-    """Evaluate the formula of a theorem, and return its outputs as JSON.
+    """Evaluate the formula of a theorem, and return the evaluation as JSON.
 
     The theorem is given by name, because theorems contain functions, which cannot be pickled for a worker.
 
@@ -82,7 +82,7 @@ def evaluate(home: str, identifier: str, reading: Reading, inputs: object) -> Re
         inputs: inputs of the formula.
 
     Returns:
-        The outputs, in the form in which workers return answers.
+        The outputs, conditions, status and errata, in the form in which workers return answers.
 
     Raises:
         InvalidInput: the inputs are not valid. The pointers of its faults begin with "/inputs", as in the body.

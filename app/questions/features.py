@@ -15,7 +15,7 @@ SHARES: Mapping[str, tuple[str, str]] = {
     "record rate": ("batch_size", "samples_per_client"),
     "client rate": ("participants", "clients"),
 }
-"""Features that are quotients: how likely a record or a client is drawn."""
+"""Features that are quotients of two fields: probabilities that a record or a client is sampled."""
 RATES = ("rate", "participation_rate", *SHARES)
 """Features whose product is the rate of a calibration."""
 NOISES: Mapping[str, tuple[str, float]] = {
@@ -119,7 +119,7 @@ def _elements_of(value: object) -> Iterator[object]:
 
 
 def _count_word(features: dict[str, float], word: str) -> None:
-    """Add an occurrence of a word."""
+    """Add 1 to the count of a word."""
     features[word] = features.get(word, 0.0) + 1.0
 
 
@@ -140,8 +140,10 @@ def _add_number(features: dict[str, float], name: str, number: float) -> None:
 
 
 def log10(number: float) -> float:
-    """Return the decimal logarithm of a number of at least 0, within ± `EXTREME`."""
-    return max(-EXTREME, min(EXTREME, math.log10(number))) if number > 0 else -EXTREME
+    """Return the decimal logarithm of a number of at least 0, limited to ± `EXTREME`."""
+    if number > 0:
+        return max(-EXTREME, min(EXTREME, math.log10(number)))
+    return -EXTREME
 
 
 def runs_of(spec: Any, times: float = 0.0, rate: float = 0.0, label: str = "") -> Iterator[RepeatedMechanism]:
@@ -188,7 +190,6 @@ def _inner_runs(spec: Any, times: float, rate: float, label: str) -> list[_Inner
         For each mechanism, the arguments of `runs_of`: the mechanism, `times`, `rate` and `label`. None for a basic
         mechanism, which is composed of no others.
     """
-    # Lists and repetitions of mechanisms.
     if spec.kind == "composed":
         return [(mechanism, times, rate, label) for mechanism in spec.mechanisms]
     if spec.kind == "repeated":
@@ -236,7 +237,6 @@ def _add_account(features: dict[str, float], runs: list[RepeatedMechanism]) -> N
         if times > 0.0:
             _count_word(features, f"repeated={label}")
 
-    # Features of the run as a whole.
     features["runs"] = float(len(runs))
     features["labels"] = float(len({run.label for run in runs}))
     features["μ"] = 0.5 * log10(variance)
@@ -275,7 +275,7 @@ def _add_calibration(features: dict[str, float]) -> None:
 
 
 def deviations_of(features: Mapping[str, float], prefix: str) -> float | None:
-    """Return √(2 ln 1/δ): a normal variable exceeds so many standard deviations with probability about δ.
+    """Return √(2 ln 1/δ), the number of standard deviations that a normal variable exceeds with probability about δ.
 
     Args:
         features: features of the request by name, with the decimal logarithm of δ.

@@ -8,7 +8,7 @@ from epsilond.app.questions.question import MEGABYTE
 from epsilond.app.workers.work import Failed, Outcome, RenderedAnswer
 
 OUTCOME_BYTES = 1024
-"""Rough size in bytes of a cached outcome without its body: digest, owner's name, objects. A rejection takes twice."""
+"""Rough size in bytes of a cached outcome without its body. A rejection takes twice as much."""
 
 
 class OutcomeCache:
@@ -34,7 +34,7 @@ class OutcomeCache:
         return int(self._outcomes.currsize)
 
     def get(self, owner: str, digest: str) -> Outcome | None:
-        """Return the cached outcome of this owner's question, or None."""
+        """Return the cached outcome of the owner's question with a digest; None if there is none."""
         return self._outcomes.get((owner, digest))
 
     def keep(self, owner: str, digest: str, outcome: Outcome) -> None:
@@ -50,7 +50,7 @@ class OutcomeCache:
 
 
 def size_of(outcome: Outcome) -> int:
-    """Return the size in bytes that the cache counts for an outcome."""
+    """Return the rough size of an outcome in bytes, which the cache counts."""
     if isinstance(outcome, RenderedAnswer):
         return OUTCOME_BYTES + len(outcome.body)
     return 2 * OUTCOME_BYTES

@@ -45,10 +45,10 @@ def read_plan(calibrators: tuple[Calibrator, ...], body: bytes) -> Question:
 def answer_of(
     calibrators: tuple[Calibrator, ...], problem: PlanProblem, outcomes: tuple[Outcome, ...]
 ) -> RenderedAnswer:
-    """Combine calibrations of one learning problem by several algorithms to an answer that ranks comparable ones.
+    """Combine the calibrations of several algorithms for one learning problem to an answer that ranks them.
 
-    A plan poses one learning problem to every calibrator, which finds the noise of an algorithm for a target. A draft
-    is the problem as a request to one calibrator. It has no request if the problem does not fit the calibrator.
+    A draft is the problem as a request to the calibrator of one algorithm. It has no request if the problem does not
+    fit the algorithm.
 
     Args:
         calibrators: the calibrators of the plan.
@@ -78,15 +78,15 @@ def _part(draft: Draft, problem: PlanProblem) -> Question:
 def _convert_outcome(draft: Draft, outcome: Outcome) -> rankings.Outcome:
     """Convert the outcome of one algorithm's calibration to the form in which algorithms are ranked.
 
-    Workers return answers as JSON text, while the ranking needs the figures in it.
+    Workers return answers as JSON text, and the ranking needs the numbers in it.
 
     Args:
         draft: the plan's problem as a request to one calibrator, which calibrates the noise of one algorithm.
         outcome: the answer as JSON, a rejection, or a failure of the service.
 
     Returns:
-        The error of a rejection, the fact that the service failed, or the calibration that was found with the figures
-        that it reaches. The figures are computed here if the answer does not have them as `reached`.
+        The error of a rejection, the statement that the service failed, or the calibration with the quantities that it
+        reaches. They are computed here if the answer does not have them as `reached`.
     """
     if isinstance(outcome, RefusedAnswer):
         assert isinstance(outcome.error, EpsilondError)

@@ -56,14 +56,14 @@ class Leases(Reading):
                 the database failed; the next `beat` renews them.
 
         Returns:
-            The jobs, as they are after the claim.
+            The jobs, as they are after the claim; none if no job is free.
         """
         while True:
             claimed: list[Record] = []
-            # The jobs of one batch are claimed in one transaction.
+            # One transaction for each batch, because it holds the locks of the batch's rows.
             with self._database.writing() as connection:
-                free = self._free(connection, engine_version, limit, held)
-                for row in free:
+                free_jobs = self._lock_free_jobs(connection, engine_version, limit, held)
+                for row in free_jobs:
                     is_this_job = JOBS.c.sequence == row["sequence"]
                     lost = _count_lost(row)
                     end = _end_without_run(row, lost, exhausted)
@@ -72,7 +72,7 @@ class Leases(Reading):
                         claimed.append(record)
                     else:
                         connection.execute(self._end_update(is_this_job, end).values(lost=lost))
-            if claimed or not free:
+            if claimed or not free_jobs:
                 return claimed
             # Every job of the batch has ended without a run: try the next ones.
 
@@ -100,10 +100,10 @@ class Leases(Reading):
                 }
                 if state.of is not None:
                     values["steps"] = state.of
-                # The update returns no row if the replica has lost the job.
                 renewing = update(JOBS).where(_is_attempt(identifier, state.attempt, replica)).values(values)
                 rows = connection.execute(renewing.returning(JOBS.c.cancel_requested))
                 is_cancelled = rows.scalar_one_or_none()
+                # The update returns no row if the replica has lost the job.
                 if is_cancelled is None:
                     lost.add(identifier)
                 elif is_cancelled:
@@ -152,9 +152,9 @@ class Leases(Reading):
             return self._give_back(connection, JOBS.c.state == "running", lost=1)
 
     def cancel(self, owner: str, identifier: str) -> Record | None:
-        """Cancel a job.
+        """Cancel a job at once, or request it from the replica (a process of the service) that runs the job.
 
-        If a replica (a process of the service) runs it, only note the request, which the replica reads soon.
+        The replica reads the request when it next renews its lease.
 
         Args:
             owner: owner of the job.
@@ -166,14 +166,15 @@ class Leases(Reading):
         is_it = (JOBS.c.owner == owner) & (JOBS.c.id == identifier)
         with self._database.writing() as connection:
             is_idle = (JOBS.c.state == "queued") | self._has_expired_lease()
-            # A job that no replica runs ends at once.
             connection.execute(self._end_update(is_it & is_idle, End(state="cancelled")))
-            # The request is noted for a job that a replica runs.
+            # A job that a replica runs is still running after the first update.
             requesting = update(JOBS).where(is_it, JOBS.c.state == "running").values(cancel_requested=True)
             connection.execute(requesting)
             return job_where(connection, is_it)
 
-    def _free(self, connection: Connection, engine_version: str, limit: int, held: Collection[str]) -> list[JsonObject]:
+    def _lock_free_jobs(
+        self, connection: Connection, engine_version: str, limit: int, held: Collection[str]
+    ) -> list[JsonObject]:
         """Find the next jobs that this process of the service (replica) may run, and lock their rows against others.
 
         A job is free if it waits, or if the lease of its replica, the time for which the replica may run it, has
@@ -191,14 +192,14 @@ class Leases(Reading):
         is_free = ((JOBS.c.state == "queued") | self._has_expired_lease()) & (JOBS.c.engine_version == engine_version)
         if held:
             is_free = is_free & JOBS.c.id.not_in(held)
-        # Some jobs more than the limit are read, as other replicas may be claiming the first ones.
-        turns = self._order_fairly(connection, is_free, limit + SPARE)
-        if not turns:
+        # Some jobs more than the limit are read, because other replicas may be claiming the first ones.
+        position_of_job = self._order_fairly(connection, is_free, limit + SPARE)
+        if not position_of_job:
             return []
         chosen = (
             select(JOBS.c.sequence, JOBS.c.state, JOBS.c.lost, JOBS.c.cancel_requested)
-            .where(JOBS.c.sequence.in_(turns), is_free)
-            .order_by(case(turns, value=JOBS.c.sequence))
+            .where(JOBS.c.sequence.in_(position_of_job), is_free)
+            .order_by(case(position_of_job, value=JOBS.c.sequence))
             .limit(limit)
             # Rows that another replica has locked are skipped, so that no job is taken twice.
             .with_for_update(skip_locked=True)
@@ -219,11 +220,10 @@ class Leases(Reading):
         Returns:
             The position in this order, from 0, by the sequence number of the job.
         """
-        # The free jobs of each caller are numbered from the oldest, 1.
+        # `age_order` numbers the free jobs of each caller, from 1 for the oldest.
         age_order = func.row_number().over(partition_by=JOBS.c.caller, order_by=JOBS.c.sequence)
         free_jobs = select(JOBS.c.sequence, JOBS.c.caller, age_order.label("age_order")).where(is_free).subquery()
         candidates = select(free_jobs).where(free_jobs.c.age_order <= limit)
-        # The running jobs of each caller are counted.
         running_jobs = (
             select(JOBS.c.caller, func.count().label("jobs")).where(JOBS.c.state == "running").group_by(JOBS.c.caller)
         )
@@ -264,9 +264,9 @@ class Leases(Reading):
         return record_of(connection.execute(taking).mappings().one())
 
     def _end_update(self, condition: ColumnElement[bool], end: End) -> Update:
-        """Return the SQL statement that ends all jobs with a condition, so that no process of the service holds them.
+        """Return the SQL statement that ends all jobs with a condition, and takes them from their replicas.
 
-        The statement also resets the lease, and adds the bytes of the result or problem to the size of the job.
+        A replica is a process of the service. The bytes of the result or problem are added to the size of the job.
 
         Args:
             condition: which jobs end.
@@ -277,7 +277,6 @@ class Leases(Reading):
         """
         end_time = self._database.now() if end.when is None else end.when
         steps_done = JOBS.c.steps_done if end.steps_done is None else end.steps_done
-        # The size limits how much the store keeps.
         end_size = len(end.result or b"") + len(end.problem or b"")
         return (
             update(JOBS)
@@ -300,8 +299,7 @@ class Leases(Reading):
     def _give_back(self, connection: Connection, condition: ColumnElement[bool], *, lost: int) -> int:
         """Take running jobs from their replica (a process of the service), and return their number.
 
-        A job whose cancellation was requested ends. All others are queued again. The first update changes the state of
-        the cancelled jobs, so that they do not fulfil the condition of the second update.
+        A job whose cancellation was requested ends. All others are queued again.
 
         Args:
             connection: the transaction.
@@ -313,6 +311,7 @@ class Leases(Reading):
         """
         cancelling = self._end_update(condition & JOBS.c.cancel_requested, End(state="cancelled"))
         cancelled_count: int = connection.execute(cancelling).rowcount
+        # The jobs that have ended are not running any more, so this update does not queue them.
         queued_values = WAITING | {"state": "queued", "lost": JOBS.c.lost + lost}
         queueing = update(JOBS).where(condition).values(queued_values).values(queued_tick=ticks(self._database))
         queued_count: int = connection.execute(queueing).rowcount
@@ -346,20 +345,19 @@ def _is_attempt(identifier: str, attempt: int, replica: str) -> ColumnElement[bo
 def _count_lost(row: JsonObject) -> int:
     """Return how often a job lost the replica (process of the service) that ran it.
 
-    The job is free to be taken. If its state is running, the time for which a replica held it (lease) has expired, so
-    that a replica was lost once more.
+    The job is free to be taken. If its state is still running, its lease has expired, so that another replica was lost.
 
     Args:
-        row: the state of the job, and the number of lost attempts before.
+        row: the state of the job, and the number of replicas lost before.
 
     Returns:
-        The number of attempts in which the replica was lost, at least 0.
+        The number of attempts in which the replica was lost.
     """
-    lost: int = row["lost"]
-    has_lost_replica = row["state"] == "running"
-    if has_lost_replica:
-        return lost + 1
-    return lost
+    earlier: int = row["lost"]
+    has_expired_lease = row["state"] == "running"
+    if has_expired_lease:
+        return earlier + 1
+    return earlier
 
 
 def _end_without_run(row: JsonObject, lost: int, exhausted: bytes) -> End | None:

@@ -25,7 +25,7 @@ CHAIN: Final = Chain(
 
 
 def open_database(settings: Settings) -> Database:
-    """Open the database of these settings, or create it.
+    """Open the database of jobs that the settings name, or create it.
 
     Args:
         settings: settings of the service. A URL of a database takes precedence over the path of a file.
@@ -34,8 +34,8 @@ def open_database(settings: Settings) -> Database:
         The open database with the tables of jobs.
 
     Raises:
-        StoreLocked: another service has its file.
-        StoreUnavailable: the database cannot be read or written.
+        StoreLocked: another service uses the file of the database.
+        StoreUnavailable: the database cannot be read or written, or its URL is invalid.
     """
     name = f"{PREFIX}STORE_URL" if settings.store_url else f"{PREFIX}STORE_PATH"
     try:
@@ -46,7 +46,7 @@ def open_database(settings: Settings) -> Database:
 
 
 def url_of(settings: Settings) -> URL:
-    """Return the URL of the database of these settings.
+    """Return the URL of the database of jobs that the settings name.
 
     Args:
         settings: settings of the service. Without a URL, the path of an SQLite file is used.

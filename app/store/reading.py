@@ -12,7 +12,9 @@ from epsilond.app.store.tables import JOBS
 from epsilond.storage.transactions import Database
 
 ALL = tuple(JOBS.c[name] for name in NAMES)
+"""All columns of a job."""
 SMALL = tuple(JOBS.c[name] for name in NAMES if name not in LARGE)
+"""Columns of a job without request, result and problem, which may be large."""
 
 
 class Reading:
@@ -27,7 +29,7 @@ class Reading:
 
     @property
     def shared(self) -> bool:
-        """True if other replicas may work on the store."""
+        """True if other replicas (processes of the service) may use the store at the same time."""
         return self._database.shared
 
     @property
@@ -41,7 +43,7 @@ class Reading:
         Args:
             owner: owner of the job.
             identifier: id of the job.
-            complete: True to include request, result and problem.
+            complete: whether to read request, result and problem. If not, the job has empty ones.
 
         Returns:
             The stored job. None if this owner has no job with this id.
@@ -64,7 +66,7 @@ class Reading:
     ) -> Sequence[Record]:
         """Return the newest jobs of an owner, without their large members.
 
-        Pages are read by their sequence number, so that new jobs do not move the entries of later pages.
+        A page begins after a sequence number, so that new jobs do not move the entries of later pages.
 
         Args:
             owner: owner of the jobs.
@@ -77,7 +79,6 @@ class Reading:
             The jobs, newest first, without request, result and problem.
         """
         chosen = select(*SMALL).where(JOBS.c.owner == owner).order_by(JOBS.c.sequence.desc()).limit(limit)
-        # Each filter that is given narrows the selection.
         if state is not None:
             chosen = chosen.where(JOBS.c.state == state)
         if kind is not None:
@@ -111,12 +112,13 @@ def job_where(connection: Connection, condition: ColumnElement[bool], *, complet
     Args:
         connection: the transaction.
         condition: SQL condition that at most one job fulfils.
-        complete: True to include request, result and problem.
+        complete: whether to read request, result and problem. If not, the job has empty ones.
 
     Returns:
         The stored job. None if no job fulfils the condition.
     """
-    row = connection.execute(select(*(ALL if complete else SMALL)).where(condition)).mappings().first()
+    columns = ALL if complete else SMALL
+    row = connection.execute(select(*columns).where(condition)).mappings().first()
     return None if row is None else record_of(row)
 
 
@@ -126,6 +128,6 @@ def has_key(owner: str, key: str) -> ColumnElement[bool]:
 
 
 def record_of(row: RowMapping) -> Record:
-    """Return the job of a row; its request is empty if it was not read."""
+    """Return the job of a database row. Its request, result and problem are empty if the row does not have them."""
     members: JsonRecord = {"request": b"", **row}
     return Record(**members)

@@ -94,7 +94,7 @@ class AttemptProgress:
     Attributes:
         attempt: number of the attempt.
         done: number of finished steps; None if it is not known.
-        of: number of steps; None if it has not changed.
+        of: number of all steps; None leaves the stored number unchanged.
         seconds_left: estimated seconds of remaining work; None without an estimate.
     """
 
@@ -123,8 +123,8 @@ class End:
 
     Attributes:
         state: final state of the job.
-        steps_done: number of finished steps; None if it is not known.
-        media_type: media type of the result.
+        steps_done: number of finished steps; None leaves the stored number unchanged.
+        media_type: media type of the result; None without a result.
         result: bytes of the result; None without a result.
         problem: JSON text of the problem; None without a problem.
         when: time of the end in seconds since 1970; None for now.

@@ -38,7 +38,8 @@ class Store(Leases):
     def open(cls, settings: Settings) -> Store:
         """Open the store of these settings, or create it, and migrate its tables.
 
-        If the store is not shared, its running jobs were left by a service that is gone, and are queued again.
+        Only one service can use a store that is not shared. Its running jobs were then left by a service that is gone,
+        and are queued again.
 
         Args:
             settings: settings of the service, which name the database.
@@ -47,7 +48,7 @@ class Store(Leases):
             The open store. The calling function must close it.
 
         Raises:
-            StoreLocked: another service on this machine has its file.
+            StoreLocked: another service on this machine uses the file of the store.
             StoreUnavailable: the store cannot be read or written.
         """
         store = cls(open_database(settings))
@@ -57,7 +58,7 @@ class Store(Leases):
 
     @classmethod
     def fallback(cls, settings: Settings) -> tuple[Store, str]:
-        """Open a store in memory, because the file is in use, and return it with an explanation in one sentence.
+        """Open a store in memory in place of a file that is in use, and return it with an explanation.
 
         Args:
             settings: settings of the service, which name the file that is in use. They are not changed.
@@ -98,20 +99,20 @@ class Store(Leases):
         Raises:
             StoreFault: the job is not in the database after it was written.
         """
-        key = None if record.idempotency_key is None else has_key(record.owner, record.idempotency_key)
+        has_same_key = None if record.idempotency_key is None else has_key(record.owner, record.idempotency_key)
         insert = postgresql.insert if self.shared else sqlite.insert
         values = self._new_row(record, replica, lease_seconds)
         with self._database.writing() as connection:
             # Remove the key of an interrupted job with the same request.
-            if key is not None:
-                equal = key & (JOBS.c.fingerprint == record.fingerprint)
-                interrupted = update(JOBS).where(equal, JOBS.c.state == "interrupted")
-                connection.execute(interrupted.values(idempotency_key=None))
+            if has_same_key is not None:
+                is_same_request = has_same_key & (JOBS.c.fingerprint == record.fingerprint)
+                releasing = update(JOBS).where(is_same_request, JOBS.c.state == "interrupted")
+                connection.execute(releasing.values(idempotency_key=None))
 
             # A job with the same key remains, and is read back in place of the new one.
             adding = insert(JOBS).values(values).on_conflict_do_nothing(index_elements=["owner", "idempotency_key"])
             connection.execute(adding)
-            condition = JOBS.c.id == record.id if key is None else key
+            condition = JOBS.c.id == record.id if has_same_key is None else has_same_key
             stored = job_where(connection, condition)
         if stored is None:
             raise StoreFault("what was written to its database is not there; the next try may succeed")
@@ -148,7 +149,7 @@ class Store(Leases):
     # The sweep, at least once an hour
 
     def prune(self, *, days: float, jobs: int, size: int) -> int:
-        """Delete ended jobs that are too old or too many.
+        """Delete ended jobs that are too old, too many or too large together.
 
         If there are too many, the oldest job of the caller with the most jobs is deleted first, so that callers have
         equal shares. Age is measured in time during which the service ran. Each call counts the time since the last
@@ -186,9 +187,9 @@ class Store(Leases):
     def interrupt(self, *, engine_version: str, problem: bytes) -> int:
         """End jobs that no running process can compute, because they need another version of the library.
 
-        Such a job ends after it has been queued for a day during which the service ran, if no job of its version runs.
-        A running job of a version shows that a process of this version (replica) exists, which will take the queued
-        ones.
+        Such a job ends if no job of its version runs, and it has been queued for a day of the service's clock. This
+        clock counts only time during which the service runs. A running job of a version shows that a process of that
+        version (replica) exists, which will take the queued ones.
 
         Args:
             engine_version: version of this replica.
@@ -206,7 +207,6 @@ class Store(Leases):
             if not self._try_to_sweep(connection):
                 return 0
             self._give_back(connection, is_other & self._has_expired_lease(), lost=1)
-            # Ticks are seconds during which the service ran.
             has_waited = (JOBS.c.state == "queued") & (JOBS.c.queued_tick < ticks(self._database) - DAY)
             is_stale = is_other & has_waited & ~served.exists()
             return connection.execute(self._end_update(is_stale, End(state="interrupted", problem=problem))).rowcount

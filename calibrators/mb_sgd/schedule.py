@@ -59,13 +59,13 @@ class Averaging:
 
 @dataclass(frozen=True)
 class StepPlan:
-    """The step size and averaging that minimise the bound on the excess risk at a given noise, and that bound.
+    """The step size that minimises the bound on the excess risk at a given noise, with its averaging and the bound.
 
     Attributes:
         step_size: the step size η.
         averaging: the average of the iterates that is output.
         risk: the bound on the excess risk of the output.
-        declared: conditions of the bound, which the caller declares to hold.
+        declared: conditions of the bound's theorem, which the caller declares to hold.
         envelope_smoothness: smoothness of the Moreau envelope that is minimised; None if the loss itself is smooth.
     """
 
@@ -132,7 +132,7 @@ def _risk_problem_of_groups(problem: PacedProblem, run: Run) -> UnequalProblem:
         run: the run, of which only the batch size is used: the rounds and the noise enter the bound later.
 
     Returns:
-        The inputs, with the smallest strong convexity and the largest smoothness of all scaled losses.
+        The inputs. `smoothness` is that of the mean of the scaled losses, and `steepest` the largest of a single one.
     """
     groups = [
         ClientGroup(
@@ -144,7 +144,7 @@ def _risk_problem_of_groups(problem: PacedProblem, run: Run) -> UnequalProblem:
         for member in members_of(problem, run)
     ]
     if problem.smoothness is None:
-        smoothness, steepest = math.inf, None  # no constant bounds the smoothness of the losses
+        smoothness, steepest = math.inf, None
     else:
         smoothness = problem.smoothness
         steepest = max(problem.scales) * problem.smoothness
@@ -217,7 +217,6 @@ def plan_of(problem: PacedProblem, run: Run, noise_std: float) -> StepPlan | Non
     inputs = risk_problem(problem, run)
     if inputs is None:
         return None
-    # The step size that minimises the bound, and the bound.
     step = _best_step(inputs, noise_std=noise_std, rounds=run.rounds)
     bound = _bound(inputs, step, noise_std=noise_std, rounds=run.rounds)
     theorem = risk_theorem(problem)
@@ -233,14 +232,14 @@ def plan_of(problem: PacedProblem, run: Run, noise_std: float) -> StepPlan | Non
 
 
 def _averaging(contraction: float) -> Averaging:
-    """Return the weights of the averaged iterates: each is 1/(1 − ημ) times the one before.
+    """Return the weights of the averaged iterates. Each weight is 1/(1 − ημ) times that of the iterate before.
 
     Args:
-        contraction: the step size η times the strong convexity μ, at least 0. The weights are uniform at 0. From 1 on,
-            only the last iterate has weight.
+        contraction: the step size η times the strong convexity μ, at least 0. From 1 on, only the last iterate has
+            weight, and the ratio is infinite.
 
     Returns:
-        The kind of the average, with the ratio of successive weights if they are not uniform.
+        The kind of the average. It is uniform if ημ is 0, and otherwise geometric with the ratio of successive weights.
     """
     ratio = 1.0 / (1.0 - contraction) if contraction < 1.0 else math.inf
     if ratio > 1.0:
@@ -249,7 +248,7 @@ def _averaging(contraction: float) -> Averaging:
 
 
 def risk_theorem(problem: PacedProblem) -> Theorem:
-    """Return the theorem of the explicit bound: one for equal clients with smooth losses, one for all others."""
+    """Return the theorem of the explicit risk bound. Client groups, or losses that are not smooth, need another one."""
     if problem.client_groups or problem.smoothness is None:
         return FEDERATED_RISK
     return EXCESS_RISK_BOUND
@@ -278,8 +277,8 @@ def prescribed_run(problem: MbSgdProblem, run: Run) -> Run | None:
         run: the run of the answer, of which the batch size is used.
 
     Returns:
-        The run. None if the request fixes the rounds, if whole clients are protected, if ε is 0, or if the number of
-        rounds exceeds `LARGEST_COUNT`.
+        The run. None if the request fixes the rounds, if whole clients are protected, if the ε of the request or of a
+        group is 0, or if the number of rounds exceeds `LARGEST_COUNT`.
     """
     if problem.rounds is not None or problem.unit == "client":
         return None
@@ -293,10 +292,10 @@ def prescribed_run(problem: MbSgdProblem, run: Run) -> Run | None:
 
 
 def add_prescribed_risk(plan: StepPlan, problem: MbSgdProblem, prescribed: Run, noise_std: float) -> StepPlan:
-    """Return a plan with a comparison of its risk bound with those of the run that the paper prescribes.
+    """Compare the risk bound of a plan with those of the run that the paper prescribes.
 
-    The explicit risk bound is evaluated at the paper's rounds, step size and envelope, once with the certified and once
-    with the printed noise. The `ratio` of the comparison is the first of these bounds divided by the bound of the plan.
+    The explicit risk bound is evaluated at the paper's rounds, step size and envelope: first with the certified noise,
+    then with that of the paper's formula. `ratio` is the first of these bounds divided by the bound of the plan.
 
     Args:
         plan: the chosen steps with their bound.
@@ -339,8 +338,8 @@ def add_prescribed_risk(plan: StepPlan, problem: MbSgdProblem, prescribed: Run, 
 def choose_run(problem: MbSgdProblem, certificates: Certificates[MbSgdProblem, Member]) -> Choice[Run]:
     """Choose the batch size and rounds: the smallest run with nearly the least bound on the excess risk.
 
-    "Nearly" means within the factor 1 + `within` of the request. If no theorem bounds the risk, the run has the largest
-    batch, and nearly the rounds of Theorem 2.2 of Lowy and Razaviyayn.
+    "Nearly" means within a factor of 1 + `within`, a field of the request. If no theorem bounds the risk, the run has
+    the largest batch, and about the rounds that Theorem 2.2 of Lowy and Razaviyayn prescribes.
 
     Args:
         problem: the request. Its budgets limit the runs.
@@ -351,6 +350,7 @@ def choose_run(problem: MbSgdProblem, certificates: Certificates[MbSgdProblem, M
 
     Raises:
         InvalidInput: the budgets leave no run.
+        EpsilondError: no noise can be certified for a run that is tried.
     """
     return choose_among(
         problem,

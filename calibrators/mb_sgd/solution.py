@@ -53,7 +53,7 @@ class MembersSolution(Solution[Answered_co], Generic[Answered_co]):
 
     @cached_property
     def answers(self) -> tuple[GuaranteeAnswer, ...]:
-        """The guarantee of each kind of client; computed on first use, because a ledger needs only the noise."""
+        """The guarantee of each kind of client. It is computed on first use, because a ledger needs only the noise."""
         return guarantees_of(self.certificates, self.members)
 
     @property
@@ -82,7 +82,7 @@ def guarantees_of(
         One guarantee per kind of client, in their order. Only the sensitivity may differ between equal certificates.
     """
     problem = certificates.problem
-    # The answer for each certificate, by the identity of the certificate.
+    # Keyed by the identity of the certificate, because equal kinds of clients share one object.
     answer_of_certificate: dict[int, GuaranteeAnswer] = {}
     answers = []
     for member in members:
@@ -192,8 +192,7 @@ def group_parameters(solution: MembersSolution) -> tuple[GroupParameters, ...]:
         paper prescribes. The last is None if no theorem of the paper applies.
     """
     printed = solution.printed_stds
-    # One figure of each kind per group, in the same order.
-    figures_of_groups = zip(
+    values_of_groups = zip(
         solution.members,
         solution.certified_members,
         solution.noise_stds,
@@ -213,32 +212,31 @@ def group_parameters(solution: MembersSolution) -> tuple[GroupParameters, ...]:
             printed_noise_std=printed[member.place] if printed else None,
             guarantee=answer,
         )
-        for member, certified, noise_std, norm, answer in figures_of_groups
+        for member, certified, noise_std, norm, answer in values_of_groups
     )
 
 
-def common(figures: Iterable[float]) -> float | None:
-    """Return the common value of all figures, or None if they differ."""
-    distinct = set(figures)
+def _common_value(values: Iterable[float]) -> float | None:
+    """Return the value that all members of a collection have; None if they differ or there are none."""
+    distinct = set(values)
     return distinct.pop() if len(distinct) == 1 else None
 
 
 def members_parameters(solution: MembersSolution) -> MembersParameters:
-    """Return the batch size and rounds of a run, with those figures of its noise that are equal for all clients.
-
-    A figure in which clients differ is None. The noise multiplier and the contribution norm are both given, or neither.
+    """Return the batch size and rounds of a run, with those parameters of its noise that are equal for all clients.
 
     Args:
         solution: the run with the certified noise of each kind of client.
 
     Returns:
-        The parameters for the answer, in which figures that differ between clients are None.
+        The parameters for the answer. A parameter in which clients differ is None. The noise multiplier and the
+        contribution norm are both None if clients differ in either.
     """
-    multiplier = common(member.noise for member in solution.certified_members)
-    norm = common(solution.norms)
+    multiplier = _common_value(member.noise for member in solution.certified_members)
+    norm = _common_value(solution.norms)
     are_common = multiplier is not None and norm is not None
     return MembersParameters(
-        noise_std=common(solution.noise_stds),
+        noise_std=_common_value(solution.noise_stds),
         noise_multiplier=multiplier if are_common else None,
         contribution_norm=norm if are_common else None,
         batch_size=solution.run.batch_size,
@@ -250,8 +248,9 @@ def guarantee_of_all(answers: Sequence[GuaranteeAnswer]) -> GuaranteeAnswer:
     """Return the guarantee that holds for every client, at the largest ε and δ of the clients' targets.
 
     The ε of a client falls as δ grows. At the largest δ of all targets it is therefore at most the ε at the client's
-    own δ. So the largest upper bound on ε holds for all clients. The lower bound on ε is the largest one among the
-    clients with that largest δ as their own target. The same holds with ε and δ exchanged.
+    own δ. So the largest upper bound on ε holds for all clients. A lower bound at a client's own δ is valid at the
+    largest δ only if both are equal, so the largest lower bound of such clients is used. The same holds with ε and δ
+    exchanged.
 
     Args:
         answers: the guarantee of each kind of client at its own target; at least one.
@@ -271,7 +270,7 @@ def guarantee_of_all(answers: Sequence[GuaranteeAnswer]) -> GuaranteeAnswer:
         epsilon=largest_epsilon,
         delta=largest_delta.delta,
         log10_delta=largest_delta.log10_delta,
-        **common_risk([answer.target for answer in answers]),
+        **_common_risk_fields([answer.target for answer in answers]),
     )
 
     # Only answers at this δ, or at this ε, give lower bounds at the common target.
@@ -286,7 +285,7 @@ def guarantee_of_all(answers: Sequence[GuaranteeAnswer]) -> GuaranteeAnswer:
     sensitivities = [answer.sensitivity for answer in answers if answer.sensitivity is not None]
     return replace(
         answers[0],
-        sensitivity=common(sensitivities),
+        sensitivity=_common_value(sensitivities),
         target=target,
         epsilon=epsilon,
         delta=delta,
@@ -297,18 +296,26 @@ def guarantee_of_all(answers: Sequence[GuaranteeAnswer]) -> GuaranteeAnswer:
     )
 
 
-def common_risk(targets: Sequence[TargetAnswer]) -> Fields:
-    """Return the fields of the risk that is the target of every client; empty if clients differ in it."""
+def _common_risk_fields(targets: Sequence[TargetAnswer]) -> Fields:
+    """Return the fields of the risk that is the target of every client, such as a success rate of an attack.
+
+    Args:
+        targets: the target of each kind of client; at least one.
+
+    Returns:
+        Values by the names in `RISK_FIELDS`; empty if clients differ in any of them.
+    """
     risks = [{name: getattr(target, name) for name in RISK_FIELDS} for target in targets]
-    return risks[0] if all(risk == risks[0] for risk in risks) else {}
+    has_one_risk = all(risk == risks[0] for risk in risks)
+    return risks[0] if has_one_risk else {}
 
 
 def _merge_bounds(all_clients: Iterable[Ends], at_largest_target: Iterable[Ends]) -> Ends:
-    """Return bounds on a figure, such as ε, that hold for all clients: on the largest one of all.
+    """Enclose the largest ε, or the largest δ, of all clients at a common target.
 
     Args:
-        all_clients: bounds on the figure of each client, of which the upper bounds are used.
-        at_largest_target: bounds of the clients with the largest target, of which the lower bounds are used.
+        all_clients: bounds of each client at its own target, of which the upper bounds are used.
+        at_largest_target: bounds of the clients whose own target is the common one. Only their lower bounds are used.
 
     Returns:
         The largest of these lower bounds, and the largest of the upper bounds.
@@ -319,14 +326,14 @@ def _merge_bounds(all_clients: Iterable[Ends], at_largest_target: Iterable[Ends]
 
 
 def numerical_of_all(members: Sequence[Member], certified: Sequence[Certified]) -> NumericalAnswer:
-    """Return the numerical accuracy of all kinds of clients: the largest relative width of their bounds on δ.
+    """Return the worst numerical accuracy of all kinds of clients.
 
     Args:
         members: the kinds of clients, each with its target.
         certified: the certificate of each kind, in the same order.
 
     Returns:
-        The largest relative width, 1 − δ_low/δ_up for the lower and the upper bound on δ.
+        The largest relative width of the computed bounds on δ, 1 − δ_low/δ_up.
     """
     answers = (
         numerical_answer(member_certified.guarantee, member.target)

@@ -62,9 +62,10 @@ class ApprovalMoves(OwnerMoves):
             by: name of the caller.
 
         Returns:
-            The amended ledger. If a second person must approve, the change that waits.
+            The row of the amended ledger. If a second person must approve, the row of the pending change.
 
         Raises:
+            NotFound: this tenant has no such ledger.
             BlockHasLedger: another ledger of the same people is open.
             AwaitsApproval: a reconciliation is not approved, or too many changes are pending.
             ConditionViolated, Infeasible, LedgerClosed, InvalidInput: as `ledgers.mathematics.amending.amend_plan`.
@@ -87,10 +88,11 @@ class ApprovalMoves(OwnerMoves):
             may_act: whether the caller may void runs in a ledger that needs no second person.
 
         Returns:
-            The ledger. If a second person must approve, the change that waits.
+            The row of the changed ledger. If a second person must approve, the row of the pending change.
 
         Raises:
-            RoleMissing: the ledger has no approval, and `may_act` is False.
+            NotFound: this tenant has no such ledger or reservation.
+            RoleMissing: the ledger needs no second person, and `may_act` is False.
             AwaitsApproval: a reconciliation is not approved, or too many changes are pending.
             InvalidInput: fewer runs were committed, or the reservation is of another ledger.
         """
@@ -209,11 +211,12 @@ class ApprovalMoves(OwnerMoves):
             request: the change, with its ledger and the idempotency key of the caller.
 
         Returns:
-            The rows of the ledger if the change was made, otherwise the pending change. A repeated request gets the
-            same again.
+            The row of the ledger if the change was made, otherwise the row of the pending change. A repeated request
+            changes nothing: it gets the present row of either.
 
         Raises:
-            Again: others changed the ledger or used the key meanwhile.
+            Again: another request changed the ledger, or used the idempotency key, meanwhile.
+            RoleMissing, EpsilondError: as `amend` and `void`.
         """
         key = request.key
         with looking(self._database) as connection:
@@ -225,12 +228,11 @@ class ApprovalMoves(OwnerMoves):
             if answer is not None:
                 return row
 
-        # Compute the change before the ledger is locked, because that may be slow.
         has_approval = row.approval_from is not None
         request.require_permitted(has_approval=has_approval)
+        # Compute the change before the ledger is locked, because that may be slow.
         judged = judge_move(request.body, row, state, self._evaluate)
 
-        # Write the change, or store it as pending.
         with self._moving(states) as connection:
             if self._desk.find_answer(connection, key) is not None:
                 raise Again(key.value)
@@ -256,7 +258,7 @@ class ApprovalMoves(OwnerMoves):
             The approved change. A change that is approved already is returned unchanged.
 
         Raises:
-            Again: the request expired, or others changed it or the ledger meanwhile. The approval must be tried again.
+            Again: the request expired, or others changed it or the ledger, meanwhile. The approval must be tried again.
             SamePerson, MoveEnded, NotFound, EpsilondError: as `approve`.
         """
         with looking(self._database) as connection:
@@ -273,7 +275,7 @@ class ApprovalMoves(OwnerMoves):
             return move
         self._require_live(move)
 
-        # Judge the change again on the present state, and write it.
+        # The ledger may have changed since the request, so the change is computed anew on its present state.
         row, state = states[identifier]
         judged = judge_move(request, row, state, self._evaluate)
         return self._make_approved(move, by, states, judged)
@@ -285,10 +287,10 @@ class ApprovalMoves(OwnerMoves):
             move: the pending change.
             by: name of the approver.
             states: row and state of the ledger, from which the change was computed.
-            judged: the ledger after the change, and the record for the log.
+            judged: the ledger after the change, and the record of the change for the log.
 
         Raises:
-            Again: the request has expired, or others changed it or the ledger meanwhile.
+            Again: the request has expired, or others changed it or the ledger, meanwhile.
         """
         row, _ = states[move.ledger]
         with self._moving(states) as connection:
@@ -303,7 +305,7 @@ class ApprovalMoves(OwnerMoves):
             people = {"requested_by": move.requested_by, "approved_by": by}
             record = {**judged.record, **people, "requested_at": time_of(move.requested_at), "move": move.id}
             moved = MovedLedger(row.id, record, judged.after)
-            # The record itself names the people, so the key names no caller.
+            # The record names the requester and the approver, so the key names no caller.
             self._desk.write(connection, RequestKey(row.tenant, ""), {}, [moved])
         return approved
 
@@ -361,7 +363,7 @@ class ApprovalMoves(OwnerMoves):
         with self._moving({identifier: (row, state)}) as connection:
             if row.approval_from is None:
                 return False
-            # Compare the present head with those for which an acceptance waits already.
+            # A second request for the same head would only have to be approved twice.
             head = self._desk.present_head(connection)
             root = to_base64(head.root)
             live_moves = pending.live(connection, identifier, self._clock())
@@ -393,6 +395,6 @@ class ApprovalMoves(OwnerMoves):
             raise MoveEnded(f"The move was {move.state} by {move.closed_by}.")
 
     def _row(self, identifier: str) -> tuple[LedgerRow, LedgerState]:
-        """Return the rows of a ledger, and its state with those reservations only that have uncommitted runs."""
+        """Return the row and the state of a ledger. The state has only the reservations with uncommitted runs."""
         with looking(self._database) as connection:
             return self._desk.states(connection, None, [identifier])[identifier]

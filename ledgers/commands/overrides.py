@@ -65,7 +65,7 @@ def contradict(
         as_body: whether to print JSON as the service answers it; otherwise tables are printed.
 
     Raises:
-        typer.Exit: the request is rejected or the place of the ledgers cannot be used; the reason was printed.
+        typer.Exit: the request is rejected, or the file or service cannot be used. The reason was printed.
     """
     with books_at(at, key_file) as books:
         from epsilond.accountants.errors import Observation  # noqa: PLC0415  few commands use it
@@ -120,13 +120,13 @@ def amend(
         as_body: whether to print JSON as the service answers it; otherwise tables are printed.
 
     Raises:
-        typer.Exit: the request is rejected or the place of the ledgers cannot be used; the reason was printed.
+        typer.Exit: the request is rejected, or the file or service cannot be used. The reason was printed.
     """
     with books_at(at, key_file) as books:
         opened_ledger = books.ledger(ledger)
         # Each option is a text NAME=VALUE.
         new_items = {name: structure_of(spec, at="/add") for name, spec in assignments(add, "/add")}
-        lowered_counts = {name: _runs(count) for name, count in assignments(lower, "/lower")}
+        lowered_counts = {name: _parse_runs(count) for name, count in assignments(lower, "/lower")}
         waiting = opened_ledger.amend(
             add=new_items,
             lower=lowered_counts,
@@ -138,14 +138,14 @@ def amend(
         _print_made_or_waiting(opened_ledger, waiting, as_body=as_body)
 
 
-def _runs(count: str) -> int:
-    """Return a number of runs from the text after the name of an item.
+def _parse_runs(count: str) -> int:
+    """Parse the number of runs in an option NAME=COUNT.
 
     Args:
-        count: the text.
+        count: text after the equals sign.
 
     Returns:
-        The number of runs. It may be negative; its range is checked later.
+        The number. It may be negative, because its range is checked later.
 
     Raises:
         InvalidInput: the text is not an integer.
@@ -185,7 +185,7 @@ def void(
         as_body: whether to print JSON as the service answers it; otherwise tables are printed.
 
     Raises:
-        typer.Exit: the request is rejected or the place of the ledgers cannot be used; the reason was printed.
+        typer.Exit: the request is rejected, or the file or service cannot be used. The reason was printed.
     """
     with books_at(at, key_file) as books:
         opened_ledger = books.ledger(ledger)
@@ -216,8 +216,8 @@ def reconcile(
     \f
 
     Args:
-        checkpoint: file of a checkpoint, receipt or bundle that was kept elsewhere. None takes the newest that the
-            place knows.
+        checkpoint: file of a checkpoint, receipt or bundle that was kept elsewhere. None takes the newest checkpoint
+            that the file of ledgers or the service knows.
         declare: `missing-entries-are-accounted-for`, to accept a log that lacks entries.
         by: name of the person who acts, for a file of ledgers; a service takes it from the API key.
         at: path of the file of ledgers, or URL of a service.
@@ -225,7 +225,7 @@ def reconcile(
         as_body: whether to print JSON as the service answers it; otherwise tables are printed.
 
     Raises:
-        typer.Exit: the request is rejected or the place of the ledgers cannot be used; the reason was printed.
+        typer.Exit: the request is rejected, or the file or service cannot be used. The reason was printed.
     """
     with books_at(at, key_file) as books:
         from epsilond.ledgers.client.evidence import newest  # noqa: PLC0415  few commands use it
@@ -239,12 +239,11 @@ def reconcile(
 def _print_reconciliation(answer: Mapping[str, object]) -> None:
     """Print the outcome of a comparison of the log with a checkpoint that was kept elsewhere.
 
-    A checkpoint is a signed head of the log: its size and Merkle root. A log that does not continue a kept checkpoint
-    lacks entries or has others.
+    A checkpoint is a signed head of the log: its size and Merkle root.
 
     Args:
-        answer: if the log was accepted although it does not continue the checkpoint, `accepted` has the reason.
-            `waiting` then has the number of ledgers that wait for a second person, if any.
+        answer: without `accepted` if the log continues the checkpoint. Otherwise `accepted` says why it does not, and
+            `waiting`, if present, is the number of ledgers that wait for a second person.
     """
     if "accepted" not in answer:
         typer.echo("The log continues the kept log.")

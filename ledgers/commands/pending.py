@@ -25,7 +25,7 @@ def pending(ledger: Name, at: At = HERE, key_file: KeyFile = None, as_body: AsJs
         as_body: whether to print JSON as the service answers it; otherwise tables are printed.
 
     Raises:
-        typer.Exit: the request is rejected or the place of the ledgers cannot be used; the reason was printed.
+        typer.Exit: the request is rejected, or the file or service cannot be used. The reason was printed.
     """
     with books_at(at, key_file) as books:
         from epsilond.ledgers.commands import tables  # noqa: PLC0415  few commands use it
@@ -54,7 +54,7 @@ def approve(
         as_body: whether to print JSON as the service answers it; otherwise tables are printed.
 
     Raises:
-        typer.Exit: the request is rejected or the place of the ledgers cannot be used; the reason was printed.
+        typer.Exit: the request is rejected, or the file or service cannot be used. The reason was printed.
     """
     with books_at(at, key_file) as books:
         print_pending(books.ledger(ledger).approve(move, by=by), as_body=as_body)
@@ -77,7 +77,7 @@ def reject(
         as_body: whether to print JSON as the service answers it; otherwise tables are printed.
 
     Raises:
-        typer.Exit: the request is rejected or the place of the ledgers cannot be used; the reason was printed.
+        typer.Exit: the request is rejected, or the file or service cannot be used. The reason was printed.
     """
     with books_at(at, key_file) as books:
         print_pending(books.ledger(ledger).reject(move, by=by), as_body=as_body)

@@ -53,7 +53,7 @@ POINTERS = {
     "/place": "/at",
     "/by": "/as",
 }
-"""Beginnings of pointers to fields whose options have other names."""
+"""Pointers to fields of a request, with the pointers to their options if these have other names."""
 
 group = CommandLine(no_args_is_help=True, help="Hold a privacy budget over time: open, reserve, commit, verify.")
 
@@ -62,8 +62,8 @@ group = CommandLine(no_args_is_help=True, help="Hold a privacy budget over time:
 def books_at(place: str, key_file: Path | None) -> Iterator[Books]:
     """Open the ledgers of a file or a service, as a context manager for a command.
 
-    Errors in the block are printed, and end the program with an exit code. Warnings of the ledgers are printed at the
-    end.
+    Errors in the block are printed, and end the program with an exit code. Warnings of the ledgers are printed after
+    the block.
 
     Args:
         place: path of the file, or URL of the service.
@@ -138,7 +138,7 @@ def print_pending(move: Mapping[str, object], *, as_body: bool) -> None:
 
 
 def mechanism(spec: str | None) -> JsonRecord | None:
-    """Return a mechanism in its JSON form, from the text of the option --spec.
+    """Read the specification of a mechanism as a JSON object, from the text of the option --spec.
 
     Args:
         spec: JSON text, path of a JSON file, or `-` for standard input. None gives None.
@@ -178,13 +178,14 @@ def assignments(texts: Iterable[str] | None, at: str) -> list[tuple[str, str]]:
 
 
 def option_of(pointer: str) -> str:
-    """Return the JSON Pointer of an error, with the field's name replaced by the name of the command's option.
+    """Convert the JSON Pointer of an error to a field into a pointer to the option of the command line.
 
     Args:
-        pointer: JSON Pointer to the field of a request, such as `/log10_delta`.
+        pointer: JSON Pointer to the field of a request, such as `/declared/0`.
 
     Returns:
-        The new pointer. A pointer to a field without an option of another name is returned unchanged; see `POINTERS`.
+        The pointer, with the beginning that is listed in `POINTERS` replaced. Other pointers are unchanged, because
+        their options have the names of the fields.
     """
     for field, option in POINTERS.items():
         is_field_or_part = pointer == field or pointer.startswith(f"{field}/")

@@ -38,9 +38,9 @@ _OUTCOME_TITLES = {
 
 
 def ledgers(answers: Iterable[JsonObject]) -> RenderableType:
-    """Return a table with one row for each ledger, a privacy budget of a data set or of a block (part) of one.
+    """Return a table with one row for each ledger, the privacy budget of a data set or of a part of it (block).
 
-    The column `state` also says if the membership of the block is not fixed yet, that is, if the ledger is not sealed.
+    The column `state` also says whether the ledger is not sealed, that is, whether its block may still change.
 
     Args:
         answers: JSON objects of ledgers, as the service returns them.
@@ -79,13 +79,12 @@ def ledger(answer: JsonObject) -> RenderableType:
     parts = [pairs(f"Ledger {answer['name']}", _ledger_members(answer))]
     parts += bullets("Contradicted: there is no ε", _observations(answer))
 
-    # Balances of the plan and of the slots, and ε of the plan at several δ.
     plan = [{"item": item["name"], "runs": runs_text(item)} for item in answer["plan"]]
     parts.append(table("Plan", plan))
     parts.append(table("Slots", _slot_rows(answer)))
     parts.append(table("The plan only", _curve_rows(answer)))
 
-    # The guarantee, and the conditions that it depends on.
+    # A contradicted ledger has no guarantee.
     guarantee = answer.get("guarantee", {})
     promise = [guarantee["in_words"]] if "in_words" in guarantee else []
     conditions = [condition["statement"] for condition in answer.get("declared_conditions", ())]
@@ -225,7 +224,7 @@ def entries(records: Iterable[JsonObject]) -> RenderableType:
     rows = []
     for record in records:
         kind = record["kind"]
-        # Runs of this entry were observed to differ from the mechanism that was paid for.
+        # The runs of this entry were observed to differ from the mechanism that was paid for.
         if record.get("contradicted"):
             kind = f"{kind}, contradicted"
         row = {
@@ -234,13 +233,13 @@ def entries(records: Iterable[JsonObject]) -> RenderableType:
             "kind": kind,
             "reservation": record.get("reservation", ""),
             "count": str(record.get("count", "")),
-            "of": record.get("item") or record.get("slot") or _premises(record),
+            "of": record.get("item") or record.get("slot") or _refuted_conditions(record),
         }
         rows.append(row)
     return table("Entries", rows)
 
 
-def _premises(entry: JsonObject) -> str:
+def _refuted_conditions(entry: JsonObject) -> str:
     """Return the names of the conditions that the observations in a log entry refute, each once.
 
     Args:
@@ -264,10 +263,10 @@ def keys(records: Iterable[JsonObject], is_here: Mapping[str, bool]) -> Renderab
     """Return a table with one row for each published key.
 
     The column of the private key says "here" or "elsewhere". It is empty for a retired key that is not in the folder,
-    because retired private keys are deleted.
+    because retired private keys are normally deleted.
 
     Args:
-        records: the published keys.
+        records: JSON objects of the published keys. A retired key has the time `until` which it signed.
         is_here: whether the private key is in the folder, by the id of the key.
 
     Returns:
@@ -276,7 +275,6 @@ def keys(records: Iterable[JsonObject], is_here: Mapping[str, bool]) -> Renderab
     rows = []
     for record in records:
         is_retired = bool(record["until"])
-        # The private key of a retired key is normally deleted, and then has no location.
         location = "here" if is_here[record["kid"]] else "elsewhere"
         if is_retired and location == "elsewhere":
             location = ""
@@ -324,11 +322,10 @@ def drills(report: JsonObject) -> RenderableType:
 
 
 def verification(body: JsonObject) -> RenderableType:
-    """Return lists of the claims of a verification, one list for each outcome, with the failures first.
+    """Return the results of a verification of a log as one list for each outcome, with the failures first.
 
-    The last list has the claims that no log can show.
-
-    A claim is a statement about the log, such as that all its entries have the Merkle root of a signed head.
+    A result is a sentence, such as that all entries of the log have the Merkle root of a signed head. The last list has
+    statements that no log can prove.
 
     Args:
         body: results of a verification: `findings` with outcomes and sentences, and `not_shown`.
@@ -336,12 +333,11 @@ def verification(body: JsonObject) -> RenderableType:
     Returns:
         The lists as one group, which the terminal prints.
     """
-    # Group the sentences by their outcome, and list the groups in the order of their titles.
     sentences: dict[str, list[str]] = {}
     for finding in body["findings"]:
         sentences.setdefault(finding["outcome"], []).append(finding["sentence"])
     lists = []
-    for outcome, title in _OUTCOME_TITLES.items():
+    for outcome, title in _OUTCOME_TITLES.items():  # the order of the titles is that of the lists
         lists += bullets(title, sentences.get(outcome, []))
     lists += bullets("Not shown by any log", body["not_shown"])
     return Group(*lists)

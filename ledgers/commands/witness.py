@@ -74,10 +74,7 @@ def witness(
 
 
 def _keys_of_logs(vkeys: list[str] | tuple[str, ...]) -> list[PublicKey]:
-    """Parse the public keys of the logs that a witness serves.
-
-    A witness trusts the keys of some logs and signs only their heads. The packages for signatures are imported here,
-    because they are optional.
+    """Parse the public keys of the logs of which a witness signs the heads.
 
     Args:
         vkeys: keys as texts `name+id+key` of signed notes.
@@ -86,7 +83,7 @@ def _keys_of_logs(vkeys: list[str] | tuple[str, ...]) -> list[PublicKey]:
         The public keys, in the order of the texts.
 
     Raises:
-        InvalidInput: no key is given, or one is malformed.
+        InvalidInput: no key is given, or a key is malformed.
     """
     from epsilond.ledgers.log.errors import Malformed  # noqa: PLC0415  only the extra has its packages
     from epsilond.ledgers.log.keys import PublicKey  # noqa: PLC0415  only the extra has its packages

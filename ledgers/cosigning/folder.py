@@ -33,18 +33,18 @@ _HEADS: Final = "heads"
 
 
 class WitnessFolder:
-    """The folder of one witness.
+    """The folder of a witness, a party that signs heads of logs: its key, and the newest head that it signed of each.
 
     Attributes:
-        key: the key that cosigns.
+        key: the private key of the witness.
     """
 
     def __init__(self, folder: Path, key: CosigningKey) -> None:
-        """Use a folder that exists.
+        """Use a folder that exists. `open` also makes or reads the key.
 
         Args:
             folder: folder of the witness.
-            key: the key that cosigns.
+            key: the private key of the witness.
         """
         self.key = key
         self._heads = folder / _HEADS
@@ -53,7 +53,7 @@ class WitnessFolder:
 
     @classmethod
     def open(cls, folder: Path, name: str) -> WitnessFolder:
-        """Open the folder of a witness, a party that signs heads of logs. Folder and key are made if they are missing.
+        """Open the folder of a witness, a party that signs heads of logs. A missing folder is made, with a new key.
 
         The folder has the private key, the public key, and the newest signed head of each log.
 
@@ -92,7 +92,7 @@ class WitnessFolder:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Lock the folder for the block of a `with` statement. When the block ends, its changes are on the disk.
+        """Lock the folder against other threads and processes for a block. At its end, all changes are on the disk.
 
         Raises:
             OSError: the folder cannot be used.
@@ -101,15 +101,15 @@ class WitnessFolder:
             yield
 
     def note(self, digest: str) -> str | None:
-        """Return the newest head of a log (size and Merkle root) that the witness signed; None if there is none.
+        """Read the newest head of a log (size and Merkle root) that the witness signed, as a signed note.
 
-        The head is a signed note. The witness's own signature is verified, so that a changed file is noticed.
+        The witness's own signature is verified, so that a changed file is noticed.
 
         Args:
             digest: SHA-256 of the log's origin, in hexadecimal.
 
         Returns:
-            The signed note; None if there is none.
+            The signed note; None if the witness has signed no head of this log.
 
         Raises:
             KeysUnusable: the file does not contain a head of this log that this witness cosigned.
@@ -130,7 +130,7 @@ class WitnessFolder:
         return text
 
     def head(self, origin: str) -> Checkpoint | None:
-        """Return the newest cosigned head of a log (its size and Merkle root); None if there is none.
+        """Read the newest head of a log (its size and Merkle root) that the witness signed.
 
         The witness signs a later head only if it continues this one.
 
@@ -138,7 +138,7 @@ class WitnessFolder:
             origin: name of the log.
 
         Returns:
-            The head; None if there is none.
+            The head; None if the witness has signed no head of this log.
 
         Raises:
             KeysUnusable: the file was changed, or is another log's.
@@ -200,7 +200,7 @@ def _make_private_key(path: Path, name: str) -> None:
 
 
 def _read_private_key(path: Path, name: str) -> CosigningKey:
-    """Read the private key with which a witness, a party other than the log's, signs heads of logs.
+    """Read the private key with which a witness, a party other than the log's operator, signs heads of logs.
 
     Args:
         path: file of the key.

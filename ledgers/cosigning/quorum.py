@@ -26,12 +26,12 @@ PATIENCE: Final = LONGEST + TIMEOUT
 
 
 class TooFewCosignatures(Exception):
-    """Fewer witnesses than are needed have cosigned the head; the text says why, in sentences."""
+    """Fewer witnesses than are needed have cosigned the head in time. The message has the reason of each."""
 
 
 @dataclass(frozen=True)
 class _CosignedHead:
-    """The newest head of a log (its size and Merkle root) that witnesses, other parties, have signed too.
+    """The newest head of a log (its size and Merkle root) that a witness, that is, another party, has signed.
 
     Attributes:
         size: number of entries of the log.
@@ -68,7 +68,8 @@ class WitnessQuorum:
         Args:
             addresses: the witnesses.
             needed: number of witnesses that must cosign a head; 0 if all must.
-            on_rejection: called in any thread when a witness has cosigned a head that the log does not continue.
+            on_rejection: called when a witness has cosigned a head that the log does not continue. The call may come
+                from any thread.
         """
         self._witnesses = [RemoteWitness(address) for address in addresses]
         self._needed = needed or len(addresses)
@@ -125,12 +126,12 @@ class WitnessQuorum:
             reasons = [f"The witness {witness.key.name} has not answered yet." for witness in self._busy]
             self._busy.update(free)
 
-        # Request the others at the same time, each in a thread.
         outcomes: queue.SimpleQueue[Exception | None] = queue.SimpleQueue()
         for witness in free:
-            threading.Thread(target=self._ask, args=(witness, note, log, outcomes), daemon=True).start()
+            threading.Thread(target=self._request_cosignature, args=(witness, note, log, outcomes), daemon=True).start()
 
-        # Return as soon as enough witnesses have signed. A rejection is raised, because the log may have lost entries.
+        # Return as soon as enough witnesses have signed. A rejection is raised at once, because the log may have lost
+        # entries.
         cosigned = 0
         for error in _receive_outcomes(outcomes, len(free)):
             if error is None:
@@ -163,7 +164,7 @@ class WitnessQuorum:
         return str(Note(head.text, head.signatures + cosignatures))
 
     def has_cosigned(self, note: str) -> bool:
-        """Return whether as many witnesses as are needed have cosigned this head itself, and not only a later one.
+        """Return whether as many witnesses as are needed have cosigned this very head, and not only a later one.
 
         Args:
             note: signed note of the head (size and Merkle root of the log).
@@ -191,12 +192,12 @@ class WitnessQuorum:
         for witness in self._witnesses:
             witness.close()
 
-    def _ask(
+    def _request_cosignature(
         self, witness: RemoteWitness, note: str, log: ShownLog, outcomes: queue.SimpleQueue[Exception | None]
     ) -> None:
-        """Request one witness to sign a head of the log, and store its signature.
+        """Request one witness to sign a head of the log (size and Merkle root), and store its signature.
 
-        A head is the log's size and Merkle root. The method runs in a thread of its own.
+        The method runs in a thread of its own, so that errors are put into a queue.
 
         Args:
             witness: the witness.
@@ -238,9 +239,9 @@ class WitnessQuorum:
 
 
 def _receive_outcomes(outcomes: queue.SimpleQueue[Exception | None], count: int) -> Iterator[Exception | None]:
-    """Yield the outcomes of requests to witnesses (other parties) as they arrive.
+    """Yield the outcomes of requests to witnesses as they arrive, for at most `PATIENCE` seconds in all.
 
-    If an outcome is missing `PATIENCE` seconds after the start, one error is yielded and the iteration ends.
+    If an outcome is missing then, one error is yielded and the iteration ends.
 
     Args:
         outcomes: queue into which the witnesses' threads put their outcomes.
@@ -249,7 +250,6 @@ def _receive_outcomes(outcomes: queue.SimpleQueue[Exception | None], count: int)
     Yields:
         None for a signature of a witness, or the error of a request.
     """
-    # All witnesses together have this time to answer.
     deadline = time.monotonic() + PATIENCE
     for _ in range(count):
         try:

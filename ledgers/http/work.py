@@ -48,10 +48,10 @@ def open_ledger(ledgers: Ledgers, caller: Caller, request: OpenLedger, key: str)
 
 
 def ledger_answer(ledgers: Ledgers, tenant: str, identifier: str) -> answers.LedgerAnswer:
-    """Return a ledger, with its conditions, the curve of its plan, and warnings.
+    """Return a ledger, with its conditions, the privacy curve of its plan, and warnings.
 
-    A warning names other ledgers that cover the same people, because their losses add up. The service's own warnings
-    follow.
+    The first warnings name other ledgers that cover the same people, because privacy losses add up. The warnings of the
+    service follow.
 
     Args:
         ledgers: ledgers of the service.
@@ -70,16 +70,13 @@ def ledger_answer(ledgers: Ledgers, tenant: str, identifier: str) -> answers.Led
 
 
 def list_ledgers(ledgers: Ledgers, tenant: str, limit: int, cursor: str | None) -> answers.LedgerList:
-    """Return a page of ledgers.
-
-    One more ledger than requested is read, to know whether another page follows. Ledgers that cover the same people are
-    reported as warnings.
+    """Return a page of the list of ledgers, with warnings about ledgers that cover the same people.
 
     Args:
         ledgers: ledgers of the service.
         tenant: owner of the ledgers.
         limit: largest number of ledgers.
-        cursor: id of the last ledger of the page before.
+        cursor: id of the last ledger of the page before; None for the first page.
 
     Returns:
         The page, with a link to the next page if there is one.
@@ -100,17 +97,15 @@ def list_ledgers(ledgers: Ledgers, tenant: str, limit: int, cursor: str | None) 
 def list_entries(
     ledgers: Ledgers, tenant: str, identifier: str, start: int | None, limit: int, order: Order
 ) -> EntryList:
-    """Return a page of a ledger's entries.
-
-    One more entry than requested is read, to know whether another page follows.
+    """Return a page of the log entries of a ledger.
 
     Args:
         ledgers: ledgers of the service.
         tenant: owner of the ledger.
         identifier: id of the ledger.
-        start: number in the log of the first entry; None means the first or the last of all.
+        start: number in the log of the first entry of the page; None means the first entry in this order.
         limit: largest number of entries.
-        order: whether the oldest or the newest come first.
+        order: whether the oldest or the newest entry comes first.
 
     Returns:
         The page, with a link to the next page if there is one.
@@ -120,8 +115,9 @@ def list_entries(
     next_link = None
     if len(records) > limit:
         next_record = records[limit]
-        order_or_default = None if order == "oldest" else order
-        query = {"order": order_or_default, "from": next_record["seq"], "limit": limit}
+        # The default order is left out of the link.
+        linked_order = None if order == "oldest" else order
+        query = {"order": linked_order, "from": next_record["seq"], "limit": limit}
         next_link = page_link(f"{LEDGERS}/{identifier}/entries", query)
     return EntryList(entries=tuple(records[:limit]), next=next_link, warnings=ledgers.warnings or None)
 
@@ -152,25 +148,23 @@ def report(ledgers: Ledgers, tenant: str, identifier: str, *, as_page: bool) -> 
 def calibrate(
     ledgers: Ledgers, tenant: str, identifier: str, algorithm: str, request: CalibrateAsked
 ) -> answers.WithinAnswer:
-    """Find the least noise with which an algorithm's run fits the remaining budget. Nothing is reserved.
-
-    The answer has the run, its cost, and the complete calibration.
+    """Compute the least noise with which an algorithm's run fits the remaining budget. Nothing is reserved.
 
     Args:
         ledgers: ledgers of the service.
         tenant: owner of the ledger.
         identifier: id of the ledger.
         algorithm: name of the algorithm.
-        request: fields of the algorithm, and the slot or item that pays.
+        request: fields of the algorithm, and the item of the plan or the slot (a budget for unplanned runs) that pays.
 
     Returns:
-        The calibration as the service answers it.
+        The run, its cost and the complete calibration, as the service answers them.
 
     Raises:
         InvalidInput, ConditionViolated, LedgerExhausted, RunDiffers: as `calibrate_within`.
     """
-    find = partial(calibrate_and_solve, algorithm=algorithm, given=request.fields, charge_target=request.charge_target)
-    result, calibration = ledgers.book.evaluate(tenant, identifier, find)
+    solve = partial(calibrate_and_solve, algorithm=algorithm, given=request.fields, charge_target=request.charge_target)
+    result, calibration = ledgers.book.evaluate(tenant, identifier, solve)
     return answers.within(result, calibration, ledgers.warnings)
 
 
@@ -212,8 +206,6 @@ def make_or_request(
 
 def list_pending(ledgers: Ledgers, tenant: str, identifier: str) -> list[PendingMove]:
     """Return the requested changes of a ledger that wait for a second person's approval.
-
-    An approver sees with the list which changes to decide about.
 
     Args:
         ledgers: ledgers of the service.
@@ -278,19 +270,22 @@ def reject_move(ledgers: Ledgers, caller: Caller, identifier: str, move: str) ->
 def reserve(
     ledgers: Ledgers, caller: Caller, identifiers: tuple[str, ...], request: ReserveAsked, key: str
 ) -> figures.ReservationAnswer:
-    """Reserve runs, and return the reservation. Webhooks get a message if too little is left.
+    """Reserve runs for a caller, until they are committed, cancelled or expired, and return the reservation.
 
-    Reserved runs are held for the caller until they are committed, cancelled or expired.
+    If the budget does not suffice, webhooks get a message.
 
     Args:
         ledgers: ledgers of the service.
         caller: the person who reserves.
         identifiers: ids of the ledgers, in all of which runs are reserved.
-        request: the job.
+        request: the mechanism, the number of runs, and the item or slot that pays.
         key: idempotency key of the request.
 
     Returns:
         The reservation as the service answers it.
+
+    Raises:
+        LedgerExhausted: a ledger has too little budget left.
     """
     try:
         row = ledgers.book.reserve(caller.organisation, identifiers, request, key, by=caller.name)
@@ -303,7 +298,7 @@ def reserve(
 def reservation(ledgers: Ledgers, tenant: str, identifier: str) -> figures.ReservationAnswer:
     """Return a reservation with the receipts of its newest commits.
 
-    A reservation holds runs for one caller. A receipt is the evidence of a commit.
+    A reservation holds runs for one caller. A receipt proves that the log contains a commit.
 
     Args:
         ledgers: ledgers of the service.
@@ -322,7 +317,7 @@ def reservation(ledgers: Ledgers, tenant: str, identifier: str) -> figures.Reser
 def commit(ledgers: Ledgers, caller: Caller, identifier: str, request: CommitAsked, key: str) -> JsonRecord:
     """Commit runs of a reservation: spend their budget so that their outputs may be released.
 
-    A receipt is the evidence of the commit in one ledger.
+    A receipt proves that the log contains the commit in one ledger.
 
     Args:
         ledgers: ledgers of the service.
@@ -358,14 +353,13 @@ def cancel(ledgers: Ledgers, caller: Caller, identifier: str) -> figures.Reserva
 def _warnings(ledgers: Ledgers, row: ReservationRow) -> tuple[Caution, ...]:
     """Return the warnings about a reservation, followed by the warnings of the service.
 
-    They concern runs that differ from the mechanism that was paid for, and other ledgers of the same people.
-
     Args:
-        ledgers: the service of ledgers.
-        row: rows of the reservation.
+        ledgers: ledgers of the service.
+        row: row of the reservation.
 
     Returns:
-        The warnings, in this order; empty if there are none.
+        Warnings of runs that were observed to differ from the mechanism that was paid for, of other ledgers that cover
+        the same people, and of the service, in this order.
     """
     contradicted = cautions(ledgers.book.contradicting_ledgers(row))
     ids = [holding.ledger for holding in row.holdings]

@@ -19,7 +19,7 @@ _ITEM_TYPES: Final = {"checkpoints": str, "entries": dict, "proofs": object, "re
 
 @dataclass(frozen=True)
 class Bundle:
-    """Exported evidence about a log, for a person who verifies it. Nothing in it was verified yet.
+    """Parts of a log in one file, for a person who verifies them. Nothing in it was verified yet.
 
     A bundle has no keys, because the verifier must get the keys from a trusted source.
 
@@ -55,7 +55,7 @@ class Bundle:
 
     @classmethod
     def of_bytes(cls, text: bytes) -> Bundle:
-        """Read a bundle, exported evidence about a log, from its JSON text. Nothing in it is verified.
+        """Read a bundle of a log's entries, heads and proofs from its JSON text.
 
         Args:
             text: JSON text in any form. An absent list is read as empty.
@@ -71,7 +71,6 @@ class Bundle:
         if record.get("format") != FORMAT or not has_known_members:
             raise Malformed(f"a bundle has the format {FORMAT} and {', '.join(_ITEM_TYPES)}")
 
-        # Check that every member is a list, and then the types of the items.
         lists: dict[str, list[Any]] = {name: record.get(name, []) for name in _ITEM_TYPES}
         for name, items in lists.items():
             if not isinstance(items, list):

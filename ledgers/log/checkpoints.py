@@ -54,7 +54,7 @@ class Checkpoint:
 
     @property
     def text(self) -> str:
-        """Text of the checkpoint that is signed: one line each for origin, size, root and each extension."""
+        """Text of the checkpoint that is signed: a line for the origin, the size, the root and each extension."""
         lines = (self.origin, str(self.size), to_base64(self.root), *self.extensions)
         return "".join(f"{line}\n" for line in lines)
 
@@ -81,13 +81,13 @@ def sign(checkpoint: Checkpoint, *keys: SigningKey) -> str:
         keys: keys of the log, one or more. Their name is the log's origin.
 
     Returns:
-        The note: the text of the checkpoint, and its signature.
+        The note: the text of the checkpoint, with a signature of each key.
     """
     return str(notes.sign(checkpoint.text, *keys))
 
 
 def verify(note: str, origin: str, keys: Iterable[PublicKey]) -> Checkpoint:
-    """Return the checkpoint in a note, after verifying its signature and origin.
+    """Verify the signature and the origin of a signed note, and return the checkpoint in it.
 
     A checkpoint is the head of a log: the log's name (origin), its number of entries and its Merkle root.
 
@@ -97,7 +97,7 @@ def verify(note: str, origin: str, keys: Iterable[PublicKey]) -> Checkpoint:
         keys: trusted keys. Only keys with the log's name are used.
 
     Returns:
-        The size and the root of the log, signed by a trusted key.
+        The checkpoint, which a trusted key has signed.
 
     Raises:
         NotVerified: the note is not a checkpoint, is of another log, or was signed by none of these keys.
@@ -129,7 +129,7 @@ def parse(text: str) -> Checkpoint:
         raise Malformed("a checkpoint has an origin, a size and a root, each on its line")
     origin, size, root, *extensions = lines
     checkpoint = Checkpoint(origin=origin, size=int(size), root=from_base64(root), extensions=tuple(extensions))
-    # Accept only the one text that this checkpoint has, so that equal checkpoints have equal texts.
+    # Only the exact text of this checkpoint is accepted. For example, text after the last newline was dropped above.
     if checkpoint.text != text:
         raise Malformed("is not a checkpoint")
     return checkpoint

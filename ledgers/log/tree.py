@@ -40,18 +40,14 @@ class Node(NamedTuple):
 
     @property
     def parent(self) -> Node:
-        """Return the next larger perfect subtree, of which this subtree is one half.
-
-        It is one level higher, so its place is half the place of this subtree, rounded down.
-        """
+        """The next larger perfect subtree, of which this subtree is one half."""
         return Node(self.level + 1, self.place // 2)
 
 
 class HashStore(Protocol):
-    """Store of the hashes of a Merkle tree's perfect subtrees, which never change.
+    """Store of the hashes of a Merkle tree's nodes, that is, of its perfect subtrees with 2^level leaves.
 
-    A perfect subtree has 2^level leaves. A tree that grows by new leaves keeps its perfect subtrees, so that each hash
-    is computed and written once.
+    A tree that grows by new leaves keeps its perfect subtrees, so that each hash is computed and written once.
     """
 
     def read_hashes(self, wanted: Iterable[Node]) -> Mapping[Node, bytes]:
@@ -160,10 +156,9 @@ class Tree:
             raise ValueError("a tree has at least 0 leaves")
 
     def extend(self, leaves: Iterable[bytes]) -> Tree:
-        """Append leaves, write their hashes to the store in one call, and return the larger tree.
+        """Append leaves, write all new hashes to the store in one call, and return the larger tree.
 
-        A perfect subtree has 2^k leaves. It gets its hash as soon as it is complete, and the hash never changes. To
-        append leaves, only the perfect subtrees at the right edge of the tree are needed.
+        A perfect subtree has 2^k leaves. It gets its hash as soon as it is complete, and the hash never changes.
 
         Args:
             leaves: contents of the new leaves, in order.
@@ -175,8 +170,8 @@ class Tree:
             ValueError: the store has another leaf at one of these indices already.
             NodesMissing: the store lacks hashes of this tree.
         """
-        # The present tree is a row of perfect subtrees, the largest first. Their roots are called peaks.
-        peaks = list(_perfect(0, self.size))
+        # The present tree is a row of perfect subtrees, the largest first. Only their roots, the peaks, are needed.
+        peaks = list(_perfect_subtrees(0, self.size))
         stored = self._read_all(peaks)
         # Perfect subtrees that are not yet the left child of a stored node, largest first, with their hashes.
         open_subtrees = [(peak, stored[peak]) for peak in peaks]
@@ -226,11 +221,11 @@ class Tree:
 
         Raises:
             ValueError: the tree has no such leaf.
-            NodesMissing: the nodes do not hold this tree.
+            NodesMissing: the store lacks hashes of this tree.
         """
         if not 0 <= index < self.size:
             raise ValueError(f"the tree of {self.size} leaves has no leaf {index}")
-        # Go down from the root to the leaf. `siblings` gets the half of the range without the leaf in each step.
+        # Go down from the root to the leaf. In each step, `siblings` gets the half of the range without the leaf.
         siblings: list[tuple[int, int]] = []
         start = 0
         end = self.size
@@ -261,7 +256,7 @@ class Tree:
 
         Raises:
             ValueError: the tree never had so many leaves.
-            NodesMissing: the nodes do not hold this tree.
+            NodesMissing: the store lacks hashes of this tree.
         """
         if not 0 <= earlier <= self.size:
             raise ValueError(f"the tree of {self.size} leaves never had {earlier}")
@@ -287,7 +282,7 @@ class Tree:
     def _roots(self, ranges: Iterable[tuple[int, int]]) -> tuple[bytes, ...]:
         """Return the Merkle root hash of each of several ranges of leaves, with one call of the store.
 
-        A range is the union of perfect subtrees (2^level leaves), and their hashes are stored. All hashes are read at
+        A range is divided into perfect subtrees (2^level leaves), which have stored hashes. All hashes are read at
         once, because each call may be a query of a database.
 
         Args:
@@ -298,9 +293,9 @@ class Tree:
             The root hashes, 32 bytes each, in the order of the ranges.
 
         Raises:
-            NodesMissing: the nodes do not hold this tree.
+            NodesMissing: the store lacks hashes of this tree.
         """
-        nodes_of_ranges = [list(_perfect(start, end)) for start, end in ranges]
+        nodes_of_ranges = [list(_perfect_subtrees(start, end)) for start, end in ranges]
         stored = self._read_all(chain.from_iterable(nodes_of_ranges))
 
         # Join the nodes of each range from the right, where the subtrees are smallest.
@@ -316,7 +311,7 @@ class Tree:
     def _read_all(self, wanted: Iterable[Node]) -> Mapping[Node, bytes]:
         """Return the stored hashes of given nodes of the tree, by node.
 
-        The length of each hash is checked, because the store may be a database that was changed by others.
+        The length of each hash is checked, because the store may be a damaged database.
 
         Args:
             wanted: the nodes, each a perfect subtree of 2^level leaves.
@@ -348,7 +343,7 @@ def _left_size(count: int) -> int:
     return 1 << exponent
 
 
-def _perfect(start: int, end: int) -> Iterable[Node]:
+def _perfect_subtrees(start: int, end: int) -> Iterable[Node]:
     """Split a range of leaves of a Merkle tree into perfect subtrees, from left to right.
 
     A perfect subtree covers 2^k leaves.

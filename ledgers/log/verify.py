@@ -24,7 +24,7 @@ from epsilond.ledgers.log.proofs import Consistency
 from epsilond.ledgers.log.tree import MemoryNodes, Tree
 
 Replay: TypeAlias = Callable[[Sequence[Record]], Iterable[str]]
-"""Function that replays the entries from the first on and returns sentences on the verified claims.
+"""Function that computes the charges of all entries again, and returns sentences about the verified ones.
 
 It raises an EpsilondError if an entry does not follow from the entries before it.
 """
@@ -53,19 +53,19 @@ def verify(
     replay: Replay | None = None,
     witnesses: Iterable[CosignerKey] = (),
 ) -> LogVerification:
-    """Verify exported evidence about a log: signatures, Merkle roots, proofs, cosignatures and charges.
+    """Verify exported parts of a log: signatures, Merkle roots, proofs, signatures of witnesses, and charges.
 
     Args:
-        bundle: the evidence.
+        bundle: the exported parts: entries, signed heads, receipts and proofs.
         origin: name of the log.
         keys: trusted keys of the log.
         replay: function that computes the charges of the entries again, and yields a sentence for each ledger. None
             skips this check.
-        witnesses: trusted keys of witnesses. Each must have cosigned the largest head.
+        witnesses: trusted keys of witnesses, other parties that sign heads of the log. Each must have signed the
+            largest head.
 
     Returns:
-        The claims (statements about the log) with their outcomes. A failed check is one of them, and raises no
-        exception.
+        Statements about the log with their outcomes. A failed check is one of them, and raises no exception.
     """
     # Without a validly signed head (size and Merkle root) nothing can be verified.
     verification = LogVerification()
@@ -76,16 +76,15 @@ def verify(
         verification.add(ClaimOutcome.NOT_VERIFIED, message)
         return verification
 
-    # Compare the heads with each other, with the entries, with the proofs and with the witnesses' signatures.
     _check_roots(heads, verification)
     recomputed = _check_entries(bundle.entries, heads, verification)
     _check_consistency(bundle, heads, recomputed, verification)
     _report_cosignatures(bundle, origin, heads, witnesses, verification)
 
-    # Receipts without entries leave nothing to compute again, so that no claim on charges is made then.
+    # Receipts without entries leave nothing to compute again, so that nothing is stated about charges then.
     has_only_receipts = bundle.receipts and not bundle.entries
     if replay is None or not has_only_receipts:
-        _replay(bundle.entries, replay, verification)
+        _verify_charges(bundle.entries, replay, verification)
     return verification
 
 
@@ -94,18 +93,17 @@ def _verify_checkpoints(
 ) -> Iterable[Checkpoint]:
     """Verify the signatures of all checkpoints, including those in receipts, and yield the valid ones.
 
-    A claim is added to `verification` for each checkpoint and receipt, as it is reached.
+    A statement is added to `verification` for each checkpoint and receipt, as it is reached.
 
     Args:
-        bundle: the evidence.
+        bundle: the exported parts of the log.
         origin: name of the log.
         keys: trusted keys.
-        verification: receives the claims and their outcomes.
+        verification: receives the statements and their outcomes.
 
     Yields:
         The valid checkpoints: those of the bundle, then those in receipts.
     """
-    # Checkpoints that were exported by themselves.
     for number, note in enumerate(bundle.checkpoints):
         try:
             checkpoint = checkpoints.verify(note, origin, keys)
@@ -152,7 +150,7 @@ def _check_entries(entries: Sequence[Record], heads: Sequence[_Head], verificati
     Args:
         entries: entries of the log from the first on, without gaps; perhaps not all.
         heads: sizes and roots of valid checkpoints, by increasing size; at least one.
-        verification: receives the claims and their outcomes.
+        verification: receives the statements and their outcomes.
 
     Returns:
         The heads with the same root as the entries. Heads of more entries than are given cannot be among them.
@@ -168,7 +166,7 @@ def _check_entries(entries: Sequence[Record], heads: Sequence[_Head], verificati
         if entry.get("seq", index) != index:
             verification.add(ClaimOutcome.FAILED, f"Entry {index} says that it is entry {entry['seq']} of the log.")
 
-    # Compare the roots. Entries after the largest head are signed by nobody yet.
+    # Entries after the largest head are signed by nobody yet.
     recomputed = {head for head in heads if _has_root(tree, head, verification)}
     largest_head = heads[-1]
     if tree.size > largest_head.size:
@@ -183,8 +181,8 @@ def _has_root(tree: Tree, head: _Head, verification: LogVerification) -> bool:
 
     Args:
         tree: Merkle tree of the given entries.
-        head: the head. If it has more entries than the tree, the claim stays open.
-        verification: receives the claim.
+        head: the head. If it has more entries than the tree, it is reported as not verified.
+        verification: receives the statement and its outcome.
 
     Returns:
         True if the head has the root of its first entries.
@@ -210,10 +208,10 @@ def _check_consistency(
     It suffices that both are proved to be beginnings of the same larger log, or of the given entries.
 
     Args:
-        bundle: the evidence, with its consistency proofs.
+        bundle: the exported parts of the log, with consistency proofs.
         heads: sizes and roots of valid checkpoints, by increasing size.
         recomputed: heads of which the root was recomputed from the entries.
-        verification: receives the findings.
+        verification: receives the statements and their outcomes.
     """
     # For each head, the logs that are proved to begin with its log: heads, or None for the log of the given entries.
     larger_logs: dict[_Head, set[_Head | None]] = {}
@@ -240,9 +238,9 @@ def _proved_steps(bundle: Bundle, heads: Sequence[_Head], verification: LogVerif
     """Return the pairs of heads for which a valid proof shows that the later log continues the earlier one.
 
     Args:
-        bundle: the evidence, with its proofs.
+        bundle: the exported parts of the log, with consistency proofs.
         heads: heads of the log, each with a size and a root.
-        verification: receives a finding for each proof that is not valid or belongs to no heads.
+        verification: receives a statement for each proof that is not valid or belongs to no heads.
 
     Returns:
         The pairs, each with the earlier head first.
@@ -289,39 +287,39 @@ def _report_cosignatures(
     If the witness has not signed the largest head of all, that is reported, too.
 
     Args:
-        bundle: the evidence, with signed heads.
+        bundle: the exported parts of the log, with signed heads.
         origin: name of the log.
         heads: sizes and roots of valid checkpoints, by increasing size.
         witnesses: trusted keys of witnesses, other parties that sign heads of the log.
-        verification: receives the findings.
+        verification: receives the statements and their outcomes.
     """
     largest_head = heads[-1]
     notes_of_heads = _notes_of_heads(bundle, origin, heads)
     for witness in witnesses:
-        has_largest = False  # whether the witness signed the largest head
+        has_signed_largest = False
         newest = _newest_cosignature(witness, notes_of_heads, verification)
         if newest is not None:  # the witness signed at least one head
             head, time = newest
-            has_largest = head.size >= largest_head.size
-            message = f"The witness {witness.name} cosigned {_count(head.size)}{_time(time)}."
+            has_signed_largest = head.size >= largest_head.size
+            message = f"The witness {witness.name} cosigned {_count(head.size)}{_time_text(time)}."
             verification.add(ClaimOutcome.VERIFIED, message)
-        if not has_largest:
+        if not has_signed_largest:
             message = f"Whether the witness {witness.name} cosigned {_count(largest_head.size)} is not shown."
             verification.add(ClaimOutcome.NOT_VERIFIED, message)
 
 
 def _notes_of_heads(bundle: Bundle, origin: str, heads: Sequence[_Head]) -> list[tuple[_Head, Note]]:
-    """Return the signed notes in the evidence that contain one of the given heads, each with its head.
+    """Return the signed notes of a bundle that contain one of the given heads, each with its head.
 
     A note may have signatures of witnesses in addition to that of the log.
 
     Args:
-        bundle: the evidence, with notes of its own and notes in receipts.
+        bundle: the exported parts of the log, with notes of their own and notes in receipts.
         origin: name of the log. Notes of other logs are skipped.
         heads: sizes and Merkle roots of valid checkpoints.
 
     Returns:
-        Pairs (head, note), in the order of the evidence.
+        Pairs (head, note), in the order of the bundle.
     """
     texts = list(bundle.checkpoints) + [receipt.checkpoint for receipt in bundle.receipts]
     notes_of_heads = []
@@ -338,12 +336,12 @@ def _notes_of_heads(bundle: Bundle, origin: str, heads: Sequence[_Head]) -> list
 def _newest_cosignature(
     witness: CosignerKey, notes_of_heads: Sequence[tuple[_Head, Note]], verification: LogVerification
 ) -> tuple[_Head, int] | None:
-    """Find the largest head (size and Merkle root) of a log that a witness, another party, signed.
+    """Return the largest head (size and Merkle root) of a log that a witness, another party, signed.
 
     Args:
         witness: trusted key of the witness.
         notes_of_heads: heads of the log with their signed notes.
-        verification: receives a finding for each cosignature that is not valid.
+        verification: receives a statement for each signature of the witness that is not valid.
 
     Returns:
         The head, and the latest time of its cosignature in seconds since 1970. None if the witness cosigned no head.
@@ -360,7 +358,7 @@ def _newest_cosignature(
     return max(cosigned, default=None)  # the largest head, and the newest signature of it
 
 
-def _time(seconds: int) -> str:
+def _time_text(seconds: int) -> str:
     """Return the time of a cosignature as text, with which a sentence ends.
 
     Args:
@@ -375,13 +373,15 @@ def _time(seconds: int) -> str:
         return f" at {seconds} s after 1970"
 
 
-def _replay(entries: Sequence[Record], replay: Replay | None, verification: LogVerification) -> None:
+def _verify_charges(entries: Sequence[Record], replay: Replay | None, verification: LogVerification) -> None:
     """Check that each log entry is a valid change of a ledger, with a large enough privacy cost.
 
+    Without entries, or without the function, the charges are reported as not verified.
+
     Args:
-        entries: entries of the log; empty leaves the claim open.
-        replay: function that checks the entries, and yields a sentence for each ledger. None leaves the claim open.
-        verification: receives the outcomes.
+        entries: entries of the log, from the first on.
+        replay: function that checks the entries, and yields a sentence for each ledger.
+        verification: receives the statements and their outcomes.
     """
     if replay is None or not entries:
         verification.add(ClaimOutcome.NOT_VERIFIED, UNCOMPUTED)

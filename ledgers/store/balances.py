@@ -21,17 +21,17 @@ from epsilond.ledgers.store.specs import spec_of, text_of
 from epsilond.witness.reports.canonical import canonical, digest
 
 MISPLACED = "The ledger {} is not with the organisation, the data set and the block that it was opened for."
-"""Sentence about a ledger that would be missed as another ledger of the same people."""
+"""Sentence about a ledger that a search for ledgers of the same people would miss."""
 MOST_OPENINGS = 100_000
-"""Largest number of openings that are remembered as checked: some ten megabytes."""
+"""Largest number of ledgers whose opening is stored as checked: some ten megabytes."""
 LARGEST_LOG = 10_000_000
 """Largest number of entries of one ledger that are replayed."""
 
 
 def _is_in_tree(row: EntryRow, tree: Tree) -> bool:
-    """Return whether the Merkle tree of the log has a database row's entry at the number that the row states.
+    """Return whether the entry in a database row agrees with the Merkle tree of the log.
 
-    The tree's hashes commit to the content and the number of each entry. A changed row does not agree with them.
+    The tree's hashes depend on the content and the number of each entry. A changed row does not agree with them.
 
     Args:
         row: the entry with its number in the log.
@@ -48,13 +48,13 @@ def _is_in_tree(row: EntryRow, tree: Tree) -> bool:
 
 
 class Balances:
-    """Check that the rows of ledgers agree with the log. Every method may be called in any thread.
+    """Comparison of the rows of ledgers with the log. Every method may be called in any thread.
 
     Each log entry has a digest of its ledger's balance, so that a row that was changed by SQL is noticed.
     """
 
     def __init__(self) -> None:
-        # Ledgers of which the opening was compared: pairs of an id and the digest of the opening in the row.
+        # Ledgers whose opening was compared: pairs of an id and the digest of the opening in the row.
         self._openings = set[tuple[str, str]]()
 
     def wrong(self, connection: Connection, ledgers: Mapping[str, tuple[LedgerRow, LedgerState]]) -> dict[str, str]:
@@ -74,8 +74,7 @@ class Balances:
         tree = Tree(StoredNodes(connection), entries.size(connection))
         differences = {}
         for name, (row, state) in ledgers.items():
-            difference = _imbalance(tree, row, state, newest.get(name))
-            # If the balance is right, compare the members that never change after the opening.
+            difference = _compare_balance(tree, row, state, newest.get(name))
             if difference is None:
                 difference = self._compare_opening(connection, tree, row)
             if difference is not None:
@@ -84,10 +83,10 @@ class Balances:
         return differences | {name: MISPLACED.format(name) for name in misplaced}
 
     def _compare_opening(self, connection: Connection, tree: Tree, row: LedgerRow) -> str | None:
-        """Compare a ledger's row with its first log entry. An unchanged row is compared only once in a process.
+        """Compare the members of a ledger's row that never change with its first log entry.
 
-        The names of a ledger and the record of its opening never change. So a difference shows that the row was changed
-        by other means than the service.
+        They are the names of the ledger and the record of its opening. A difference shows that the row was changed by
+        other means than the service. An unchanged row is compared only once in a process.
 
         Args:
             connection: connection on which the row was read.
@@ -114,14 +113,14 @@ class Balances:
         if not is_same or has_wrong_orders:
             return f"The ledger {row.id} was not opened as its row says: its first entry is {first.seq}."
 
-        # Remember the comparison, within bounded memory.
+        # The memory for comparisons is bounded.
         if len(self._openings) >= MOST_OPENINGS:
             self._openings.clear()
         self._openings.add(key)
         return None
 
 
-def _imbalance(tree: Tree, ledger: LedgerRow, state: LedgerState, row: EntryRow | None) -> str | None:
+def _compare_balance(tree: Tree, ledger: LedgerRow, state: LedgerState, row: EntryRow | None) -> str | None:
     """Compare the balance of a ledger with its newest log entry.
 
     Each entry contains a digest of the balance (the used and reserved budget) after its change. A row that was changed
@@ -183,18 +182,18 @@ def find_misread(connection: Connection, ledger: str, reservation: ReservationRo
     entries_of_ledger = [json.loads(row.leaf) for row in rows]
     own_entries = [entry for entry in entries_of_ledger if entry.get("reservation") == reservation.id]
 
-    # Numbers of runs, and the charge of the last entry that has one.
     has_same_count = _count_runs(own_entries, "reserved") == holding.count
     has_same_commits = _count_runs(own_entries, "committed") == holding.committed
     charges = [entry["charge"] for entry in own_entries if "charge" in entry]
     last_charge = charges[-1] if charges else None
     stored_charge = None if holding.charge is None else json.loads(holding.charge)
+    has_same_charge = stored_charge == last_charge
 
-    # The item that pays. The first commit of a residue charge creates an item of its own, which no entry names.
+    # The first commit of some jobs creates an item for the job, which no entry names.
     logged_item = next((entry["item"] for entry in own_entries if "item" in entry), None)
     has_own_item = holding.slot is not None and holding.item == f"{JOB}{reservation.id}"
     has_same_item = has_own_item or holding.item == logged_item
-    if has_same_count and has_same_commits and stored_charge == last_charge and has_same_item:
+    if has_same_count and has_same_commits and has_same_charge and has_same_item:
         return None
     return f"The reservation {reservation.id} is not what the entries of the ledger {ledger} say."
 

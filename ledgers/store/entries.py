@@ -65,27 +65,20 @@ def digest(leaf: bytes) -> bytes:
 
 
 def size(connection: Connection) -> int:
-    """Return the number of entries of the log.
-
-    Args:
-        connection: connection to read on.
-
-    Returns:
-        The number of entries.
-    """
+    """Return the number of entries of the log."""
     number: int = connection.execute(select(COUNTER.c.size)).scalar_one()
     return number
 
 
 def get(connection: Connection, seq: int) -> EntryRow | None:
-    """Return the log entry with a given number; None if there is no such entry.
+    """Return the log entry with a given number.
 
     Args:
         connection: connection to read on.
         seq: number of the entry, from 0.
 
     Returns:
-        The entry; None if there is none.
+        The entry; None if the log has no entry with this number.
     """
     query = select(*_COLUMNS).where(ENTRIES.c.seq == seq)
     row = connection.execute(query).mappings().one_or_none()
@@ -123,7 +116,6 @@ def page(
     """
     newest_first = order == "newest"
     query = select(*_COLUMNS)
-    # Each given condition restricts the query further.
     if start is not None and newest_first:
         query = query.where(ENTRIES.c.seq <= start)
     elif start is not None:
@@ -142,7 +134,7 @@ def page(
 def of_rare_kind(
     connection: Connection, ledgers: Collection[str], kind: Literal["voided", "contradicted"]
 ) -> list[EntryRow]:
-    """Return the entries of a rare kind in some ledgers, in the order of the log, by an index of these kinds.
+    """Return the entries of a rare kind in some ledgers, in the order of the log. They have an index of their own.
 
     These entries say that runs were declared void, or were observed to differ from their mechanism.
 

@@ -30,7 +30,7 @@ class Compression:
 
         Args:
             levels: number s of levels between 0 and the norm of a message.
-            generators: one per repetition. Rounding has a stream of its own, so that other draws do not change.
+            generators: a generator per repetition, from which the stream is derived. Its other draws do not change.
         """
         self._levels = levels
         self._streams = [own_stream(generator, ROUNDING_STREAM) for generator in generators]

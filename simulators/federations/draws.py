@@ -11,7 +11,7 @@ from epsilond.simulators.problems.problem import Indices
 
 Bools = npt.NDArray[np.bool_]
 ABSENT = 2.0
-"""Sort key of a missing record; larger than the keys of all records."""
+"""Sort key of a missing record. It is larger than the keys of records, which are below 1."""
 
 
 def draw_records(
@@ -36,7 +36,7 @@ def draw_records(
     width = data.shape[1]
     exists = np.arange(width) < sizes
 
-    # Batches that are a mask over all records of a client.
+    # Full and Poisson batches are masks over all records of a client.
     if sampling == "full":
         return data[clients], np.broadcast_to(exists, (*clients.shape, width))
     if sampling == "poisson":
@@ -59,7 +59,8 @@ def shuffle_records(generator: np.random.Generator, data: Indices, sizes: Indice
 
     Args:
         generator: source of randomness.
-        data: records of each client, as indices into its population, (N, n), for N clients and n records of a client.
+        data: records of each client, as indices into its population, (N, n), for N clients and the largest number n of
+            records.
         sizes: number of records of each client, (N,).
 
     Returns:
@@ -75,8 +76,8 @@ def deal_records(data: Indices, clients: Indices, client_arrays: ClientArrays, n
     In round t a client uses the t-th block of its records, with as many records as its batch.
 
     Args:
-        data: shuffled records of each client, as indices into its population, (N, n), for N clients and n records of a
-            client.
+        data: shuffled records of each client, as indices into its population, (N, n), for N clients and the largest
+            number n of records.
         clients: participants of T rounds, (T, M), for M participants.
         client_arrays: number of records and batch size of each client.
         numbers: numbers of the T rounds, from 0.
@@ -86,10 +87,10 @@ def deal_records(data: Indices, clients: Indices, client_arrays: ClientArrays, n
         is False for the padding of smaller batches.
     """
     batches = client_arrays.batches[clients][..., None]
-    places_in_batch = np.arange(client_arrays.largest_batch)
-    is_in_batch = places_in_batch < batches
+    index_in_batch = np.arange(client_arrays.largest_batch)
+    is_in_batch = index_in_batch < batches
     # In round t, the batch of a client begins at record t times its batch size. The padding points to record 0.
-    index = np.asarray(numbers)[:, None, None] * batches + places_in_batch
+    index = np.asarray(numbers)[:, None, None] * batches + index_in_batch
     index = np.where(is_in_batch, index, 0)
     return data[clients[..., None], index], is_in_batch
 
@@ -97,7 +98,7 @@ def deal_records(data: Indices, clients: Indices, client_arrays: ClientArrays, n
 def _random_order(generator: np.random.Generator, sizes: Indices, shape: tuple[int, ...]) -> Indices:
     """Return a random order of each client's records, with missing records last.
 
-    Records are sorted by uniform random keys; missing records have a larger key.
+    Records are sorted by uniform random keys. Missing records have a larger key, so that they come last.
 
     Args:
         generator: source of randomness.
@@ -109,6 +110,5 @@ def _random_order(generator: np.random.Generator, sizes: Indices, shape: tuple[i
     """
     keys = generator.random(shape)
     is_missing = np.broadcast_to(np.arange(shape[-1]) >= sizes, shape)
-    # The key of a missing record is larger than all others, so that it comes last.
     keys[is_missing] = ABSENT
     return np.argsort(keys, axis=-1)

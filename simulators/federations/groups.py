@@ -26,6 +26,7 @@ from epsilond.simulators.algorithms.algorithm import AnyRun
 from epsilond.simulators.problems.problem import Floats, Indices, SimulatedProblem
 
 MOST_GROUPS = 1000
+"""Largest number of groups of a run."""
 NOISE = replace(NOISE_STD, gt=None, ge=0, le=1e50)
 GROUPS = Quantity(
     description="groups of clients with equal properties, in the order of the problem's clients. With weights "
@@ -80,19 +81,20 @@ def read_groups(run: AnyRun) -> None:
         run: the run.
 
     Raises:
-        InvalidInput: there are too many groups, or their targets or noise do not fit the run's noise.
+        InvalidInput: there are no groups or too many, a group has noise and the run has none, or a group has a privacy
+            target and the run has noise.
     """
     requested: Sequence[Any] | None = run.client_groups
     if requested is None:
         return
 
-    # The record is frozen against later changes, so its field is set in the way of its own constructor.
+    # The run is a frozen dataclass, so its field is set as its constructor sets it.
     groups = tuple(RunGroup(**group) if isinstance(group, Mapping) else group for group in requested)
     object.__setattr__(run, "client_groups", groups)
     if not 1 <= len(groups) <= MOST_GROUPS:
         raise InvalidInput.at("/client_groups", "has too few or too many groups", allowed=f"1 to {MOST_GROUPS}")
 
-    # Noise is given for the run and its groups, or calibrated from the targets of the groups.
+    # Noise is either given for the run and its groups, or calibrated to the targets of the groups.
     for index, group in enumerate(groups):
         at = f"/client_groups/{index}"
         if run.noise_std is None and group.noise_std is not None:
@@ -199,9 +201,9 @@ def batch_of(group: RunGroup, *, batch_size: int, samples_per_client: int, sampl
         return group.samples_per_client
     if group.batch_size is not None:
         return group.batch_size
-    # Adding half the divisor rounds the integer division to nearest.
-    doubled_dividend = 2 * batch_size * group.samples_per_client + samples_per_client
-    return max(1, doubled_dividend // (2 * samples_per_client))
+    # ⌊(2a + b)/(2b)⌋ is a/b, rounded to the nearest integer, half up.
+    dividend = batch_size * group.samples_per_client
+    return max(1, (2 * dividend + samples_per_client) // (2 * samples_per_client))
 
 
 def client_arrays_of(problem: SimulatedProblem, run: AnyRun, sampling: Sampling) -> ClientArrays:
@@ -216,7 +218,7 @@ def client_arrays_of(problem: SimulatedProblem, run: AnyRun, sampling: Sampling)
         Arrays with one entry per client, in the order of the groups.
 
     Raises:
-        InvalidInput: a batch exceeds the client's records.
+        InvalidInput: a batch exceeds the client's records, or a full batch is requested with another size.
     """
     groups: Groups = run.client_groups
     batches = []
@@ -229,7 +231,6 @@ def client_arrays_of(problem: SimulatedProblem, run: AnyRun, sampling: Sampling)
     default_std = np.nan if run.noise_std is None else run.noise_std
     noise_stds = [default_std if group.noise_std is None else group.noise_std for group in groups]
 
-    # Repeat the value of each group for each of its clients.
     clients = [group.clients for group in groups]
     return ClientArrays(
         sizes=np.repeat([group.samples_per_client for group in groups], clients),

@@ -38,7 +38,7 @@ def build_for(spec: Any, run: AnyRun) -> AnyRun:
 
 @functools.lru_cache(maxsize=16)
 def _build_weighted(spec: Any, group_sizes: tuple[tuple[int, int], ...], scales: tuple[float, ...]) -> object:
-    """Build a problem with clients in groups that have their own numbers of records and weights.
+    """Build a problem with clients in groups that have their own numbers of records and weights. Results are cached.
 
     Args:
         spec: request of a problem.
@@ -66,7 +66,6 @@ def _build_weighted(spec: Any, group_sizes: tuple[tuple[int, int], ...], scales:
     if faults:
         raise InvalidInput(*faults)
 
-    # Repeat the values of each group for each of its clients.
     counts = [count for count, _ in group_sizes]
     sizes_of_clients = np.repeat([records for _, records in group_sizes], counts)
     return problem.with_clients(sizes_of_clients, np.repeat(scales, counts))

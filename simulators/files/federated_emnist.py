@@ -64,7 +64,7 @@ class Writer:
 
 @functools.lru_cache(maxsize=2)
 def read_writers(folder: Path, most: int | None = None, *, digits_only: bool = True) -> tuple[Writer, ...]:
-    """Return the writers of federated EMNIST, in the order of their names.
+    """Read the writers of federated EMNIST, in the order of their names. The last two results are kept in memory.
 
     Args:
         folder: folder with the files.
@@ -81,7 +81,6 @@ def read_writers(folder: Path, most: int | None = None, *, digits_only: bool = T
     training, test = DIGIT_FILES if digits_only else CHARACTER_FILES
     classes = DIGITS if digits_only else CHARACTERS
     with _open_examples(folder, training) as training_group, _open_examples(folder, test) as test_group:
-        # The images of both files are matched by the writer's name.
         names = sorted(training_group)[:most]
         _check_names(names, test_group, test.names[0])
         return tuple(
@@ -115,7 +114,6 @@ def _open_examples(folder: Path, file: KnownFile) -> Iterator[h5py.Group]:
         opened = h5py.File(path, "r")
     except OSError as error:
         raise _fault(f"{path.name} is not a complete HDF5 file: {error}") from None
-    # The file is closed when the context ends.
     with opened:
         examples = opened.get("examples")
         if not isinstance(examples, h5py.Group):
@@ -142,7 +140,7 @@ def _check_names(names: Sequence[str], group: h5py.Group, file: str) -> None:
 
 
 def _read_images(examples: h5py.Group, name: str, file: str, classes: int) -> WrittenImages:
-    """Return the images of a writer, after checking their type, shape and values.
+    """Read the images of a writer, and check their type, shape and values.
 
     Args:
         examples: the group `examples` of the file.
@@ -159,7 +157,7 @@ def _read_images(examples: h5py.Group, name: str, file: str, classes: int) -> Wr
     pixels = _read_field(examples, f"{name}/pixels", file)
     labels = _read_field(examples, f"{name}/label", file)
 
-    # The types and shapes are checked before the values.
+    # Types and shapes are checked first, so that the values can be compared.
     prefix = f"{file} has examples/{name}"
     if pixels.shape[1:] != (SIDE, SIDE) or pixels.dtype.kind != "f" or not len(pixels):
         raise _fault(f"{prefix}/pixels of type {pixels.dtype} and shape {pixels.shape}, not images of 28 × 28 numbers")
@@ -173,7 +171,7 @@ def _read_images(examples: h5py.Group, name: str, file: str, classes: int) -> Wr
 
 
 def _read_field(examples: h5py.Group, path: str, file: str) -> npt.NDArray[Any]:
-    """Return the values of a data set of an HDF5 file.
+    """Read the values of a data set of an HDF5 file.
 
     Args:
         examples: the group `examples` of the file.

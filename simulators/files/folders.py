@@ -35,9 +35,8 @@ def use_folders(folders: Mapping[str, str | Path]) -> Iterator[None]:
         Nothing; the former folders apply again after the context.
 
     Raises:
-        InvalidInput: a name is unknown, or a folder does not exist.
+        InvalidInput: a name is unknown, or a folder does not exist. The error has a fault for each such folder.
     """
-    # All faults are reported together.
     faults = []
     for name, folder in folders.items():
         if name not in DATA_NAMES:
@@ -67,12 +66,10 @@ def find_folder(name: DataName) -> Path:
     Raises:
         InvalidInput: no folder is given or configured, or the configured one does not exist.
     """
-    # A folder of the caller has precedence over the configured one.
     folder_of_caller = (_given_folders.get() or {}).get(name)
     if folder_of_caller is not None:
         return folder_of_caller
 
-    # Otherwise the environment variable names a folder with one subfolder for each data set.
     root = os.environ.get(VARIABLE)
     if not root:
         message = f"has no folder: {VARIABLE} is not set, and --data {name}=FOLDER is not given"

@@ -14,7 +14,7 @@ UNSIGNED_BYTES = 0x08
 
 
 def parse_idx(content: bytes, *, axes: int, name: str, data: str) -> npt.NDArray[np.uint8]:
-    """Return the array of an IDX file of unsigned bytes.
+    """Parse the content of an IDX file of unsigned bytes.
 
     Args:
         content: content of the file.

@@ -70,7 +70,7 @@ CIFAR_PIXELS = 3 * 32 * 32
 
 @functools.lru_cache(maxsize=2)
 def read_images(data: DataName, folder: Path) -> LabelledImages:
-    """Return the training and test images of a data set, with their labels.
+    """Read the training and test images of a data set, with their labels.
 
     Args:
         data: `mnist`, `fashion-mnist` or `cifar-10`.
@@ -92,7 +92,7 @@ def read_images(data: DataName, folder: Path) -> LabelledImages:
 
 
 def _read_idx_pair(folder: Path, pair: tuple[KnownFile, KnownFile], data: str) -> tuple[Images, tuple[DataFile, ...]]:
-    """Return the images of a pair of IDX files, with the files.
+    """Read the images of a pair of IDX files.
 
     Args:
         folder: folder of the data set.
@@ -109,7 +109,6 @@ def _read_idx_pair(folder: Path, pair: tuple[KnownFile, KnownFile], data: str) -
     image_name, label_name = image_file.names[0], label_file.names[0]
     image_source = read_known(folder, image_file, data=data)
     label_source = read_known(folder, label_file, data=data)
-    # Images have three axes, and labels one.
     images = parse_idx(image_source.content, axes=3, name=image_name, data=data)
     labels = parse_idx(label_source.content, axes=1, name=label_name, data=data)
     if len(images) != len(labels):
@@ -121,7 +120,7 @@ def _read_idx_pair(folder: Path, pair: tuple[KnownFile, KnownFile], data: str) -
 
 
 def _read_cifar(folder: Path, files: tuple[KnownFile, ...]) -> tuple[Images, tuple[DataFile, ...]]:
-    """Return the images of CIFAR-10's binary batches, with the files.
+    """Read the images of CIFAR-10's binary batches.
 
     Each row of a file has one byte for the label and 3,072 bytes for the pixels.
 
@@ -164,6 +163,5 @@ def _check_labels(labels: npt.NDArray[np.uint8], name: str, data: str) -> None:
     Raises:
         InvalidInput: a label is above 9.
     """
-    # All data sets here have ten classes.
     if labels.size and int(labels.max()) >= CLASSES:
         raise InvalidInput.at(f"/data/{data}", f"{name} has a label above {CLASSES - 1}: {int(labels.max())}")

@@ -55,7 +55,7 @@ def profile_from_trade_off(
 
 
 def _read_points(alphas: Sequence[float], betas: Sequence[float]) -> list[tuple[Decimal, Decimal]]:
-    """Return the points of a trade-off function as exact decimals, after checks of their range and order.
+    """Check the range and the order of the points of a trade-off function, and convert them to exact decimals.
 
     Args:
         alphas: false positive rates.
@@ -85,19 +85,19 @@ def _read_points(alphas: Sequence[float], betas: Sequence[float]) -> list[tuple[
 
 
 def _profile_of(points: Iterable[tuple[Decimal, Decimal]]) -> dict[float, float]:
-    """Return log10 δ at several ε for a piecewise linear trade-off function, by increasing ε.
+    """Compute log10 δ at several ε for a piecewise linear trade-off function.
 
-    δ(ε) is max_i (1 − β_i − e^ε α_i). It is given at ε = 0 and at the corners of this maximum above it.
+    δ(ε) is max_i (1 − β_i − e^ε α_i). It is computed at ε = 0 and at the corners of this maximum with ε > 0.
 
     Args:
-        points: points (α_i, β_i) of a trade-off function, by increasing α_i.
+        points: points (α_i, β_i) of a trade-off function, in any order.
 
     Returns:
-        The decimal logarithm of δ, rounded up, by ε [nat].
+        The decimal logarithm of δ, rounded up, by ε [nat], for increasing ε.
     """
     listed = sorted(points)
 
-    # The lines of two neighbouring points on the hull cross at e^ε = (β − β')/(α' − α), which is a corner if ε > 0.
+    # In e^ε, each point (α, β) gives a line. Those of neighbouring vertices cross at e^ε = (β − β')/(α' − α).
     corners = {0.0}
     for (alpha, beta), (next_alpha, next_beta) in itertools.pairwise(_lower_hull(listed)):
         fall = beta - next_beta
@@ -105,7 +105,6 @@ def _profile_of(points: Iterable[tuple[Decimal, Decimal]]) -> dict[float, float]
         if fall > width > 0:
             corners.add(float((fall / width).ln()))
 
-    # The maximum over all points at each corner.
     profile = {}
     for epsilon in sorted(corners):
         exponential = Decimal(epsilon).exp()
@@ -125,14 +124,14 @@ def _lower_hull(points: Iterable[tuple[Decimal, Decimal]]) -> list[tuple[Decimal
     """
     hull: list[tuple[Decimal, Decimal]] = []
     for point in points:
-        # A vertex that is not below the line to the new point is no vertex of the hull.
-        while len(hull) > 1 and _turns_down(hull[-2], hull[-1], point):
+        # A vertex on or above the line to the new point is not a vertex of the hull.
+        while len(hull) > 1 and _is_on_or_above_line(hull[-2], hull[-1], point):
             hull.pop()
         hull.append(point)
     return hull
 
 
-def _turns_down(
+def _is_on_or_above_line(
     first: tuple[Decimal, Decimal], second: tuple[Decimal, Decimal], third: tuple[Decimal, Decimal]
 ) -> bool:
     """Return whether the middle one of three points is on or above the line through the first and the third.
@@ -143,25 +142,25 @@ def _turns_down(
         third: point with the largest x.
 
     Returns:
-        True if so; the middle point is then no corner of the lower hull.
+        True if the middle point is not a vertex of the lower convex hull.
     """
     first_x, first_y = first
     second_x, second_y = second
     third_x, third_y = third
     # Compare the slopes from the first point, each multiplied by both differences of x, which are not negative.
-    slope_to_second = (second_y - first_y) * (third_x - first_x)
-    slope_to_third = (third_y - first_y) * (second_x - first_x)
-    return slope_to_second >= slope_to_third
+    scaled_slope_to_second = (second_y - first_y) * (third_x - first_x)
+    scaled_slope_to_third = (third_y - first_y) * (second_x - first_x)
+    return scaled_slope_to_second >= scaled_slope_to_third
 
 
 def _raised_log10(delta: Decimal) -> float:
-    """Return log10 of a δ, rounded up to a double between `LEAST_LOG10_DELTA` and 0.
+    """Return log10 of a δ as a double that is rounded up.
 
     Args:
         delta: the δ; a number of at most 0 counts as 0.
 
     Returns:
-        The logarithm, between `LEAST_LOG10_DELTA` and 0.
+        The logarithm, at most 0; `LEAST_LOG10_DELTA` for δ = 0.
     """
     if delta <= 0:
         return LEAST_LOG10_DELTA

@@ -31,12 +31,12 @@ FORMATS: dict[str, Literal["png", "svg"]] = {".png": "png", ".svg": "svg"}
 
 
 def figure_file(name: str | None) -> Path | None:
-    """Check the name of the file for the figure, before the simulation starts, and return its path.
+    """Check the name of the file for the figure, and return its path.
 
-    A long simulation would otherwise fail only at its end.
+    This is done before the simulation starts, because a long simulation would otherwise fail only at its end.
 
     Args:
-        name: name of the file; None for no figure, which gives None.
+        name: name of the file; None for no figure.
 
     Returns:
         The path of the file, which need not exist. None for no figure.
@@ -75,12 +75,12 @@ def run(
     Args:
         experiment: a request, its JSON form, or the name of a preset.
         overrides: values that replace fields of the request; None leaves a field as it is.
-        workers: number of processes; one per core if None.
-        executor: runs the blocks instead of processes.
-        figure: name of the file; None for no figure.
-        as_body: whether to print JSON.
+        workers: number of processes; None for one per core.
+        executor: runs the blocks of the simulation in place of these processes; None for the processes.
+        figure: name of the file of the figure; None for no figure.
+        as_body: whether to print JSON; otherwise tables are printed.
         data: folder of each data set, by name.
-        resume: file of finished trials.
+        resume: file of finished trials; None if trials are not stored.
 
     Raises:
         InvalidInput: the request has values out of range, or the figure cannot be written.
@@ -109,10 +109,10 @@ def with_progress(
 
     Args:
         request: request of the simulation.
-        workers: number of processes; one per core if None.
-        executor: runs the blocks instead of processes.
+        workers: number of processes; None for one per core.
+        executor: runs the blocks of the simulation in place of these processes; None for the processes.
         data: folder of each data set, by name.
-        resume: file of finished trials.
+        resume: file of finished trials; None if trials are not stored.
 
     Returns:
         The answer of the simulation.
@@ -122,7 +122,9 @@ def with_progress(
     """
     with interrupt_on_sigterm(), _progress_bar() as bar:
         task = bar.add_task("preparing", total=None)
-        counts: list[int] = []  # finished blocks and all blocks, once the first progress is known
+        # The numbers of finished blocks and of all blocks; empty before the first report. A block is a trial, if trials
+        # are stored.
+        counts: list[int] = []
 
         def progress(done: int, total: int) -> None:
             """Move the progress bar to the number of finished blocks."""
@@ -184,23 +186,22 @@ def interrupt_on_sigterm() -> Iterator[None]:
     """
 
     def interrupt(*_: object) -> None:
-        """Raise the error of Ctrl-C."""
         raise KeyboardInterrupt
 
     # Python's own handler would end the process at once.
-    before = signal.signal(signal.SIGTERM, interrupt)
+    earlier_handler = signal.signal(signal.SIGTERM, interrupt)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        signal.signal(signal.SIGTERM, earlier_handler)
 
 
 def write_figure(answer: object, path: Path) -> None:
-    """Draw the answer into a file.
+    """Draw the figure of a simulation into a file.
 
     Args:
-        answer: answer of a simulation.
-        path: the file; its suffix determines the format.
+        answer: answer of the simulation.
+        path: the file. Its suffix, .png or .svg, determines the format.
 
     Raises:
         InvalidInput: the file cannot be written.

@@ -29,7 +29,7 @@ def suggest(name: str, names: Iterable[str]) -> str:
 
 
 def choose_by_name(name: str, choices: Mapping[str, T], *, at: str, noun: str) -> T:
-    """Return the one of several choices, such as algorithms, that has a given name.
+    """Return the choice that has a given name, such as one of several algorithms.
 
     Args:
         name: name of the wanted choice.
@@ -41,7 +41,7 @@ def choose_by_name(name: str, choices: Mapping[str, T], *, at: str, noun: str) -
         The choice with exactly this name.
 
     Raises:
-        InvalidInput: no choice has this name; the message proposes similar names.
+        InvalidInput: no choice has this name. The error has similar names or, if there are none, all names.
     """
     if name in choices:
         return choices[name]
@@ -83,7 +83,7 @@ def quote_words(words: Sequence[object]) -> str:
 
 
 def describe_unknown(name: str, known: Collection[str]) -> str:
-    """Return why a field is rejected that a request does not have.
+    """Describe why a field is rejected that is not one of the request's fields.
 
     Args:
         name: name of the field.
@@ -96,10 +96,10 @@ def describe_unknown(name: str, known: Collection[str]) -> str:
 
 
 def explain_missing_risk(name: str, known: Collection[str]) -> str | None:
-    """Return the message for a risk, such as `advantage`, in a request that does not take it as its target.
+    """Return the message for a risk, such as `advantage`, in a request that does not accept it as a privacy target.
 
-    A request with a target has the fields epsilon and relation. If it also has advantage, it takes some risks but not
-    this one.
+    A request with the fields epsilon and relation has a privacy target. If it also has the field advantage, it accepts
+    some risks, but not this one.
 
     Args:
         name: name of the field.

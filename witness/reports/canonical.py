@@ -15,9 +15,10 @@ from functools import lru_cache
 from json.encoder import encode_basestring
 
 LEAST_PLAIN, MOST_PLAIN = -6, 21
-"""Positions of the decimal point, from the first digit, between which ECMAScript writes no exponent."""
+"""ECMAScript writes no exponent if the decimal point, counted from the first digit, is above the first position and at
+most the second."""
 REMEMBERED = 256
-"""Number of sets of names with a cached order; an answer has about 20 of them."""
+"""Number of sets of member names with a cached order; an answer has about 20 of them."""
 SHORT_NAMES = 512
 """Most characters in all names of a set with a cached order; this bounds the cache to a megabyte."""
 
@@ -46,7 +47,7 @@ def canonical(value: object) -> str:
         return str(value)
     if isinstance(value, dict) or isinstance(value, Mapping):  # noqa: SIM101 (a check against Mapping is slow)
         names = tuple(value)
-        # The order of few and short names is cached.
+        # Only sets of short names are cached, so that a caller cannot fill the memory.
         members = _sort_short(names) if len("".join(names)) <= SHORT_NAMES else _sort_names(names)
         texts = [prefix + canonical(value[name]) for name, prefix in members]
         return "{" + ",".join(texts) + "}"

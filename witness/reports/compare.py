@@ -28,7 +28,7 @@ SAME_ENGINE, OTHER_ENGINE = 1e-5, 1e-3
 BINDING = ("algorithm", "parameters", "guarantee", "points", "claim", "meaning")
 """Parts of an answer that another engine must confirm. The wording of the remaining parts may change."""
 MOST_DIFFERENCES = 20
-"""Most pointers that are returned."""
+"""Largest number of pointers to differences that are returned."""
 ABSOLUTE: Mapping[str, float] = {
     "margin_epsilon": 1e-5,
     "margin_log10_delta": 1e-5,
@@ -61,8 +61,8 @@ class Disagreement(NamedTuple):
 def compare_records(signed: JsonObject, computed: JsonObject) -> tuple[Agreement, tuple[str, ...]]:
     """Compare a report's data with the data that this engine computes for the same request.
 
-    With one engine version, every part of the answer must agree. With different versions, the parts in `BINDING` must
-    agree.
+    With one engine version, every part of the answer must agree. With two versions, only the parts in `BINDING` must
+    agree. The points of the privacy profile must agree in both cases.
 
     Args:
         signed: the data of the report.
@@ -97,10 +97,11 @@ def _list_disagreements(signed: JsonObject, computed: JsonObject, *, same_engine
     Args:
         signed: the data of the report.
         computed: the data of this engine.
-        same_engine: whether both are of one version. If not, only the parts in `BINDING` of the answers are compared.
+        same_engine: whether both are of one version. If not, only the parts in `BINDING` of the answers are compared,
+            and the profiles.
 
     Returns:
-        The disagreements, by name of the part, those of the profile last.
+        The disagreements, sorted by the part of the answer. Those of the profiles are last.
     """
     comparison = _Comparison(same_engine)
     signed_answer, computed_answer = signed["answer"], computed["answer"]
@@ -108,13 +109,13 @@ def _list_disagreements(signed: JsonObject, computed: JsonObject, *, same_engine
     names = all_names if same_engine else BINDING
     disagreements: list[Disagreement] = []
     for name in sorted(names):
-        disagreements += comparison.values(signed_answer.get(name), computed_answer.get(name), f"/answer/{name}")
-    disagreements += comparison.values(signed["profile"], computed["profile"], "/profile")
+        disagreements += comparison.compare(signed_answer.get(name), computed_answer.get(name), f"/answer/{name}")
+    disagreements += comparison.compare(signed["profile"], computed["profile"], "/profile")
     return disagreements
 
 
 def changed_explanations(signed: JsonObject, computed: JsonObject) -> tuple[str, ...]:
-    """Return JSON pointers to the parts of a report's answer that a later engine words differently.
+    """Return JSON pointers to the parts of a report's answer that another engine version words differently.
 
     Only parts outside `BINDING`, such as explanations, are compared. A signed report stays valid if they change.
 
@@ -141,6 +142,9 @@ class _Comparison:
 
     If both have the same engine version, values must agree within `SAME_ENGINE`. Otherwise, the computed values must
     imply the values of the report within `OTHER_ENGINE`.
+
+    Attributes:
+        same_engine: whether one engine version computed both.
     """
 
     same_engine: bool
@@ -150,7 +154,7 @@ class _Comparison:
         """Largest relative difference of two numbers that agree."""
         return SAME_ENGINE if self.same_engine else OTHER_ENGINE
 
-    def values(self, signed: object, computed: object, pointer: str) -> Iterator[Disagreement]:
+    def compare(self, signed: object, computed: object, pointer: str) -> Iterator[Disagreement]:
         """Yield the disagreements of two JSON values, by recursion into objects and lists of equal length.
 
         Args:
@@ -167,18 +171,18 @@ class _Comparison:
                 yield from self._enclosures(signed, computed, pointer)
                 return
             for name in sorted(signed.keys() | computed.keys()):
-                yield from self.values(signed.get(name), computed.get(name), f"{pointer}/{name}")
+                yield from self.compare(signed.get(name), computed.get(name), f"{pointer}/{name}")
         elif isinstance(signed, list) and isinstance(computed, list) and len(signed) == len(computed):
             for index, (signed_item, computed_item) in enumerate(zip(signed, computed, strict=True)):
-                yield from self.values(signed_item, computed_item, f"{pointer}/{index}")
+                yield from self.compare(signed_item, computed_item, f"{pointer}/{index}")
         elif not self._agree(signed, computed, pointer):
             yield Disagreement(pointer, contradicts=True)
 
     def _agree(self, signed: object, computed: object, pointer: str) -> bool:
         """Decide whether two JSON values agree, neither of which is an enclosure (a lower and an upper bound).
 
-        Numbers agree approximately, and all other values exactly. Verdicts of an earlier engine that are booleans are
-        translated first.
+        Numbers may differ by the tolerance, other values may not. An earlier engine gave some verdicts as booleans,
+        which are translated to the present words.
 
         Args:
             signed: the value in the report.
@@ -186,11 +190,11 @@ class _Comparison:
             pointer: JSON pointer to both.
 
         Returns:
-            Whether they agree. Values of different types, such as 1 and "1", do not.
+            True if they agree. Values of different types, such as 1 and "1", do not.
         """
         signed_number, computed_number = _number(signed), _number(computed)
         if signed_number is not None and computed_number is not None:
-            return _near(signed_number, computed_number, pointer, self.tolerance)
+            return _are_near(signed_number, computed_number, pointer, self.tolerance)
         if not self.same_engine and isinstance(signed, bool) and pointer.endswith("/holds"):
             return FORMER_VERDICTS[signed] == computed
         return type(signed) is type(computed) and signed == computed
@@ -216,7 +220,7 @@ class _Comparison:
 
         def near(first: float, second: float) -> bool:
             """Return whether two bounds agree within the tolerance."""
-            return _near(first, second, pointer, self.tolerance)
+            return _are_near(first, second, pointer, self.tolerance)
 
         def at_most(first: float, second: float) -> bool:
             """Return whether the first bound is at most the second one, up to the tolerance."""
@@ -231,8 +235,8 @@ class _Comparison:
             return
 
         # Enclosures without a common point cannot both be right.
-        do_meet = at_most(computed_lower, signed_upper) and at_most(signed_lower, computed_upper)
-        yield Disagreement(pointer, contradicts=not (is_ordered and do_meet))
+        intersect = at_most(computed_lower, signed_upper) and at_most(signed_lower, computed_upper)
+        yield Disagreement(pointer, contradicts=not (is_ordered and intersect))
 
 
 def _bound(value: object) -> float:
@@ -243,7 +247,7 @@ def _bound(value: object) -> float:
     return number
 
 
-def _near(first: float, second: float, pointer: str, tolerance: float) -> bool:
+def _are_near(first: float, second: float, pointer: str, tolerance: float) -> bool:
     """Decide whether two numbers at a JSON pointer agree within a relative tolerance.
 
     Three kinds of numbers are compared in another way:
@@ -259,7 +263,7 @@ def _near(first: float, second: float, pointer: str, tolerance: float) -> bool:
         tolerance: largest relative difference.
 
     Returns:
-        Whether they agree.
+        True if they agree. NaN agrees with no number.
     """
     if first == second:
         return True

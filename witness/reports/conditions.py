@@ -13,11 +13,11 @@ SOURCES: Mapping[str, Theorem] = {theorem.id: theorem for theorem in THEOREMS}
 
 
 def declared_conditions(answer: JsonObject) -> Iterator[tuple[str, str]]:
-    """Yield id and statement of each condition that only the caller can ensure.
+    """Yield id and statement of each condition of an answer that only the caller can ensure.
 
-    A calibration's answer lists such conditions of its guarantee with their statements. For a bound on the risk it has
-    only the conditions' ids; the statements are found in the bound's theorem. An account may have no list. Its
-    conditions are then those of the theorems in its derivation that are not checked.
+    A calibration lists such conditions of its guarantee with their statements. For its bounds on the risk it has only
+    ids, and the statements are those of the bounds' theorems. An account may have no list. Its conditions are then
+    those of the theorems in its derivation that no computation checks.
 
     Args:
         answer: answer of a calibrator or of the accountant.
@@ -30,19 +30,20 @@ def declared_conditions(answer: JsonObject) -> Iterator[tuple[str, str]]:
         return
     for condition in answer["declared_conditions"]:
         yield condition["id"], condition["statement"]
-    yield from _risk_premises(answer.get("risk", {}))
+    yield from _risk_conditions(answer.get("risk", {}))
 
 
 def _unchecked_conditions(derivation: Sequence[JsonObject]) -> Iterator[tuple[str, str]]:
     """Yield id and statement of each condition of a proof's theorems that no computation checks, once each.
 
-    An example is that batches are drawn independently of the data.
+    An example is that batches are drawn independently of the data. Steps of theorems that this engine does not know are
+    skipped.
 
     Args:
         derivation: steps of a proof, each with the id of its theorem.
 
     Yields:
-        Pairs of id and statement; a reader of the report must check them.
+        Pairs of id and statement, in the order of the steps.
     """
     conditions: dict[tuple[str, str], None] = {}  # a set in order
     for step in derivation:
@@ -55,11 +56,11 @@ def _unchecked_conditions(derivation: Sequence[JsonObject]) -> Iterator[tuple[st
     yield from conditions
 
 
-def _risk_premises(risk: JsonObject) -> Iterator[tuple[str, str]]:
+def _risk_conditions(risk: JsonObject) -> Iterator[tuple[str, str]]:
     """Yield id and statement of each condition of a bound on the risk that only the caller can ensure.
 
-    The answer has the conditions' ids. The statements come from the theorems of its upper and its lower bound; an id
-    that neither theorem has is its own statement.
+    The answer has the conditions' ids. The statements are those of the theorems of its upper and its lower bound. If
+    neither theorem has the id, the id is also the statement.
 
     Args:
         risk: JSON form of the bounds on the risk; empty if there are none.
@@ -70,7 +71,8 @@ def _risk_premises(risk: JsonObject) -> Iterator[tuple[str, str]]:
     bounds = [risk[side] for side in ("upper", "lower") if side in risk]
     theorems = [SOURCES[bound["theorem"]] for bound in bounds if bound["theorem"] in SOURCES]
     statements = {}
-    for theorem in reversed(theorems):  # the statements of the upper bound's theorem replace the others
+    # In reversed order, so that statements of the upper bound's theorem replace those of the lower bound's.
+    for theorem in reversed(theorems):
         statements.update({condition.id: condition.statement for condition in theorem.conditions})
     for condition_id in risk.get("declared_conditions", ()):
         yield condition_id, statements.get(condition_id, condition_id)

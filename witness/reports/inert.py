@@ -27,10 +27,10 @@ _REACHING = re.compile(r"url\(|@import|\\", re.IGNORECASE)
 
 
 def is_inert(visible: str) -> bool:
-    """Decide whether the page of a report is harmless: nothing in it can run, load or link, or confuse a parser.
+    """Decide whether the page of a report is harmless: nothing in it can run, load or link.
 
-    Before its style sheet, the page must have the Content-Security-Policy `POLICY` exactly once. This policy forbids
-    scripts and requests. Every tag must consist of the elements and attributes that a report uses.
+    The page must have the Content-Security-Policy `POLICY` exactly once, before its only style sheet. This policy
+    forbids scripts and requests. Every tag must be an element that a report uses, with attributes that a report uses.
 
     Args:
         visible: the page without its embedded data.

@@ -59,7 +59,7 @@ def make(
         run: status and evidence of the run that the report is about; None if there is none.
 
     Returns:
-        The text of the page, with its data and a hash of each.
+        The page as HTML. It contains its data, and hashes of the data and of the visible page.
 
     Raises:
         InvalidInput: the date is not a date, or a report cannot contain the request.
@@ -96,8 +96,8 @@ def request_json(value: Any) -> Any:
         value: a request, or a part of it: a dataclass, a mapping, a sequence, a number or a text.
 
     Returns:
-        Objects for dataclasses and mappings, without members that are None; lists for sequences; plain numbers for
-        those of numpy.
+        Objects for dataclasses and mappings, without members that are None; lists for lists and tuples; Python numbers
+        for those of numpy; integers for whole doubles of at least `LARGEST_EXACT`.
     """
     if is_dataclass(value):
         members = ((field.name, getattr(value, field.name)) for field in fields(value))

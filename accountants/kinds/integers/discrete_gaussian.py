@@ -71,18 +71,17 @@ def shifted_pair(scale: float, parts: Parts, effort: Effort, *, attained: bool) 
     Args:
         scale: scale σ of the noise, about its standard deviation, in grid steps.
         parts: sizes of the coordinates of the shift, each with the number of coordinates of this size.
-        effort: effort of the composition over coordinates.
-        attained: whether the pair is for lower bounds on δ. Otherwise it is a dominating one, for upper bounds.
+        effort: limit on the work of the composition over coordinates.
+        attained: whether the pair is for lower bounds on δ. Otherwise it is a dominating pair, for upper bounds.
 
     Returns:
-        The pair of the composition; two equal distributions without a shift.
+        The pair of all coordinates; two equal distributions without a shift.
     """
     pairs = []
     for size, count in parts:
         bounds = discrete_gaussian_pairs(scale, size)
         pairs.append((bounds.attained if attained else bounds.upper, count))
     if not pairs:
-        # Without a shift both distributions are equal.
         pairs = [(discrete_gaussian_pairs(scale, 0).upper, 1)]
     return composed_pair(pairs, effort)
 
@@ -167,15 +166,15 @@ def concentration_bound(spec: DiscreteGaussian, case: Case) -> Guarantee | Refus
     """Return the guarantee of the discrete Gaussian mechanism by zero-concentrated privacy.
 
     A mechanism is ρ-zero-concentrated if its Rényi divergence of each order a is at most ρ a. Here ρ is Δ²/2σ², with
-    ℓ2 sensitivity Δ and scale σ. The lower bounds are those of two shifts, differences of neighbours' integers, that
-    the sensitivity allows.
+    ℓ2 sensitivity Δ and scale σ. A shift is the difference of two neighbours' integers. The lower bounds are those of
+    two shifts that the sensitivity allows.
 
     Args:
         spec: the mechanism, with its scale and ℓ2 sensitivity.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
 
     Returns:
-        The guarantee; a refusal if ρ is too large.
+        The guarantee; a refusal if ρ exceeds `LARGEST_RHO`.
     """
     rho = concentration(spec)
     if rho > LARGEST_RHO:

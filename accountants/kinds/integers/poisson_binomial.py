@@ -77,7 +77,6 @@ def sums_of_trials(spec: PoissonBinomial, case: Case) -> Guarantee | Refusal:
         The guarantee. It is a refusal, which says why the theorem does not apply, unless the relation is replace-one.
         It is also a refusal for sums if the observer sees single messages.
     """
-    # The theorem is about a replaced value, and about sums of several clients.
     if case.setting.relation != "replace-one":
         return Refusal(SUMS, "an absent client changes the number of trials, so the bound is for a replaced value")
     observer = case.setting.observer

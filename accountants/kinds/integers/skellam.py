@@ -58,18 +58,17 @@ def shifted_pair(variance: float, parts: Parts, effort: Effort, *, attained: boo
     Args:
         variance: variance of the noise of a coordinate, in squared grid steps.
         parts: sizes of the coordinates of the shift, each with the number of coordinates of this size.
-        effort: effort of the composition over coordinates.
-        attained: whether the pair is for lower bounds on δ. Otherwise it is a dominating one, for upper bounds.
+        effort: limit on the work of the composition over coordinates.
+        attained: whether the pair is for lower bounds on δ. Otherwise it is a dominating pair, for upper bounds.
 
     Returns:
-        The pair of the composition; two equal distributions without a shift.
+        The pair of all coordinates; two equal distributions without a shift.
     """
     pairs = []
     for size, count in parts:
         bounds = skellam_pairs(variance, size)
         pairs.append((bounds.attained if attained else bounds.upper, count))
     if not pairs:
-        # Without a shift both distributions are equal.
         pairs = [(skellam_pairs(variance, 0).upper, 1)]
     return composed_pair(pairs, effort)
 
@@ -151,16 +150,17 @@ def exact(spec: Skellam, case: Case) -> Guarantee | Refusal:
 
 
 def concentration(spec: Skellam) -> Concentration | None:
-    """Return the zero-concentrated privacy of Skellam noise, which holds except for outputs beyond its table.
+    """Return the zero-concentrated privacy of Skellam noise, up to a small probability δ.
 
-    ρ is c Δ₂², with c of `skellam_concentration` and the largest squared norm Δ₂² of an integer vector within the
-    sensitivities. δ is the probability of an output beyond the table (docs/integer-noise.md).
+    It holds given that the output is in a table of the noise; δ is the probability of an output beyond it. ρ is c Δ₂²,
+    with the constant c of `skellam_concentration`, and the largest squared norm Δ₂² of an integer vector within the
+    sensitivities (docs/integer-noise.md).
 
     Args:
         spec: the mechanism, with its variance and sensitivities.
 
     Returns:
-        ρ and δ; None if c takes too much work.
+        ρ and δ; None if the computation of c takes too much work.
     """
     bounds = bounds_of(spec)
     if bounds.largest == 0:
@@ -171,6 +171,7 @@ def concentration(spec: Skellam) -> Concentration | None:
     # At most as many coordinates differ as the ℓ1 norm, because each differs by at least 1.
     coordinates = min(bounds.total, bounds.dimension)
     _, log_escape = log_unlisted(spec.variance, bounds.largest, coordinates)
+    # Rounded up: 4 units cover the error of the logarithm, and the next double that of the exponential.
     delta = math.nextafter(math.exp(raise_log_by_units(log_escape, 4.0)), math.inf)
     return Concentration(rho=Fraction(constant) * Fraction(bounds.square), delta=Fraction(delta))
 
@@ -204,7 +205,7 @@ def enclosure(spec: Skellam, case: Case) -> Guarantee:
         uppers.append(concentrated_pair(rho, log_listed, log_unlisted_mass, summands=((divergence, 1),)))
         inputs["zcdp_rho"] = rho
 
-    # Two extreme shifts: all in few coordinates, or spread over many.
+    # Two extreme shifts for lower bounds: with few large coordinates, and with many small ones.
     shifts = tuple(dict.fromkeys((concentrated_shift(bounds), spread_shift(bounds))))
     witnesses = tuple(shifted_pair(spec.variance, parts, case.effort, attained=True) for parts in shifts)
     return Guarantee(

@@ -72,19 +72,17 @@ def largest_shift(*, dimension: int, l1: int, linf: int, square: int | None = No
         dimension: number of coordinates, at least 1.
         l1: bound on the ℓ1 norm, in grid steps.
         linf: bound on the ℓ∞ norm, in grid steps.
-        square: bound on the squared ℓ2 norm, if there is one.
+        square: bound on the squared ℓ2 norm; None without a bound.
 
     Returns:
         The sizes of its coordinates, in grid steps, with their numbers.
     """
-    # The largest size of a coordinate.
     size = min(linf, l1)
     if square is not None:
         size = min(size, math.isqrt(square))
     if size == 0:
         return Shift(0, 0, 0)
 
-    # The largest number of coordinates of this size.
     count = min(dimension, l1 // size)
     if square is not None:
         count = min(count, square // size**2)
@@ -117,13 +115,13 @@ def worst_shift(spec: TruncatedDiscreteLaplace) -> Shift:
 
 
 def squared_bound(spec: TruncatedDiscreteLaplace) -> int | None:
-    """Return the largest squared ℓ2 norm of an integer shift, exactly, or None without a bound.
+    """Return the largest squared ℓ2 norm of an integer shift that the ℓ2 sensitivity allows.
 
     Args:
         spec: the noise, and the sensitivities in grid steps.
 
     Returns:
-        The bound in squared grid steps.
+        The exact bound in squared grid steps; None if no ℓ2 sensitivity is stated.
     """
     if spec.l2_sensitivity is None:
         return None
@@ -160,20 +158,19 @@ def shifted_pair(spec: TruncatedDiscreteLaplace, shift: Shift, effort: Effort) -
     Args:
         spec: the noise, with its decay rate and its largest value.
         shift: integer shift, as the sizes of its coordinates with their numbers.
-        effort: effort of the composition over coordinates.
+        effort: limit on the work of the composition over coordinates.
 
     Returns:
-        The pair of the composition.
+        The pair of all coordinates.
     """
     parts = [(geometric_pair(spec.decay_rate, size, spec.noise_levels), count) for size, count in shift.parts]
     return composed_pair(parts, effort)
 
 
 def log_survival_and_escape(spec: TruncatedDiscreteLaplace, shift: Shift, rounds: int = 1) -> tuple[float, float]:
-    """Return log probabilities that the neighbour can give all outputs, and that it cannot give some.
+    """Return log S and a bound on log(1 − S), where S is the probability that the neighbour can give all outputs.
 
-    S is the probability that the neighbour can give all outputs. The results are log S and an upper bound on
-    log(1 − S). An output that the neighbour cannot give, an escape, reveals the data set with certainty.
+    An output that the neighbour cannot give is an escape. It reveals the data set with certainty.
 
     Args:
         spec: the noise, with its decay rate and its largest value.
@@ -181,7 +178,7 @@ def log_survival_and_escape(spec: TruncatedDiscreteLaplace, shift: Shift, rounds
         rounds: number of independent rounds, at least 1.
 
     Returns:
-        Both natural logarithms; the second one is −∞ if no output is an escape.
+        The natural logarithm of S, and an upper bound on that of 1 − S, which is −∞ if no output is an escape.
     """
     # The rounds and the coordinates are independent, so their probabilities multiply.
     log_survivals, log_escapes = [], []
@@ -313,33 +310,33 @@ def exact(spec: TruncatedDiscreteLaplace, case: Case) -> Guarantee:
 
 
 def by_l2(spec: TruncatedDiscreteLaplace, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of truncated discrete Laplace noise by the ℓ2 sensitivity, or by `exact` where better.
+    """Return the guarantee of truncated discrete Laplace noise by the least of two upper bounds.
 
-    Given that the output is possible for both neighbours, the noise is α²Δ₂²/2-zCDP, with decay rate α and ℓ2
-    sensitivity Δ₂.
+    The first bound is that of `exact`, and the second uses the ℓ2 sensitivity Δ₂. Given that the output is possible for
+    both neighbours, noise of decay rate α satisfies α²Δ₂²/2-zero-concentrated privacy (zCDP).
 
     Args:
         spec: the noise, and the sensitivities in grid steps.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
 
     Returns:
-        The guarantee; a refusal if the ℓ2 sensitivity adds nothing.
+        The guarantee; a refusal if no ℓ2 sensitivity is stated, or if the worst shift of `exact` is within it.
     """
     worst, square = worst_shift(spec), squared_bound(spec)
     if square is None or square >= worst.square:
         return Refusal(BY_L2, "there is no bound on the ℓ2 distance, or the others imply it")
-    without_l2 = exact(spec, case)
+    by_worst_shift = exact(spec, case)
     # Rounded up: the last factor exceeds the roundings of the square and of the products, at most one unit each.
     rho = 0.5 * spec.decay_rate**2 * square * (1 + 4 * UNIT_ROUNDOFF)
     log_survival, log_escape = log_survival_and_escape(spec, worst)
     by_concentration = concentrated_pair(rho, log_survival, log_escape)
-    # The least of both upper bounds at every ε; the lower bounds are those without ℓ2.
-    upper = least_of([without_l2.curve.upper, by_concentration])
+    # The lower bounds of `exact` are those of shifts within all three norms.
+    upper = least_of([by_worst_shift.curve.upper, by_concentration])
     return Guarantee(
         setting=case.setting,
-        curve=Curve(upper, without_l2.curve.witnesses),
-        derivation=BY_L2.because(without_l2.derivation, zcdp_rho=rho),
-        declared=without_l2.declared,
+        curve=Curve(upper, by_worst_shift.curve.witnesses),
+        derivation=BY_L2.because(by_worst_shift.derivation, zcdp_rho=rho),
+        declared=by_worst_shift.declared,
     )
 
 

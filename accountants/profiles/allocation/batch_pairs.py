@@ -38,7 +38,7 @@ _NEGLIGIBLE = -500.0
 MOST_PRODUCTS = 1024
 """Largest number of runs with likelihood ratios that are multiplied in cells. More runs are composed first."""
 _MOST_FACTORS = 16
-"""Largest number of different releases with ratios that are multiplied, tens of milliseconds each."""
+"""Largest number of different releases with likelihood ratios that are multiplied, tens of milliseconds each."""
 _GROUP_LOSSES = 400
 """Number of ε at which δ of two changes is bounded, on each of two grids."""
 _SPLITS = 96
@@ -78,7 +78,8 @@ def one_of_several_pair(run: Pair, batches: AllocatedBatches, cells: int, effort
         effort: limit on the work of a composition.
 
     Returns:
-        Two distributions with a hockey-stick divergence of at least δ of the run at every ε, in both directions.
+        A pair of distributions. Its hockey-stick divergence at e^ε is at least δ(ε) of all batches together, in both
+        directions.
     """
     steps, epochs = batches.steps, batches.epochs
     if steps == 1:
@@ -99,7 +100,8 @@ def attained_one_of_several(run: Pair, batches: AllocatedBatches, cells: int) ->
         cells: number of cells, into which the values of each sum are merged.
 
     Returns:
-        The pair; None if the tails of `run` are not known, or if there are too many epochs.
+        The pair; None if no positive loss of `run` is known in one of the directions, or if there are more releases
+        than `factors_of` accepts.
     """
     ratio = _ratio_of_batch_below(run, batches.epochs, cells)
     if ratio is None:
@@ -116,7 +118,7 @@ def attained_one_of_several(run: Pair, batches: AllocatedBatches, cells: int) ->
 def _ratio_of_batch_above(run: Pair, epochs: int, cells: int) -> FiniteRatio:
     """Return a bound above, in the convex order, on the likelihood ratio of all outputs of one batch.
 
-    The ratios of all releases are multiplied, or, if there are many, the ratio is that of their composition.
+    The ratios of all releases are multiplied. If there are too many, their composition gives the ratio instead.
 
     Args:
         run: dominating pair of the mechanism on a batch, which may be a composition.
@@ -124,7 +126,7 @@ def _ratio_of_batch_above(run: Pair, epochs: int, cells: int) -> FiniteRatio:
         cells: number of cells, intervals of values, into which the values of each product are merged.
 
     Returns:
-        A ratio with finitely many values; its expectations of convex functions are at least the true ones.
+        A ratio with finitely many values. Its expectations of nonnegative convex functions are at least the true ones.
     """
 
     def multiply(first: FiniteRatio, second: FiniteRatio) -> FiniteRatio:
@@ -149,13 +151,14 @@ def _ratio_of_batch_below(run: Pair, epochs: int, cells: int) -> FiniteRatio | N
         cells: number of cells, intervals of values, into which the values of each product are merged.
 
     Returns:
-        The ratio; None if no tails are known, or if there are too many releases.
+        A ratio with finitely many values; None if no release has known tails, or if there are too many releases.
     """
 
     def multiply(first: FiniteRatio, second: FiniteRatio) -> FiniteRatio:
         return multiply_ratios(first, second, cells)
 
-    bounds = [(ratio_below(pair, cells), times) for pair, times in factors_of(run, epochs) or ()]
+    factors = factors_of(run, epochs) or ()
+    bounds = [(ratio_below(pair, cells), times) for pair, times in factors]
     ratios = [multiply_copies(ratio, times, cells) for ratio, times in bounds if ratio is not None]
     if not ratios:
         return None
@@ -163,26 +166,28 @@ def _ratio_of_batch_below(run: Pair, epochs: int, cells: int) -> FiniteRatio | N
 
 
 def factors_of(run: Pair, epochs: int) -> Sequence[tuple[Pair, int]] | None:
-    """Return the releases from one batch in several epochs, and the number of times of each.
+    """Return the different releases from one batch in several epochs, and how often each is made.
 
     Args:
         run: the pair of the mechanism on a batch, which may be a composition.
         epochs: number of epochs with the same batch.
 
     Returns:
-        The pairs of the releases; None if there are more than `MOST_PRODUCTS` in all, or more than `_MOST_FACTORS`
-        different ones.
+        The pair of each release with its number of runs. None if the product of their likelihood ratios would be too
+        expensive: more than `MOST_PRODUCTS` runs in all, or more than `_MOST_FACTORS` different releases.
     """
     factors = [(pair, times * epochs) for pair, times in run.parts or ((run, 1),)]
-    is_large = len(factors) > _MOST_FACTORS or sum(times for _, times in factors) > MOST_PRODUCTS
-    return None if is_large else factors
+    number_of_runs = sum(times for _, times in factors)
+    if len(factors) > _MOST_FACTORS or number_of_runs > MOST_PRODUCTS:
+        return None
+    return factors
 
 
 def may_be_coarse(run: Pair, epochs: int) -> bool:
     """Return whether the bound for a random batch may be looser than that for a known batch.
 
-    This is the case if losses exceed the range of the cells, if they are very small, or if several ratios are
-    multiplied.
+    The bound for a random batch merges likelihood ratios into cells. This is coarse if several ratios are multiplied,
+    if δ at ε = 0 is small, or if privacy losses above `LARGEST_LOSS` matter.
 
     Args:
         run: dominating pair of the mechanism on a batch.
@@ -204,18 +209,19 @@ def group_pair(pair: Pair, cells: int) -> Pair:
 
     Args:
         pair: dominating pair of a data set with a unit against that without it.
-        cells: number of values of the likelihood ratio of the pair.
+        cells: approximate number of values to which the likelihood ratio is reduced, if the pair is not such a table.
 
     Returns:
-        Two distributions with a hockey-stick divergence of at least δ for a replacement at every ε, in both directions.
+        A pair of distributions. Its hockey-stick divergence at e^ε is at least δ(ε) of a replacement, in both
+        directions.
     """
+    # Every alternative dominates the mechanism, so that the first of them is valid.
     composed = alternatives_of(pair)[0]
     step = composed
     if not isinstance(step.forward, AtomicProfile):
         step = dominating_pair(ratio_above(step, cells))
 
-    # The ε at which δ is bounded, dense near 0.
-    # No loss of the two steps together exceeds the sum of the largest losses.
+    # The ε at which δ is bounded, dense near 0. Beyond the sum of the largest losses of both steps, δ hardly decreases.
     largest = min(_largest_loss(step.forward) + _largest_loss(step.backward), LARGEST_LOSS)
     fine_losses = np.geomspace(1e-5 * largest, largest, _GROUP_LOSSES)
     even_losses = np.linspace(0.0, largest, _GROUP_LOSSES)
@@ -229,16 +235,14 @@ def group_pair(pair: Pair, cells: int) -> Pair:
 
 
 def _group_profile(table: Profile, minimum: GroupMinimum) -> GroupProfile:
-    """Return the profile of a table of upper bounds on δ, together with lower bounds.
-
-    The lower bounds are on the function that the table is above.
+    """Add lower bounds on δ to the upper bounds of a table.
 
     Args:
-        table: one direction of the table.
-        minimum: the lower bounds.
+        table: privacy profile of one direction, with finitely many values of the privacy loss.
+        minimum: lower bounds on the function of ε that the table bounds from above.
 
     Returns:
-        The profile of one direction.
+        The profile with both bounds, for the same direction.
     """
     assert isinstance(table, AtomicProfile)
     return GroupProfile(table.losses, table.log_masses, table.log_infinite_mass, table.mass_accuracy, minimum)
@@ -247,26 +251,29 @@ def _group_profile(table: Profile, minimum: GroupMinimum) -> GroupProfile:
 def _group_deltas(pair: Pair, losses: FloatArray) -> FloatArray:
     """Return upper bounds on δ for replacing a unit, the record or client that is protected, at several ε.
 
-    Replacing is removing and then adding, so that δ(ε) ≤ δ₁(ε₁) + e^{ε₁} δ₂(ε − ε₁) for every split ε₁. The least of
-    several splits is taken.
+    Replacing is removing and then adding, with the profiles δ₁ and δ₂. So for every split 0 ≤ ε₁ ≤ ε
+
+        δ(ε) ≤ δ₁(ε₁) + e^{ε₁} δ₂(ε − ε₁).
+
+    The least value over several splits is taken.
 
     Args:
         pair: pair of distributions for removing a unit.
-        losses: array of ε ≥ 0 in nats, at which the doubles e^{±ε} are used as places.
+        losses: array of ε ≥ 0, in nats. Each bound also holds at the logarithms of the doubles nearest to e^{±ε}.
 
     Returns:
         One bound for each ε, at least 1e-300.
     """
     # A row for each ε, and a column for each split. Both parts together must not exceed ε.
     splits = np.linspace(0.0, 1.0, _SPLITS)
-    first = np.multiply.outer(earlier_losses(losses), splits)
-    second = earlier_losses(np.maximum(earlier_losses(losses)[:, None] - first, 0.0))
+    of_removal = np.multiply.outer(earlier_losses(losses), splits)
+    of_addition = earlier_losses(np.maximum(earlier_losses(losses)[:, None] - of_removal, 0.0))
 
-    log_first = pair.forward.log_delta(first.ravel()).upper.reshape(first.shape)
-    log_second = pair.backward.log_delta(second.ravel()).upper.reshape(first.shape) + first
-    log_delta = np.logaddexp(log_first, log_second).min(axis=1)
+    log_removal = pair.forward.log_delta(of_removal.ravel()).upper.reshape(of_removal.shape)
+    log_addition = pair.backward.log_delta(of_addition.ravel()).upper.reshape(of_removal.shape) + of_removal
+    log_delta = np.logaddexp(log_removal, log_addition).min(axis=1)
 
-    # Rounded up: errors of exponentials and logarithms, relative to their size.
+    # Rounded up: 1e-13 exceeds the errors of a few exponentials and logarithms, relative to their size.
     rounding = 1e-13 * (1.0 + np.abs(log_delta) + losses)
     rounded = np.exp(np.minimum(log_delta + rounding, 0.0))
     # A positive bound remains positive, also below the normal doubles.
@@ -274,15 +281,13 @@ def _group_deltas(pair: Pair, losses: FloatArray) -> FloatArray:
 
 
 def _largest_loss(profile: Profile) -> float:
-    """Return a privacy loss beyond which δ hardly decreases further, at most `LARGEST_LOSS`.
-
-    It is found by bisection. δ tends to the probability of the infinite loss.
+    """Search by bisection for a privacy loss beyond which δ hardly decreases, at most `LARGEST_LOSS`.
 
     Args:
         profile: the privacy profile of one direction.
 
     Returns:
-        The loss in nats, at which δ is about that of the infinite loss or negligible.
+        The loss, in nats. There δ is about the probability of the infinite loss, or is negligible.
     """
     # Slightly above the probability of the infinite loss, to which δ tends.
     floor = max(_FLOOR, profile.log_infinite_mass + 1e-9)

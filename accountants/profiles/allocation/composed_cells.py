@@ -26,25 +26,25 @@ _UNDERFLOW = 1e-300
 
 
 def cells_of_batch(run: Pair, cells: int) -> OutputCells | None:
-    """Return the probabilities of sets of outputs of one batch, for lower bounds on δ, under both distributions.
+    """Return the probabilities of cells, that is, sets of joint outputs of all releases from one batch.
 
-    The batch has several releases. Their joint outputs are merged into sets (cells), which is post-processing. Releases
-    without distributions in closed form are left out, which is post-processing too.
+    The probabilities give lower bounds on δ, because merging outputs into cells is post-processing. Releases with
+    probabilities that `exact_cells` does not know are left out, which is post-processing too.
 
     Args:
         run: the attained pair of all releases from the batch.
         cells: approximate number of cells.
 
     Returns:
-        The probabilities; None if no tails are known, if there are too many releases, or if all outputs are in one
-        cell.
+        The probabilities with and without the unit. None if no release is left, if there are too many releases, or if
+        all outputs are in one cell.
     """
-    factors = [(exact_cells(pair, cells), times) for pair, times in factors_of(run, 1) or ()]
 
     def multiply(first: OutputCells, second: OutputCells) -> OutputCells:
-        """Return merged pairs of cells."""
         return multiply_cells(first, second, cells)
 
+    releases = factors_of(run, 1) or ()
+    factors = [(exact_cells(pair, cells), times) for pair, times in releases]
     cells_of_releases = [combine_copies(outputs, times, multiply) for outputs, times in factors if outputs is not None]
     if not cells_of_releases:
         return None
@@ -53,15 +53,15 @@ def cells_of_batch(run: Pair, cells: int) -> OutputCells | None:
 
 
 def multiply_cells(first: OutputCells, second: OutputCells, cells: int) -> OutputCells:
-    """Return the probabilities of merged pairs of cells of two independent outputs.
+    """Return the probabilities of cells, that is, sets of joint outputs of two independent releases.
 
-    A cell is a set of outputs that are merged. The masses of a pair of cells are products, and pairs with about the
-    same privacy loss are merged.
+    The mass of a pair of cells is a product, with and without the protected contribution. Pairs with about the same
+    privacy loss are merged, which is post-processing.
 
     Args:
-        first: the cells of one output. Its masses with and without the contribution are used.
-        second: the cells of another output from the same batch.
-        cells: approximate number of merged cells.
+        first: the cells of one release, `present` with the contribution and `absent` without it.
+        second: the cells of another release from the same batch.
+        cells: approximate number of cells after merging.
 
     Returns:
         The merged cells, with a bound on the relative error of their masses.
@@ -76,8 +76,8 @@ def multiply_cells(first: OutputCells, second: OutputCells, cells: int) -> Outpu
     index = np.searchsorted(bounds, losses)
     sums = [np.bincount(index, masses, bounds.size + 1) for masses in (present, absent)]
 
-    # Merge neighbours until the mass of each group is known accurately.
-    # Relative error of a sum of that many products.
+    # Merge neighbours until the mass of each group is known accurately. `rounding` is the relative error of a sum of so
+    # many products.
     rounding = (losses.size + 4) * UNIT_ROUNDOFF
     lower_and_upper = [
         [np.asarray(side * (1.0 - rounding) - _UNDERFLOW), np.asarray(side * (1.0 + rounding) + _UNDERFLOW)]
@@ -99,11 +99,11 @@ def _losses(outputs: OutputCells) -> FloatArray:
 def _loss_bounds(losses: FloatArray, masses: FloatArray, cells: int) -> FloatArray:
     """Choose increasing bounds of intervals of the privacy loss.
 
-    Half of the bounds are evenly spaced, and half are dense where the probability is.
+    Half of the bounds are evenly spaced, and half are quantiles of the loss.
 
     Args:
         losses: privacy losses of all pairs of cells, in nats.
-        masses: masses of the pairs, of both distributions together.
+        masses: sum of the probabilities of each pair under both distributions.
         cells: approximate number of intervals.
 
     Returns:
@@ -111,7 +111,7 @@ def _loss_bounds(losses: FloatArray, masses: FloatArray, cells: int) -> FloatArr
     """
     order = np.argsort(losses)
     cumulative = np.cumsum(masses[order])
-    quantiles = np.searchsorted(cumulative, np.linspace(0.0, cumulative[-1], cells // 2))
-    dense = losses[order][np.minimum(quantiles, losses.size - 1)]
+    indices = np.searchsorted(cumulative, np.linspace(0.0, cumulative[-1], cells // 2))
+    quantiles = losses[order][np.minimum(indices, losses.size - 1)]
     even = np.linspace(losses.min(), losses.max(), cells // 2)
-    return np.unique(np.concatenate((even, dense)))
+    return np.unique(np.concatenate((even, quantiles)))

@@ -37,16 +37,16 @@ _WEIGHT_UNITS = 2 * _FARTHEST**2 + 96
 
 
 def gaussian_ratio(shift: float, cells: int, side: Side) -> FiniteRatio:
-    """Return a distribution with finitely many values that bounds the likelihood ratio of N(c, 1) to N(0, 1).
+    """Return a finite distribution that bounds the likelihood ratio X of N(c, 1) to N(0, 1) in the convex order.
 
-    The bound is in the convex order: expectations of nonnegative convex functions are at least the true ones, or at
-    most. Above, the mass of a cell, an interval of outputs, moves to both ends of the cell, with its mean unchanged.
-    Below, it moves to the mean.
+    "Above" means that expectations of nonnegative convex functions are at least those of X, "below" that they are at
+    most those. Outputs are divided into cells (intervals). Above, the mass of a cell moves to the ratios at both ends
+    of the cell, with the mean unchanged. Below, it moves to the mean ratio of the cell.
 
     Args:
-        shift: c, in [`LEAST_SHIFT`, `LARGEST_SHIFT`]. The bound is for a shift within four units of roundoff.
+        shift: c, in [`LEAST_SHIFT`, `LARGEST_SHIFT`]. It may err by four units of roundoff.
         cells: approximate number of cells.
-        side: "above" or "below" in the convex order.
+        side: "above" or "below".
 
     Returns:
         Values of the ratio with their masses under N(0, 1), and bounds on the errors of both.
@@ -64,7 +64,7 @@ def gaussian_ratio(shift: float, cells: int, side: Side) -> FiniteRatio:
     outputs = low[:, None] + from_low
     mass = np.exp(-0.5 * outputs * outputs) * (node_weights / math.sqrt(2.0 * math.pi)) * half[:, None]
 
-    # The ratios at the bounds. Their logarithm c z − c²/2 is rounded by at most two units of each term.
+    # The ratios at the bounds. Four units of each term of the logarithm c z − c²/2 cover its rounding.
     places = np.exp(c * z - 0.5 * c * c)
     place_error = 4 * UNIT_ROUNDOFF * (c * _FARTHEST + 0.5 * c * c + 1.0)
     weight_error = _WEIGHT_UNITS * UNIT_ROUNDOFF
@@ -83,25 +83,24 @@ def gaussian_ratio(shift: float, cells: int, side: Side) -> FiniteRatio:
     weights[2:] += upper_share
     weights[1:-1] += lower_share
 
-    # Below the first cell, all mass of Q counts at 0, and the mass that preserves the mean counts at the first place.
     # Outward margin of the log probabilities beyond the cells; far larger than their error.
     rounding = 1e-9
+    # Below the first cell, all mass of Q = N(0, 1) counts at 0. The mean is kept by a mass at the first place.
     weights[0] = math.exp(float(log_ndtr(z[0])) + rounding)
     weights[1] += math.exp(float(log_ndtr(z[0] - c)) - math.log(places[0]) + rounding)
-    # Above the last cell, the mass of Q counts at the last place, and the mass of P at infinity.
+    # Above the last cell, the mass of Q counts at the last place, and that of P = N(c, 1) at infinity.
     weights[-1] += math.exp(float(log_ndtr(-z[-1])) + rounding)
     log_infinite = float(log_ndtr(c - z[-1])) + rounding
     return FiniteRatio(np.append(0.0, places), weights, log_infinite, weight_error, place_error, side)
 
 
 def _bounds(c: float, cells: int) -> FloatArray:
-    """Return the bounds of cells of the normal output z, dense where both distributions have their mass.
-
-    Evenly spaced bounds limit the widths of the cells, and further bounds are where the densities are large.
+    """Choose bounds of cells, intervals of the output z, dense where N(0, 1) or N(c, 1) has most of its mass.
 
     Args:
-        c: distance of the means of the two normal distributions, in standard deviations.
-        cells: approximate number of cells, that is, intervals of z. More are used if a cell is wider than `_WIDEST`.
+        c: difference of the means of the two normal distributions, which have variance 1.
+        cells: number of cells of the dense part. Evenly spaced bounds are added, so that no cell is wider than
+            `_WIDEST`.
 
     Returns:
         The bounds, increasing, in standard deviations.
@@ -109,7 +108,7 @@ def _bounds(c: float, cells: int) -> FloatArray:
     # The ratio e^{cz − c²/2} must be a normal double at the first bound.
     first = max(-_FARTHEST, (LEAST_LOG_PLACE + 0.5 * c * c) / c)
 
-    # A histogram of the densities of N(0, 1) and N(c, 1), up to a factor.
+    # A histogram of the densities of N(0, 1) and N(c, 1), up to a factor. It only decides where the cells are dense.
     fine = np.linspace(first, _FARTHEST, 4097)
     middle = 0.5 * (fine[1:] + fine[:-1])
     masses = (np.exp(-0.5 * middle**2) + np.exp(-0.5 * (middle - c) ** 2)) * np.diff(fine)

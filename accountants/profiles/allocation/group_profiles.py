@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.profiles.piecewise import PiecewiseTails
 
 _RISES = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
-"""Relative increases of F, from its least value, of the two outer places. The error of the bound is about as large."""
+"""Increases of log F from its least value to the outer places. The error of the bound on log F is about as large."""
 _SPLITS = 256
 """Number of log γ₁ at which the table is searched."""
 _OFFSETS = 128
@@ -38,9 +38,9 @@ _OFFSETS = 128
 _LEAST_OFFSET = 1e-8
 """Least of these distances, as a fraction of the range."""
 _DIGITS = 44
-"""Binary digits of all losses after the leading one of the range. Their differences are then exact."""
+"""Number of binary digits of log γ₁, from the leading digit of the range on. Differences from log γ are then exact."""
 _LEAST_FALL = 0.03
-"""Least fall of log δ between places of the table from below, per unit of 1 + |log δ|."""
+"""Least fall of log δ between the points of a table of lower bounds, per unit of 1 + |log δ|."""
 _ROUNDING = 1e-13
 """Relative error of the few operations on a log of F, per unit of 1 + |log F|."""
 
@@ -66,27 +66,27 @@ class GroupMinimum:
         return {}
 
     def lower_log_delta(self, epsilon: float) -> float:
-        """Return a lower bound on log δ of two changes of a data set.
-
-        δ is the least F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P) over γ₁ > 0. Results are stored.
+        """Return the lower bound on log δ of two changes of a data set, and store it for later calls.
 
         Args:
             epsilon: ε = log γ ≥ 0, in nats.
 
         Returns:
-            The bound; −∞ if none is certified.
+            The bound; −∞ if none is proved.
         """
         if epsilon not in self._known:
             self._known[epsilon] = self._lower_log_delta(epsilon)
         return self._known[epsilon]
 
     def _lower_log_delta(self, epsilon: float) -> float:
-        """Return a lower bound on log δ of two changes of a data set, a removal and an addition.
+        """Compute a lower bound on log δ of two changes of a data set, a removal and an addition.
 
-        δ is the least F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P) over γ₁ > 0, with the hockey-stick divergences of one
-        change (P, Q). γ = e^ε is rounded up so that log γ is a multiple of a power of two. The least value decreases
-        with γ, so that its value at a larger ε is a lower bound. F is convex, so that its values at three places bound
-        it everywhere.
+        With the hockey-stick divergence E_γ of the pair (P, Q) of one change, and γ = e^ε, δ is the least value of
+
+            F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P)   over γ₁ > 0.
+
+        F is convex, so that its values at three points bound it everywhere. ε is rounded up to a multiple of a power of
+        two, so that differences are exact. This is valid because δ decreases with ε.
 
         Args:
             epsilon: ε ≥ 0, in nats.
@@ -94,7 +94,7 @@ class GroupMinimum:
         Returns:
             The bound; −∞ if none is proved.
         """
-        # The range of log γ₁, and the power of two of which all places are multiples.
+        # The range of log γ₁, and the power of two of which log γ and all log γ₁ are multiples.
         largest_loss = max((profile.losses[-1] for profile in _atoms(self.table) if profile.losses), default=0.0)
         reach = epsilon + largest_loss
         if not 0.0 < reach < math.inf:
@@ -103,7 +103,7 @@ class GroupMinimum:
         unit = 2.0 ** (exponent - _DIGITS)
         epsilon = math.ceil(epsilon / unit) * unit
 
-        # Try many γ₁, and take the one at which F is about the least.
+        # The middle point: the γ₁ of many at which F is about the least.
         splits = np.rint(np.linspace(-largest_loss, reach, _SPLITS) / unit) * unit
         inner = np.rint(np.linspace(0.0, epsilon, _SPLITS) / unit) * unit
         place = _least_place(self.table, np.unique(np.concatenate((splits, inner))), epsilon, unit)
@@ -113,7 +113,7 @@ class GroupMinimum:
         if not math.isfinite(least.lower[0]):
             return -math.inf
 
-        # Take the first pair of outer places that proves a bound.
+        # Take the first pair of outer points that proves a bound.
         offsets = np.rint(np.geomspace(_LEAST_OFFSET * reach, reach, _OFFSETS) / unit) * unit
         for outer in self._outer_places(place, offsets, epsilon):
             bound = _bound_by_three(place, least, outer, _log_sums(self.pair, outer, epsilon))
@@ -122,9 +122,10 @@ class GroupMinimum:
         return -math.inf
 
     def _outer_places(self, place: float, offsets: FloatArray, epsilon: float) -> Iterator[FloatArray]:
-        """Yield pairs of points on both sides of the minimum of a function, at which it has risen ever more.
+        """Yield pairs of points on both sides of the minimum of a convex function F, each pair farther out.
 
-        The function is F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P), with the hockey-stick divergences of a pair (P, Q).
+        The function is F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P), with the hockey-stick divergences E of a pair (P, Q).
+        The table is used in place of the exact pair, so that the rises of F are approximate.
 
         Args:
             place: log γ₁ at which F is about least.
@@ -137,7 +138,7 @@ class GroupMinimum:
         candidates = np.concatenate(([place], place - offsets, place + offsets))
         log_f = _log_sums(self.table, candidates, epsilon).upper
         left_rises, right_rises = np.split(log_f[1:] - log_f[0], 2)
-        # Take the nearest place on each side at which log F has risen by that much.
+        # Take the nearest point on each side at which log F has risen by that much.
         for rise in _RISES:
             is_left, is_right = left_rises >= rise, right_rises >= rise
             if not (is_left.any() and is_right.any()):
@@ -154,7 +155,7 @@ def _least_place(table: Pair, splits: FloatArray, epsilon: float, unit: float) -
     hockey-stick divergence, that is, δ at ε = log γ.
 
     Args:
-        table: pair (P, Q) with profiles of little cost.
+        table: pair (P, Q) with profiles that are cheap to evaluate.
         splits: increasing log γ₁, the first grid.
         epsilon: log γ, in nats.
         unit: the number of which the result is a multiple.
@@ -169,7 +170,7 @@ def _least_place(table: Pair, splits: FloatArray, epsilon: float, unit: float) -
         if values[index] == -math.inf:
             return None
         place = float(splits[index])
-        # The next grid covers the two intervals around the best place.
+        # The next grid covers the two intervals around the best point.
         low, high = splits[max(index - 1, 0)], splits[min(index + 1, splits.size - 1)]
         finer = np.rint(np.linspace(low, high, number_of_points) / unit) * unit
         splits = np.unique(np.append(finer, place))
@@ -179,9 +180,9 @@ def _least_place(table: Pair, splits: FloatArray, epsilon: float, unit: float) -
 def _bound_by_three(place: float, least: Enclosure, outer: FloatArray, values: Enclosure) -> float:
     """Return a lower bound on the log of a convex function that holds everywhere, from its values at three points.
 
-    The function is larger at both outer points than in the middle. Beyond an outer point it is therefore at least its
-    value there. Between an outer point and the middle one it is above the line through the middle point and the outer
-    point on the other side.
+    At both outer points the function must be at least its middle value. Beyond an outer point it is then at least its
+    value there. Between an outer point and the middle one it is above the line through the middle point and the
+    other outer point.
 
     Args:
         place: log γ₁ of the middle point, where γ₁ is the argument of the function.
@@ -190,7 +191,7 @@ def _bound_by_three(place: float, least: Enclosure, outer: FloatArray, values: E
         values: bounds on the log of the function at these two.
 
     Returns:
-        The bound; −∞ if the outer values are not surely larger than the middle one.
+        The bound; −∞ if an outer value may be below the middle one, or if a line falls to 0.
     """
     lower, upper = float(least.lower[0]), float(least.upper[0])
     if values.lower.min() < upper:
@@ -228,7 +229,7 @@ def _log_sums(pair: Pair, splits: FloatArray, epsilon: float) -> Enclosure:
     lower = np.logaddexp(first.lower, second.lower + splits)
     upper = np.logaddexp(first.upper, second.upper + splits)
     with np.errstate(invalid="ignore"):
-        # Rounded outward: error of the sum of two exponentials, relative to the logarithms.
+        # Rounded outward: `_ROUNDING` covers the error of a sum of two exponentials, relative to the logarithms.
         slack = _ROUNDING * (2.0 + np.abs(upper) + np.abs(splits))
         lower = np.where(np.isneginf(lower), lower, lower - slack)
         upper = np.where(upper > -np.inf, upper + slack, upper)
@@ -236,9 +237,11 @@ def _log_sums(pair: Pair, splits: FloatArray, epsilon: float) -> Enclosure:
 
 
 def _log_divergence(forward: Profile, backward: Profile, losses: FloatArray) -> Enclosure:
-    """Enclose the log of a hockey-stick divergence E_κ(P‖Q), also for κ below 1.
+    """Enclose the log of the hockey-stick divergence E_κ(P‖Q), which is δ at ε = log κ, also for κ below 1.
 
-    It is δ at ε = log κ. For κ < 1 it is 1 − κ + κ E_{1/κ}(Q‖P).
+    Profiles cover ε ≥ 0 only. For κ < 1 the reverse direction is used:
+
+        E_κ(P‖Q) = 1 − κ + κ E_{1/κ}(Q‖P).
 
     Args:
         forward: the privacy profile of P against Q.
@@ -246,7 +249,7 @@ def _log_divergence(forward: Profile, backward: Profile, losses: FloatArray) -> 
         losses: array of log κ, of any sign.
 
     Returns:
-        Lower and upper bounds, one for each κ.
+        Lower and upper bounds on log E_κ(P‖Q), one for each κ.
     """
     lower, upper = np.empty_like(losses), np.empty_like(losses)
     is_negative = losses < 0.0
@@ -262,7 +265,7 @@ def _log_divergence(forward: Profile, backward: Profile, losses: FloatArray) -> 
 
 
 def _atoms(pair: Pair) -> list[AtomicProfile]:
-    """Return the profiles of a pair that list their losses."""
+    """Return those of the two profiles of a pair that have finitely many privacy losses."""
     return [profile for profile in pair.directions() if isinstance(profile, AtomicProfile)]
 
 
@@ -275,7 +278,7 @@ class GroupProfile(AtomicProfile):
     for every effort.
 
     Attributes:
-        minimum: lower bounds on the least value; None if there are none.
+        minimum: lower bounds on the exact value; None if there are none.
     """
 
     one_sided: ClassVar[bool] = True
@@ -323,7 +326,7 @@ class GroupProfile(AtomicProfile):
         return [self.upper_log_delta(epsilon) for epsilon in epsilons]
 
     def attained_log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log tails of the privacy loss of a pair that is below the exact profile, for lower bounds.
+        """Return the log tails of the privacy loss of a pair with a δ of at most the exact one, for lower bounds.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
@@ -339,22 +342,22 @@ class GroupProfile(AtomicProfile):
     def _attained_table(self) -> PiecewiseTails | None:
         """A table of lower bounds on δ of two changes that is convex in e^ε; None if the bounds on δ are too wide.
 
-        Its points are ε = 0 and the positive privacy losses. Points at which δ has hardly fallen since the last one are
-        left out, because a slope between them would be inexact.
+        Its points are ε = 0 and the positive privacy losses. Points at which δ has hardly fallen since the last point
+        are left out, because a slope between them would be inexact.
         """
         chosen: list[float] = []
-        last = math.inf
+        last_upper = math.inf
         for epsilon in (0.0, *(loss for loss in self.losses if loss > 0.0)):
             upper = self.upper_log_delta(epsilon)
-            # A slope is accurate only if log δ has fallen by a share of its size.
-            if upper <= last - _LEAST_FALL * (1.0 + abs(upper)):
+            least_fall = _LEAST_FALL * (1.0 + abs(upper))
+            if upper <= last_upper - least_fall:
                 chosen.append(epsilon)
-                last = upper
+                last_upper = upper
         points = np.asarray(chosen)
         return attained_table(points, self.log_delta(points), -math.inf)
 
     def near_tests(self, sizes: Sequence[float]) -> list[NearTest | None]:
-        """Find tests near the most powerful ones at given false positive rates, with bounds on their errors.
+        """Search for tests near the most powerful ones at given false positive rates, with bounds on their errors.
 
         Args:
             sizes: false positive rates, in (0, 1).
@@ -365,5 +368,5 @@ class GroupProfile(AtomicProfile):
         return [self.test_of(size, super(GroupProfile, self).log_delta_bounds, self.tail_accuracy) for size in sizes]
 
     def _lower(self, epsilon: float) -> float:
-        """Return the lower bound on the log of the least value of F; −∞ if none is known."""
+        """Return the lower bound on log δ of two changes; −∞ if none is known."""
         return -math.inf if self.minimum is None else self.minimum.lower_log_delta(epsilon)

@@ -22,9 +22,9 @@ class ShiftBounds(NamedTuple):
 
     @classmethod
     def of(cls, l2: float, dimension: int, l1: float | None = None) -> ShiftBounds:
-        """Return the exact integer bounds that follow for integer vectors from real bounds on their norms.
+        """Return integer bounds for integer vectors, from real bounds on their norms.
 
-        Norms of integer vectors are integers or their roots, so that bounds can be rounded down. For integer vectors
+        ‖v‖₁ and ‖v‖₂² of an integer vector v are integers, so that bounds on them can be rounded down. Moreover,
         ‖v‖₁ ≤ ‖v‖₂² ≤ ‖v‖₁², and ‖v‖₁ ≤ √d ‖v‖₂ in d dimensions.
 
         Args:
@@ -33,7 +33,7 @@ class ShiftBounds(NamedTuple):
             l1: bound on the ℓ1 norm; None if there is none.
 
         Returns:
-            The smallest integer bounds that follow on the squared ℓ2 norm and on the ℓ1 norm.
+            The bounds on the squared ℓ2 norm and on the ℓ1 norm.
         """
         square = math.floor(Fraction(l2) ** 2)
         total = min(square, math.isqrt(dimension * square))
@@ -66,9 +66,8 @@ Parts = tuple[tuple[int, int], ...]
 def majorising_shift(bounds: ShiftBounds) -> Parts:
     """Return an integer vector that majorises every allowed shift of a released integer vector.
 
-    A vector majorises another one if the sums of its k largest coordinates are at least those of the other, for every
-    k. It is within the bounds on the ℓ1 norm and on the coordinates. It has as many coordinates of the largest size as
-    the ℓ1 bound allows, and a remainder. The ℓ2 bound may exclude it.
+    That is, for every k the sum of its k largest coordinates is at least the one of each allowed shift. It has as many
+    coordinates of the largest allowed size as the ℓ1 bound permits, and a remainder. The ℓ2 bound may exclude it.
 
     Args:
         bounds: bounds on the norms of the shift.
@@ -79,7 +78,6 @@ def majorising_shift(bounds: ShiftBounds) -> Parts:
     size = bounds.largest
     if size == 0:
         return ()
-    # As many coordinates of the largest size as fit, and a remainder in one further coordinate.
     count = min(bounds.dimension, bounds.total // size)
     remainder = 0
     if count < bounds.dimension:
@@ -90,9 +88,10 @@ def majorising_shift(bounds: ShiftBounds) -> Parts:
 
 
 def concentrated_shift(bounds: ShiftBounds) -> Parts:
-    """Return an allowed shift of an integer vector with few large coordinates, each as large as the bounds allow.
+    """Return an allowed shift of an integer vector with few large coordinates.
 
-    The largest possible size is used as often as the bounds allow, and then the next smaller one.
+    The largest possible size is used as often as the bounds allow. The same is repeated with what the bounds then
+    leave.
 
     Args:
         bounds: bounds on the squared ℓ2 norm and the ℓ1 norm of the shift, and its dimension.
@@ -100,7 +99,7 @@ def concentrated_shift(bounds: ShiftBounds) -> Parts:
     Returns:
         Pairs of a size and the number of coordinates of this size; empty if only the zero vector is allowed.
     """
-    # The parts of the bounds that the remaining coordinates may use.
+    # What the bounds leave for the remaining coordinates.
     left_square, left_total, left_dimension = bounds.square, bounds.total, bounds.dimension
     parts: list[tuple[int, int]] = []
     while left_dimension > 0:

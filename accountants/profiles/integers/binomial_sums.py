@@ -52,7 +52,7 @@ class ListedMasses(NamedTuple):
 
 
 def log_odds(theta: float) -> float:
-    """Return log((1/2 + θ)/(1/2 − θ)), within 4 units of roundoff relative.
+    """Return log((1/2 + θ)/(1/2 − θ)), with a relative error of at most 4 units of roundoff.
 
     Args:
         theta: θ, 0 < θ < 1/2.
@@ -66,8 +66,8 @@ def log_odds(theta: float) -> float:
 def binomial(trials: int, theta: float, *, complete: bool = False) -> ListedMasses:
     """Return the binomial distribution of n trials with success probability 1/2 + θ.
 
-    Log probabilities are sums of log P(k + 1)/P(k) from the mode outward, minus the log of their total. Values that are
-    improbable by Hoeffding's inequality are left out.
+    Log probabilities are sums of log P(k + 1)/P(k) from the mode outward, minus the log of their total. Values far from
+    the mode or of a negligible probability are left out.
 
     Args:
         trials: number n ≥ 0 of trials.
@@ -97,16 +97,16 @@ def binomial(trials: int, theta: float, *, complete: bool = False) -> ListedMass
     error_of_ratio = UNIT_ROUNDOFF * (4.0 + largest_ratio + 5.0 * odds)
     error = steps * (error_of_ratio + float(np.finfo(np.longdouble).eps) * largest_log)
 
-    # Normalise. The total has the same error as each term.
+    # Normalise. The total has at most the relative error of its terms.
     log_total = np.log(np.sum(np.exp(logs)))
     rounding = UNIT_ROUNDOFF * (8.0 + largest_log + abs(float(log_total)))
-    # Twice the error of a term, and one rounding for each term of the sum.
+    # The errors of a term and of the total, and one rounding for each term of the sum.
     total_error = 2.0 * error + rounding + logs.size * UNIT_ROUNDOFF
     return ListedMasses(low, (logs - log_total).astype(np.float64), total_error)
 
 
 def _logs_relative_to_mode(log_ratios: FloatArray, mode: int) -> LongArray:
-    """Return log P(k)/P(mode) for all k of a distribution on the integers, by sums in extended precision.
+    """Return log P(k)/P(mode) for all k of a distribution on consecutive integers, by sums in extended precision.
 
     Args:
         log_ratios: log P(k + 1)/P(k) at all k but the last.
@@ -124,8 +124,8 @@ def _logs_relative_to_mode(log_ratios: FloatArray, mode: int) -> LongArray:
 def two_binomials(high_trials: int, low_trials: int, theta: float) -> ListedMasses:
     """Return the distribution of the number of successes in two kinds of trials.
 
-    The trials of the first kind have probability 1/2 + θ, and those of the second kind 1/2 − θ. Failures of the second
-    kind are binomial with the larger probability, so that both distributions are computed by one function.
+    Trials of the first kind succeed with probability 1/2 + θ, and those of the second kind with 1/2 − θ. The failures
+    of the second kind are binomial with probability 1/2 + θ, so that `binomial` computes both distributions.
 
     Args:
         high_trials: number of trials with the larger probability 1/2 + θ.

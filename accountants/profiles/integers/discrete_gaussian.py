@@ -48,8 +48,8 @@ def discrete_gaussian_pairs(scale: float, shift: int) -> ShiftedPairs:
         shift: shift k, the sensitivity of the released integer, at most 1e15.
 
     Returns:
-        Two pairs of distributions, `upper` and `attained`. δ of the first is at least that of the noise and its shift,
-        and δ of the second at most.
+        Two pairs of distributions. δ of `upper` is at least that of the noise against the shifted noise, and δ of
+        `attained` is at most that.
     """
     if shift == 0:
         return shifted_pairs(None)
@@ -57,7 +57,7 @@ def discrete_gaussian_pairs(scale: float, shift: int) -> ShiftedPairs:
     if scale <= LARGEST_LISTED:
         return shifted_pairs(_table(scale, shift), formula)
 
-    # Wide noise: outcomes are merged into cells, in one table for each side.
+    # Outcomes of wide noise are merged into cells, in one table for upper and one for lower bounds.
     edges = _cell_edges(scale, shift)
     upper_table, attained_table = _cells(scale, shift, edges)
     dominating = shifted_pairs(upper_table, formula).upper
@@ -90,14 +90,15 @@ def _table(scale: float, shift: int) -> ShiftedTable:
     losses = shift / scale * ((0.5 * shift - outcomes) / scale)
     log_masses = -0.5 * np.square(outcomes / scale) - log_total
 
-    # Consecutive probabilities beyond R fall at least by the factor e^{−(R + 1)/σ²}; both sides are counted.
+    # Consecutive probabilities beyond R fall at least by the factor e^{−(R + 1)/σ²}, so a geometric sum bounds a tail.
     log_ratio = -(reach + 1.0) / scale / scale
     log_first_beyond = -0.5 * ((reach + 1.0) / scale) ** 2 * (1.0 - 8 * UNIT_ROUNDOFF)
-    log_rest = log_first_beyond - math.log(-math.expm1(log_ratio))
+    log_one_tail = log_first_beyond - math.log(-math.expm1(log_ratio))
 
     # All losses are multiples of k/σ² for an even k, and of half of it for an odd k.
     span = (shift / scale) / scale * (0.5 if shift % 2 else 1.0)
-    return ShiftedTable(losses, log_masses, log_rest + math.log(2.0), 128 * UNIT_ROUNDOFF, span=span)
+    log_both_tails = log_one_tail + math.log(2.0)
+    return ShiftedTable(losses, log_masses, log_both_tails, 128 * UNIT_ROUNDOFF, span=span)
 
 
 def _cell_edges(scale: float, shift: int) -> FloatArray:
@@ -121,9 +122,9 @@ def _cell_edges(scale: float, shift: int) -> FloatArray:
 def _cells(scale: float, shift: int, edges: FloatArray) -> tuple[ShiftedTable, ShiftedTable]:
     """Return tables of merged outcomes of discrete Gaussian noise, for upper and for lower bounds on δ.
 
-    In the first, each cell has its largest privacy loss. In the second, each cell has the loss log p/q of its total
-    probabilities p and q, lowered by its error. The probability of a cell is an integral of the normal density, by the
-    midpoint rule. Its relative error is at most (z² + 1)/(24σ²) at z scales from 0.
+    In the first table, each cell has the largest privacy loss of its outcomes. In the second, each cell has the loss
+    log p/q of its total probabilities p and q, lowered by its error. The probability of a cell is an integral of the
+    normal density, by the midpoint rule. Its relative error is at most (z² + 1)/(24σ²) at z scales from 0.
 
     Args:
         scale: scale σ of the noise.
@@ -131,7 +132,7 @@ def _cells(scale: float, shift: int, edges: FloatArray) -> tuple[ShiftedTable, S
         edges: integers a₀ > a₁ > …; cell i has the integers from a_{i+1} to a_i − 1.
 
     Returns:
-        The table with an upper bound as its δ, and the table with a lower bound.
+        The table whose δ is an upper bound, and the table whose δ is a lower bound.
     """
     # The upper bound: the largest loss of a cell is that of its smallest integer.
     farthest = float(np.max(np.abs(edges))) / scale
@@ -142,7 +143,7 @@ def _cells(scale: float, shift: int, edges: FloatArray) -> tuple[ShiftedTable, S
     log_rest = math.log(2.0) + float(log_normal_tail(np.asarray([REACH - 1.0]))[0])
     upper = ShiftedTable(largest_losses, log_masses, log_rest, 2.0 * error)
 
-    # The lower bound: the loss of a merged cell. Losses are raised by their error before use, so that they are lowered
+    # The lower bound: the loss of a merged cell. `shifted_pairs` raises losses by their error, so they are lowered
     # twice as far here.
     losses_of_cells = log_masses - _log_cells(scale, edges - shift)
     square_distance = (farthest + shift / scale) ** 2
@@ -151,7 +152,7 @@ def _cells(scale: float, shift: int, edges: FloatArray) -> tuple[ShiftedTable, S
     loss_error = 4.0 * error + error_of_shifted + 256 * UNIT_ROUNDOFF * (1.0 + square_distance)
     lowered = losses_of_cells - 2.0 * loss_error
 
-    # Use the cells from which on all losses are positive, as far as they increase.
+    # Left out are cells up to the last loss that may not be positive, and cells at which the loss does not increase.
     is_positive_from_here = np.minimum.accumulate((lowered > 0.0)[::-1])[::-1]
     is_increasing = np.diff(lowered, prepend=-np.inf) > 0.0
     chosen = is_positive_from_here & is_increasing
@@ -162,12 +163,11 @@ def _cells(scale: float, shift: int, edges: FloatArray) -> tuple[ShiftedTable, S
 def _log_cells(scale: float, edges: FloatArray) -> FloatArray:
     """Return the log probabilities of cells of integers, approximated by those of a normal distribution.
 
-    Cell i has the integers from edge i + 1 to one below edge i. Its integral is between edges that are half an integer
-    lower.
+    Cell i has the integers from a_{i+1} to a_i − 1. The normal density is integrated from a_{i+1} − 1/2 to a_i − 1/2.
 
     Args:
-        scale: standard deviation σ of the noise.
-        edges: decreasing integers.
+        scale: scale σ of the noise, the standard deviation of the normal distribution.
+        edges: decreasing integers a_i, as doubles.
 
     Returns:
         One natural logarithm for each cell.

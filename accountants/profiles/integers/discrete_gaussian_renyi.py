@@ -36,7 +36,10 @@ class DiscreteGaussianRenyi:
     """The Rényi divergences of discrete Gaussian noise, P(y) ∝ e^{−y²/2σ²} on the integers, and its shift by k.
 
     With the sum θ(f) of e^{−(y − f)²/2σ²} over the integers y, the divergence of order a is
-    a k²/2σ² + log(θ((a − 1) k)/θ(0))/(a − 1). The second term is at most 0.
+
+        a k²/2σ² + log(θ((a − 1) k)/θ(0))/(a − 1).
+
+    The second term is at most 0.
 
     Attributes:
         scale: scale σ of the noise.
@@ -54,8 +57,8 @@ class DiscreteGaussianRenyi:
     def divergence(self, order: float) -> Interval:
         """Return bounds on the Rényi divergence of order a, which is the same in both directions.
 
-        The divergence of a normal distribution and its shift, a k²/(2σ²), is an upper bound. The discrete one differs
-        by the log of a quotient of sums over the integers.
+        The divergence of a normal distribution and its shift, a k²/(2σ²), is an upper bound. A term that is at most 0
+        is added: the log of a quotient of sums over the integers, divided by a − 1.
 
         Args:
             order: order a > 1.
@@ -66,7 +69,7 @@ class DiscreteGaussianRenyi:
         shift, scale = Fraction(self.shift), Fraction(self.scale)
         normal_divergence = round_up(Fraction(order) * shift**2 / (2 * scale**2))
 
-        # The sums depend on the exact distance of (a − 1) k from the next integer.
+        # The quotient depends only on the distance of (a − 1) k from the nearest integer.
         excess = order - 1.0
         product = (Fraction(order) - 1) * self.shift
         distance = abs(float(product - round(product)))
@@ -81,9 +84,9 @@ class DiscreteGaussianRenyi:
     def _log_quotient(self, distance: float) -> Interval:
         """Return bounds on log(θ(f)/θ(0)), where θ(f) is the sum of e^{−(y − f)²/2σ²} over all integers y.
 
-        σ is the scale of discrete Gaussian noise, and the quotient is at most 1. For a large scale it is almost 1, by
-        Poisson's summation formula. Otherwise it is e^{−f²/2σ²} (1 + Σ A_y/θ(0)), summed over y ≥ 1. The terms are
-        A_y = e^{(yf − y²/2)/σ²} (1 − e^{−yf/σ²})².
+        For a large scale σ the quotient is almost 1, by Poisson's summation formula. Otherwise it is
+
+            e^{−f²/2σ²} (1 + Σ_{y ≥ 1} A_y/θ(0)),   A_y = e^{(yf − y²/2)/σ²} (1 − e^{−yf/σ²})².
 
         Args:
             distance: f in [0, 1/2], rounded once.

@@ -48,7 +48,7 @@ _COARSE_RATIO = 1.2
 _MANY = 2**14
 """Reach of a table from which it is large."""
 _LARGEST_FALL = 2000.0
-"""Bound on the logarithms of probabilities of the usual table."""
+"""Bound on the absolute values of the log probabilities of the usual table."""
 _BISECTIONS = 60
 """Number of bisections, after which the interval is as narrow as the distance of two doubles."""
 _CLOSE = 1.002
@@ -73,7 +73,7 @@ class SkellamRenyi:
     shift: int
 
     def divergence(self, order: float) -> Interval:
-        """Return bounds on the Rényi divergence of the noise and its shift by the sensitivity k, in either direction.
+        """Return bounds on the Rényi divergence D_a of the noise and its shift, which is the same in both directions.
 
         Args:
             order: order a > 1.
@@ -92,8 +92,8 @@ class SkellamRenyi:
     def rho(self) -> float:
         """A number ρ such that the Rényi divergence D_a of every order a > 1 is at most ρ a.
 
-        K = (a − 1) D_a is convex in a, so it is below its chords. Between two orders of a grid the chord bounds the
-        quotient K/(a (a − 1)). Beyond the last order a closed form does.
+        K = (a − 1) D_a is convex in a, so it is below its chords. Between two orders of a grid, the chord bounds the
+        quotient K/(a (a − 1)) = D_a/a. Beyond the last order a closed form does.
         """
         is_small_table = skellam_table(self.variance).reach <= _MANY
         ratio = _RATIO if is_small_table else _COARSE_RATIO
@@ -126,19 +126,19 @@ class SkellamRenyi:
         """Return a ρ with D_a ≤ ρ a at every order a > 1, from bounds in closed form only.
 
         With t = a − 1, s = √(log 2/(k²/2μ)) and t' = max(t, s), D_a ≤ k²/2μ (t' + 2) + log 2/t'. Divided by a, this is
-        largest at t = 0. A second bound is that of `_closed_parts` at t = 1.
+        largest at t = 0. A second bound is the sum of `_closed_parts` at t = 1.
         """
         s = math.sqrt(math.log(2.0) / self._limit)
         at_zero = (self._limit * (s + 2.0) + math.log(2.0) / s) * _ROUNDED
-        # The sum at t = 1 bounds D_2, and the quotient of `_quotient_from` at t = 1.
+        # The sum bounds D_2, and so D_a for a ≤ 2. It exceeds `_quotient_from` at t = 1, which bounds D_a/a for a ≥ 2.
         return min(at_zero, sum(self._closed_parts(1.0)))
 
     def _quotient_from(self, excess: float) -> float:
-        """Return an upper bound on D_a/a for the Rényi divergence D_a of all orders a from a given one on.
+        """Return an upper bound on D_a/a, for the Rényi divergences D_a of all orders a from a given one on.
 
-        With K = (a − 1) D_a it is K/(a (a − 1)). Let t = a − 1, and let v solve v cosh v = tk/μ for the shift k and the
-        variance μ. With A(v) = v² cosh v − v sinh v + cosh v − 1, K is at most μ A + kv + log 2. The quotients A/t² and
-        v/t decrease in t, so the bound at the first order holds for all larger ones.
+        D_a/a is K/(t (t + 1)) for t = a − 1 and K = t D_a. Let v solve v cosh v = tk/μ for the shift k and the variance
+        μ. With A(v) = v² cosh v − v sinh v + cosh v − 1, K is at most μ A + kv + log 2. The quotients A/t² and v/t
+        decrease in t, so the bound at the first order holds for all larger ones.
 
         Args:
             excess: t = a − 1 > 0 of the first order.
@@ -153,10 +153,10 @@ class SkellamRenyi:
         return min(quadratic, area / (excess * excess) + rest / product)
 
     def _closed_parts(self, excess: float) -> tuple[float, float]:
-        """Return upper bounds on μ A(v) and on kv + log 2, two parts of a bound on a log moment of the privacy loss.
+        """Return upper bounds on the two parts of a bound in closed form on K = t D_a, for the order a = 1 + t.
 
-        Their sum bounds the moment K = t D_{1 + t} for the Rényi divergence D. k is the shift and μ the variance of the
-        noise, and v solves v cosh v = tk/μ. Here A(v) = v² cosh v − v sinh v + cosh v − 1.
+        With the shift k and the variance μ of the noise, and v cosh v = tk/μ, the parts are μ A(v) and kv + log 2.
+        Here A(v) = v² cosh v − v sinh v + cosh v − 1.
 
         Args:
             excess: t > 0, the order minus 1.
@@ -173,9 +173,13 @@ class SkellamRenyi:
     def _closed_bound(self, excess: float) -> float:
         """Return an upper bound in closed form on the Rényi divergence D_a of the noise and its shift by k.
 
-        It is the smaller one of two bounds, with t = a − 1 and the variance μ. The first is k²/2μ (t' + 2) + log 2/t'
-        for t' = max(t, s) and s = √(log 2/(k²/2μ)). The second suits large orders. It is
-        k (v + (k/μ)/cosh v − tanh v) + (μ (cosh v − 1) + log 2)/t, where v solves v cosh v = tk/μ.
+        With t = a − 1, the variance μ, s = √(log 2/(k²/2μ)) and t' = max(t, s), one bound is
+
+            k²/2μ (t' + 2) + log 2/t'.
+
+        The other one suits large orders. With v cosh v = tk/μ it is
+
+            k (v + (k/μ)/cosh v − tanh v) + (μ (cosh v − 1) + log 2)/t.
 
         Args:
             excess: t = a − 1 > 0.
@@ -213,13 +217,13 @@ class SkellamRenyi:
         if largest_exponent > _LARGEST_EXPONENT:
             return self._log_moment_by_logarithms(listed, excess)
 
-        # e^K − 1 as a sum of positive terms, which its exponentials do not overflow.
+        # e^K − 1 is a sum of positive terms, whose exponentials do not overflow here.
         least_sum, least_error = positive_sum(listed.least, listed.log_masses, excess)
         largest_sum, largest_error = positive_sum(listed.most, listed.log_masses, excess)
         # Errors of the table, of exponentials and of sums.
         relative_error = 8.0 * listed.table.error + 64 * UNIT_ROUNDOFF * (1.0 + largest_exponent)
 
-        # The outcomes that are not listed. Above R, the shifted noise has the probability of the noise above R − k.
+        # Bound the terms that are not listed. The shifted noise is above R with the probability of noise above R − k.
         log_right = log_tail(listed.table, listed.table.reach - self.shift + 1)
         unlisted = math.exp(self._log_left(listed.table, excess)) + excess * math.exp(log_right)
 
@@ -249,10 +253,10 @@ class SkellamRenyi:
         return max(largest - 4.0 * listed.table.error - 16 * UNIT_ROUNDOFF * size, 0.0)
 
     def _log_moment_by_logarithms(self, listed: ListedOutcomes, excess: float) -> Interval:
-        """Return bounds on a log moment of the privacy loss, from terms that may overflow.
+        """Return bounds on K = log E[e^{tL}] of the privacy loss L, from the logarithms of terms that may overflow.
 
-        The moment is K = log E[e^{tL}], with terms p e^{tL} for outcomes of probability p. Above the listed outcomes,
-        losses are negative, and terms below p.
+        The terms are p e^{tL} for outcomes of probability p. Above the listed outcomes losses are negative, so a term
+        is below p there.
 
         Args:
             listed: losses and log probabilities of the listed outcomes.
@@ -274,18 +278,17 @@ class SkellamRenyi:
     def _outcomes(self, excess: float) -> ListedOutcomes | None:
         """Return the outcomes of the noise that matter for E[e^{tL}] of the privacy loss L.
 
-        The table is enlarged until the terms of all other outcomes are below a geometric series with a negligible sum.
+        The table is doubled until the terms below the listed outcomes are bounded by a negligible geometric series.
 
         Args:
             excess: t > 0.
 
         Returns:
-            The outcomes; None if there would be too many.
+            The outcomes; None if there would be more than `MOST_LISTED` on a side.
         """
         usual_reach = skellam_table(self.variance).reach
         reach, largest_reach = max(usual_reach, 4 * self.shift), max(usual_reach, MOST_LISTED)
         while reach <= largest_reach:
-            # The series of the outcomes that are not listed must converge, and be negligible.
             converges = self._log_series_quotient(reach - self.shift, excess) <= _LARGEST_QUOTIENT
             if converges:
                 listed = listed_losses(self.variance, self.shift, reach)
@@ -328,7 +331,7 @@ class SkellamRenyi:
         n = table.reach - self.shift
         loss = float(table.falls[table.reach] - table.falls[n]) + table.error
         log_term = table.log_at_zero - float(table.falls[n]) + 2.0 * table.error + excess * loss
-        # The quotient is below 1, and its negative logarithm is rounded up.
+        # The logarithm of the quotient is negative, and is rounded up.
         log_quotient = self._log_series_quotient(n, excess) * (1.0 - 1e-9)
 
         # The series is the term times q/(1 − q).
@@ -340,8 +343,8 @@ class SkellamRenyi:
 class SkellamVectorRenyi:
     """Upper bounds on the Rényi divergences of independent Skellam noise on several coordinates and its shift.
 
-    The shift is an integer vector. The divergences of the coordinates add up. That of a shift by k ≤ K is at most c k²,
-    with c the largest quotient of a divergence and k². Hence the sum is at most c times the squared norm of the vector.
+    The shift is an integer vector. The divergences of the coordinates add up. Let c be the largest quotient of one
+    coordinate's divergence and k², over shifts k ≤ K. The sum is at most c times the squared norm of the vector.
 
     Attributes:
         variance: variance μ of the noise of each coordinate.
@@ -355,13 +358,14 @@ class SkellamVectorRenyi:
 
     @cached_property
     def _shifts(self) -> list[SkellamRenyi]:
-        """The shifts of one coordinate."""
+        """The divergences of one coordinate, for each shift from 1 to K."""
         return [SkellamRenyi(self.variance, shift) for shift in range(1, self.largest + 1)]
 
     @cached_property
     def rho(self) -> float:
         """A number ρ such that the Rényi divergence of every order a > 1 is at most ρ a."""
-        return max(single.rho / single.shift**2 for single in self._shifts) * self.square * _ROUNDED
+        ratios = [coordinate.rho / coordinate.shift**2 for coordinate in self._shifts]
+        return max(ratios) * self.square * _ROUNDED
 
     def divergence(self, order: float) -> Interval:
         """Return an upper bound on the Rényi divergence of order a in both directions, and 0 as a lower bound.
@@ -372,14 +376,12 @@ class SkellamVectorRenyi:
         Returns:
             The bounds, in nats.
         """
-        ratios = [single.divergence(order).upper / single.shift**2 for single in self._shifts]
+        ratios = [coordinate.divergence(order).upper / coordinate.shift**2 for coordinate in self._shifts]
         return Interval(0.0, max(ratios) * self.square * _ROUNDED)
 
 
 def _saddle(ratio: float) -> float:
-    """Solve v cosh v = r for v ≥ 0 by bisection, within 1e-9 of the ratio r.
-
-    v cosh v increases in v, so that the interval with the solution can be halved.
+    """Solve v cosh v = r for v ≥ 0 by bisection, with a relative error below 1e-9.
 
     Args:
         ratio: r = tk/μ ≥ 0, for the shift k and the variance μ of the noise, and the order 1 + t of a divergence.

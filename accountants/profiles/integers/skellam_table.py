@@ -58,22 +58,23 @@ class SkellamTable(NamedTuple):
         Returns:
             One loss for each outcome, in nats.
         """
-        distance = np.abs(outcomes).astype(np.int64)
+        distance_from_zero = np.abs(outcomes).astype(np.int64)
         distance_from_shift = np.abs(outcomes - shift).astype(np.int64)
-        return np.asarray(self.falls[distance_from_shift] - self.falls[distance])
+        return np.asarray(self.falls[distance_from_shift] - self.falls[distance_from_zero])
 
 
 def reach_of(variance: float) -> int:
-    """Return the largest outcome that a table of Skellam noise lists, at least 256.
+    """Return the largest outcome R that a table of Skellam noise lists, with P(noise > R) ≤ e^{−900}.
 
-    Skellam noise is the difference of two independent Poisson variables of equal mean. The outcome R has
-    P(noise > R) ≤ e^{−900}. R follows from Chernoff's bound P(noise ≥ y) ≤ e^{√(y² + μ²) − μ − y arsinh(y/μ)}.
+    Skellam noise is the difference of two independent Poisson variables of equal mean. R follows from Chernoff's bound
+
+        P(noise ≥ y) ≤ e^{√(y² + μ²) − μ − y arsinh(y/μ)}.
 
     Args:
         variance: variance μ > 0 of the noise.
 
     Returns:
-        R, the number of listed outcomes on each side.
+        R, at least `_LEAST_REACH`.
     """
 
     def exponent(y: float) -> float:
@@ -113,9 +114,9 @@ def _ratios(variance: float, last: int) -> tuple[FloatArray, FloatArray]:
         if index <= last:
             ratios[index], errors[index] = ratio, error
         if index > 0:
-            following = 1.0 / (2.0 * index / variance + ratio)
-            error = error * (1.0 + error) * ratio * following + 4 * UNIT_ROUNDOFF
-            ratio = following
+            next_ratio = 1.0 / (2.0 * index / variance + ratio)
+            error = error * (1.0 + error) * ratio * next_ratio + 4 * UNIT_ROUNDOFF
+            ratio = next_ratio
     return ratios, errors
 
 
@@ -140,7 +141,8 @@ def skellam_table(variance: float, least_reach: int = 0) -> SkellamTable:
     falls = np.append(0.0, np.cumsum(log_ratios)).astype(np.float64)
     extended_roundoff = float(np.finfo(np.longdouble).eps)
     error_of_sums = reach * (extended_roundoff + UNIT_ROUNDOFF * float(np.max(-np.log(ratios))))
-    # The errors of the ratios, of their sums in extended precision, and of the conversion to doubles.
+    # The errors of the ratios, of their sums in extended precision, and of the conversion to doubles. The factor 1.01
+    # covers the logarithm of a ratio with a relative error.
     error = 1.01 * float(np.sum(errors)) + 4.0 * error_of_sums + 4 * UNIT_ROUNDOFF * float(falls[-1])
 
     # P(0) from the sum of all probabilities, from the smallest to the largest.
@@ -168,10 +170,10 @@ def log_tail(table: SkellamTable, first: int) -> float:
 
 
 def log_unlisted(variance: float, shift: int, coordinates: int) -> tuple[float, float]:
-    """Return the log probabilities that all coordinates of Skellam noise are listed, and that some are not.
+    """Return log S and a bound on log(1 − S), where S is the probability that all coordinates of noise are listed.
 
-    S is the probability that all are listed. A coordinate is listed if it and its shift are at most R, the reach of the
-    table, from 0. S is the same for the noise and for its shift.
+    A coordinate is listed if it and its shifted value are at most R, the reach of the table, from 0. S is the same for
+    the noise and for its shift.
 
     Args:
         variance: variance μ of the Skellam noise of each coordinate.
@@ -184,4 +186,5 @@ def log_unlisted(variance: float, shift: int, coordinates: int) -> tuple[float, 
     table = skellam_table(variance)
     log_one = float(np.logaddexp(log_tail(table, table.reach - shift + 1), table.log_beyond))
     log_any = min(math.log(coordinates) + log_one, 0.0)
-    return math.log1p(-math.exp(log_any)) if log_any < 0.0 else -math.inf, log_any
+    log_all_listed = math.log1p(-math.exp(log_any)) if log_any < 0.0 else -math.inf
+    return log_all_listed, log_any

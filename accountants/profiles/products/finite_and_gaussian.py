@@ -36,14 +36,17 @@ _TAIL_UNITS = 64
 class FiniteAndGaussianProfile(Profile):
     """The privacy profile of a composition of a mechanism with finitely many losses and a Gaussian mechanism.
 
-    It is δ(ε) = Σ p_i E(ε − l_i) in one direction, for the losses l_i of probability p_i of the finite part. E is the
-    profile of N(μ, 1) against N(0, 1), continued to negative ε.
+    In one direction, with the privacy losses l_i of probability p_i of the finite part, it is
+
+        δ(ε) = Σ p_i E(ε − l_i).
+
+    E is the profile of N(μ, 1) against N(0, 1), continued to negative ε.
 
     Attributes:
         losses: the losses l_i of the finite part in nats, each within `loss_error`.
         log_masses: log p_i, natural logarithms, each within `log_error`.
         loss_error: bound on the error of each loss, in nats.
-        log_error: bound on the error of each log probability.
+        log_error: bound on the error of each log probability, per unit of 1 + |log probability|.
         mu: distance μ > 0 of the means of the Gaussian part, in standard deviations.
         log_infinite_mass: upper bound on the log probability of an infinite loss.
     """
@@ -57,13 +60,13 @@ class FiniteAndGaussianProfile(Profile):
 
     @property
     def tail_accuracy(self) -> float:
-        """Bound on the error of the log tails: roundings, errors of the masses, and the effect of raised losses.
+        """Bound on the error of the log tails, per unit of 1 + |log tail|.
 
-        The raised losses affect the tail of the second distribution. A difference ε − l is rounded by units of both
-        numbers. A normal tail is steep in it, by up to the reciprocal of μ.
+        It contains roundings, errors of the probabilities, and the effect of the raised losses on the tail of the
+        second distribution. The difference ε − l_i is rounded, and a log normal tail changes by up to 1/μ times that.
         """
-        steep = _TAIL_UNITS * (1.0 + float(np.max(np.abs(self.losses)))) / self.mu
-        rounding = (4 * self.losses.size + _TAIL_UNITS + steep) * UNIT_ROUNDOFF
+        steepness = _TAIL_UNITS * (1.0 + float(np.max(np.abs(self.losses)))) / self.mu
+        rounding = (4 * self.losses.size + _TAIL_UNITS + steepness) * UNIT_ROUNDOFF
         return self.log_error + 2.0 * self.loss_error + rounding
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
@@ -71,13 +74,14 @@ class FiniteAndGaussianProfile(Profile):
 
         δ(ε) is Σ p_i E(ε − l_i), with the losses l_i and probabilities p_i of the finite part. E is the profile of the
         Gaussian part. The probability of an infinite loss is added to the upper bound. Each l_i is known within
-        `loss_error`. As profiles decrease, bounds at ε moved up and down by this error are valid.
+        `loss_error`. E decreases, so it is evaluated at points moved up by this error for the lower bound, and moved
+        down for the upper bound.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
 
         Returns:
-            Lower and upper bounds, one for each ε.
+            Lower and upper bounds on log δ, one for each ε.
         """
         points = np.asarray(epsilon, dtype=np.float64)
         # The error of a loss, and the rounding of the difference ε − l_i.
@@ -94,9 +98,11 @@ class FiniteAndGaussianProfile(Profile):
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Return the log tails of the total privacy loss, with the losses of the finite part raised by their error.
 
-        The raised losses dominate. Let l_i and p_i be the losses and probabilities of the finite part. Then P(L > ε) is
-        Σ p_i Φ(μ/2 − (ε − l_i)/μ) plus the probability of an infinite loss. Q(L > ε) is Σ p_i e^{−l_i}
-        Φ(−μ/2 − (ε − l_i)/μ).
+        The raised losses dominate. With the losses l_i and probabilities p_i of the finite part, the probability p_∞ of
+        an infinite loss, and the normal distribution function Φ,
+
+            P(L > ε) = p_∞ + Σ p_i Φ(μ/2 − (ε − l_i)/μ),
+            Q(L > ε) = Σ p_i e^{−l_i} Φ(−μ/2 − (ε − l_i)/μ).
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
@@ -125,8 +131,7 @@ class FiniteAndGaussianProfile(Profile):
     ) -> FloatArray:
         """Return log Σ_i w_i v(x − l_i) over the losses l_i of the finite part at every x.
 
-        The privacy loss of the composition is the sum of a loss with finitely many values and an independent Gaussian
-        one. The values of x are taken in blocks, so that arrays have a limited size.
+        The values of x are taken in blocks, so that the arrays with an entry for each x and i have a limited size.
 
         Args:
             points: array of x, in nats.
@@ -134,7 +139,7 @@ class FiniteAndGaussianProfile(Profile):
             log_weights: log w_i; the log probabilities of the losses if None.
 
         Returns:
-            Natural logarithms of the shape of `points`.
+            Natural logarithms, in the shape of `points`.
         """
         weights = self.log_masses if log_weights is None else log_weights
         flat_points = np.atleast_1d(points).ravel()
@@ -148,11 +153,7 @@ class FiniteAndGaussianProfile(Profile):
 
 
 def _size(log_value: FloatArray) -> FloatArray:
-    """Return 1 + |value|, and 1 for −∞, so that an exact zero remains exact.
-
-    Args:
-        log_value: array of logarithms.
-    """
+    """Return 1 + |log value|, by which errors are multiplied; 1 for −∞, so that an exact zero remains exact."""
     finite_value = np.where(np.isneginf(log_value), 0.0, log_value)
     return np.asarray(1.0 + np.abs(finite_value))
 
@@ -160,14 +161,16 @@ def _size(log_value: FloatArray) -> FloatArray:
 def _log_delta_anywhere(gaussian: Profile, points: FloatArray) -> Enclosure:
     """Enclose log E(x) of a symmetric pair at any real x, where E(x) is its δ at ε = x.
 
-    A pair (P, Q) is symmetric if Q against P has the same δ. For x < 0 it is E(x) = 1 − e^x + e^x E(−x).
+    A pair (P, Q) is symmetric if Q against P has the same δ. Then, for x < 0,
+
+        E(x) = 1 − e^x + e^x E(−x).
 
     Args:
         gaussian: privacy profile of the pair, for x ≥ 0.
         points: array of x, in nats.
 
     Returns:
-        Lower and upper bounds, one for each x.
+        Lower and upper bounds on log E(x), one for each x.
     """
     is_negative = points < 0.0
     at_size = gaussian.log_delta(np.abs(points))

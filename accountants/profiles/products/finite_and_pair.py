@@ -32,19 +32,21 @@ if TYPE_CHECKING:
 class FiniteAndPairProfile(PointwiseProfile):
     """The privacy profile of a composition of a mechanism with finitely many losses and any other mechanism.
 
-    It is δ(ε) = p_∞ + Σ p_i E(ε − l_i), for a first part with the losses l_i of probability p_i, and the infinite loss
-    of probability p_∞. E is the profile of the other part in the same direction, continued to
-    negative ε.
+    With the privacy losses l_i of probability p_i of the finite part, and its infinite loss of probability p_∞, it is
+
+        δ(ε) = p_∞ + Σ p_i E(ε − l_i).
+
+    E is the profile of the other part in the same direction, continued to negative ε.
 
     Attributes:
         losses: the losses l_i of the finite part in nats, increasing, each within `loss_error`.
         log_masses: log p_i, natural logarithms, each within `log_error`.
-        log_infinite: upper bound on log p_∞, within `log_error`.
+        log_infinite: upper bound on log p_∞, within `log_error`; −∞ if no loss is infinite.
         loss_error: bound on the error of each loss, in nats.
         log_error: bound on the error of each log probability, per unit of 1 + |log probability|.
         forward: profile of the other part in this direction.
         backward: profile of the other part in the opposite direction.
-        lattice: function that computes the same profile on a lattice, which gives the tails of the loss.
+        lattice: function that computes the same profile on a lattice, a grid of losses. It gives the tails of the loss.
     """
 
     root_search: ClassVar[RootSearch] = "spare"
@@ -63,7 +65,7 @@ class FiniteAndPairProfile(PointwiseProfile):
 
         δ(ε) is p_∞ + Σ p_i E(ε − l_i), with the losses l_i and probabilities p_i of the finite part. E is δ of the
         other part, and p_∞ the probability of an infinite loss. E decreases. It is therefore evaluated at ε − l_i plus
-        the error of l_i for the lower bound, and minus this error for the upper bound.
+        an error for the lower bound, and minus this error for the upper bound.
 
         Args:
             epsilon: ε ≥ 0, in nats.
@@ -87,25 +89,26 @@ class FiniteAndPairProfile(PointwiseProfile):
         return Interval(log_lower - self._slack(log_lower), min(log_upper + self._slack(log_upper), 0.0))
 
     def _slack(self, log_value: float) -> float:
-        """Return a bound on the error of the log of a sum of positive terms; 0 for an exact zero."""
+        """Return a bound on the error of the log of a sum over all losses; 0 for log 0, which is exact."""
         if log_value == -math.inf:
             return 0.0
-        return (self.log_error + 4 * UNIT_ROUNDOFF * (self.losses.size + 8)) * (1.0 + abs(log_value))
+        relative_error = self.log_error + 4 * UNIT_ROUNDOFF * (self.losses.size + 8)
+        return relative_error * (1.0 + abs(log_value))
 
     def _shifted_bounds(self, x: float, shift: float) -> Interval:
         """Return bounds on log E of the other part that hold at every real number within `shift` of x."""
         return Interval(self._at(x + shift).lower, self._at(x - shift).upper)
 
     def _at(self, x: float) -> Interval:
-        """Enclose log δ of the other part of the composition at one ε of any sign.
+        """Enclose log E(x), where E(x) is δ of the other part of the composition at ε = x, of any sign.
 
-        It is log E(x) at ε = x. For x < 0, E(x) = 1 − e^x + e^x E'(−x), where E' is the δ in the other direction.
+        For x < 0 the δ in the opposite direction, E', is used: E(x) = 1 − e^x + e^x E'(−x).
 
         Args:
             x: ε in nats, of any sign.
 
         Returns:
-            Lower and upper bound.
+            Lower and upper bound on log E(x).
         """
         if x >= 0.0:
             return self.forward.log_delta_bounds(x)
@@ -119,7 +122,7 @@ class FiniteAndPairProfile(PointwiseProfile):
 
     @cached_property
     def _lattice(self) -> Profile:
-        """The same profile on a lattice."""
+        """The profile of the composition on a lattice, computed on first use."""
         return self.lattice()
 
     @property
@@ -129,13 +132,13 @@ class FiniteAndPairProfile(PointwiseProfile):
 
     @property
     def tail_accuracy(self) -> float:
-        """Accuracy of the tails on the lattice."""
+        """Bound on the error of each log tail of the lattice, per unit of 1 + |log tail|."""
         return self._lattice.tail_accuracy
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log tails of the composition on a lattice, which dominates."""
+        """Return the log tails of the loss on the lattice, which dominates the composition."""
         return self._lattice.log_tails(epsilon)
 
     def attained_log_tails(self, epsilon: FloatArray) -> Tails | None:
-        """Return the attained log tails of the composition on a lattice."""
+        """Return the attained log tails of the composition on the lattice, for lower bounds on δ of products."""
         return self._lattice.attained_log_tails(epsilon)

@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 NARROW = 0.02
-"""Relative width of ε below which no other method is tried."""
+"""Relative width of the bounds on ε below which no other method is tried."""
 NARROW_LOG_DELTA = 0.25
-"""Width of log δ below which no other method is tried: about twenty times that of ε if losses are rare and large."""
+"""Width of the bounds on log δ below which no other method is tried."""
 HOPELESS = 8.0
 """Width of the bounds on log δ, at an initial estimate of ε, above which no search starts."""
 _STARTS = np.append(0.0, np.geomspace(SMALL_EPSILON**3, LARGEST_EPSILON, 127))
@@ -57,15 +57,13 @@ _SQUARE_PEAK = 4.0 * math.exp(-2.0)
 
 
 def step_pair(law: NormalLaw) -> Pair:
-    """Return the pair of one step of a composition from the distribution of its privacy loss.
-
-    A pair is two distributions of outputs, for two neighbouring data sets. Its hockey-stick divergence is δ.
+    """Return the pair of output distributions of one step of a composition, for two neighbouring data sets.
 
     Args:
         law: distribution of the privacy loss of a Gaussian step, with or without subsampling and random shifts.
 
     Returns:
-        The pair of the step: of a mixture of Gaussian distributions, of a batch, or of Gaussian noise on all data.
+        The pair, with a privacy profile for each direction.
     """
     if isinstance(law, GaussianMixtureLaw):
         return gaussian_mixture_pair(law)
@@ -76,7 +74,7 @@ def step_pair(law: NormalLaw) -> Pair:
     if isinstance(law, DrawnGaussianLaw):
         return amplify_symmetrically(gaussian_pair(law.shift), Share.at(law.rate))
 
-    # A subsampled Gaussian step, with a record that is replaced by an opposite one, removed or added.
+    # A subsampled Gaussian step. A record is replaced by one with the opposite contribution, or is removed or added.
     if law.direction == "replace":
         log_weights = (math.log1p(-law.rate), math.log(law.rate))
         with_record = LineMixture(log_weights, (0.0, law.shift))
@@ -176,12 +174,12 @@ class OneLargeStep:
             laws: distribution of the privacy loss of each kind of step, with its number of steps.
 
         Returns:
-            The composition, with one entry for each kind of steps.
+            The composition, with one entry for each distribution.
         """
         steps = []
         for law, count in laws:
-            is_silent = law.distance == 0.0 or getattr(law, "rate", 1.0) == 0.0
-            if count > 0 and not is_silent:
+            has_no_loss = law.distance == 0.0 or getattr(law, "rate", 1.0) == 0.0
+            if count > 0 and not has_no_loss:
                 steps.append(RepeatedStep(step_pair(law), count))
         return cls(tuple(steps))
 
@@ -213,7 +211,7 @@ class OneLargeStep:
             log_delta: the target log δ, natural logarithm.
 
         Returns:
-            The bounds, in nats. They are 0 and math.inf if those on δ are too wide.
+            The bounds, in nats: 0 and math.inf without an initial estimate, or if log δ is too uncertain there.
         """
         start = self._start(log_delta)
         if start is None:
@@ -258,10 +256,10 @@ class OneLargeStep:
         It is about log δ(ε) of the composition if one large loss dominates it.
 
         Args:
-            epsilon: array of ε > 0, in nats.
+            epsilon: array of ε ≥ 0, in nats.
 
         Returns:
-            Lower and upper bounds, one for each ε. They are −∞ if no step has any loss.
+            Lower and upper bounds, one for each ε. They are −∞ if there are no steps.
         """
         if not self.steps:
             nothing = np.full(epsilon.shape, -np.inf)
@@ -292,7 +290,9 @@ class OneLargeStep:
         return np.asarray(logsumexp(tails, axis=0))
 
     def _lower(self, epsilon: float) -> float:
-        """Return the lower bound on log δ(ε), log(Σ_t δ_t(ε) − ½ (Σ_t P(L_t > ε))²), from single large losses L_t.
+        """Return a lower bound on log δ(ε) from the event that a single step t has a privacy loss L_t above ε.
+
+        With the profile δ_t of step t, it is log(Σ_t δ_t(ε) − ½ (Σ_t P(L_t > ε))²).
 
         Args:
             epsilon: ε > 0, in nats.
@@ -310,12 +310,12 @@ class OneLargeStep:
         """Return an upper bound on log δ(ε), ε > 0, of a composition that is dominated by one large loss.
 
         It is a union bound over the step with this loss, and over a large sum R of the losses of the other steps. With
-        the profile δ_t and loss L_t of step t, and the total loss S, it is for shifts c_0 < … < c_m the log of
+        the profile δ_t and loss L_t of step t, the total loss S, and shifts c_0 < … < c_m, it is the log of
 
             Σ_t δ_t(ε − c_0) + Σ_{k≥1} Σ_t δ_t(ε − c_k) P(R > c_{k−1}) + P(S > ε, R > c_m).
 
-        The shifts are a geometric grid from 10^−12 ε to ε/2, of which the best start is taken. P(R > c) is at most the
-        probability that some L_t exceeds b, plus Bennett's bound for losses of at most b, with the best b.
+        The shifts are a geometric grid from 10^−12 ε to ε/2. Its first points are left out if that lowers the bound.
+        P(R > c) is at most the probability that some L_t exceeds b, plus Bennett's bound for losses up to the best b.
 
         Source: docs/engine-certificate.md, One large step.
 

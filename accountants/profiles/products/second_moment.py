@@ -51,11 +51,11 @@ _ROUNDING = 1.0 + 1e-9
 
 @dataclass(frozen=True)
 class Moment:
-    """Bounds on the second moment of the likelihood ratio of a composition, with large privacy losses cut off.
+    """A bound on the second moment of the likelihood ratio of a composition, without outcomes of large privacy loss.
 
     Attributes:
-        variance: v with E_Q X² ≤ 1 + v. X is the likelihood ratio dP/dQ, or 0 if a step has a loss above the cut.
-        log_exceeding: log η, where η bounds the probability under P of such a loss.
+        variance: v with E_Q X² ≤ 1 + v. X is the likelihood ratio dP/dQ, or 0 if a step has a loss above its limit.
+        log_exceeding: log η, where η bounds the probability under P that a step has such a loss.
     """
 
     variance: float
@@ -64,7 +64,9 @@ class Moment:
     def log_delta(self, epsilon: float) -> float:
         """Return an upper bound on log δ(ε), from the second moment v and the probability η of large losses.
 
-        By the inequality of Cauchy and Schwarz, δ ≤ η + (v + 2αη)/(2(k + √(k² + v + 2αη))). Here α = e^ε and k = α − 1.
+        By the inequality of Cauchy and Schwarz, with α = e^ε and k = α − 1,
+
+            δ ≤ η + (v + 2αη)/(2(k + √(k² + v + 2αη))).
 
         Args:
             epsilon: ε ≥ 0, in nats.
@@ -87,8 +89,8 @@ class Moment:
 def second_moment(parts: Sequence[tuple[Pair, int]], *, backward: bool = False) -> Moment | None:
     """Bound the second moment of the likelihood ratio dP/dQ of a composition, over outcomes without large losses.
 
-    The second moment of independent steps is the product of those of the single steps. Each step has a cut, beyond
-    which its privacy losses count as large; η bounds the probability that any step has such a loss.
+    The second moment of independent steps is the product of those of the single steps. Privacy losses of a step beyond
+    a limit count as large. η bounds the probability that any step has such a loss.
 
     Args:
         parts: pairs (P, Q) of the steps, and the number of runs of each.
@@ -96,23 +98,23 @@ def second_moment(parts: Sequence[tuple[Pair, int]], *, backward: bool = False) 
 
     Returns:
         v and η, where the second moment is at most 1 + v. None if v + 2η ≥ 1, where the bound on δ is not proved. Also
-        None if the losses beyond every cut are too likely, or if squares of losses underflow.
+        None if losses beyond every limit of the grid are too likely, or if squares of losses underflow.
     """
     log_growth, log_exceeding = 0.0, -math.inf
     for pair, count in parts:
         first, second = (pair.backward, pair.forward) if backward else (pair.forward, pair.backward)
 
-        # The first loss of the grid beyond which the losses of all runs are negligible.
+        # The limit is the first loss of the grid that all runs exceed with negligible probability.
         grid = _moment_grid(first)
         log_beyond = _log_beyond(first, grid) + math.log(count)
         negligible = np.flatnonzero(log_beyond <= _NEGLIGIBLE)
         if negligible.size == 0:
             return None
-        cut = int(negligible[0])
-        log_exceeding = float(np.logaddexp(log_exceeding, log_beyond[cut]))
+        limit = int(negligible[0])
+        log_exceeding = float(np.logaddexp(log_exceeding, log_beyond[limit]))
 
-        # E_Q[(dP/dQ − 1)²] of one run, below the cut.
-        square = _integral(first, grid[: cut + 1]) + _integral(second, grid)
+        # E_Q[(dP/dQ − 1)²] of one run, over losses up to the limit.
+        square = _integral(first, grid[: limit + 1]) + _integral(second, grid)
         if square < _LEAST_SQUARE:
             return None
         log_growth += count * math.log1p(square * _ROUNDING)
@@ -145,7 +147,7 @@ def _moment_grid(profile: Profile) -> FloatArray:
 def _log_beyond(profile: Profile, epsilon: FloatArray) -> FloatArray:
     """Return upper bounds on the log tails of the privacy loss, from the profile δ only.
 
-    They follow from δ(b) ≥ P(L > ε) (1 − e^(b − ε)), with b the previous point.
+    With b the point before ε, they follow from δ(b) ≥ P(L > ε) (1 − e^{b − ε}).
 
     Args:
         profile: the privacy profile δ.
@@ -166,15 +168,15 @@ def _integral(profile: Profile, epsilon: FloatArray) -> float:
     """Return an upper bound on twice the integral of a privacy profile as a function of γ = e^ε.
 
     The profile is the hockey-stick divergence E_γ, which is δ at ε = log γ. It is convex in γ, so that the trapezoidal
-    rule bounds its integral from above. The last E_γ is added, because it exceeds twice the part of ∫ γ⁻³ E_γ dγ beyond
-    the last point.
+    rule bounds its integral from above. The last E_γ is added. It is at least twice the part of ∫ γ⁻³ E_γ dγ beyond the
+    last point, so the result also bounds twice that integral from 1 to infinity.
 
     Args:
         profile: privacy profile δ(ε) = E_γ of one direction of a pair.
         epsilon: ε of the points in nats, increasing from 0.
 
     Returns:
-        The bound, before its rounding error.
+        The bound. It does not cover the rounding errors of the sums.
     """
     divergence = np.exp(profile.log_delta(epsilon).upper)
     gamma_minus_one = np.expm1(np.minimum(epsilon, _FURTHEST))
@@ -193,7 +195,7 @@ class RareProfile(PointwiseProfile):
         moment: bounds on the second moment of the likelihood ratio of the composition.
         large: bounds on δ for the case that one step has a large loss.
         fallback: function that computes the dominating pair. A second call returns the same pair.
-        is_backward: True for the backward direction of that pair.
+        is_backward: True if this profile is that of the backward direction of that pair.
     """
 
     moment: Moment
@@ -209,12 +211,12 @@ class RareProfile(PointwiseProfile):
 
     @property
     def log_infinite_mass(self) -> float:
-        """Log of the infinite mass of the dominating pair."""
+        """Upper bound on the log probability of an infinite loss of the dominating pair."""
         return self.fallback_profile.log_infinite_mass
 
     @property
     def tail_accuracy(self) -> float:
-        """Accuracy of the tails of the dominating pair."""
+        """Bound on the error of each log tail of the dominating pair, per unit of 1 + |log tail|."""
         return self.fallback_profile.tail_accuracy
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
@@ -222,13 +224,14 @@ class RareProfile(PointwiseProfile):
         return self.fallback_profile.log_tails(epsilon)
 
     def attained_log_tails(self, epsilon: FloatArray) -> Tails | None:
-        """Return the attained log tails of the fallback, which encloses the same product."""
+        """Return the attained log tails of the dominating pair, for lower bounds on δ of products."""
         return self.fallback_profile.attained_log_tails(epsilon)
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
         """Enclose log δ at one ε.
 
-        The lower bound is that of one large step. The upper bound is the smaller one of two.
+        The lower bound is that of one large step. The upper bound is the smaller one of two: of one large step, and of
+        the second moment.
 
         Args:
             epsilon: ε ≥ 0, in nats.
@@ -245,8 +248,8 @@ class RareComposition(NamedTuple):
     """The composition of many steps with tiny privacy losses, bounded by the second moment of its likelihood ratio.
 
     Attributes:
-        pair: bounds on δ of the composition in both directions, which are close if ε is about the deviation or more.
-        deviation: √v, the standard deviation of the total privacy loss, in nats.
+        pair: bounds on δ of the composition in both directions, which are close if ε is about `deviation` or more.
+        deviation: √v in the forward direction, about the standard deviation of the total privacy loss, in nats.
     """
 
     pair: Pair
@@ -261,7 +264,7 @@ def rare_composition(parts: Sequence[tuple[Pair, int]], dominating: Callable[[],
 
     Args:
         parts: pairs of the steps, and the number of runs of each.
-        dominating: function that computes a pair that dominates the composition; it gives the tails.
+        dominating: function that computes a pair that dominates the composition. Its tails are used.
 
     Returns:
         The composition; None if the losses are not that small, or if their second moment has no bound.
@@ -288,8 +291,8 @@ def rare_composition(parts: Sequence[tuple[Pair, int]], dominating: Callable[[],
 def _may_be_lost(pair: Pair, count: int) -> bool:
     """Return whether a step's privacy loss may be too small for a composition on a grid of losses (a lattice).
 
-    The lattice rounds each loss, so that tiny losses get lost. The size of the loss is measured by its standard
-    deviation, for which twice the step's δ at ε = 0 is used.
+    The lattice rounds each loss, so that tiny losses get lost. The standard deviation of the loss measures its size. It
+    is estimated as twice the step's δ at ε = 0.
 
     Args:
         pair: the pair of the step.
@@ -298,5 +301,5 @@ def _may_be_lost(pair: Pair, count: int) -> bool:
     Returns:
         True if the losses of all runs may be below the roundings of the lattice.
     """
-    most = max(float(profile.log_delta(np.zeros(1)).upper[0]) for profile in pair.directions())
-    return 2.0 * math.exp(most) * math.sqrt(count) <= LATTICE_ERROR * count
+    log_delta_at_zero = max(float(profile.log_delta(np.zeros(1)).upper[0]) for profile in pair.directions())
+    return 2.0 * math.exp(log_delta_at_zero) * math.sqrt(count) <= LATTICE_ERROR * count

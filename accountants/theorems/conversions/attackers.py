@@ -24,8 +24,10 @@ def true_positive_bound(
 ) -> Outputs:
     """Compute the largest true positive rate of a test with false positive rate α, for an (ε, δ)-private mechanism.
 
-    The test guesses which of two neighbouring data sets was used. The definition of privacy is applied to both outcomes
-    of the test. The rate is at most min(δ + e^ε α, 1 − e^−ε (1 − δ − α), 1).
+    The test guesses which of two neighbouring data sets was used. The definition of privacy, applied to both outcomes
+    of the test, bounds the rate by
+
+        min(δ + e^ε α, 1 − e^−ε (1 − δ − α), 1).
 
     Args:
         epsilon: ε, in nats.
@@ -35,16 +37,16 @@ def true_positive_bound(
     Returns:
         `true_positive_rate`, rounded up, in [α, 1].
     """
-    # The bound δ + e^ε α. Beyond e^709, which is finite, it is not the minimum.
+    # The bound δ + e^ε α. It is above 1 from e^709 on, for every normal double α, so the exponent may be limited.
     largest_exponent = 709.0
     by_positives = delta + false_positive_rate * math.exp(min(epsilon, largest_exponent))
 
-    # The bound 1 − e^−ε (1 − δ − α). The factor and the subtracted number round 1 − δ − α down.
+    # The bound 1 − e^−ε (1 − δ − α). The remainder 1 − δ − α is rounded down.
     remainder = max(1.0 - delta - false_positive_rate, 0.0) * (1.0 - 8 * UNIT_ROUNDOFF)
     lower_remainder = max(remainder - 2 * UNIT_ROUNDOFF, 0.0)
     by_negatives = 1.0 - math.exp(-epsilon) * lower_remainder
 
-    # Rounded up, by more than the relative error of the exponential, the product and the sum.
+    # Rounded up: 8 units exceed the relative errors of the exponential, the product and the sum.
     upper_bound = min(by_positives, by_negatives) * (1.0 + 8 * UNIT_ROUNDOFF)
     return {"true_positive_rate": min(max(upper_bound, false_positive_rate), 1.0)}
 
@@ -98,9 +100,9 @@ BAYES_ERROR = Theorem(
 
 @formula(given="A pure guarantee.")
 def gaussian_above_pure(*, epsilon: Epsilon) -> Outputs:
-    """Compute the least μ of Gaussian differential privacy that every ε-private mechanism satisfies.
+    """Compute the least μ for which every ε-private mechanism is μ-Gaussian differentially private.
 
-    It is μ = 2 Φ⁻¹(e^ε/(1 + e^ε)), with the distribution function Φ of the standard normal distribution.
+    With the distribution function Φ of the standard normal distribution, it is μ = 2 Φ⁻¹(e^ε/(1 + e^ε)).
 
     Args:
         epsilon: ε, in nats.

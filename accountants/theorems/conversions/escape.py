@@ -103,10 +103,10 @@ class EscapeBound(Bound):
     upper: float
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Return lower and upper bounds on log δ at ε.
+        """Return lower and upper bounds on the log of the bound at ε.
 
         Args:
-            epsilon: ε, in nats. Below the threshold δ is 1, from there on it is the probability of an escape.
+            epsilon: ε, in nats. Below the threshold the bound is 1, from there on the probability of an escape.
         """
         if Fraction(epsilon) >= self.threshold:
             return Interval(self.lower, self.upper)
@@ -121,7 +121,7 @@ class EscapeBound(Bound):
         return math.nextafter(nearest, math.inf)
 
     def corners(self, end: float) -> FloatArray:
-        """Return the points 0 and `end` of a table of the bound. Below the threshold the bound is 1.
+        """Return the ε at which a table of the bound changes: 0, and the threshold.
 
         Args:
             end: the threshold, in nats.
@@ -140,10 +140,10 @@ class EscapeProfile(BoundProfile):
     bound: EscapeBound
 
     def exact_epsilon(self, log_delta: float) -> Interval | None:
-        """Return the two doubles around the threshold as bounds on ε(δ).
+        """Return the two doubles around the threshold as bounds on ε(δ), if the target δ is not below the bound.
 
-        An escape is an output that the neighbouring data set cannot produce. Below the threshold δ is 1, and from there
-        on it is the probability of an escape. If this is at most the target, ε(δ) is the threshold itself.
+        Below the threshold the bound is 1, and from there on it is the probability of an escape. If this is at most the
+        target, ε(δ) is the threshold itself.
 
         Args:
             log_delta: natural logarithm of the target δ.
@@ -162,7 +162,7 @@ class EscapeProfile(BoundProfile):
 
 
 def escape_pair(bound: EscapeBound) -> Pair:
-    """Return two distributions with the bound as their hockey-stick divergence δ(ε) in both directions.
+    """Return a pair of distributions with the bound as its δ(ε), the hockey-stick divergence, in both directions.
 
     Args:
         bound: threshold of ε, and the probability of an escape.
@@ -186,7 +186,7 @@ def escape_bound(spec: TruncatedDiscreteLaplace, rounds: int = 1) -> EscapeBound
         The threshold R α ‖k‖₁ exactly, and bounds on the log probability of an escape, rounded outward.
     """
     shift = worst_shift(spec)
-    # Coordinates of the shift by their size, with their number in all rounds.
+    # Rounds are independent, like coordinates. So a coordinate counts once for each round.
     parts = [(size, count * rounds) for size, count in shift.parts]
     lower, upper = log_escape(spec.decay_rate, spec.noise_levels, parts)
     threshold = Fraction(spec.decay_rate) * shift.total * rounds
@@ -205,7 +205,7 @@ def escape_guarantee(spec: TruncatedDiscreteLaplace, setting: Setting, rounds: i
         rounds: number R of rounds.
 
     Returns:
-        The upper bound, the attained lower bound, and the derivation of both.
+        The guarantee, with the escape probability as an attained lower bound.
     """
     bound = escape_bound(spec, rounds)
     # The escape probability bounds δ from below at every ε, so its threshold is 0.
@@ -240,7 +240,7 @@ class FailingProfile(Profile):
 
     @property
     def tail_accuracy(self) -> float:
-        """Error of each log probability of a large loss, the same as for the inner profile."""
+        """Bound on the error of each log tail, per unit of 1 + |log tail|, which is that of the inner profile."""
         return self.inner.tail_accuracy
 
     @property
@@ -249,16 +249,16 @@ class FailingProfile(Profile):
         return float(np.logaddexp(self.log_failure, self.inner.log_infinite_mass))
 
     def _add_failure(self, log_value: FloatArray) -> FloatArray:
-        """Compute log(f + (1 − f) x) elementwise, for log probabilities log x.
+        """Compute log(f + (1 − f) x) elementwise, for probabilities x.
 
         Args:
-            log_value: log x, natural logarithm, at most 0.
+            log_value: log x, natural logarithms.
         """
         log_without_failure = self._log_success + log_value
         return np.asarray(np.logaddexp(self.log_failure, log_without_failure))
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose the log of f + (1 − f) δ(ε) at each ε, where f is the probability of a failure without any privacy.
+        """Enclose log(f + (1 − f) δ(ε)) at each ε, where f is the probability of an event without any privacy.
 
         Args:
             epsilon: array of ε, in nats.
@@ -273,7 +273,7 @@ class FailingProfile(Profile):
         return Enclosure(lower, upper)
 
     def upper_log_delta(self, epsilon: float) -> float:
-        """Return an upper bound on the log of f + (1 − f) δ(ε) at one ε."""
+        """Return an upper bound on log(f + (1 − f) δ(ε)) at one ε."""
         inner_upper = np.asarray(self.inner.upper_log_delta(epsilon))
         return float(Enclosure.around(self._add_failure(inner_upper), 2.0**-50).upper)
 
@@ -330,7 +330,6 @@ def with_failure(guarantee: Guarantee, log_failure: float, *declared: Condition)
     if math.isinf(log_failure):
         return guarantee
 
-    # Add the failure to the profile of each direction.
     upper = guarantee.curve.upper
     forward = backward = FailingProfile(upper.forward, log_failure)
     if not upper.symmetric:

@@ -34,15 +34,14 @@ def check_distribution(pointer: str, values: Sequence[Any], length: int) -> None
 
     Args:
         pointer: JSON pointer of the sequence in the request, for the error.
-        values: entries of the sequence; their sum may differ from 1 by 1e-9.
-        length: required number of entries, at most 1000.
+        values: entries of the sequence. Their sum may differ from 1 by `ROUNDED`.
+        length: required number of entries.
 
     Raises:
-        InvalidInput: if the length is wrong or above 1000, an entry is not a probability, or the sum is not 1.
+        InvalidInput: the length is wrong or above `MOST_OUTCOMES`, an entry is not a probability, or the sum is not 1.
     """
     has_length = 1 <= len(values) <= MOST_OUTCOMES and len(values) == length
     are_probabilities = all(_is_probability(value) for value in values)
-    # The sum is only computed of numbers.
     is_distribution = are_probabilities and abs(math.fsum(values) - 1.0) <= ROUNDED
     if not has_length or not is_distribution:
         raise InvalidInput.at(pointer, "is not a probability vector of the right length", allowed=f"{length} entries")
@@ -54,9 +53,7 @@ def _is_probability(value: object) -> bool:
 
 
 def check_kernel(pointer: str, rows: Sequence[Any], inputs: int) -> None:
-    """Check that a channel is a stochastic matrix with the required number of inputs.
-
-    The matrix has one row for each input. A row is the probability vector of the output for that input.
+    """Check that a channel is a stochastic matrix: a row for each input, with the probabilities of its outputs.
 
     Args:
         pointer: JSON pointer of the channel in the request, for the error.
@@ -64,7 +61,7 @@ def check_kernel(pointer: str, rows: Sequence[Any], inputs: int) -> None:
         inputs: required number of inputs.
 
     Raises:
-        InvalidInput: if the number of rows is wrong, or a row is no probability vector of the length of the first row.
+        InvalidInput: the number of rows is wrong, or a row is not a probability vector of the length of the first row.
     """
     if len(rows) != inputs:
         raise InvalidInput.at(pointer, "must have one row for each outcome", allowed=f"{inputs} rows")
@@ -155,26 +152,25 @@ def largest_loss(first: FloatArray, second: FloatArray) -> float:
 
 
 def rounded_probabilities(values: Sequence[float]) -> FloatArray:
-    """Return the probabilities divided by their exact sum, each within one rounding."""
+    """Return the probabilities divided by their exact sum. Each quotient is rounded once."""
     return np.asarray([float(probability) for probability in _rationals(values)])
 
 
 def difference(first: Sequence[float], second: Sequence[float]) -> FloatArray:
     """Compute P − Q for each outcome, so that close distributions lose no digits.
 
-    The differences are computed in rational numbers, and each is rounded once.
+    Both vectors are first divided by their sums. The differences are computed in rational numbers, and each is rounded
+    once.
 
     Args:
-        first: probabilities of P; they are divided by their sum first.
-        second: probabilities of Q on the same outcomes, divided by their sum too.
+        first: probabilities of P.
+        second: probabilities of Q on the same outcomes.
 
     Returns:
         An array with one entry for each outcome.
     """
-    first_numbers, second_numbers = _rationals(first), _rationals(second)
-    pairs = zip(first_numbers, second_numbers, strict=True)
-    differences = [float(first_number - second_number) for first_number, second_number in pairs]
-    return np.asarray(differences)
+    pairs = zip(_rationals(first), _rationals(second), strict=True)
+    return np.asarray([float(probability_p - probability_q) for probability_p, probability_q in pairs])
 
 
 def _rationals(values: Sequence[float]) -> list[Fraction]:

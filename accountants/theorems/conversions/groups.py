@@ -25,8 +25,8 @@ def log_group_factor(*, epsilon: float, group_size: int, reading: Reading = "cor
     Args:
         epsilon: privacy parameter ε > 0 of one record.
         group_size: number k ≥ 1 of records.
-        reading: version of the factor. "printed" is k e^{(k−1)ε} of Lowy and Razaviyayn (formulas F-61 and F-68 of
-            docs/catalogue). "corrected" is the exact sum (e^{kε} − 1)/(e^ε − 1), which is not larger.
+        reading: version of the factor. "printed" is the bound k e^{(k−1)ε} of Lowy and Razaviyayn (formulas F-61 and
+            F-68 of docs/catalogue). "corrected" is the sum itself, (e^{kε} − 1)/(e^ε − 1), which is not larger.
 
     Returns:
         The natural logarithm of the factor, at least 0.
@@ -58,15 +58,14 @@ def group_log_delta(*, epsilon: float, log_delta: float, group_size: int, readin
 
 
 def record_log_delta(*, epsilon: float, log_delta: float, samples_per_client: int, reading: Reading) -> float:
-    """Compute the ln δ₀ that one of the n records of a client needs, so that the client has (ε, δ).
+    """Compute ln δ₀ of the (ε/n, δ₀)-privacy of a record at which a client with n records has (ε, δ).
 
-    The mechanism is (ε/n, δ₀)-private for one record, and group privacy over the n records gives the client's
-    guarantee.
+    Group privacy over the n records gives the client's guarantee.
 
     Args:
-        epsilon: ε of the client.
+        epsilon: ε > 0 of the client.
         log_delta: ln δ of the client.
-        samples_per_client: records n of the client.
+        samples_per_client: number n of records of the client.
         reading: `printed` is the paper's δ₀ = δ/n (formula F-69 of docs/catalogue), with which the client has more
             than δ (erratum E-18). `corrected` is δ (e^{ε/n} − 1)/(e^ε − 1).
 
@@ -80,7 +79,7 @@ def record_log_delta(*, epsilon: float, log_delta: float, samples_per_client: in
 
 
 def group_log_delta_inverse(*, epsilon: float, log_delta: float, group_size: int) -> float:
-    """Compute ln δ of one record at ε from ln δ of a group of k records at kε, the inverse of `group_log_delta`.
+    """Compute ln δ of one record at ε, from ln δ of a group of k records at kε, as the inverse of `group_log_delta`.
 
     Args:
         epsilon: privacy parameter ε > 0 of one record.

@@ -55,11 +55,14 @@ NOISE_STDS = Quantity(
 def log_contraction_bound(epsilon: float, run: ProjectedRun, *, passes: float | None = None) -> Interval:
     """Enclose the log of an upper bound on δ(ε) of projected SGD that uses each record at most once.
 
-    Only the released model is seen. Let θ_ε(r) be δ(ε) of N(r, 1) against N(0, 1). A record that is used only at step j
-    has the bound θ_ε(r_s(j)) Π_{k>j} θ_ε(r_c(k)): one factor for the use, and one for each later step. Here r_s(j) is
-    the sensitivity of step j in standard deviations of its noise. r_c(k) is the diameter of the set of models after
-    step k without noise, in the same unit. The bound is averaged over the step of the use, if the order is secret, and
-    over the released step. It is a closed form for constant schedules, and otherwise takes O(T) operations.
+    Only the released model is observed. Let θ_ε(r) be δ(ε) of N(r, 1) against N(0, 1). For a record that is used only
+    at step j, the bound has one factor for the use, and one for each later step:
+
+        θ_ε(r_s(j)) Π_{k>j} θ_ε(r_c(k)).
+
+    r_s(j) is the sensitivity of step j, and r_c(k) the diameter of the set of models after step k without its noise.
+    Both are in standard deviations of the noise of their step. The bound is averaged over the released step and, if the
+    order of the batches is secret, over the step of the use.
 
     Args:
         epsilon: ε ≥ 0, in nats.
@@ -77,14 +80,14 @@ def log_contraction_bound(epsilon: float, run: ProjectedRun, *, passes: float | 
         Let every step's map and noise be as in `ProjectedRun`. Then e^upper is at least the hockey-stick divergence
         E_{e^ε} of the released models on any two neighbours, in both directions.
     """
-    # The sum over the steps of the use and over the released steps.
+    # The sum over the steps of the use and over the released steps. If the order is known, the worst use counts.
     if run.constant:
         steps = float(run.steps) if passes is None else passes
         bounds = _constant_bound(epsilon, run, steps)
     else:
         bounds = log_scheduled_sum(epsilon, run, run.first_stop, worst=run.known_order)
 
-    # Its mean: each released step is equally likely, and each batch of the record if the order is secret.
+    # The mean: each released step is equally likely, and so is each batch of the record if the order is secret.
     log_batch_share = 0.0
     if not run.known_order:
         log_batch_share = math.log(run.participants) - math.log(run.clients)
@@ -94,11 +97,11 @@ def log_contraction_bound(epsilon: float, run: ProjectedRun, *, passes: float | 
 
 
 def _constant_bound(epsilon: float, run: ProjectedRun, steps: float) -> Interval:
-    """Enclose the log of the bounds on δ(ε) of projected SGD with constant step size and noise, added up.
+    """Enclose the log of a sum of bounds on δ(ε) of projected SGD with constant step size and noise.
 
-    There is one bound for each step in which the record may be used. Their sum is θ_s Σ θ_c^k, where k is the number of
-    steps after the use. θ_s is δ(ε) of the step that uses the record, and θ_c < 1 the factor by which each later step
-    multiplies δ. The slack covers the rounding: `ROUNDING` times 1 + |value| + ε bounds the error of log(1 − θ_c).
+    There is one bound for each step in which the record may be used, and each step that may be released. The sum is
+    θ_s Σ θ_c^k, where k is the number of steps after the use. θ_s is δ(ε) of the step that uses the record. θ_c < 1 is
+    the factor by which each later step multiplies δ.
 
     Args:
         epsilon: ε ≥ 0, in nats.
@@ -106,7 +109,7 @@ def _constant_bound(epsilon: float, run: ProjectedRun, steps: float) -> Interval
         steps: number of steps, which may be a real number.
 
     Returns:
-        A lower and an upper value of the natural logarithm.
+        A lower and an upper value of the natural logarithm, which differ by the rounding errors.
     """
     sensitivity, contraction = run.shifts(1, 1)
     log_theta_use, error = theta_with_error(epsilon, sensitivity)
@@ -114,8 +117,8 @@ def _constant_bound(epsilon: float, run: ProjectedRun, steps: float) -> Interval
     complement = math.exp(log_complement)  # u = 1 − θ_c
     log_sum = math.log(_sum_of_contractions(run, complement, steps))
 
-    # A relative error of u changes the log of the sum by at most min(1, T u) times this error. As a double, u = 0 if
-    # log u is below −750; its size does not matter then.
+    # `ROUNDING` times 1 + |log u| + ε bounds the error of log u. A relative error of u changes the log of the sum over
+    # T steps by at most min(1, T u) times it. If log u is below −750, u is 0 as a double, and its size does not matter.
     error_of_log = 2.0 + min(abs(log_complement), 750.0) + epsilon
     log_change = min(1.0, steps * complement) * error_of_log
     slack = float(error[0]) + 2.0 * ROUNDING * log_change + 64 * UNIT_ROUNDOFF * (1.0 + abs(log_sum))
@@ -126,9 +129,9 @@ def _constant_bound(epsilon: float, run: ProjectedRun, steps: float) -> Interval
 def _sum_of_contractions(run: ProjectedRun, complement: float, steps: float) -> float:
     """Return the sum of powers of the contraction factor over the steps that may be released.
 
-    The sum is Σ (1 − u)^k, where k is the number of steps after the record's use. Each step after the use contracts the
-    divergence by the factor θ_c = 1 − u. If the order of the batches is secret, the sum is also over all steps at which
-    the record may be used. Otherwise the use is at the worst step.
+    The sum is Σ (1 − u)^k, where k is the number of steps between the record's use and the release. Each of these steps
+    multiplies the divergence by the factor θ_c = 1 − u. If the order of the batches is secret, the sum is also over all
+    steps at which the record may be used. Otherwise the use is at the worst step.
 
     Args:
         run: the run.
@@ -142,14 +145,15 @@ def _sum_of_contractions(run: ProjectedRun, complement: float, steps: float) -> 
         return geometric_sum(complement, run.stops)
     if run.stops == 1:
         return geometric_sum(complement, steps)
-    before = run.first_stop - 1
-    if before == 0:
+    steps_before_stops = run.first_stop - 1
+    if steps_before_stops == 0:
         return triangular_sum(complement, run.steps)
-    # For k < `before`, all stops have a use k steps earlier. From there on their number falls by one with each k.
+    # Below k = `steps_before_stops`, every released step has a use k steps earlier. From there on the number of such
+    # steps falls by one with each k.
     power = 0.0
     if complement < 1.0:
-        power = float(np.exp(before * np.log1p(-complement)))
-    return run.stops * geometric_sum(complement, before) + power * triangular_sum(complement, run.stops)
+        power = float(np.exp(steps_before_stops * np.log1p(-complement)))
+    return run.stops * geometric_sum(complement, steps_before_stops) + power * triangular_sum(complement, run.stops)
 
 
 # The theorem --------------------------------------------------------------------------------------------------------
@@ -182,7 +186,7 @@ def check_length(values: tuple[float, ...], steps: int, *, at: str) -> None:
         # An empty list is rejected by the schedule.
         demand_length(schedule(values), steps, at="")
     except InvalidInput as error:
-        # The fault has the path of a schedule, and the request has a list.
+        # The pointer of this fault is into a schedule, and the request has a list in its place.
         fault = error.faults[0]
         raise InvalidInput.at(at, fault.message, allowed=f"1 or {steps} entries > 0") from None
 

@@ -36,12 +36,12 @@ def lipschitz_constant(
 
     Args:
         step: step sizes η.
-        smoothness: β; None if the loss is not smooth.
-        strong_convexity: λ.
+        smoothness: smoothness β of the loss; None if it is not smooth.
+        strong_convexity: strong convexity λ ≥ 0 of the loss; not used if the loss is not convex.
         convex: whether the loss is convex.
 
     Returns:
-        One constant for each step size, or None if the loss is not smooth, as the gradient then has no constant.
+        One constant for each step size. None if the loss is not smooth, because its gradient then has no constant.
     """
     if smoothness is None:
         return None
@@ -69,19 +69,19 @@ def image_diameter(
 ) -> FloatArray:
     """Return upper bounds on the diameter of the image of a ball under a gradient step, {w − η ∇F(w): ‖w‖ ≤ ρ}.
 
-    It is at most 2 min(c ρ, ρ + ηL), with c the Lipschitz constant of the step:
+    The bound is 2 min(c ρ, ρ + ηL), with the Lipschitz constant c of the step (`lipschitz_constant`):
 
-        convex β-smooth losses and η ≤ 2/β: at most 2ρ,
-        λ-strongly convex losses: at most 2ρ max(|1 − ηλ|, |1 − ηβ|),
-        smooth losses that are not convex: 2 min(ρ(1 + ηβ), ρ + ηL),
-        losses that are not smooth: 2(ρ + ηL).
+        convex β-smooth losses and η ≤ 2/β: c = 1,
+        λ-strongly convex, β-smooth losses: c = max(|1 − ηλ|, |1 − ηβ|),
+        β-smooth losses that are not convex: c = 1 + ηβ,
+        losses that are not smooth: no c, so that the bound is 2(ρ + ηL).
 
     Args:
         step: step sizes η; the result has one bound for each.
         radius: radius ρ of the ball.
         lipschitz: Lipschitz constant L of the loss.
-        smoothness: β; None if the loss is not smooth.
-        strong_convexity: λ.
+        smoothness: smoothness β of the loss; None if it is not smooth.
+        strong_convexity: strong convexity λ ≥ 0 of the loss.
         convex: whether the loss is convex.
 
     Returns:
@@ -180,7 +180,7 @@ class ProjectedRun:
     def count(self) -> int:
         """The number of steps, for sums that process the steps one by one.
 
-        The time of such a sum grows with the number of steps, and more so if a random step is released.
+        Such a sum takes longer if a random step is released, so fewer steps are then permitted.
 
         Raises:
             BeyondBudget: there are too many steps to process one by one.
@@ -204,16 +204,24 @@ class ProjectedRun:
 
     @property
     def largest_sensitivity(self) -> float:
-        """The largest shift r_s of a use of the record, which is at the least noise, in standard deviations."""
+        """The largest shift r_s of the mean by a use of the record, which is that of the step with the least noise.
+
+        It is in standard deviations of the noise.
+        """
         least_noise = self.noise_schedule.least(self.steps)
         return self.sensitivity / (math.sqrt(self.participants) * least_noise)
 
     @property
     def largest_step(self) -> float:
-        """The largest step size."""
+        """The largest step size.
+
+        Raises:
+            BeyondBudget: step sizes differ, and there are too many of them (`count`).
+        """
         constant = self.step_schedule.constant
         if constant is not None:
             return constant
+        # An explicit list has at most a million entries, and step sizes c/t are largest at the first step.
         most_evaluated = 10**6
         return float(self.step_schedule.at(1, min(self.count, most_evaluated)).max())
 
@@ -224,20 +232,20 @@ class ProjectedRun:
 
     @cached_property
     def _least_contractions(self) -> dict[tuple[int, int], float]:
-        """Results of `least_contraction`, which do not depend on ε."""
+        """Stored results of `least_contraction` by the first and last step. They do not depend on ε."""
         return {}
 
     def least_contraction(self, first: int, last: int) -> float:
-        """Return the least diameter of a step's image over its noise in a range of steps, the contraction shift r_c.
+        """Return the least contraction shift r_c in a range of steps, and store it for later calls.
 
-        The result is stored.
+        r_c is the diameter of the set of models after a step without its noise, in standard deviations of this noise.
 
         Args:
             first: index of the first step, from 1.
             last: index of the last step.
 
         Returns:
-            The least diameter of a step's image, in standard deviations of its noise.
+            The least r_c of these steps.
         """
         steps = (first, last)
         if steps not in self._least_contractions:
@@ -287,7 +295,7 @@ class ProjectedRun:
         )
 
     def lipschitz_constant(self, step: FloatArray) -> FloatArray | None:
-        """Return the Lipschitz constant of a step, for each of some step sizes; None if the loss is not smooth."""
+        """Return the Lipschitz constant of a gradient step for each step size; None if the loss is not smooth."""
         return lipschitz_constant(
             step, smoothness=self.smoothness, strong_convexity=self.strong_convexity, convex=self.convex
         )

@@ -124,25 +124,26 @@ def every_model(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee. It is a refusal, which says why the theorem does not apply, for neighbouring relations, units and
-        observers that are not covered.
+        The guarantee. It is a refusal, which says why the theorem does not apply, for relations and observers that are
+        not covered, and for runs with too many different steps or noises.
     """
     if refusal := check_setting(COMPOSED, spec, case):
         return refusal
-    if fixed_batches(COMPOSED, spec) is None:
+    has_fixed_batches = fixed_batches(COMPOSED, spec) is None
+    if has_fixed_batches:
         return _compose_fixed_batches(spec, case)
     return _compose_fresh_batches(spec, case)
 
 
 def _compose_fixed_batches(spec: ProjectedSgd, case: Case) -> Guarantee:
-    """Return the guarantee of composing the steps that use a record, for batches fixed in advance or shuffled once.
+    """Return the guarantee of composing the steps that use a record, for batches that are fixed before the run.
 
     Args:
         spec: the projected SGD run.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee, with lower bounds by concrete runs in one dimension where these are known.
+        The guarantee, with lower bounds on δ where runs in one dimension that attain them are known.
     """
     run = run_for(spec, case)
     bound = ComposedSteps(run)
@@ -248,11 +249,11 @@ def any_losses(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
     return make_guarantee(case, ANY_LOSSES, run, bound_pair(ContractionBound(run)), *declared, PROJECTED)
 
 
-def _steps(theorem: Theorem, spec: ProjectedSgd, case: Case) -> EqualSteps | DifferingSteps | Refusal:
+def _make_interpolated_steps(theorem: Theorem, spec: ProjectedSgd, case: Case) -> EqualSteps | DifferingSteps | Refusal:
     """Return the steps of a projected SGD run, for bounds by shifted interpolation.
 
     Args:
-        theorem: the theorem that a refusal names.
+        theorem: the theorem that the refusal names.
         spec: the projected SGD run.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
@@ -266,7 +267,7 @@ def _steps(theorem: Theorem, spec: ProjectedSgd, case: Case) -> EqualSteps | Dif
     )
     if refusal:
         return refusal
-    # Equal steps are covered more widely than changing ones.
+    # Several passes, or a random release, are covered only with equal steps, and never together.
     if run.stops > 1 and run.steps > run.period:
         return Refusal(theorem, "a random release is covered in a single pass only")
     if run.constant:
@@ -281,8 +282,9 @@ def _steps(theorem: Theorem, spec: ProjectedSgd, case: Case) -> EqualSteps | Dif
 def interpolation(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of a run of projected SGD by shifted interpolation; or a refusal.
 
-    The noise of all steps hides the distance that uses of the record make between two runs. The bound is averaged over
-    the batch that the record is in. If only one batch is possible, the guarantee is Gaussian differential privacy.
+    Uses of the record move apart the models of two runs on neighbouring data. The noise of all steps hides this
+    distance. If the record may be in several batches, the bound is averaged over them. If it can be in one batch only,
+    the guarantee is Gaussian differential privacy.
 
     Args:
         spec: the projected SGD run.
@@ -292,10 +294,9 @@ def interpolation(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
         The guarantee. It is a refusal, which says why the theorem does not apply, for relations, observers and runs
         that are not covered.
     """
-    steps = _steps(INTERPOLATION, spec, case)
+    steps = _make_interpolated_steps(INTERPOLATION, spec, case)
     if isinstance(steps, Refusal):
         return steps
-    # If the record can be in one batch only, the guarantee is Gaussian.
     single_mu = steps.single_mu if isinstance(steps, EqualSteps) else None
     if single_mu is not None:
         upper = gaussian_pair(single_mu)
@@ -308,8 +309,9 @@ def interpolation(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
 def hybrid(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
     """Return the guarantee by shifted interpolation up to some step, followed by contraction; or a refusal.
 
-    Shifted interpolation compares the two runs' distance with the noise of all steps up to a step after the last use of
-    the record. Each later step then multiplies δ by a contraction factor below 1. The best such step is chosen.
+    Two runs on neighbouring data have models at some distance. Up to a step after the last use of the record, the noise
+    of all steps hides this distance. Each later step multiplies δ by a contraction factor below 1. The best step to
+    change the method is chosen.
 
     Args:
         spec: the projected SGD run.
@@ -319,7 +321,7 @@ def hybrid(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
         The guarantee. It is a refusal, which says why the theorem does not apply, for relations, observers and runs
         that are not covered, and for full batches.
     """
-    steps = _steps(HYBRID, spec, case)
+    steps = _make_interpolated_steps(HYBRID, spec, case)
     if isinstance(steps, Refusal):
         return steps
     has_full_batches = spec.period == 1 and spec.participants == spec.clients
@@ -332,26 +334,28 @@ def hybrid(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
 def sampled_batches(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of a run of projected SGD with fresh batches, by composing its last steps; or a refusal.
 
-    A part of their noise hides the effect of the earlier steps. The central limit theorem suggests their number.
+    A part of the noise of these last steps hides the effect of the earlier steps. The number of last steps is chosen by
+    an estimate from the central limit theorem; any number gives a valid bound.
 
     Args:
         spec: the projected SGD run.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee, or a refusal if the theorem does not cover the run, or if the composition of all steps seems
-        better.
+        The guarantee. It is a refusal if the theorem does not cover the run, or if the composition of all steps is
+        estimated to be better.
     """
     run = run_for(spec, case)
     refusal = check_setting(SAMPLED, spec, case) or smooth_and_convex(SAMPLED, spec, run)
     if refusal:
         return refusal
-    if fixed_batches(SAMPLED, spec) is None:
+    has_fixed_batches = fixed_batches(SAMPLED, spec) is None
+    if has_fixed_batches:
         return Refusal(SAMPLED, "the batches are not drawn afresh in every step")
     if not run.constant or run.stops > 1 or run.steps < 2:
         return Refusal(SAMPLED, "covers the last model of two or more equal steps")
 
-    # The split of the run that seems best, if it promises more than the composition of all steps.
+    # The theorem is for the replacement of a record. Zeroing a record is a special case.
     replacing = ProjectedRun.of(spec, "replace-one")
     window = best_window(replacing)
     if not window.helps:
@@ -370,7 +374,7 @@ def sampled_batches(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
     return Guarantee(setting=case.setting, curve=Curve(inner.curve.upper), derivation=step, declared=declared)
 
 
-def _rule(theorem: Theorem, apply: Callable[[ProjectedSgd, Case], Guarantee | Refusal]) -> Rule:
+def _make_rule(theorem: Theorem, apply: Callable[[ProjectedSgd, Case], Guarantee | Refusal]) -> Rule:
     """Return the rule of a theorem for projected SGD. Its bound is combined with the bounds of the other rules.
 
     Args:
@@ -385,10 +389,10 @@ def _rule(theorem: Theorem, apply: Callable[[ProjectedSgd, Case], Guarantee | Re
 
 THEOREMS: tuple[Theorem, ...] = (COMPOSED,)
 RULES: tuple[Rule, ...] = (
-    _rule(COMPOSED, every_model),
-    _rule(THEOREM_2, one_pass),
-    _rule(ANY_LOSSES, any_losses),
-    _rule(INTERPOLATION, interpolation),
-    _rule(HYBRID, hybrid),
-    _rule(SAMPLED, sampled_batches),
+    _make_rule(COMPOSED, every_model),
+    _make_rule(THEOREM_2, one_pass),
+    _make_rule(ANY_LOSSES, any_losses),
+    _make_rule(INTERPOLATION, interpolation),
+    _make_rule(HYBRID, hybrid),
+    _make_rule(SAMPLED, sampled_batches),
 )

@@ -37,14 +37,16 @@ def update_noise_multiplier(*, noise_multiplier: float, count_std: float) -> flo
     """Compute the noise multiplier z_Δ of the clipped updates in a round of adaptive clipping.
 
     Each participant sends its clipped update, and a bit that is 1 if the update was not clipped. The server adds noise
-    to the sums of both. The result is z_Δ = (z⁻² − (2σ_b)⁻²)^(−1/2), rounded up.
+    to the sums of both. With the noise multiplier z of the whole round, and the noise σ_b on the bits,
+
+        z_Δ = (z⁻² − (2σ_b)⁻²)^(−1/2).
 
     Args:
         noise_multiplier: noise multiplier z of the whole round.
         count_std: standard deviation σ_b of the noise on the sum of the bits.
 
     Returns:
-        The noise multiplier z_Δ, at least z.
+        The noise multiplier z_Δ, rounded up; at least z.
 
     Raises:
         InvalidInput: 2σ_b ≤ z, so that the noise on the bits is too small for z.

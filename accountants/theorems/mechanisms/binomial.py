@@ -121,35 +121,33 @@ def binomial_epsilon(inputs: BinomialInputs, trials: float) -> float:
 
     # The three terms in the brackets, of which the first one is that of Gaussian noise.
     gaussian_term = l2 * math.sqrt(2.0 * log_125_over_delta / variance)
-    l1_factor = l2 * l2_constant * math.sqrt(log_10_over_delta) + l1 * l1_constant
-    l1_term = l1_factor / (variance * (1.0 - delta / 10.0))
+    l1_and_l2_factor = l2 * l2_constant * math.sqrt(log_10_over_delta) + l1 * l1_constant
+    l1_and_l2_term = l1_and_l2_factor / (variance * (1.0 - delta / 10.0))
     linf_factor = 2.0 / 3.0 * log_125_over_delta + linf_constant * log_20_over_delta * log_10_over_delta
     linf_term = linf * linf_factor / variance
-    return (gaussian_term + l1_term + linf_term) * inputs.trials_per_step
+    return (gaussian_term + l1_and_l2_term + linf_term) * inputs.trials_per_step
 
 
 def least_trials(inputs: BinomialInputs) -> int | None:
-    """Return the least number of trials of binomial noise that meets the target ε.
+    """Search for the least number of trials of binomial noise that meets the target ε.
 
     It also meets the theorem's condition on the variance of the noise. The search doubles the number until the target
-    is met, and then bisects.
+    is met, and then bisects between the last two numbers.
 
     Args:
         inputs: sensitivities, the noise of one trial, and the target ε and δ.
 
     Returns:
-        The number of trials, or None if 10^15 trials are not enough.
+        The number of trials. None if even the first doubled number above `LARGEST_COUNT` misses the target.
     """
 
     def misses_target(trials: int) -> bool:
-        """Return whether ε at this number of trials exceeds the target."""
         return binomial_epsilon(inputs, trials) > inputs.epsilon
 
     least_for_variance = max(1, math.ceil(least_variance(inputs) / inputs.trial_variance))
     if not misses_target(least_for_variance):
         return least_for_variance
 
-    # Double the number until it meets the target, then bisect between the last two.
     low = high = least_for_variance
     while misses_target(high):
         if high > LARGEST_COUNT:
@@ -184,12 +182,11 @@ def binomial(inputs: BinomialInputs, reading: Reading = "printed") -> Outputs:
     Returns:
         `trials`, the bits of one coordinate, the variance of its noise in squared grid steps, and `mean_squared_error`.
         The error is the noise variance of all coordinates together, in squared units of the update. `trials` is
-        "unbounded", with no further output, if no number up to 10^15 is enough.
+        "unbounded", with no further output, if `least_trials` returns no number.
     """
     trials = least_trials(inputs)
     if trials is None:
         return {"trials": "unbounded"}
-    # The bits of a coordinate in [−s, s], which are counted in trials.
     levels_in_trials = inputs.quantization_levels * inputs.trials_per_step
     if reading == "printed":
         bits = (2 * (levels_in_trials + trials)).bit_length()

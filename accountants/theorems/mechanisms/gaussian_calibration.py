@@ -25,8 +25,6 @@ LARGEST_SHIFT = 1e5
 def dwork_roth_noise_std(*, epsilon: float, log_delta: float, sensitivity: float) -> float:
     """Compute the Gaussian noise σ = √(2 ln(1.25/δ)) Δ/ε of Dwork and Roth, which is (ε, δ)-private for ε ≤ 1 only.
 
-    It is formula F-13 in docs/catalogue.
-
     Args:
         epsilon: privacy parameter ε > 0 of the target.
         log_delta: natural logarithm of δ, below 0.
@@ -40,9 +38,9 @@ def dwork_roth_noise_std(*, epsilon: float, log_delta: float, sensitivity: float
 
 
 def bun_steinke_noise_std(*, epsilon: float, log_delta: float, sensitivity: float) -> float:
-    """Compute the noise σ = √(8 ln(1.25/δ)) Δ/ε of Bun and Steinke, which gives (ε, δ) for ε ≤ 8 ln(1.25/δ).
+    """Compute the Gaussian noise σ = √(8 ln(1.25/δ)) Δ/ε that Bun and Steinke derive by zero-concentrated privacy.
 
-    It is twice the noise of Dwork and Roth, and valid for larger ε.
+    It is (ε, δ)-private for ε ≤ 8 ln(1.25/δ). It is twice the noise of Dwork and Roth, whose range of ε is smaller.
 
     Args:
         epsilon: privacy parameter ε > 0 of the target.
@@ -59,8 +57,8 @@ def bun_steinke_noise_std(*, epsilon: float, log_delta: float, sensitivity: floa
 def gaussian_noise_std_bounds(*, epsilon: float, log_delta: float, sensitivity: float) -> Interval:
     """Compute lower and upper bounds on the least noise σ at which the Gaussian mechanism is (ε, δ)-private.
 
-    δ of N(r, 1) against N(0, 1) is known exactly and increases with r = Δ/σ. A root search gives the r with the target
-    δ. Two values near it are then proved to be below and above the exact root.
+    δ of N(r, 1) against N(0, 1) has a closed form, which increases with r = Δ/σ. A root search gives the r with the
+    target δ. Two values near it are then proved to be below and above the exact root.
 
     Args:
         epsilon: privacy loss bound ε of the target.
@@ -84,9 +82,9 @@ def gaussian_noise_std_bounds(*, epsilon: float, log_delta: float, sensitivity: 
         target = -math.log(-math.expm1(log_delta))
 
     def excess(shift: float, side: int = 0) -> float:
-        """Return log δ at ε minus the target log δ, which increases with the ratio of sensitivity to noise.
+        """Return log δ at ε minus the target log δ, which increases with the ratio of sensitivity to noise (shift).
 
-        If the target δ is near 1, both logarithms are replaced by −log(1 − δ).
+        If the target δ is near 1, −log(1 − δ) takes the place of log δ in both.
 
         Args:
             shift: sensitivity over σ.
@@ -134,7 +132,7 @@ def _move_until(is_certified: Callable[[float], bool], start: float, sign: float
 
 
 def gaussian_noise_std(*, epsilon: float, log_delta: float, sensitivity: float) -> float:
-    """Compute the least σ at which one release of the Gaussian mechanism is (ε, δ), rounded up.
+    """Compute the least σ at which one release of the Gaussian mechanism is (ε, δ)-private, rounded up.
 
     It inverts the exact privacy curve δ(ε) of Theorem 8 of Balle and Wang (2018) by a search.
 
@@ -144,39 +142,38 @@ def gaussian_noise_std(*, epsilon: float, log_delta: float, sensitivity: float) 
         sensitivity: ℓ2 sensitivity Δ of the released vector; σ has its unit.
 
     Returns:
-        An upper bound on the least standard deviation per coordinate, close to it.
+        An upper bound on the least standard deviation per coordinate, within 1e-12 relative.
     """
     return gaussian_noise_std_bounds(epsilon=epsilon, log_delta=log_delta, sensitivity=sensitivity).upper
 
 
 def _find_root(excess: Callable[[float], float]) -> float:
-    """Return the ratio of sensitivity to noise at which an increasing function is zero, within about 1e-14 relative.
+    """Search for the ratio of sensitivity to noise at which an increasing function is zero.
 
-    The root is bracketed on the scale of ln(ratio), and then found by Brent's method.
+    The root is bracketed on the scale of ln(ratio), and then computed by Brent's method.
 
     Args:
         excess: function of the ratio, log δ minus the target.
 
     Returns:
-        The ratio, a positive number.
+        The ratio, within about 1e-14 relative.
 
     Raises:
         InvalidInput: if the root is above `LARGEST_SHIFT` or below e^−670.
     """
 
     def excess_at_log(log_shift: float) -> float:
-        """Return the function at the shift e^`log_shift`."""
         return excess(math.exp(log_shift))
 
-    # Move the upper limit up in steps of 2, until the function is positive there.
+    # Move the upper end of the bracket up, until the function is positive there.
     high, largest = 0.0, math.log(LARGEST_SHIFT)
     while excess_at_log(high) <= 0.0:
         if high >= largest:
             raise InvalidInput.at("/delta", "is met with noise below 1e-5 of the sensitivity")
         high = min(high + 2.0, largest)
 
-    # Move the lower limit down in growing steps, until the function is not positive there.
-    # Below the ratio e^−670 the arithmetic of doubles would underflow.
+    # Move the lower end down in growing steps, until the function is not positive there. Below the ratio e^−670 the
+    # arithmetic of doubles would underflow.
     low = high - 2.0
     while excess_at_log(low) > 0.0:
         if low < -660.0:
@@ -205,7 +202,6 @@ def dwork_roth_gaussian(*, epsilon: Epsilon, log_delta: GivenLogDelta, sensitivi
         `noise_std`: the σ of Dwork and Roth, in the unit of Δ.
         Certified lower and upper bounds on the least σ, in the same unit.
     """
-    # The formula of the book, and then the certified bounds for comparison.
     printed = dwork_roth_noise_std(epsilon=epsilon, log_delta=log_delta, sensitivity=sensitivity)
     return {"noise_std": printed, **_exact_outputs(epsilon, log_delta, sensitivity)}
 
@@ -225,7 +221,6 @@ def bun_steinke_gaussian(*, epsilon: Epsilon, log_delta: GivenLogDelta, sensitiv
         `noise_std`: the σ of Bun and Steinke, in the unit of Δ.
         Certified lower and upper bounds on the least σ, in the same unit.
     """
-    # The formula of the paper, and then the certified bounds for comparison.
     printed = bun_steinke_noise_std(epsilon=epsilon, log_delta=log_delta, sensitivity=sensitivity)
     return {"noise_std": printed, **_exact_outputs(epsilon, log_delta, sensitivity)}
 

@@ -36,27 +36,27 @@ def log_expm1(x: float) -> float:
 
 
 def scaled_reach(*, epsilon: float, log_delta: float) -> float:
-    """Compute the truncation A/λ of Laplace noise of scale λ on [−A, A] that meets the target, rounded up.
+    """Compute the truncation A of Laplace noise on [−A, A] that meets the target, in units of its scale λ.
 
-    It is A/λ = ln(1 + (e^ε − 1)/(2δ)). With this A, the probability that shifted noise leaves [−A, A] is δ.
+    With A/λ = ln(1 + (e^ε − 1)/(2δ)), the probability that shifted noise leaves [−A, A] is δ, for δ ≤ 1/2.
 
     Args:
         epsilon: privacy parameter ε > 0 of the target.
         log_delta: natural logarithm of δ, below 0.
 
     Returns:
-        The ratio A/λ, without a unit.
+        The ratio A/λ, rounded up.
     """
     # Logarithm of y = (e^ε − 1)/(2δ), from which ln(1 + y) is computed without overflow.
     log_odds = log_expm1(epsilon) - math.log(2.0) - log_delta
     log_one_plus_odds = max(log_odds, 0.0) + math.log1p(math.exp(-abs(log_odds)))
-    return log_one_plus_odds * _UP  # rounded up
+    return log_one_plus_odds * _UP
 
 
 def cut_moment(order: int, reach: float) -> float:
-    """Compute the first or second moment of an exponential variable of rate 1 that is conditioned to lie in [0, y].
+    """Compute the first or second moment of an exponential variable of rate 1, given that it is in [0, y].
 
-    It is the moment of the absolute value of truncated Laplace noise in units of its scale.
+    It is the moment of the absolute value of truncated Laplace noise, in units of its scale.
 
     Args:
         order: order k of the moment, 1 or 2.

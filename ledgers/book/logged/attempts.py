@@ -21,13 +21,14 @@ MOST_TRIES = 100
 
 
 def retry_judged(attempt: Callable[[bool], T]) -> T:
-    """Make a change of ledgers that takes time to compute, again until no other change interferes.
+    """Repeat a change of ledgers that takes time to compute, until no other change interferes.
 
-    The first `TRIES_OUTSIDE` attempts compute before the ledgers are locked, and fail if a ledger changes meanwhile.
-    Later attempts compute under the lock, where no ledger can change.
+    The first `TRIES_OUTSIDE` attempts compute before the ledgers are locked, so that others need not wait. Such an
+    attempt fails if a ledger changes meanwhile. Later attempts compute under the lock, where no ledger can change.
 
     Args:
-        attempt: computes and writes the change. Its argument says whether it computes under the lock.
+        attempt: computes and writes the change, and raises `Again` if a ledger has changed. Its argument is True if it
+            has to compute under the lock.
 
     Returns:
         The result of the attempt that succeeded.
@@ -37,20 +38,20 @@ def retry_judged(attempt: Callable[[bool], T]) -> T:
     """
     attempt_numbers = itertools.count()
 
-    def next_attempt() -> T:
-        """Make the next attempt, under the lock after `TRIES_OUTSIDE` attempts."""
-        return attempt(next(attempt_numbers) >= TRIES_OUTSIDE)
+    def make_next_attempt() -> T:
+        is_under_lock = next(attempt_numbers) >= TRIES_OUTSIDE
+        return attempt(is_under_lock)
 
-    return retry(next_attempt)
+    return retry(make_next_attempt)
 
 
 def retry(attempt: Callable[[], T]) -> T:
-    """Repeat an attempt while it raises `Again`, because another process changed its ledgers.
+    """Repeat an attempt to change ledgers while it raises `Again`, because others changed the same ledgers.
 
     The mean pause between attempts doubles from `SHORTEST_PAUSE` to `LONGEST_PAUSE`.
 
     Args:
-        attempt: makes the change once, and returns the result.
+        attempt: tries the change once, and returns the result. It writes nothing if it raises `Again`.
 
     Returns:
         The result of the first attempt that succeeds.

@@ -22,12 +22,12 @@ from epsilond.ledgers.store.specs import text_of
 
 
 class MovedLedger(NamedTuple):
-    """Change of one ledger by a reservation, a commit or another move, which may change several ledgers.
+    """The part of a move that concerns one ledger. A move is a change of one or several ledgers, such as a commit.
 
     Attributes:
         ledger: id of the ledger.
         record: record of the change for the log.
-        after: the ledger after the move, with at least the reservations that have uncommitted runs.
+        after: state of the ledger after the move, with at least the reservations that have uncommitted runs.
     """
 
     ledger: str
@@ -37,7 +37,7 @@ class MovedLedger(NamedTuple):
 
 @dataclass(frozen=True)
 class LoggedMove:
-    """A change of ledgers, such as a commit, with its log entries and the answer to the request for it.
+    """A change of ledgers, such as a commit, with the records for its log entries and the answer to its request.
 
     Attributes:
         key: idempotency key and sender of the request.
@@ -101,10 +101,10 @@ def _entry_row(seq: int, now: float, move: LoggedMove, moved: MovedLedger) -> En
 def answers_of(
     moves: Sequence[LoggedMove], rows_by_move: Sequence[Sequence[EntryRow]], tree: Tree, signing_key: SigningKey
 ) -> list[JsonRecord]:
-    """Return the answer to each move (a change of ledgers, such as a commit), in the order of the moves.
+    """Return the answer to the request for each move, that is, a change of ledgers such as a commit.
 
-    If a move has an answer of its own, that is returned. Otherwise the answer is the receipts of its log entries:
-    proofs that the log contains them.
+    A move may have an answer of its own. Otherwise the answer is the receipts of its log entries: signed proofs that
+    the log contains them.
 
     Args:
         moves: the moves. Their entries are in the log.
@@ -113,16 +113,16 @@ def answers_of(
         signing_key: key that signs the head and the receipts.
 
     Returns:
-        One answer for each move.
+        One answer for each move, in their order.
     """
-    # Make all receipts in one call, which verifies the checkpoint only once.
-    unanswered: list[EntryRow] = []
+    # Make all receipts in one call, which verifies the signed head of the log only once.
+    rows_with_receipt: list[EntryRow] = []
     for move, rows in zip(moves, rows_by_move, strict=True):
         if move.answer is None:
-            unanswered += rows
+            rows_with_receipt += rows
     checkpoint = checkpoints.sign(checkpoints.of_tree(tree, signing_key.name), signing_key)
-    receipts = make_all(tree, [(row.seq, entry(row)) for row in unanswered], checkpoint, signing_key)
-    receipt_of = {row.seq: receipt.record for row, receipt in zip(unanswered, receipts, strict=True)}
+    receipts = make_all(tree, [(row.seq, entry(row)) for row in rows_with_receipt], checkpoint, signing_key)
+    receipt_of = {row.seq: receipt.record for row, receipt in zip(rows_with_receipt, receipts, strict=True)}
 
     # Give each move its own answer, or the receipts of its entries.
     answers: list[JsonRecord] = []
@@ -138,14 +138,14 @@ def answer_row(key: RequestKey, answer: JsonObject, now: float) -> KeptAnswer:
     """Return the database row that stores the answer to a request, for repetitions of the request.
 
     Args:
-        key: idempotency key and sender of the request. It must have a value.
+        key: idempotency key and sender of the request. Its `value` must not be None.
         answer: the answer, a JSON object.
         now: present time in seconds since 1970.
 
     Returns:
         The row, which is not written yet.
     """
-    assert key.value is not None  # required of the caller
+    assert key.value is not None
     text = json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode()
     return KeptAnswer(tenant=key.owner, key=key.value, fingerprint=key.fingerprint, answer=text, at=now)
 

@@ -15,20 +15,20 @@ def fingerprint_of(kind: str, request: object) -> str:
 
     Args:
         kind: kind of the request, such as "reserve".
-        request: the request as plain data or data classes. Equal requests have equal digests.
+        request: the request as plain data or data classes.
 
     Returns:
-        The digest as 64 hexadecimal digits.
+        The SHA-256 digest as 64 hexadecimal digits. It does not depend on the order of members.
     """
     text = json.dumps([kind, as_json(request)], sort_keys=True, ensure_ascii=False, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def without_default(request: OpenLedger) -> JsonRecord:
-    """Return a request to open a ledger as the JSON object of which a digest identifies repeated requests.
+    """Convert a request to open a ledger to the JSON object from which its fingerprint is computed.
 
-    The member `approval` is left out if it is false. Requests of earlier versions had no such member, so their
-    fingerprints and idempotency keys remain valid.
+    The fingerprint is a digest that identifies repeated requests. Earlier versions had no member `approval`. It is left
+    out if it is false, so that a request has the same fingerprint in every version.
 
     Args:
         request: the request.

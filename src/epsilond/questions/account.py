@@ -161,16 +161,16 @@ def _as_list(value: object) -> object:
 
 
 def _point_at_argument(fault: Fault) -> Fault:
-    """Rename a fault (an error in a field) of the HTTP body to the argument of `account` that it belongs to.
+    """Convert the JSON pointer of a fault in the HTTP body to that of an argument of `account`.
 
     For example, /query/deltas/3 becomes /delta/3. A fault of the whole query gets the empty pointer, and its message
     names only fields that are arguments.
 
     Args:
-        fault: a fault of the HTTP body. A fault outside of the query is returned as it is.
+        fault: an error in a field of the HTTP body.
 
     Returns:
-        The fault with the pointer to the argument.
+        The fault with the pointer to the argument. A fault outside of the query is unchanged.
     """
     if not fault.pointer.startswith("/query"):
         return fault

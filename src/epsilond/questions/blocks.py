@@ -20,7 +20,7 @@ from epsilond.witness.kind import Prepared
 from epsilond.witness.trials.trial_file import TrialFile
 
 _prepared: list[Prepared] = []
-"""Simulation of a worker process; one entry after `_start`."""
+"""Simulation of a worker process; one entry after `_prepare_worker`."""
 
 
 def run_blocks(
@@ -36,8 +36,8 @@ def run_blocks(
         prepared: the simulation.
         workers: number of processes; with one, the blocks run in this process.
         progress: called with the number of finished blocks and the number of blocks.
-        executor: runs the blocks instead of processes.
-        checkpoint: file of finished blocks; those in it do not run again, and new ones are added to it.
+        executor: runs the blocks in place of these processes; not used with a checkpoint. None for the processes.
+        checkpoint: file of finished blocks. Those in it do not run again, and new ones are added to it. None without.
 
     Returns:
         The results of the blocks, which do not depend on where they ran.
@@ -69,14 +69,13 @@ def _with_checkpoint(prepared: Prepared, workers: int, progress: Progress, check
     Returns:
         The results of all blocks, from the file and new ones, in the order of the blocks.
     """
-    # Blocks that an earlier run has finished are not run again.
     total = prepared.plan.blocks
     finished: dict[int, object] = dict(checkpoint.finished)
     missing = [index for index in range(total) if index not in finished]
     progress(len(finished), total)
 
     def add(index: int, block: object) -> None:
-        """Add a new block to the file and to the results, and report the progress."""
+        """Add the result of a new block to the file and to the results, and report the progress."""
         checkpoint.add(index, block)
         finished[index] = block
         progress(len(finished), total)
@@ -102,21 +101,21 @@ def _in_processes(
     Args:
         prepared: the simulation.
         workers: number of processes.
-        indices: the blocks.
+        indices: numbers of the blocks.
         progress: called with the number of finished blocks and the number of blocks.
-        add: called with the index and the result of each block when it is finished.
+        add: called with the number and the result of each block when it is finished.
 
     Returns:
         The results in the order of `indices`.
     """
     total = len(indices)
-    # Only the processes that are started here may be terminated.
-    before = set(multiprocessing.active_children())
+    # Other processes of the program must not be terminated.
+    earlier_children = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(
-        workers, mp_context=multiprocessing.get_context("spawn"), initializer=_start, initargs=(prepared,)
+        workers, mp_context=multiprocessing.get_context("spawn"), initializer=_prepare_worker, initargs=(prepared,)
     )
     try:
-        index_of = {pool.submit(_run, index): index for index in indices}
+        index_of = {pool.submit(_run_block, index): index for index in indices}
         for done, future in enumerate(as_completed(index_of), start=1):
             block = future.result()
             if add is not None:
@@ -124,7 +123,7 @@ def _in_processes(
             progress(done, total)
     except BaseException:
         # Also Ctrl-C: a block may have seconds to go, and its result is not needed any more.
-        for child in set(multiprocessing.active_children()) - before:
+        for child in set(multiprocessing.active_children()) - earlier_children:
             child.terminate()
         pool.shutdown(wait=True, cancel_futures=True)
         raise
@@ -132,7 +131,7 @@ def _in_processes(
     return [future.result() for future in index_of]  # a dictionary keeps the order of submission
 
 
-def _start(prepared: Prepared) -> None:
+def _prepare_worker(prepared: Prepared) -> None:
     """Prepare a new worker process: store the simulation, and let the process end when its parent has ended.
 
     Ctrl-C is ignored in the worker, because it reaches all processes of the group. The parent then ends its workers.
@@ -153,8 +152,8 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _run(index: int) -> object:
-    """Run one block, an independent group of repetitions, of the simulation that `_start` stored in this process.
+def _run_block(index: int) -> object:
+    """Run one block, an independent group of repetitions, of the simulation that is stored in this process.
 
     Args:
         index: number of the block, from 0.

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 def calibrator(name: str) -> Calibrator:
-    """Return the calibrator of an algorithm.
+    """Return the calibrator of an algorithm, which computes the algorithm's parameters for a privacy target.
 
     Args:
         name: name of the algorithm, such as `mb-sgd`.
 
     Returns:
-        The calibrator: the object that finds parameters of the algorithm for a target of privacy.
+        The calibrator, which the registry of algorithms contains.
 
     Raises:
         InvalidInput: there is no such algorithm; the message proposes similar names.

@@ -36,15 +36,16 @@ def _theorems(source: object) -> Iterator[str]:
         source: an answer, its JSON form as a mapping, or the id of a theorem.
 
     Yields:
-        The id of a theorem; an answer may use one theorem several times.
+        The ids in the order of the derivation. A theorem that is used several times is repeated.
 
     Raises:
-        InvalidInput: it is none of these.
+        InvalidInput: the argument is none of these, or has no derivation.
     """
     if isinstance(source, str):
         yield source
         return
-    if hasattr(source, "guarantee") and hasattr(source.guarantee, "theorems"):  # an account that asks for no ε or δ
+    # An account that was requested without an ε or δ has no JSON form.
+    if hasattr(source, "guarantee") and hasattr(source.guarantee, "theorems"):
         yield from source.guarantee.theorems()
         return
     answer = source if isinstance(source, Mapping) else as_json(source)

@@ -43,7 +43,7 @@ def calibrate_within(
 ) -> Calibration:
     """Return the calibration with the least noise at which a ledger can still pay for the run.
 
-    The run takes all that is left of a slot, or of an item of the ledger's plan. The ledger finds the target ε for
+    The run takes all that is left of a slot, or of an item of the ledger's plan. The ledger computes the target ε for
     which the run just fits, and the calibration is the answer for that target.
 
     Args:
@@ -62,7 +62,7 @@ def calibrate_within(
         InvalidInput: unknown algorithm, or a field is out of range or set by the ledger.
         ConditionViolated: the ledger cannot hold the kind of guarantee of this algorithm.
         LedgerExhausted: at no noise does the remaining budget pay for the run.
-        Refused: the service has another version of the engine, with other figures.
+        Refused: the service has another version of the engine, which computes other parameters.
     """
     if not isinstance(algorithm, str):
         message = "is given by its name within a ledger: a request has a target of its own"
@@ -131,7 +131,7 @@ def _require_free_fields(fields: Mapping[str, object], setting: Setting) -> None
         setting: protected unit and neighbouring relation of the ledger.
 
     Raises:
-        InvalidInput: with a fault for each field that the ledger sets.
+        InvalidInput: there are such fields. The error has a fault for each.
     """
     faults = [
         Fault(f"/{name}", "is set by the ledger: leave it out") for name in LEFT_OUT if fields.get(name) is not None

@@ -76,7 +76,7 @@ def _record_counts(algorithm: str, sizes: Indices, names: set[str], fields: Mapp
         fields: fields that the caller gave.
 
     Returns:
-        The fields by name. Empty if clients differ and the caller gave the numbers, or the algorithm has no such field.
+        The fields by name. Empty if clients differ, and the caller gave the numbers or the algorithm has no such field.
 
     Raises:
         InvalidInput: the numbers differ, and the algorithm needs equal ones.

@@ -80,7 +80,7 @@ class VerifiedSignature:
 
 
 class _NotAnswered(Exception):
-    """The present engine does not answer the request of a report. The message is the reason, for the verification."""
+    """The present engine does not answer the request of a document. The message is a clause with the reason."""
 
 
 def template_errors() -> type[Exception]:
@@ -109,21 +109,22 @@ def verify_answer(text: str, signature: VerifiedSignature | None, request: Mappi
 
     Args:
         text: JSON text of the answer.
-        signature: the statement of the answer's valid signature; None if the caller gave no signature.
+        signature: the statement of the answer's verified signature; None if the caller gave no signature.
         request: the request of the answer; None if the caller did not give it.
 
     Returns:
-        The outcome: whether the answer is signed only, or was also confirmed by a new computation.
+        The outcome "signed" if nothing was computed again, "refused" if the present engine has no answer to the
+        request, and otherwise the outcome of the comparison with the new answer.
 
     Raises:
-        InvalidInput: the answer has no signature.
+        InvalidInput: no signature is given, or the request contains a number that is not finite.
         NoSignature: the signature belongs to a page, or to an answer to another request.
     """
     if signature is None:
         raise InvalidInput.at("/report", _describe_json(text))
     if signature.kind == REPORT:
         raise NoSignature("it is that of a report's page")
-    facts: JsonRecord = {
+    description: JsonRecord = {
         "kind": signature.kind,
         "name": signature.name,
         "report_engine": signature.engine_version,
@@ -131,31 +132,29 @@ def verify_answer(text: str, signature: VerifiedSignature | None, request: Mappi
     }
     if request is None:
         reason = "the key signed this answer; give the request too, to see that it is that one's, and computed anew"
-        return Verification(outcome="signed", reason=reason, **facts)
+        return Verification(outcome="signed", reason=reason, **description)
     if digest_of(json.dumps(request).encode()) != signature.request:
         raise NoSignature("it is that of an answer to another request")
     if signature.kind == "sweep":
-        return Verification(outcome="signed", reason="the key signed this answer to this request", **facts)
+        return Verification(outcome="signed", reason="the key signed this answer to this request", **description)
     try:
         present = _compute_answer(signature.kind, signature.name, request)
     except _NotAnswered as error:
-        return Verification(outcome="refused", reason=str(error), **facts)
+        return Verification(outcome="refused", reason=str(error), **description)
     # A signed answer has no profile, so that the profile of the present answer is not compared.
     signed_record = {"answer": json.loads(text), "profile": [], "engine_version": signature.engine_version}
     outcome, findings = _compare(signature.kind, signed_record, ReportedAnswer(present.answer, []))
-    return Verification(outcome=outcome, reason=ANSWER_REASONS[outcome], **facts, **findings)
+    return Verification(outcome=outcome, reason=ANSWER_REASONS[outcome], **description, **findings)
 
 
 def _describe_json(text: str) -> str:
-    """Return the end of a sentence that describes a JSON file which a caller gave in place of a report.
-
-    The description has the kind of the file, and a hint at the command or the file that the caller needs.
+    """Describe a JSON file that a caller gave in place of a report, for an error message.
 
     Args:
         text: text of the file.
 
     Returns:
-        The end of the sentence, without a full stop.
+        A clause without a subject: the kind of the file, and a hint at the command or file that the caller needs.
     """
     try:
         body = json.loads(text)
@@ -164,7 +163,6 @@ def _describe_json(text: str) -> str:
     if not isinstance(body, dict):
         return f"is JSON without a report; {REPORT_HINT}"
 
-    # The members of the object show the kind of the file.
     is_log = str(body.get("format", "")).startswith("epsilond-log")
     if is_log or "checkpoint" in body:
         return f"is a receipt or bundle of a ledger; {LEDGER_HINT}"
@@ -179,7 +177,7 @@ def _describe_json(text: str) -> str:
 
 
 def _compute_answer(kind: str, name: str, request: Mapping[str, object]) -> ReportedAnswer:
-    """Answer a request anew with this version of the library.
+    """Compute the answer to a request with this version of the library.
 
     Args:
         kind: `calibration` or `account`.
@@ -190,7 +188,7 @@ def _compute_answer(kind: str, name: str, request: Mapping[str, object]) -> Repo
         The answer, with its privacy profile.
 
     Raises:
-        _NotAnswered: the request is invalid, or nothing can be certified.
+        _NotAnswered: the request is invalid, or no guarantee can be certified for it.
     """
     try:
         subject = question(kind, name)
@@ -203,15 +201,16 @@ def _compute_answer(kind: str, name: str, request: Mapping[str, object]) -> Repo
 
 
 def _compare(kind: str, signed_record: JsonObject, present: ReportedAnswer) -> tuple[Outcome, JsonRecord]:
-    """Compare the answer in a report with the answer of this version of the library to the same request.
+    """Compare a stored answer with the answer of this version of the library to the same request.
 
     Args:
         kind: `calibration` or `account`.
-        signed_record: `answer`, `profile` (the privacy curve around the answer) and `engine_version` of the report.
+        signed_record: the stored document, with `answer`, `profile` (points of the privacy profile δ(ε)) and
+            `engine_version`.
         present: answer and profile that this version computes.
 
     Returns:
-        The outcome, and the fields of the verification that describe the differences and the present answer.
+        The outcome, and fields of a `Verification` that describe the differences and the present answer.
     """
     present_record = {"answer": present.answer, "profile": present.profile, "engine_version": ENGINE_VERSION}
     outcome: Outcome
@@ -239,17 +238,20 @@ def verify_page(data: JsonObject, page: str, signature: VerifiedSignature | None
     Args:
         data: the data in the page, with the request and the answer.
         page: text of the page.
-        signature: the statement of the page's valid signature; None without a signature.
+        signature: the statement of the page's verified signature; None if the caller gave no signature.
 
     Returns:
-        The outcome of the comparison with the new answer, with facts about the report.
+        The outcome "refused" if the data have no answer to compare or the present engine gives none, and otherwise the
+        outcome of the comparison with the new answer.
 
     Raises:
         NoSignature: the signature belongs to another document.
-        Broken: the visible page is not the one that belongs to its data, or the data do not describe a report.
+        Broken: the page has content that no report has, or the present engine writes another page from its data. The
+            latter raises no error if this version made the report and its figures differ, or if another version made
+            it and a key signed it.
     """
     _require_report_content(data, page, signature)
-    facts: JsonRecord = {
+    description: JsonRecord = {
         "hash": data["hash"],
         "kind": data["kind"],
         "name": data["name"],
@@ -257,17 +259,19 @@ def verify_page(data: JsonObject, page: str, signature: VerifiedSignature | None
         "report_engine": data["engine_version"],
         "signed_by": None if signature is None else signature.by,
     }
-    # Such a page has no answer that could be computed again.
+    # The page of a run that an observation contradicts has no answer that could be computed again.
     if data["kind"] == CONTRADICTED:
         if not _is_page_of(data, page):
             raise Broken(ALTERED_PAGE)
-        return Verification(outcome="refused", reason="the run differs from its record: the page has no ε", **facts)
+        return Verification(
+            outcome="refused", reason="the run differs from its record: the page has no ε", **description
+        )
 
     # Compute the answer again, and compare it and the page with those of the report.
     try:
         present = _compute_answer(data["kind"], data["name"], data["request"])
     except _NotAnswered as error:
-        return Verification(outcome="refused", reason=str(error), **facts)
+        return Verification(outcome="refused", reason=str(error), **description)
     outcome, findings = _compare(data["kind"], data, present)
     is_same_page = _is_page_of(data, page)
     is_other_engine = data["engine_version"] != ENGINE_VERSION
@@ -284,7 +288,7 @@ def verify_page(data: JsonObject, page: str, signature: VerifiedSignature | None
             raise Broken(ALTERED_PAGE)
     shows_other_words = outcome == "another-engine" and not is_same_page
     reason = SIGNED_ELSEWHERE if shows_other_words else PAGE_REASONS[outcome]
-    return Verification(outcome=outcome, reason=reason, **facts, **findings)
+    return Verification(outcome=outcome, reason=reason, **description, **findings)
 
 
 def _require_report_content(data: JsonObject, page: str, signature: VerifiedSignature | None) -> None:
@@ -295,11 +299,12 @@ def _require_report_content(data: JsonObject, page: str, signature: VerifiedSign
     Args:
         data: the data in the page.
         page: text of the page.
-        signature: the statement of the page's valid signature, if it has one.
+        signature: the statement of the page's verified signature; None if the caller gave no signature.
 
     Raises:
         NoSignature: the signature belongs to another document.
-        Broken: the data state two different engine versions or an invalid date, or the page has scripts or comments.
+        Broken: the data have two different engine versions, an invalid version or an invalid date, or the page has an
+            element that no report has, such as a script.
     """
     demand_one_engine(data)
     if signature is not None:
@@ -315,10 +320,10 @@ def _require_date(text: str) -> None:
     """Check that a text is empty or a date of the form YYYY-MM-DD.
 
     Args:
-        text: the text in the position of a report's date.
+        text: the `date` in the data of a report.
 
     Raises:
-        Broken: the text is neither.
+        Broken: the text is not empty and not such a date.
     """
     try:
         is_date = not text or read_date(text) == text
@@ -335,7 +340,7 @@ def _require_canonical_request(request: JsonObject) -> None:
         request: the request in a report.
 
     Raises:
-        Broken: it is written otherwise, so that this engine did not make the report.
+        Broken: it is not, so that this engine did not make the report.
     """
     if canonical(request_json(request)) != canonical(request):
         raise Broken("the request is not in the form in which a report carries it")
@@ -347,7 +352,7 @@ def _is_page_of(data: JsonObject, page: str) -> bool:
     Forged data may lack parts that a page needs. Then no page can be written, and the result is False.
 
     Args:
-        data: the data of the report, with its hash and facts about the page.
+        data: the data of the report, including the hashes of the data (`hash`) and of the visible page (`page`).
         page: the whole page as HTML.
 
     Returns:

@@ -25,7 +25,7 @@ def report(kind: Kind, algorithm: str | None = None, /, *, request: JsonObject, 
         kind: `calibration` or `account`.
         algorithm: name of the algorithm of a calibration.
         request: fields of `calibrate`, or the body of an account.
-        date: date of the page, YYYY-MM-DD; no clock is read.
+        date: date on the page, YYYY-MM-DD; None for a page without a date.
 
     Returns:
         The page as HTML, which `verify` accepts.
@@ -40,7 +40,8 @@ def report(kind: Kind, algorithm: str | None = None, /, *, request: JsonObject, 
 
     Raises:
         InvalidInput: unknown algorithm, invalid date, or a request with values out of range.
-        NoCertificate: nothing can be certified.
+        NoCertificate: no guarantee can be certified.
+        MissingExtra: the packages of reports are not installed.
     """
     template_errors()  # raises MissingExtra before the computation starts
     chosen = question(kind, algorithm)
@@ -71,7 +72,8 @@ def verify(
         'broken'
 
     Raises:
-        InvalidInput: invalid keys or request, or only one of signature and keys.
+        InvalidInput: invalid keys or request, only one of signature and keys, JSON without a signature, or the page of
+            a ledger without keys.
         MissingExtra: the packages of signatures or reports are not installed.
     """
     try:
@@ -89,17 +91,17 @@ def verify(
 
 
 def _verify_signature(page: str, signature: str | None, keys: Keys | None) -> VerifiedSignature | None:
-    """Verify the signature of a document, and return the signed statement about the document.
+    """Verify the signature of a document, if there is one, and return the signed statement about the document.
 
     The caller gives both a signature and trusted keys, or neither.
 
     Args:
         page: text of the signed document.
         signature: the header Epsilond-Signature; None if the caller gave none.
-        keys: trusted keys.
+        keys: published keys that the caller trusts; None if the caller gave none.
 
     Returns:
-        The signed statement, with the name and id of the key. None if neither signature nor keys are given.
+        The statement, with the name and id of the key that signed it. None if neither signature nor keys are given.
 
     Raises:
         InvalidInput: only one of signature and keys is given.
@@ -111,7 +113,7 @@ def _verify_signature(page: str, signature: str | None, keys: Keys | None) -> Ve
         raise InvalidInput.at("/keys", "is of no use without signature")
     if keys is None:
         raise InvalidInput.at("/signature", "is of no use without keys")
-    # The signature is of the bytes of the document; they must be the same as when it was signed.
+    # A lone surrogate must make the signature invalid and not raise an error.
     statement, key = verify_statement(page.encode("utf-8", "surrogatepass"), signature, keys)
     return VerifiedSignature(
         kind=statement.kind,
@@ -132,7 +134,7 @@ def _verify_ledger_page(page: str, keys: Keys | None) -> Verification:
         keys: published keys that the caller trusts; None if they are not given.
 
     Returns:
-        The outcome "signed", with facts about the ledger.
+        The outcome "signed", with the ledger's name, date, guarantee and conditions.
 
     Raises:
         InvalidInput: no keys are given.
@@ -140,7 +142,6 @@ def _verify_ledger_page(page: str, keys: Keys | None) -> Verification:
     """
     if keys is None:
         raise InvalidInput.at("/keys", "is required: only the signature shows the origin of a ledger's page")
-    # The page has its data inside, from which the facts about the ledger are taken.
     body, key = ledger_page(page, keys)
     ledger = body["ledger"]
     conditions = tuple(str(condition["statement"]) for condition in ledger["declared_conditions"])

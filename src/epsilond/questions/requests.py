@@ -13,7 +13,12 @@ from epsilond.spelling import choose_by_name
 
 
 class _Answering(Protocol):
-    """A calibrator, or an algorithm's risk bounds."""
+    """An algorithm that answers requests: a calibrator, or risk bounds.
+
+    Attributes:
+        name: name of the algorithm.
+        problem: class of its requests.
+    """
 
     @property
     def name(self) -> str: ...
@@ -26,7 +31,7 @@ A = TypeVar("A", bound=_Answering)
 
 
 def read_question(source: Any, algorithms: Sequence[A], fields: JsonObject) -> tuple[A, Any]:
-    """Return the algorithm that a caller chose by its name or by a request object, and the complete request.
+    """Return the algorithm that a caller chose, by its name or by a request object, and the complete request.
 
     Args:
         source: name of an algorithm, or an instance of the request class of one.

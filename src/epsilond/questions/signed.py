@@ -52,14 +52,15 @@ def verify_statement(content: bytes, signature: str, keys: Keys) -> tuple[Signed
 
     Args:
         content: the bytes of the answer or page.
-        signature: the signature, or the headers of the response.
-        keys: the trusted keys.
+        signature: the signature, or the headers of the HTTP response that contain it.
+        keys: published keys that the caller trusts.
 
     Returns:
-        The statement, with the question and the version of the engine that answered it, and the key.
+        The statement, with the digest of the request and the version of the engine that answered it, and the key.
 
     Raises:
-        NoSignature: no trusted key signed this content.
+        InvalidInput: there is no file of keys, or it contains none.
+        NoSignature: the text is not a signature, or no trusted key signed this content.
     """
     trusted_keys = read_keys(keys)
     from epsilond.ledgers.log import statements  # noqa: PLC0415  only the extra has its packages
@@ -80,10 +81,10 @@ def digest_of(request: bytes) -> str:
         request: the request as JSON text.
 
     Returns:
-        The digest as text.
+        The digest, as `sha256:` and 64 hexadecimal digits.
 
     Raises:
-        InvalidInput: the request is not JSON.
+        InvalidInput: the request is not JSON, or contains a number that is not finite.
     """
     from epsilond.ledgers.log import statements  # noqa: PLC0415  only the extra has its packages
     from epsilond.ledgers.log.errors import Malformed  # noqa: PLC0415
@@ -95,7 +96,7 @@ def digest_of(request: bytes) -> str:
 
 
 def is_ledger_page(page: str) -> bool:
-    """Return whether a page is a ledger's report."""
+    """Return whether a page is the report of a ledger. Its signature is not verified."""
     return '<script type="application/json" id="ledger-report">' in page
 
 
@@ -110,6 +111,7 @@ def ledger_page(page: str, keys: Keys) -> tuple[JsonObject, PublicKey]:
         The report as JSON, and the key.
 
     Raises:
+        InvalidInput: there is no file of keys, or it contains none.
         NoSignature: no trusted key signed this page.
     """
     trusted_keys = read_keys(keys)

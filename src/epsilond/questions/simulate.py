@@ -23,8 +23,8 @@ with extra("simulate", "a simulation"):
     from epsilond.witness.requests import SimulationRequest
     from epsilond.witness.trials.trial_file import TrialFile
 
-SIZES = {"audit": "an audit has samples", "membership": "a membership inference has runs"}
-"""Ends of error messages for the kinds of simulation that have no repetitions."""
+_SIZE_MESSAGES = {"audit": "an audit has samples", "membership": "a membership inference has runs"}
+"""Clauses of error messages, for the kinds of simulation that have a number of another name than repetitions."""
 
 
 def simulation_request(source: SimulationRequest | JsonObject | str, **overrides: object) -> Any:
@@ -47,8 +47,8 @@ def simulation_request(source: SimulationRequest | JsonObject | str, **overrides
         return read(PresetSimulation, {"preset": preset.name, **changes})
     # A request in JSON form is read only after it is merged with the changes, so that its kind may still be invalid.
     kind = source.get("kind") if isinstance(source, Mapping) else source.kind
-    if "repetitions" in changes and kind in SIZES:
-        raise InvalidInput.at("/repetitions", f"{SIZES[kind]}, not repetitions")
+    if "repetitions" in changes and kind in _SIZE_MESSAGES:
+        raise InvalidInput.at("/repetitions", f"{_SIZE_MESSAGES[kind]}, not repetitions")
     if isinstance(source, Mapping):
         return read_value(SimulationRequest, {**source, **changes}, at="")
     return replace(source, **changes) if changes else source
@@ -85,8 +85,8 @@ def simulate(
         The answer; its class depends on the kind of simulation.
 
     Raises:
-        InvalidInput: the request has values out of range, or a folder is given of a data set that is not read, or a
-            file is missing or altered; every fault has a JSON pointer.
+        InvalidInput: the request or `workers` is out of range, a folder is given of a data set that is not read, a file
+            is missing or altered, or `resume` is given with an executor. Every fault has a JSON pointer.
         NoCertificate: noise is to be calibrated, and nothing can be certified.
         ClusterError: the executor lost the work, or its workers have another version of the engine.
     """
@@ -96,13 +96,13 @@ def simulate(
     if resume is not None and executor is not None:
         raise InvalidInput.at("/resume", "needs processes of this machine, and an executor is given")
     with use_folders(data or {}):
-        check_needed(request, data or ())
+        _check_data_is_read(request, data or ())
         prepared = simulation.prepare(request)
     checkpoint = None if resume is None else TrialFile(Path(resume), prepared)
     return simulation.assemble(prepared, run_blocks(prepared, workers, progress, executor, checkpoint))
 
 
-def check_needed(request: object, names: Iterable[str]) -> None:
+def _check_data_is_read(request: object, names: Iterable[str]) -> None:
     """Check that an experiment reads every data set for which a folder is given.
 
     Args:
@@ -110,7 +110,7 @@ def check_needed(request: object, names: Iterable[str]) -> None:
         names: names of the data sets with a folder.
 
     Raises:
-        InvalidInput: it does not read one of them.
+        InvalidInput: it does not read one of them; there is a fault for each such name.
     """
     needed = find_preset(request).data if isinstance(request, PresetSimulation) else ()
     needed_in_words = ", ".join(needed) or "no folder"

@@ -22,7 +22,13 @@ MOST_VALUES = 200
 
 @dataclass(frozen=True, kw_only=True)
 class AtValue:
-    """The answer at one value of the field, or its error."""
+    """The answer at one value of the field that a sweep varies, or the error there.
+
+    Attributes:
+        value: value of the field.
+        answer: the calibration at this value; None if there is an error.
+        error: the error; None if there is an answer.
+    """
 
     value: object
     answer: Calibration | None = None
@@ -93,7 +99,6 @@ def sweep(
     """
     chosen = calibrator(algorithm)
     _require_field(chosen, swept)
-    # Each value is a calibration, so that more of them would take minutes.
     if not 1 <= len(values) <= MOST_VALUES:
         raise InvalidInput.at("/sweep/values", "has too few or too many entries", allowed=f"1 to {MOST_VALUES}")
     calls = [(chosen, value, {**fields, swept: value}, true_figures) for value in values]
@@ -110,7 +115,7 @@ def _require_field(calibrator: Calibrator, swept: str) -> None:
         swept: name of the field that varies.
 
     Raises:
-        InvalidInput: it has not; the message proposes similar names or, without any, lists all.
+        InvalidInput: the algorithm has no such field. The message has similar names or, if there are none, all names.
     """
     names = [field.name for field in dataclasses.fields(calibrator.problem)]
     if swept not in names:
@@ -129,19 +134,19 @@ def _require_valid_other_fields(swept: str, answers: Sequence[AtValue]) -> None:
         answers: answer or error at each value.
 
     Raises:
-        InvalidInput: with these faults.
+        InvalidInput: there is such a fault. The error has all of them.
     """
     faults = [entry.error.faults for entry in answers if isinstance(entry.error, InvalidInput)]
     if len(faults) < len(answers):
         return
     common = set(faults[0]).intersection(*faults)
-    of_other_fields = [fault for fault in faults[0] if fault in common and not _is_about(swept, fault)]
+    of_other_fields = [fault for fault in faults[0] if fault in common and not _is_in_field(swept, fault)]
     if of_other_fields:
         raise InvalidInput(*of_other_fields)
 
 
-def _is_about(field: str, fault: Fault) -> bool:
-    """Return whether a fault is in this field or in a part of it."""
+def _is_in_field(field: str, fault: Fault) -> bool:
+    """Return whether the JSON pointer of a fault is that of a field or of a part of it."""
     return fault.pointer == f"/{field}" or fault.pointer.startswith(f"/{field}/")
 
 
@@ -191,7 +196,6 @@ def _problem(error: InvalidInput | NoCertificate) -> JsonObject:
     """
     if isinstance(error, InvalidInput):
         return {"type": "/problems/invalid-input", "status": 422, "detail": str(error), "errors": error.faults}
-    # The status is that of an answer without a certificate.
     problem = {"type": f"/problems/{error.slug}", "status": 409, "detail": error.message, "nearest": error.nearest}
     if error.condition is not None:
         problem["condition"] = error.condition

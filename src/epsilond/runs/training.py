@@ -42,7 +42,7 @@ def require_loss_constants(algorithm: str, problem: object, clients: object, *, 
         radius: largest norm of a model [dimensionless].
 
     Raises:
-        RunDiffers: the losses of these clients exceed an assumed constant by more than rounding.
+        RunDiffers: a constant of these clients' losses exceeds the assumed one by more than rounding errors.
     """
     if algorithm not in USES_LOSS_CONSTANTS or not isinstance(clients, TabularClients):
         return
@@ -52,7 +52,6 @@ def require_loss_constants(algorithm: str, problem: object, clients: object, *, 
     observations = []
     for name, value in constants.items():
         assumed = getattr(problem, name, None)
-        # The tolerance covers the rounding of constants that are computed in double precision.
         if isinstance(assumed, float) and value > assumed * (1.0 + ROUNDING):
             message = f"the losses of these clients have {name} {value:.6g}, and the calibration assumes {assumed:.6g}"
             remedy = f"Leave {name} out of the question, or scale the features down."

@@ -28,7 +28,7 @@ UNSIGNED = "who made the report: a hash is not a signature"
 
 
 def account(answer: AccountAnswer) -> RenderableType:
-    """Show an account of a run: ε and δ, a checked claim, their meaning for an attacker, theorems and warnings.
+    """Show an account of a run: ε and δ, the check of a claim, the meaning for an attacker, theorems and warnings.
 
     Args:
         answer: the account.
@@ -39,7 +39,7 @@ def account(answer: AccountAnswer) -> RenderableType:
     guarantee = answer.guarantee
     setting = f"of one {guarantee.unit} ({guarantee.relation}), against {guarantee.observer}"
     parts: list[RenderableType] = [
-        table("Guaranteed", map(_point, answer.points or (guarantee,))),
+        table("Guaranteed", map(_point_row, answer.points or (guarantee,))),
         Text(f"{setting}; lower end {guarantee.tight}"),
         Text(guarantee.in_words),
     ]
@@ -47,17 +47,15 @@ def account(answer: AccountAnswer) -> RenderableType:
     # The guarantee of one window of time also gives one for several windows.
     windows = answer.over_windows
     if windows is not None:
-        parts += [table(f"Over {windows.windows} windows", [_point(windows)]), Text(windows.in_words)]
+        parts += [table(f"Over {windows.windows} windows", [_point_row(windows)]), Text(windows.in_words)]
     if answer.claim is not None:
-        parts.append(_claim(answer.claim))
+        parts.append(_claim_table(answer.claim))
 
-    # The meaning for an attacker, and the figures that the request asks for.
     parts.append(pairs("Meaning", _meaning_rows(answer)))
     attacker_rows = _attacker_rows(answer)
     if attacker_rows:
         parts.append(pairs("Requested", attacker_rows))
 
-    # The theorems that were tried.
     attempts = [
         {"theorem": attempt.theorem, "applies": attempt.applies.value, "why not": attempt.reason or ""}
         for attempt in answer.considered
@@ -69,7 +67,7 @@ def account(answer: AccountAnswer) -> RenderableType:
 
 
 def _attacker_rows(answer: AccountAnswer) -> dict[str, str]:
-    """Return the table rows of the further figures that an account was requested to have.
+    """Return the table rows of the optional results that an account was requested to have.
 
     They are the error rates of an attacker, μ of Gaussian differential privacy, Rényi divergences, and δ of each
     direction. The directions are the data with against without the protected unit, and the reverse.
@@ -78,7 +76,7 @@ def _attacker_rows(answer: AccountAnswer) -> dict[str, str]:
         answer: the account.
 
     Returns:
-        An interval that contains the true value, as text, by the name of each figure. Empty if none was requested.
+        An interval that contains the true value, as text, by the name of each result. Empty if none was requested.
     """
     rows = {
         true_positives(rate.false_positive_rate): outward(rate.true_positive_rate) for rate in answer.trade_off or ()
@@ -96,12 +94,12 @@ def _attacker_rows(answer: AccountAnswer) -> dict[str, str]:
     return rows
 
 
-def _point(point: object) -> dict[str, str]:
-    """Return the row of a point of the curve: its enclosures of ε, δ and log10 δ."""
+def _point_row(point: object) -> dict[str, str]:
+    """Return the table row of a point of the privacy curve: intervals that contain ε, δ and log10 δ."""
     return {name: outward(getattr(point, attribute)) for name, attribute in COLUMNS.items()}
 
 
-def _claim(claim: ClaimAnswer) -> RenderableType:
+def _claim_table(claim: ClaimAnswer) -> RenderableType:
     """Return a table that says whether a claimed (ε, δ) holds, and by how much it differs from the certified figures.
 
     Both differences are intervals that contain the true difference, because the true ε and δ are known only as
@@ -143,7 +141,7 @@ def _meaning_rows(answer: AccountAnswer) -> dict[str, str]:
 
 
 def verification(result: Verification) -> RenderableType:
-    """Show the verification of a report: its outcome, the recomputed figures, differences, and unchecked facts.
+    """Show the verification of a report: its outcome, differences, the recomputed answer, and what was not checked.
 
     Args:
         result: the verification.
@@ -181,8 +179,8 @@ def verification(result: Verification) -> RenderableType:
 def _recomputed_rows(recomputed: JsonObject) -> JsonObject:
     """Return the table rows of an answer that was computed again to verify a report.
 
-    They have the parameters, the target, the enclosures of ε and δ at each point of the privacy curve, and a claim of
-    the report: an ε that was checked. Without points, the enclosures of the guarantee take their place.
+    They have the parameters, the target, bounds on ε and δ at each point of the privacy curve, and the claimed ε if the
+    report has one. Without points, the bounds of the guarantee take their place.
 
     Args:
         recomputed: parts of the answer in JSON form; see `Verification.recomputed`.
@@ -196,7 +194,6 @@ def _recomputed_rows(recomputed: JsonObject) -> JsonObject:
     if target:
         rows |= {"target ε": target["epsilon"], "target log10 δ": target["log10_delta"]}
 
-    # The enclosures at each point, or the enclosures of the guarantee.
     points = {f"point {number}: ": point for number, point in enumerate(recomputed.get("points", ()), start=1)}
     if not points:
         points[""] = guarantee

@@ -47,7 +47,7 @@ MEASURES = {"excess-risk": "Excess risk", "gradient-norm": "Gradient norm", "squ
 def calibration(answer: Calibration) -> RenderableType:
     """Show a calibration: its parameters, guarantee, risk, assumptions and warnings.
 
-    Formulas of papers, taken literally, are shown in a table next to the certified figures.
+    Formulas of papers, taken literally, are shown in a table next to the certified values.
 
     Args:
         answer: the calibration.
@@ -58,18 +58,17 @@ def calibration(answer: Calibration) -> RenderableType:
     parameters = {name: value for name, value in as_json(answer.parameters).items() if name != "frontier"}
     parts: list[RenderableType] = [
         pairs("Run with", parameters),
-        _guarantee(answer.guarantee),
+        _guarantee_table(answer.guarantee),
         Text(answer.guarantee.in_words),
     ]
 
-    # The formulas of papers, next to the certified figures.
     if answer.readings:
-        rows = [_certified_row(answer), *map(_reading, answer.readings)]
+        rows = [_certified_row(answer), *map(_printed_row, answer.readings)]
         parts.append(table("As printed, compared with the certified figures", rows))
 
-    # The cost of the run, if it is known.
+    # Each of these parts is shown if the algorithm has it.
     if answer.risk is not None:
-        parts.append(_risk(answer.risk))
+        parts.append(_risk_table(answer.risk))
     if answer.communication is not None:
         parts.append(pairs("Communication", as_json(answer.communication)))
     if answer.frontier is not None:
@@ -156,13 +155,11 @@ def risk_bounds(answer: RiskBoundsAnswer) -> RenderableType:
     """
     reference: JsonObject = {} if answer.reference is None else as_json(answer.reference)
     rates = {name: value for name, value in reference.items() if name != "free_privacy"}
-    # Conditions of the theorems that do not hold for this run.
     violations: list[str] = []
     for upper in answer.upper:
         violations.extend(_violations(upper.theorem, upper.conditions))
     for lower in answer.lower:
         violations.extend(_violations(lower.theorem, lower.conditions))
-    # Leave out the parts that are empty.
     parts: list[RenderableType] = [
         pairs("Run", as_json(answer.run)),
         table(f"{MEASURES[answer.measure]} ({answer.objective})", _risk_bound_rows(answer)),
@@ -172,7 +169,7 @@ def risk_bounds(answer: RiskBoundsAnswer) -> RenderableType:
     if rates:
         parts.append(pairs("Compare", rates))
     parts.extend(bullets("Does not hold here", violations))
-    parts.extend(bullets("Undecidable here", _open_premises(answer)))
+    parts.extend(bullets("Undecidable here", _undecidable_lines(answer)))
     parts.extend(remarks(answer.declared_conditions, answer.warnings))
     return Group(*parts)
 
@@ -192,7 +189,7 @@ def _risk_bound_rows(answer: RiskBoundsAnswer) -> Iterator[Mapping[str, str]]:
     for upper in answer.upper:
         yield {
             "side": "upper",
-            "theorem": f"{upper.theorem} ({upper.reading}, {upper.status}){_premises(upper)}",
+            "theorem": f"{upper.theorem} ({upper.reading}, {upper.status}){_undecidable_clause(upper)}",
             "bound": upward(upper.value) + if_vacuous(upper.vacuous, answer.baseline),
             "order": "" if upper.scale is None else f"{upper.scale:.{DIGITS}g}",
         }
@@ -206,20 +203,20 @@ def _risk_bound_rows(answer: RiskBoundsAnswer) -> Iterator[Mapping[str, str]]:
 
 
 def _undecidable(upper: UpperBound) -> list[ConditionAnswer]:
-    """Return the conditions of an upper bound that only the caller can decide."""
+    """Return the conditions of an upper bound that cannot be decided from the inputs."""
     return [condition for condition in upper.conditions if condition.holds == Verdict.UNDECIDABLE]
 
 
-def _premises(upper: UpperBound) -> str:
-    """Return the words that name the undecidable conditions of an upper bound with a value."""
+def _undecidable_clause(upper: UpperBound) -> str:
+    """Return " if …" with the ids of the undecidable conditions of an upper bound; empty without any or a value."""
     names = [condition.id for condition in _undecidable(upper)]
     if not names or upper.value is None:
         return ""
     return f" if {', '.join(names)}"
 
 
-def _open_premises(answer: RiskBoundsAnswer) -> list[str]:
-    """Return a line for each condition that no finite input decides, of all upper bounds on the risk that have a value.
+def _undecidable_lines(answer: RiskBoundsAnswer) -> list[str]:
+    """Return a line for each undecidable condition of the upper bounds on the risk that have a value.
 
     Args:
         answer: bounds on the excess risk, with their conditions.
@@ -256,7 +253,7 @@ def sweep(answer: Sweep) -> RenderableType:
 
 
 def _sweep_columns(entry: AtValue) -> Mapping[str, str]:
-    """Return the columns of one calibration of a sweep by their headings; with an error, the others are empty.
+    """Return the columns of one calibration of a sweep. If it failed, only the last column has text, the error.
 
     Args:
         entry: the swept value, with its answer or its error.
@@ -282,13 +279,13 @@ def _sweep_columns(entry: AtValue) -> Mapping[str, str]:
     }
 
 
-def _guarantee(answer: GuaranteeAnswer) -> RenderableType:
+def _guarantee_table(answer: GuaranteeAnswer) -> RenderableType:
     """Return a table of the guarantee of a calibration, with ε and δ as intervals.
 
     Rows with names that need an explanation:
     - "of whom": protected unit, neighbouring relation and observer.
-    - "lower end": source of the lower ends of the intervals.
-    - "smallest": "proved" if a slightly smaller parameter fails the same bound.
+    - "lower end": how the lower ends of the intervals are known.
+    - "smallest": "proved" if the same theorem provably misses the target with a slightly smaller parameter.
 
     Args:
         answer: the guarantee.
@@ -337,7 +334,7 @@ def _certified_row(answer: Calibration) -> Mapping[str, str]:
     }
 
 
-def _reading(reading: PrintedReading) -> Mapping[str, str]:
+def _printed_row(reading: PrintedReading) -> Mapping[str, str]:
     """Return the table row of a paper's formula as printed, with its known errors.
 
     The row has the parameters that the formula prescribes, the ε and the risk that it claims, and the true ε at these
@@ -366,7 +363,7 @@ def _reading(reading: PrintedReading) -> Mapping[str, str]:
     }
 
 
-def _risk(risk: Risk) -> RenderableType:
+def _risk_table(risk: Risk) -> RenderableType:
     """Show the upper and the lower bound on the excess risk: the upper bound rounded up, the lower bound down.
 
     "the order of" marks a bound with a hidden constant. "the start has at most" is the bound on the risk of the model

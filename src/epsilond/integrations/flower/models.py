@@ -25,7 +25,7 @@ LONGEST_HEADER: Final = 4096
 class ReleasedModels:
     """Set of the models that clients may receive: the released models of earlier rounds, and the first model.
 
-    Models are stored as digests. The first model is the first one that `contains` sees.
+    Models are stored as digests. If there is none yet, the model of the first call of `contains` is the first model.
 
     Args:
         digests: digests of models that were released before, from a checkpoint.
@@ -47,7 +47,7 @@ class ReleasedModels:
     def contains(self, arrays: ArrayRecord) -> bool:
         """Return whether a model may be sent to clients: it was released before, or is the first model.
 
-        The model of the first call counts as the first model, and is added to the released ones.
+        If no model is stored yet, this model counts as the first one, and is stored.
 
         Args:
             arrays: the model.
@@ -55,8 +55,8 @@ class ReleasedModels:
         Returns:
             True if the model is the first one, or equals a released one in every byte.
         """
-        # The bytes of a Flower array cannot change, so the same objects are the same model. Tuples compare by identity
-        # before they compare by value.
+        # This quick comparison saves the hash: tuples compare by identity before they compare by value, and the bytes
+        # of a Flower array cannot change.
         if _contents(arrays) == self._latest:
             return True
         if not self.digests:
@@ -67,8 +67,6 @@ class ReleasedModels:
 
 def digest(arrays: ArrayRecord) -> str:
     """Return a digest of a model: a hash of the names, types, shapes and bytes of its arrays.
-
-    Digests of the released models are compared with the models that clients receive.
 
     Args:
         arrays: the model.
@@ -84,7 +82,7 @@ def digest(arrays: ArrayRecord) -> str:
 
 
 def views(arrays: ArrayRecord) -> dict[str, NDArray[np.number]]:
-    """Return the arrays of a model for reading, without a copy where their bytes allow it.
+    """Return the arrays of a model for reading. They are copied only if their bytes are not in numpy's row order.
 
     Args:
         arrays: the arrays of the model in Flower's form.
@@ -103,7 +101,8 @@ def model_and_weight(reply: Message, weight_key: str) -> tuple[dict[str, NDArray
         weight_key: name of the weight among the metrics.
 
     Returns:
-        The arrays by name, empty if the reply has no model or several; and the weight, None if it has none.
+        The arrays by name, and the weight. There are no arrays if the reply has no model or several, and the weight is
+        None if the reply has none.
     """
     models = list(reply.content.array_records.values())
     metrics = list(reply.content.metric_records.values())

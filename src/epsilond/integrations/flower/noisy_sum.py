@@ -22,8 +22,8 @@ class NoisyRound:
     Attributes:
         model: the current model plus the noisy mean, in the types of the current model.
         clipping_norm: clipping norm of the next round.
-        sample: noise over its recorded standard deviation, at the coordinates of the probe and of the count.
-        groups: start of each group in `sample`.
+        sample: noise divided by its recorded standard deviation, at the coordinates of the probe and of the count.
+        groups: index in `sample` at which the coordinates of each array begin.
     """
 
     model: dict[str, NDArray[np.number]]
@@ -107,7 +107,7 @@ def _centred_count(clipped: Sequence[updates.Update]) -> float:
 
 
 def _add_mean(current: Arrays, noisy_sum: Arrays, participants: int) -> dict[str, NDArray[np.number]]:
-    """Return the model plus the noisy sum over the number of participants, in the model's types.
+    """Add the noisy sum, divided by the number of participants, to the model.
 
     Args:
         current: arrays of the model by name.
@@ -115,11 +115,10 @@ def _add_mean(current: Arrays, noisy_sum: Arrays, participants: int) -> dict[str
         participants: divisor of the sum, at least 1.
 
     Returns:
-        The arrays of the new model, by name. The given arrays are not changed.
+        The arrays of the new model by name, in the types of the current model. The given arrays are not changed.
     """
     model = {}
     for name, array in noisy_sum.items():
-        # The sum is computed in double precision, and then rounded to the type of the model.
         new_values = np.asarray(current[name], np.float64) + array / participants
         model[name] = new_values.astype(current[name].dtype)
     return model

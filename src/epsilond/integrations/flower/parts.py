@@ -14,11 +14,10 @@ FIX_PARTS: Final = "Leave the settings of a strategy alone; make a new one on th
 class InitialValues:
     """Initial values of an object's attributes, to detect a change of them during a run of training.
 
-    A premise is a condition of the privacy theorem that the account of the run uses.
-
     Args:
         owner: object with the attributes.
-        premises: for the name of each attribute, the premise that fails if the attribute changes.
+        premises: for the name of each attribute, the premise that fails if the attribute changes. A premise is a
+            condition of the privacy theorem that the account of the run uses.
     """
 
     def __init__(self, owner: object, premises: Mapping[str, Premise]) -> None:
@@ -32,7 +31,7 @@ class InitialValues:
         The account of the run is computed from the initial values, so that it would be wrong after a change.
 
         Args:
-            evidence: takes the contradictions.
+            evidence: record of the premises, which receives the contradictions.
 
         Returns:
             True if no attribute has changed.
@@ -45,7 +44,7 @@ class InitialValues:
             if initial is present or is_equal:
                 continue
             is_unchanged = False
-            # Numbers and texts are quoted in the message; larger objects are not readable there.
+            # Only numbers and texts are short enough for the message.
             values = ""
             if isinstance(present, int | float | str):
                 values = f" from {initial} to {present}"

@@ -154,7 +154,9 @@ def local_noise_std(mod: LocalDpMod) -> float:
 
 
 def check_local_dp(mod: LocalDpMod) -> list[str]:
-    """Warn of a `LocalDpMod` outside the range of its formula, or with too small a sensitivity.
+    """Warn of the noise generator of a `LocalDpMod`, of an ε above 1, and of too small a sensitivity.
+
+    The formula of the mod's noise is proved for ε at most 1 only.
 
     Args:
         mod: Flower's client-side mod for local differential privacy.
@@ -182,7 +184,7 @@ def check_strategy(strategy: Strategy) -> list[str]:
         strategy: `DifferentialPrivacy{Server,Client}Side{Fixed,Adaptive}Clipping` of `flwr.serverapp.strategy`.
 
     Returns:
-        The warnings.
+        The texts of the warnings.
 
     Raises:
         InvalidInput: the strategy is not such a wrapper.
@@ -195,12 +197,12 @@ def check_strategy(strategy: Strategy) -> list[str]:
         messages.append(UNWEIGHED.format(key=weight_key))
 
     # The scale of the noise is right for the plain mean of FedAvg only.
-    base = averaging_of(inner)
-    has_plain_mean = base is not None and type(inner).aggregate_train is vars(base)["aggregate_train"]
+    fedavg = averaging_of(inner)
+    has_plain_mean = fedavg is not None and type(inner).aggregate_train is vars(fedavg)["aggregate_train"]
     if not has_plain_mean:
         messages.append(AFTERWARDS.format(inner=type(inner).__name__))
     if is_adaptive and strategy.noise_multiplier > 0.0:
-        # Flower assumes that a client changes the count by 1/2 only, so that its noise counts twice.
+        # Flower assumes that a client changes the count by 1/2 only, so for Flower its noise multiplier is 2s.
         nominal = combine_multipliers(float(strategy.noise_multiplier), 2.0 * float(strategy.clipped_count_stddev))
         messages.append(COUNTED.format(effective=adaptive_noise_multiplier(strategy), nominal=nominal))
         messages.append(BACKWARDS)

@@ -20,7 +20,7 @@ def updates_of(
 ) -> Iterable[dict[str, NDArray[np.float64]]]:
     """Yield the valid updates: at most one per contacted client, of the model's shape and finite.
 
-    Any other reply is logged and counts as a zero update.
+    Any other reply is logged and left out, so that it counts as a zero update.
 
     Args:
         replies: replies of the round, in any order.
@@ -68,7 +68,7 @@ def reply_with(model: Arrays, like: ArrayRecord, strategy: Strategy) -> Message:
     Args:
         model: the noisy model.
         like: the model that clients received, for the order of its arrays.
-        strategy: reads the reply, under the keys that it was made with.
+        strategy: the strategy that reads the reply. Its attributes name the keys of the model and the weight.
 
     Returns:
         The message, in the form of a client's reply.

@@ -72,7 +72,7 @@ class RoundsState(TypedDict):
     Attributes:
         number: number of the latest configured round.
         models: digests of the released models.
-        evidence: state of the evidence.
+        evidence: state of the record of the premises, that is, the conditions of the privacy theorem.
     """
 
     number: int
@@ -87,7 +87,7 @@ class StrategyState(TypedDict):
         schema_version: version of this form of the state.
         settings: settings of the strategy; a strategy that resumes must have the same ones.
         clipping_norm: present clipping norm; adaptive clipping changes it.
-        rounds: state of the evidence for the rounds.
+        rounds: state of the observation of the rounds.
     """
 
     schema_version: int
@@ -126,13 +126,13 @@ class RoundWatch:
         self._cohorts = CohortWatch(self.evidence)
         self._noise = NoiseSamples()
         self._states = GeneratorStates()
-        # Premises that were observed to hold in each round that is not aggregated yet, by the number of the round.
-        self._shown: dict[int, set[Premise]] = {}
+        # Premises that were observed to hold, by the number of each round that is not aggregated yet.
+        self._premises_of_round: dict[int, set[Premise]] = {}
 
     @property
     def pending(self) -> Collection[int]:
         """Numbers of the rounds that were configured and not aggregated."""
-        return self._shown.keys()
+        return self._premises_of_round.keys()
 
     def begin(self, number: int, arrays: ArrayRecord) -> None:
         """Start a round, and check that it follows the previous one and starts from a released model.
@@ -141,19 +141,19 @@ class RoundWatch:
             number: number of the round.
             arrays: the model that the clients receive.
         """
-        shown = check_start(self.evidence, self.models, arrays, number=number, previous=self.number)
+        premises = check_start(self.evidence, self.models, arrays, number=number, previous=self.number)
         self.number = number
-        if PARAMETERS in shown:
+        if PARAMETERS in premises:
             # The clients start from a released model, and pending rounds have released none: the premises that were
             # noted for them do not matter any more.
-            self._shown.clear()
-        self._shown[number] = shown
+            self._premises_of_round.clear()
+        self._premises_of_round[number] = premises
 
     def take_cohort(self, number: int, cohort: Collection[int], nodes: Collection[int], *, step: Spec) -> None:
-        """Test whether the clients of a round were drawn as the account of the run assumes, and note the result.
+        """Test whether the clients of a round were sampled as the account of the run assumes, and note the result.
 
         If no statistical test has rejected the assumption so far, it is noted for the round as observed. If the caller
-        gave the source of random bits, only the caller can vouch for the draw.
+        gave the source of random bits, only the caller can ensure that the sample is random.
 
         Args:
             number: number of the round.
@@ -165,7 +165,7 @@ class RoundWatch:
         if isinstance(step, Subsampled) and type(self._source) is not Secure:
             self.evidence.rest_on_caller(COHORT, GIVEN_SOURCE)
         elif is_as_recorded:
-            self._shown[number].add(COHORT)
+            self._premises_of_round[number].add(COHORT)
 
     def drop(self, number: int) -> None:
         """Forget a round that ended without a release.
@@ -173,7 +173,7 @@ class RoundWatch:
         Args:
             number: number of the round.
         """
-        self._shown.pop(number, None)
+        self._premises_of_round.pop(number, None)
 
     def check(self, number: int) -> None:
         """Check that no parameter of the run changed, and that its random generator was not reset.
@@ -184,7 +184,7 @@ class RoundWatch:
             number: number of the round.
         """
         if self._parts.check(self.evidence):
-            self._shown.setdefault(number, set()).add(SAME_PARTS)
+            self._premises_of_round.setdefault(number, set()).add(SAME_PARTS)
         # A generator without a readable state, such as the operating system's, cannot be reset.
         state = _generator_state(self._source)
         if state is not None and self._states.repeats(state):
@@ -194,7 +194,7 @@ class RoundWatch:
         """Test the noise of a round, and count the round with the conditions of the privacy theorem that it fulfils.
 
         Those about updates, clipping, divisor and release count as fulfilled, because this library itself computes
-        them. If the caller gave the source of random bits, only the caller can vouch for the noise.
+        them. If the caller gave the source of random bits, only the caller can ensure that the noise is random.
 
         Args:
             number: number of the round.
@@ -207,18 +207,21 @@ class RoundWatch:
             self._contradict_noise(self._noise.alarm)
 
         # Premises that this round fulfils: those that were noted before, and those that hold by construction.
-        shown = {*self._shown.pop(number, set()), UPDATES, CLIPPING, DIVISOR, RELEASES}
+        premises = {*self._premises_of_round.pop(number, set()), UPDATES, CLIPPING, DIVISOR, RELEASES}
         if type(self._source) is not Secure:
             self.evidence.rest_on_caller(NOISE, GIVEN_SOURCE)
         elif self._noise.alarm is None:
-            shown.add(NOISE)
-        self.evidence.count_step(shown)
+            premises.add(NOISE)
+        self.evidence.count_step(premises)
 
     def take_evaluation(self, *, selects: bool) -> None:
-        """Note that clients' metrics were released without noise, so that a premise rests on the caller's word.
+        """Note that clients' metrics were released without noise.
+
+        Only the caller can then ensure the premise that no other release was made. If the metrics may influence the
+        choice of clients, the same is true for the premise about the sampling of clients.
 
         Args:
-            selects: whether the strategy that gets them chooses the clients.
+            selects: whether the strategy that gets the metrics chooses the clients.
         """
         self.evidence.rest_on_caller(RELEASES, EVALUATED)
         if selects:
@@ -234,10 +237,10 @@ class RoundWatch:
 
     # Checkpoints ------------------------------------------------------------------------------------------------------
     def state_dict(self) -> RoundsState:
-        """Return the evidence and the released models as JSON values, for a checkpoint.
+        """Return the state of the observation as JSON values, for a checkpoint.
 
         Returns:
-            The number of the latest round, the sorted digests of the released models, and the state of the evidence.
+            The number of the latest round, the sorted digests of the released models, and the record of the premises.
         """
         return {
             "number": self.number,
@@ -252,7 +255,7 @@ class RoundWatch:
         missing.
 
         Args:
-            state: number of the last round, digests of the released models, and evidence, as JSON values.
+            state: number of the latest round, digests of the released models, and the record of the premises.
 
         Raises:
             InvalidInput: the state does not come from `state_dict`.
@@ -265,7 +268,6 @@ class RoundWatch:
         except (KeyError, TypeError, ValueError):
             raise InvalidInput.at("/rounds", "is not the state of a run") from None
         self.number, self.models = number, models
-        # Rounds that were released after the state was saved are missing in it.
         if steps > self.evidence.steps:
             message = f"a state of {self.evidence.steps} rounds was loaded into a strategy that had released {steps}"
             self.evidence.contradict(SAME_PARTS, message, remedy=FIX_REWOUND)
@@ -289,20 +291,19 @@ def check_start(
         The premises (conditions of the privacy theorem) that hold. `ROUNDS` says that no round is missing, and
         `PARAMETERS` that the model was released.
     """
-    shown: set[Premise] = set()
+    premises: set[Premise] = set()
     # A gap in the numbers means that a round was not recorded.
     if number > previous + 1:
         message = f"round {number} follows round {previous}: the record lacks the rounds between"
         evidence.contradict(ROUNDS, message, remedy=FIX_ROUNDS)
     else:
-        shown.add(ROUNDS)
-    # The model must have been released by an earlier round, or be the first model.
+        premises.add(ROUNDS)
     if models.contains(arrays):
-        shown.add(PARAMETERS)
+        premises.add(PARAMETERS)
     else:
         message = "clients received a model that no round of this strategy released"
         evidence.contradict(PARAMETERS, message, remedy=FIX_MODEL)
-    return shown
+    return premises
 
 
 def _generator_state(source: RandomSource) -> object:

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from epsilond.integrations.opacus.watching.reporting import Reporter
 
 _PREMISE_OF: Final = {"add_noise": NOISE, "scale_grad": DIVISOR}
-"""Premises that methods of the optimizer serve; the others serve the clipping."""
+"""Premises (conditions of the privacy theorem) by the optimizer's methods on which they depend. Default: clipping."""
 
-_RELATIVE: Final = 1e-6
-"""Relative tolerance of clipping norms."""
+_NORM_TOLERANCE: Final = 1e-6
+"""Relative tolerance of clipping norms, for rounding errors."""
 
-_RETURNED: Final = "Use the optimizer as make_private returned it."
+_KEEP_OPTIMIZER: Final = "Use the optimizer as make_private returned it."
 
 
 class SumCheck:
@@ -34,7 +34,7 @@ class SumCheck:
     It replaces the method of the optimizer that accumulates gradients by one that also checks them.
 
     Args:
-        reporter: takes contradictions of the recorded run.
+        reporter: receives deviations from the recorded steps.
         optimizer: the private optimizer.
         module: the wrapped model; None if it is not known.
 
@@ -46,7 +46,7 @@ class SumCheck:
         """Start the check of an optimizer's sums, and wrap its method that clips and adds gradients.
 
         Args:
-            reporter: collects deviations from the recorded steps.
+            reporter: receives deviations from the recorded steps.
             optimizer: private optimizer of Opacus.
             module: model with the parameters; None if it is not known.
         """
@@ -66,7 +66,7 @@ class SumCheck:
         self._wrapper = self._wrap(optimizer)
 
     def _wrap(self, optimizer: DPOptimizer) -> Callable[[], None]:
-        """Replace the method that sums an optimizer's clipped gradients by one that also checks the sum; return it.
+        """Replace the method that sums an optimizer's clipped gradients by one that also checks the sum.
 
         Args:
             optimizer: the private optimizer.
@@ -79,7 +79,7 @@ class SumCheck:
         check_reference = weakref.ref(self)
         optimizer_reference = weakref.ref(optimizer)
 
-        def accumulate_and_follow() -> None:
+        def accumulate_and_check() -> None:
             """Call the original accumulating method. Its sum is checked as long as the check exists."""
             check = check_reference()
             owner = optimizer_reference()
@@ -88,8 +88,8 @@ class SumCheck:
             else:
                 check.follow(owner, accumulate)
 
-        setattr(optimizer, self._method, accumulate_and_follow)
-        return accumulate_and_follow
+        setattr(optimizer, self._method, accumulate_and_check)
+        return accumulate_and_check
 
     # Accumulation -----------------------------------------------------------------------------------------------------
     def see_ghost_backward(self, optimizer: DPOptimizer, rows: int) -> None:
@@ -130,12 +130,11 @@ class SumCheck:
         self.rows.before(parameters, rows=rows, passes=passes, norm=norm, unequal=unequal)
         if self._has_hooks() and not are_marked(parameters):
             self.rows.rewritten = True
-        # Most sums are not compared.
         if unequal or not rows or not self._sums.is_due():
             accumulate()
             self.rows.after(parameters)
             return
-        # Compare the growth of the sum with the expected one, at a few coordinates of each parameter.
+        # The growth of the sum is compared at a few coordinates of each parameter only.
         increments = self._sums.compute_increments(optimizer)
         sums_before = self._sums.copy_sums(optimizer)
         accumulate()
@@ -169,7 +168,6 @@ class SumCheck:
         module = self._known_module()
         norm = float(getattr(module, "max_grad_norm", optimizer.max_grad_norm))
         self.rows.before(parameters, rows=rows or 0, passes=1, norm=norm, unequal=False)
-        # The gradients are clipped by Opacus' own factors, and nothing was written to them since.
         has_own_backward = rows is not None and clipping.has_own_factors(module)
         was_changed_since = self._ghost_marks != gradient_marks(parameters)
         if not has_own_backward or was_changed_since:
@@ -191,12 +189,14 @@ class SumCheck:
         Returns:
             True if no deviation was observed.
         """
-        return (  # only the first deviation is reported
-            self._has_own_methods(optimizer) and self._has_clipped_sum(parameters) and self._has_right_norm(optimizer)
-        )
+        if not self._has_own_methods(optimizer):
+            return False
+        if not self._has_clipped_sum(parameters):
+            return False
+        return self._has_right_norm(optimizer)
 
     def _has_own_methods(self, optimizer: DPOptimizer) -> bool:
-        """Return whether the methods of the optimizer are Opacus' own; report one that was replaced.
+        """Check that the methods of the optimizer are Opacus' own, and report one that was replaced.
 
         Args:
             optimizer: the private optimizer.
@@ -211,11 +211,11 @@ class SumCheck:
             return True
         premise = _PREMISE_OF.get(replaced, CLIPPING)
         message = f"the method {replaced} of the optimizer was replaced"
-        self._reporter.contradict(premise, "replaced", message, remedy=_RETURNED)
+        self._reporter.contradict(premise, "replaced", message, remedy=_KEEP_OPTIMIZER)
         return False
 
     def _has_clipped_sum(self, parameters: list[torch.nn.Parameter]) -> bool:
-        """Return whether the sum of a step is the sum of the clipped gradients, and report a difference.
+        """Check that the sum of a step is the sum of the clipped gradients, and report a difference.
 
         Args:
             parameters: parameters of the private optimizer, each with its clipped sum.
@@ -234,7 +234,7 @@ class SumCheck:
         return True
 
     def _has_right_norm(self, optimizer: DPOptimizer) -> bool:
-        """Return whether gradients were clipped to at most the norm that scales the noise; report larger norms.
+        """Check that gradients were clipped to at most the norm that scales the noise, and report a larger norm.
 
         Args:
             optimizer: the private optimizer.
@@ -243,8 +243,7 @@ class SumCheck:
             True if no larger norm was observed.
         """
         norm = float(optimizer.max_grad_norm)
-        # The factor is the relative tolerance for rounding errors.
-        if self.rows.norm > norm * (1.0 + _RELATIVE) or not clipping.norms_agree(optimizer):
+        if self.rows.norm > norm * (1.0 + _NORM_TOLERANCE) or not clipping.norms_agree(optimizer):
             self._reporter.contradict(
                 CLIPPING,
                 "norm",
@@ -255,7 +254,7 @@ class SumCheck:
         return True
 
     def check_divisor(self, divisor: Divisor) -> bool:
-        """Return whether the noisy sum has the same divisor as in the first step, and report a change.
+        """Check that the noisy sum has the same divisor as at the start of the run, and report a change.
 
         A divisor that follows the random size of a batch would reveal this size, which the noise does not cover.
 
@@ -287,7 +286,7 @@ class Divisor(NamedTuple):
 
     Attributes:
         reduction: reduction of the loss, "mean" or "sum".
-        number: number by which Opacus divides the noisy sum; 1 for "sum".
+        number: number by which Opacus divides the noisy sum. It is 1 unless the reduction is "mean".
     """
 
     reduction: str

@@ -66,8 +66,8 @@ def _before_step(optimizer: torch.optim.Optimizer, _arguments: object, _keywords
     """Check, before each step of any optimizer of torch, whether it belongs to an observed run.
 
     If it is the step that a private optimizer of a run has recorded, the gradients are compared. Any other step that
-    changes parameters of a run is reported, once for each run. If no run is observed any more, the hooks of this module
-    are removed.
+    changes parameters of a run is reported, once for each run. Without an observed run, the hooks of this module are
+    removed.
 
     Args:
         optimizer: the optimizer that is about to make a step.
