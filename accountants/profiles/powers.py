@@ -171,7 +171,8 @@ class PowerProfile(Profile):
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Compute the log probabilities of a privacy loss L above ε, under both distributions P and Q of the pair.
 
-        At small ε a straight line in e^ε (the chord) replaces the sum of powers. Both are constant there, and P + Q = 1.
+        At small ε a straight line in e^ε (the chord) replaces the sum of powers. Both probabilities are constant there,
+        and their sum is 1.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.

@@ -151,6 +151,16 @@ def test_digests_depend_on_the_order_of_values(digest, shape):
     assert digest(tensor) != digest(tensor.flip(0))
 
 
+@pytest.mark.parametrize("digest", [lambda tensor: digests_of([tensor]), _device_digest])
+@pytest.mark.parametrize("kind", [torch.float64, torch.float32])
+def test_digests_depend_on_the_sign_of_every_entry(digest, kind):
+    tensor = torch.randn(48, dtype=kind)
+    for index in range(len(tensor)):
+        changed = tensor.clone()
+        changed[index] = -changed[index]
+        assert digest(tensor) != digest(changed)
+
+
 # Contents --------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     "change",

@@ -297,7 +297,7 @@ def _positions(size: int) -> NDArray[np.int64]:
 
 @functools.lru_cache(maxsize=4096)
 def _weighted_positions(size: int, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the positions at which a vector is sampled, and a random odd weight for each.
+    """Return the positions at which a vector is sampled, and a random even weight for each.
 
     Both depend only on the size of the vector.
 
@@ -309,8 +309,9 @@ def _weighted_positions(size: int, device: torch.device) -> tuple[torch.Tensor, 
         The positions and the weights, two tensors of 64-bit integers of the same length.
     """
     positions = _positions(size)
-    # Odd numbers below 2^63. As the weights differ, the sum depends on the order of the sampled entries.
-    weights = np.random.default_rng((_SEED, size, 1)).integers(1 << 62, size=len(positions)) * 2 + 1
+    # Even numbers below 2^63. As the weights differ, the sum depends on the order of the sampled entries. As they are
+    # even, the factor 1 + weight of an entry in the digest is odd, and every change of one entry changes the digest.
+    weights = np.random.default_rng((_SEED, size, 1)).integers(1 << 62, size=len(positions)) * 2
     return torch.from_numpy(positions).to(device), torch.from_numpy(weights).to(device)
 
 
@@ -346,8 +347,8 @@ def _view(tensor: torch.Tensor) -> NDArray[np.unsignedinteger] | None:
 def _device_digest(tensor: torch.Tensor) -> torch.Tensor:
     """Return the digest of a tensor on a device, as a tensor on that device.
 
-    It is the sum of the tensor's integers, plus the sum of the integers at some positions with random odd weights. Both
-    sums are modulo 2^64.
+    It is the sum of the tensor's integers, plus the sum of the integers at some positions with random even weights.
+    Both sums are modulo 2^64.
 
     Args:
         tensor: a tensor on an accelerator.
