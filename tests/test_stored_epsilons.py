@@ -72,12 +72,15 @@ def test_trials_have_the_two_ends_of_an_account_of_their_noise(
 ) -> None:
     records = 1238
     settings = ArmSettings(algorithm=algorithm, noise="printed", epsilon=epsilon, participants=12)
-    batch, times = settings.draws(records)
+    gradients = settings.gradients(records)
+    batch, times = settings.draws(gradients)
     batches = epsilond.Subsampled(
         sampling="with-replacement",
         batch_size=batch,
         population=records,
-        mechanism=epsilond.Gaussian(noise_multiplier=settings.noise_std(records, 1.0, ratio) * ratio * batch),
+        mechanism=epsilond.Gaussian(
+            noise_multiplier=settings.noise_std(records, 1.0, ratio, gradients=gradients) * ratio * batch
+        ),
     )
     spec = epsilond.Repeated(times=times, mechanism=batches)
     account = epsilond.account(spec, relation="replace-one", unit="record", observer="server")

@@ -155,7 +155,10 @@ class InsuranceArm:
             A lower and an upper bound on ε; None without noise.
         """
         del folders
-        return self.settings.certify(training_records(self.silos), 1.0)
+        first_size, *_, last_size = group_sizes(self.silos)
+        return self.settings.certify(
+            without_test_records(first_size), 1.0, smallest_client=without_test_records(last_size)
+        )
 
 
 @functools.lru_cache(maxsize=64)
@@ -202,8 +205,12 @@ def training_records(silos: int) -> int:
         The number of records of the silo that are not held out for tests.
     """
     first_size, *_ = group_sizes(silos)
-    test_records = math.ceil(TEST_SHARE * first_size)
-    return first_size - test_records
+    return without_test_records(first_size)
+
+
+def without_test_records(size: int) -> int:
+    """Return how many of the records of a silo are not held out for tests."""
+    return size - math.ceil(TEST_SHARE * size)
 
 
 def squared_value(predictions: Floats, targets: Floats) -> Floats:

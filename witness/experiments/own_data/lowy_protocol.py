@@ -80,19 +80,18 @@ class ArmSettings:
         at_least_one = max(1, math.ceil(batch))
         return min(records, at_least_one)
 
-    def draws(self, records: int) -> tuple[int, int]:
+    def draws(self, gradients: int) -> tuple[int, int]:
         """Return how many records enter a noisy vector of a client, and how many such vectors a run has.
 
-        In mini-batch SGD a noisy vector is the report of a round, on a batch of as many records as `gradients` returns.
-        In local SGD it is a local step on one record.
+        In mini-batch SGD a noisy vector is the report of a round, the mean of its gradients. In local SGD it is a local
+        step on one record.
 
         Args:
-            records: number n of training records of the client.
+            gradients: number of gradients that the client computes in a round.
 
         Returns:
             The number of records of one vector, and the number of vectors if the client reports in all rounds.
         """
-        gradients = self.gradients(records)
         if self.algorithm == "mini-batch":
             return gradients, ROUNDS
         return 1, ROUNDS * gradients
@@ -121,7 +120,7 @@ class ArmSettings:
         all_numbers = reports * self.gradients(records) * numbers_of_step
         return TrialWork(numbers=float(all_numbers))
 
-    def noise_std(self, records: int, lipschitz: float, lipschitz_ratio: float) -> float:
+    def noise_std(self, records: int, lipschitz: float, lipschitz_ratio: float, *, gradients: int) -> float:
         """Return the standard deviation of the noise in a noisy vector, which is a mean of gradients of one client.
 
         Certified noise is the least that is proved to meet the target. Printed noise follows the formula of the paper.
@@ -130,11 +129,12 @@ class ArmSettings:
             records: number n of training records of the client.
             lipschitz: the constant L of the printed noise.
             lipschitz_ratio: L divided by the largest norm of a record's gradient.
+            gradients: number of gradients that the client computes in a round.
 
         Returns:
             The standard deviation of each coordinate, in the unit of a gradient; 0 without noise.
         """
-        batch, times = self.draws(records)
+        batch, times = self.draws(gradients)
         if self.noise == "certified":
             multiplier = certified_multiplier(batch, records, times, self.epsilon)
             largest_gradient = lipschitz / lipschitz_ratio
@@ -179,14 +179,16 @@ class ArmSettings:
         Returns:
             The model with the chosen step size and clipping norm.
         """
+        # All silos compute as many gradients as the smallest one.
+        gradients = self.gradients(min(silos.sizes))
 
         def noise_stds(clipping_norm: float) -> Floats:
             """Return the standard deviation of each silo's noise for a clipping norm, one entry for each silo."""
             constant = clipping_norm if lipschitz is None else lipschitz
-            return np.array([self.noise_std(size, constant, lipschitz_ratio) for size in silos.sizes])
+            return np.array(
+                [self.noise_std(size, constant, lipschitz_ratio, gradients=gradients) for size in silos.sizes]
+            )
 
-        # All silos compute as many gradients as the smallest one.
-        gradients = self.gradients(min(silos.sizes))
         search = Search(
             algorithm=self.algorithm,
             rounds=ROUNDS,
@@ -200,7 +202,7 @@ class ArmSettings:
         generator = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1,)))
         return choose(silos, value=value, slope=slope, search=search, noise_stds=noise_stds, generator=generator)
 
-    def certify(self, records: int, lipschitz_ratio: float) -> Ends | None:
+    def certify(self, records: int, lipschitz_ratio: float, *, smallest_client: int | None = None) -> Ends | None:
         """Return certified bounds on the ε of the noise at δ = n⁻², if one record of a client is replaced.
 
         The client draws its batches with replacement. The server sees all noisy vectors of the client.
@@ -208,15 +210,18 @@ class ArmSettings:
         Args:
             records: number n of training records of the client.
             lipschitz_ratio: constant L of the noise divided by the largest norm of a record's gradient.
+            smallest_client: training records of the smallest client, which determine the number of gradients; None if
+                all clients have n.
 
         Returns:
             A lower and an upper bound on ε; None without noise.
         """
         if self.noise == "none":
             return None
-        batch, times = self.draws(records)
+        gradients = self.gradients(records if smallest_client is None else smallest_client)
+        batch, times = self.draws(gradients)
         # Noise of the sum over a batch, divided by the largest norm 1/lipschitz_ratio of a gradient, both for L = 1.
-        multiplier = self.noise_std(records, 1.0, lipschitz_ratio) * lipschitz_ratio * batch
+        multiplier = self.noise_std(records, 1.0, lipschitz_ratio, gradients=gradients) * lipschitz_ratio * batch
         curve = _guarantee(multiplier, batch, records, times, "default").curve
         bounds = Ends.of(curve.epsilon(log_delta(records)))
         if curve.log_delta(self.epsilon).upper <= log_delta(records):
