@@ -146,7 +146,8 @@ class GridRelease(Release):
             InvalidInput: the total is not an array of such integers, or there is no such step.
         """
         is_integer = total.dtype == np.int64
-        if not is_integer or (total.size and int(np.abs(total).max()) > MOST_SUM):
+        # The absolute value of −2^63 has no 64-bit integer, so both ends are compared.
+        if not is_integer or (total.size and max(int(total.max()), -int(total.min())) > MOST_SUM):
             raise InvalidInput.at("/total", "is not a sum of integers", allowed="int64, up to 2^62")
         noise = discrete_gaussian(self.noise_in_steps_at(step), total.shape, source or secure())
         return total + noise

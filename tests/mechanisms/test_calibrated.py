@@ -231,6 +231,8 @@ def test_what_the_grid_cannot_hold_is_refused():
         lambda: grid.encode(1.0),
         lambda: grid.release(np.zeros(2)),
         lambda: grid.release(np.full(2, (1 << 62) + 1)),
+        lambda: grid.release(np.full(2, -(1 << 62) - 1)),
+        lambda: grid.release(np.full(2, np.iinfo(np.int64).min)),
     ):
         with pytest.raises(InvalidInput):
             call()
