@@ -16,9 +16,9 @@ MOST_ROUNDS = 10**9
 
 
 def lattice(most: int, ratio: float) -> tuple[int, ...]:
-    """Return a geometric sequence of integers from 1 to `most`, both included.
+    """Return integers from 1 to `most`, both included, that grow nearly geometrically.
 
-    Each integer is about `ratio` times the previous one, and at least 1 larger.
+    Each integer is about `ratio` times the previous one, and at least 1 larger. The last step may be shorter.
 
     Args:
         most: the largest integer; the result is empty if it is below 1.
@@ -31,8 +31,8 @@ def lattice(most: int, ratio: float) -> tuple[int, ...]:
         return ()
     values = [1]
     while values[-1] < most:
-        following = max(values[-1] + 1, int(values[-1] * ratio))
-        values.append(min(most, following))
+        next_value = max(values[-1] + 1, int(values[-1] * ratio))
+        values.append(min(most, next_value))
     return tuple(values)
 
 
@@ -45,9 +45,10 @@ def runs_within(
     largest batch that the budgets allow is included.
 
     Args:
-        most_rounds: batch size ↦ largest number of rounds that the budgets allow; a decreasing function.
-        rounds: the number of rounds if the problem fixes it.
-        batch_size: the batch size if the problem fixes it.
+        most_rounds: function that returns the largest number of rounds that the budgets allow at a batch size. It must
+            not increase with the batch size.
+        rounds: the number of rounds; None if it is open.
+        batch_size: the batch size; None if it is open.
         largest_batch: the largest batch size to try.
 
     Returns:
@@ -63,7 +64,6 @@ def runs_within(
     else:
         all_rounds = (rounds,)
 
-    # Add the batch sizes that the budgets pay for at each number of rounds.
     runs = []
     for count in all_rounds:
         if batch_size is None:
@@ -80,11 +80,12 @@ def _largest_batch(most_rounds: Callable[[int], int], rounds: int, largest_batch
     """Return the largest batch size with which the budgets pay for a number of rounds.
 
     Args:
-        most_rounds: batch size ↦ largest number of rounds that the budgets pay for; a decreasing function.
+        most_rounds: function that returns the largest number of rounds that the budgets allow at a batch size. It must
+            not increase with the batch size.
         rounds: number of rounds.
         largest_batch: the largest batch size to try.
 
     Returns:
-        The batch size, found by bisection; 0 if there is none.
+        The batch size, by bisection; 0 if there is none.
     """
     return bisect_integers(lambda size: rounds <= most_rounds(size), 0, largest_batch + 1)

@@ -57,29 +57,26 @@ class Trials:
     """The privacy guarantees of a run at trial values of one unknown parameter, such as the noise.
 
     A guarantee is δ as a certified function of ε. A search calls an object of this class as a function of the value.
-    The most recent guarantees are cached, because a search often asks for the same value again.
+    The most recent guarantees are cached, because a search often needs the same value again.
     """
 
     def __init__(self, setting: SettingFields, spec_at: Callable[[float], Spec]) -> None:
-        """Prepare the guarantees of runs that depend on one unknown, such as the noise multiplier.
+        """Store how the mechanism of the run depends on the unknown parameter. Nothing is computed yet.
 
         Args:
             setting: the protected unit, the neighbouring relation and the observer.
-            spec_at: value of the unknown ↦ the mechanism of the run.
+            spec_at: function that returns the mechanism of the run at a value of the parameter.
         """
         self._setting = setting
         self._spec_at = spec_at
         self._cached_guarantee = functools.lru_cache(maxsize=TRIALS_KEPT)(self._guarantee)
 
     def __call__(self, value: float, effort: Effort) -> Guarantee:
-        """Return the guarantee at a value of the unknown, computed with the given effort.
+        """Return the guarantee at a value of the unknown parameter, from the cache if it was computed recently.
 
         Args:
-            value: value of the unknown, in its own unit.
+            value: value of the parameter, in its own unit.
             effort: the work that compositions may take; less work gives wider bounds.
-
-        Returns:
-            The guarantee, from the cache if it was computed recently.
         """
         return self._cached_guarantee(value, effort)
 
@@ -100,7 +97,7 @@ def guarantee_of(
     relation: Relation | None = None,
     observer: Observer | None = None,
 ) -> Guarantee:
-    """Return the privacy guarantee of a mechanism for a protected unit, neighbouring relation and observer.
+    """Compute the privacy guarantee of a mechanism for a protected unit, neighbouring relation and observer.
 
     Args:
         setting: the protected unit, the neighbouring relation and the observer.
@@ -128,18 +125,17 @@ def guarantee_of(
 class Certified:
     """A noise that is certified to meet a target, and evidence that less noise misses the target.
 
-    The evidence is a number s, the slack: the noise times 1 − s provably misses the target. It is one of 1e-6, 1e-5,
-    1e-4 and 1e-3 (`SLACKS`), about the smallest for which this is proved. The proof is a lower bound on δ that exceeds
-    the target's δ.
+    The evidence is a number s, the slack: the noise times 1 − s provably misses the target, because a lower bound on δ
+    exceeds the target's δ. It is one of `SLACKS`, usually the smallest for which this is proved.
 
     Attributes:
-        noise: the certified noise, or another solved number if that is the unknown of the search.
+        noise: the certified noise, or another number if that is the unknown of the search.
         guarantee: the guarantee at this noise, at least at the target.
         lazy_slack: the slack, None without a proof, or a function that computes either on first use. Most runs that are
             compared do not need it.
-        full_guarantee: the guarantee for all ε, if `guarantee` contains only the part that matters at the target.
-        missed: test of whether a slightly smaller noise (`NEAR_MISS`), which failed in the search, provably misses the
-            target; None if no trial was so close.
+        full_guarantee: the guarantee for all ε, if `guarantee` has only the part that matters at the target; else None.
+        missed: function that decides whether a slightly smaller noise, a trial of the search that failed, provably
+            misses the target; None if no such trial was near enough (`NEAR_MISS`).
     """
 
     noise: float
@@ -155,7 +151,7 @@ class Certified:
 
     @property
     def minimal(self) -> Literal["proved", "searched"]:
-        """Status of minimality: `proved` if it is proved against the bound to within 1e-3."""
+        """`proved` if a noise smaller by a relative 1e-3 or less provably misses the target; else `searched`."""
         if self._near_miss_is_proved or self.slack is not None:
             return "proved"
         return "searched"
@@ -167,14 +163,14 @@ class Certified:
 
 
 class _Misses:
-    """The largest noises that missed the target in a search, at most `MISSES_KEPT`, with their guarantees.
+    """The largest noises that missed the target in a search, with their guarantees.
 
-    A miss, that is, a noise that misses the target, just below the answer can prove that slightly less noise is not
-    enough. Few are retained, as each guarantee may hold large arrays.
+    A noise just below the answer can prove that slightly less noise is not enough. At most `MISSES_KEPT` are stored,
+    because each guarantee may hold large arrays.
     """
 
     def __init__(self) -> None:
-        """Start without any miss."""
+        """Start without any noise that missed the target."""
         # Pairs of log noise and guarantee, in ascending order of the noise.
         self._misses: list[tuple[float, Guarantee]] = []
 
@@ -190,13 +186,13 @@ class _Misses:
         self._misses = misses[-MISSES_KEPT:]
 
     def near(self, log_noise: float) -> Guarantee | None:
-        """Return the guarantee at a stored noise just below a given one; the smallest one if there are several.
+        """Return the guarantee at a stored noise just below a given one, by at most `NEAR_MISS` in log noise.
 
         Args:
-            log_noise: natural logarithm of the noise. The stored one is below it by at most `NEAR_MISS`.
+            log_noise: natural logarithm of the given noise.
 
         Returns:
-            The guarantee, or None if there is no such stored noise.
+            The guarantee at the smallest such noise; None if there is none.
         """
         for failing_log_noise, guarantee in self._misses:
             if log_noise - NEAR_MISS <= failing_log_noise < log_noise:
@@ -205,25 +201,25 @@ class _Misses:
 
 
 def smallest_noise(family: Family, target: Target, *, guess: float, slope: float | None = None) -> Certified:
-    """Find nearly the least noise at which the upper bound on δ meets the target, and certify it.
+    """Search for the least noise at which the upper bound on δ meets the target, and certify it.
 
     Gaussian guarantees are inverted in closed form. For other guarantees the noise is searched on a logarithmic scale,
     by interpolation of the certified bound. The result exceeds the least sufficient noise by at most a relative 1e-6 if
     the bound is computed exactly. Otherwise the excess is at most about 1e-3.
 
     Args:
-        family: function from a noise to its guarantee.
+        family: function that returns the guarantee at a noise.
         target: the target (ε, δ) or risk.
         guess: initial estimate of the noise, above 0.
-        slope: estimate of the negative derivative of log |log δ| with respect to log noise; None for a typical value.
+        slope: estimate of −d log |log δ| / d log noise, below 0; None for a typical value.
 
     Returns:
-        The noise with its guarantee. Whether less noise provably misses the target is decided on first use.
+        The noise with its guarantee. The proof that less noise misses the target is computed on first use.
 
     Guarantees: the upper bound on the answer's δ at the target ε is at most the target δ, by evaluation.
 
     Raises:
-        Infeasible: even the largest noise offered misses the target.
+        Infeasible: even the largest noise multiplier `MOST` misses the target.
         ConditionViolated: the target is a risk, and no theorem bounds it at any noise.
     """
     closed = _closed_form(family, target, guess)
@@ -234,25 +230,23 @@ def smallest_noise(family: Family, target: Target, *, guess: float, slope: float
         """Return the guarantee at a noise, which is given by its natural logarithm."""
         return family(math.exp(log_noise), "default")
 
-    # Search the logarithm of the noise, and record the trials that miss the target.
     misses = _Misses()
     fall = LIKELY_FALL if slope is None else -slope / rise(target)
     log_noise = least_for_target(guarantee_at, target, math.log(guess), _NOISES, fall=fall, note=misses.add)
     if log_noise is None:
-        # Even the largest noise misses the target: report the nearest target that it meets, if there is one.
+        # Even the largest noise misses the target. The error names the nearest target that it meets, if there is one.
         safest = family(MOST, "default")
         require_figure(safest, target)
         raise no_noise_suffices(safest, target)
-    # No smaller noise is offered, so that none has to be excluded.
+    # There is no smaller noise in the range, so nothing has to be excluded.
     if log_noise == _NOISES.least:
         return Certified(LEAST, family(LEAST, "default"), None)
 
-    # Certify the noise. The proof that less noise misses the target is postponed until a caller reads it.
     noise = math.exp(log_noise)
     guarantee = family(noise, "default")
 
     def compute_slack() -> float | None:
-        """Return the slack of the noise, which only some callers need."""
+        """Prove that slightly less noise misses the target, which only some callers need."""
         return _slack(family, target, noise, guarantee, slope=slope or LIKELY_SLOPE)
 
     near_miss = misses.near(log_noise)
@@ -282,21 +276,21 @@ def _provably_misses(guarantee: Guarantee, target: Target) -> bool:
 
 
 def _closed_form(family: Family, target: Target, guess: float) -> Certified | None:
-    """Return the smallest certified noise in closed form, if the guarantee is that of a Gaussian mechanism.
+    """Compute the smallest noise in closed form and certify it, if the guarantee is that of a Gaussian mechanism.
 
-    The parameter of Gaussian differential privacy is μ = c/σ at the noise σ, with a constant c of the run. One
-    evaluation gives c. Let s be the standard deviation with which the Gaussian mechanism of sensitivity 1 meets the
-    target. Then the target is met if μ ≤ 1/s. The smallest noise is therefore c·s. It is increased by the relative
-    `PAD`, so that rounding does not raise its δ above the target.
+    At the noise σ the parameter of Gaussian differential privacy is μ = c/σ, with a constant c of the run, which one
+    evaluation gives. Let s be the standard deviation with which the Gaussian mechanism of sensitivity 1 meets the
+    target. The target is met if μ ≤ 1/s, so the smallest noise is c·s. It is increased by the relative `PAD`, so that
+    rounding does not raise its δ above the target.
 
     Args:
-        family: function from a noise to its guarantee.
+        family: function that returns the guarantee at a noise.
         target: the target (ε, δ) or risk.
-        guess: noise at which μ is evaluated, after it is clipped to the range that is offered.
+        guess: noise at which μ is evaluated; it is limited to the range from `LEAST` to `MOST`.
 
     Returns:
-        The noise. None if the guarantee is not Gaussian, or if the target is outside the range of the inverse. Also
-        None if the noise is not offered, or fails `confirm`.
+        The noise with its guarantee. None if the guarantee is not Gaussian, the target is outside the range of the
+        inverse, or the noise is outside the range or cannot be certified.
     """
     initial_noise = min(max(guess, LEAST), MOST)
     mu = family(initial_noise, "default").curve.upper.gaussian_dp_mu
@@ -318,8 +312,8 @@ def _gaussian_std(target: Target) -> float | None:
         target: the target (ε, δ) or risk.
 
     Returns:
-        An upper bound on the least sufficient standard deviation for (ε, δ), and 1/μ for a risk that a Gaussian
-        mechanism with parameter μ attains. None if (ε, δ) is outside the range of the inverse.
+        For (ε, δ), an upper bound on the least sufficient standard deviation, or None if the target is outside the
+        range of the inverse. For a risk, 1/μ, where μ is the parameter of the Gaussian mechanism with this risk.
     """
     if target.risk is not None:
         return 1.0 / target.risk.gaussian_mu
@@ -337,13 +331,13 @@ def confirm(family: Family, target: Target, noise: float, slack: float) -> Certi
     so that an estimate that is too large is not accepted.
 
     Args:
-        family: function from a noise to its guarantee.
+        family: function that returns the guarantee at a noise.
         target: the target (ε, δ).
         noise: the noise to certify, above 0.
         slack: relative decrease at which the noise must provably miss the target, in (0, 1).
 
     Returns:
-        The noise with its guarantee, or None if it misses the target or if noise·(1 − slack) may meet it.
+        The noise with its guarantee; None if it misses the target, or if noise·(1 − slack) may meet it.
     """
     guarantee = family(noise, "default")
     if not meets(guarantee.curve, target):
@@ -354,18 +348,18 @@ def confirm(family: Family, target: Target, noise: float, slack: float) -> Certi
 
 
 def _slack(family: Family, target: Target, noise: float, guarantee: Guarantee, *, slope: float) -> float | None:
-    """Find the smallest relative decrease of a noise at which it provably misses the target.
+    """Search for the smallest of `SLACKS` by which a noise can be reduced so that it provably misses the target.
 
-    The candidates are `SLACKS` (1e-6 to 1e-3). A candidate is tried only if the lower bound on δ, extrapolated by the
-    slope, exceeds the target's δ there. If none qualifies, the largest one is tried if it would qualify with twice the
-    slope.
+    For (ε, δ), a candidate is tried only if the lower bound on δ, extrapolated by the slope, exceeds the target's δ
+    there. If none qualifies, the largest one is tried if it would qualify with twice the slope. For a risk, all
+    candidates are tried.
 
     Args:
-        family: function from a noise to its guarantee.
+        family: function that returns the guarantee at a noise.
         target: the target (ε, δ) or risk.
         noise: the certified noise.
         guarantee: guarantee at this noise.
-        slope: estimate of the negative derivative of log |log δ| with respect to log noise.
+        slope: estimate of −d log |log δ| / d log noise, below 0.
 
     Returns:
         The decrease; None without a proof.
@@ -376,7 +370,6 @@ def _slack(family: Family, target: Target, noise: float, guarantee: Guarantee, *
         """Decide whether the lower bound on δ, extrapolated by a slope, exceeds the target at a slack."""
         return lower_log_delta + assumed_slope * slack * target.log_delta > target.log_delta
 
-    # The extrapolation is of δ, so that all candidates are tried for a risk.
     slacks = [slack for slack in SLACKS if target.risk is not None or is_promising(slack, slope)]
     if not slacks and is_promising(SLACKS[-1], 2.0 * slope):
         slacks = [SLACKS[-1]]

@@ -26,14 +26,14 @@ Run = TypeVar("Run")
 
 @dataclass(frozen=True, kw_only=True)
 class Solution(Generic[Problem_co]):
-    """The certified noise of a problem. Calibrators extend the class by fields of their own.
+    """The certified noise for a request. Calibrators extend the class by fields of their own.
 
     Attributes:
         problem: the request. If its target was a risk, it has the certified (ε, δ) in place of the risk.
         target: the target (ε, δ).
-        certified: the noise multiplier, or another solved number, with its guarantee.
+        certified: the noise multiplier, or another number that was searched for, with its guarantee.
         norm: bound on the norm of one contribution, by which the noise multiplier is multiplied.
-        frontier: the runs that were compared, where the problem leaves the run open; None otherwise.
+        frontier: the runs that were compared, if the request leaves rounds or batch size open; None otherwise.
     """
 
     problem: Problem_co
@@ -44,22 +44,22 @@ class Solution(Generic[Problem_co]):
 
     @property
     def noise_std(self) -> float:
-        """Certified standard deviation σ per coordinate, in the units of the quantity that the noise is added to."""
+        """Certified standard deviation per coordinate, in the units of the quantity that the noise is added to."""
         return self.certified.noise * self.norm
 
     @property
     def draws(self) -> tuple[Draw, ...] | None:
-        """The random draws of the run; None for one draw of the protected unit."""
+        """The random draws of records or clients in the run; None for one draw of the protected unit."""
         return None
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunSolution(Solution[Targeted_co], Generic[Targeted_co, Run]):
-    """The certified noise of one run, with the certificates of the runs it was compared with.
+    """The certified noise of one run, with the certificates of the runs that it was compared with.
 
     Attributes:
-        run: the choices that, with the problem, determine the mechanism, such as rounds and batch size.
-        certificates: the certified noise of each run of the problem.
+        run: the choices that, with the request, determine the mechanism, such as rounds and batch size.
+        certificates: the certified noise of each compared run.
     """
 
     run: Run
@@ -67,20 +67,20 @@ class RunSolution(Solution[Targeted_co], Generic[Targeted_co, Run]):
 
     @property
     def draws(self) -> tuple[Draw, ...] | None:
-        """The random draws of the run."""
+        """The random draws of records or clients in the run."""
         return draws_of(self.certificates.spec(self.run), self.problem.unit)
 
 
 class Training(Protocol):
-    """Protocol of the result of choosing step sizes for a run: the bound on its excess risk, and its conditions."""
+    """The choice of step sizes for a run, with the bound on its excess risk."""
 
     @property
     def risk(self) -> Risk | None:
-        """The bounds on the excess risk; None where no theorem bounds it."""
+        """The bounds on the excess risk; None if no theorem bounds it."""
 
     @property
     def declared(self) -> tuple[Condition, ...]:
-        """The conditions of the bound that only the caller can vouch for."""
+        """The conditions of the bound that cannot be checked, so that the caller must know that they hold."""
 
 
 SolutionT = TypeVar("SolutionT", bound=Solution[Any], default=Any)
@@ -93,7 +93,7 @@ class Outcome(Generic[SolutionT, TrainingT]):
 
     Attributes:
         solution: the certified noise of the request.
-        training: the step sizes and the bound on the risk; None where no theorem bounds it.
+        training: the step sizes and the bound on the excess risk; None if no theorem bounds it.
         printed: the theorems of the algorithm's paper, in each interpretation ("reading") of their text.
     """
 
@@ -103,7 +103,7 @@ class Outcome(Generic[SolutionT, TrainingT]):
 
 
 def declared_by_all(solution: Solution[SettingFields], training: Training | None) -> tuple[Condition, ...]:
-    """Return the conditions that the certified guarantee and the bound on the risk assume, each once.
+    """Return the conditions of the guarantee and of the bound on the risk that cannot be checked, each once.
 
     The caller must know that they hold.
 

@@ -36,22 +36,17 @@ NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 
 def exceeds(body: bytes) -> bool:
-    """Decide whether a JSON text holds more than `MOST_MEMBERS` members and elements.
-
-    A quick upper bound decides nearly always. Only texts above it are examined more closely.
+    """Decide whether a JSON text has more than `MOST_MEMBERS` members of objects and elements of arrays.
 
     Args:
         body: the bytes of the text.
-
-    Returns:
-        True if the text holds more.
     """
-    # Nearly always this suffices, and it does not separate strings from the rest.
+    # A quick upper bound, which does not separate strings from the rest, decides nearly always.
     if _upper_count(body) <= MOST_MEMBERS:
         return False
-    # Each string is a name, an element or a member's value, so a member has at most two strings, or four quotes.
+    # A member has at most two strings, its name and its value, and so four quotes. Two more quotes may enclose the
+    # text. A text with more quotes certainly exceeds the limit. Otherwise its members are counted.
     quotes = _remove_escapes(body).count(b'"')
-    # A text with more quotes than this exceeds the limit. Otherwise its members are counted.
     return quotes > 4 * MOST_MEMBERS + 2 or members(body) > MOST_MEMBERS
 
 
@@ -64,21 +59,21 @@ def members(body: bytes) -> int:
 def is_deeper(body: bytes, most: int) -> bool:
     """Decide whether a JSON text is nested more than `most` levels deep.
 
-    The text is not parsed: a parser that recurses might overflow its stack on it.
+    The text is not parsed, because a recursive parser might overflow its stack.
 
     Args:
         body: the bytes of the text, valid JSON or not.
         most: permitted number of levels, at least 0.
 
     Returns:
-        True if brackets outside strings are nested deeper.
+        True if brackets and braces outside strings are nested deeper.
     """
     # Keep the brackets only, with braces written as square brackets.
     brackets = _outside_strings(body).translate(BRACES_AS_BRACKETS, NOT_BRACKETS)
     if b"[" * (most + 1) in brackets:
         return True
     for _ in range(most):
-        brackets = brackets.replace(b"[]", b"")  # removes the innermost level of each nest
+        brackets = brackets.replace(b"[]", b"")  # removes the innermost level everywhere
         if not brackets:
             return False
     return b"[]" in brackets
@@ -116,11 +111,11 @@ class MalformedJson(ValueError):
 
 @dataclass(frozen=True)
 class _Mark:
-    """A placeholder for a rejected part of the parsed value.
+    """A placeholder that the parser puts in the place of a rejected part of a JSON value.
 
     Attributes:
         message: why the part is rejected.
-        within: name of the faulty member of the object that was rejected; None if the part itself is at fault.
+        within: name of the faulty member, if the part is an object that was rejected because of it; None otherwise.
     """
 
     message: str
@@ -134,11 +129,11 @@ _INNER = (dict, list, _Mark)
 
 
 def step(pointer: str, key: str | int) -> str:
-    """Extend a JSON pointer (RFC 6901) by a name or an index; a name that is very long is cut.
+    """Extend a JSON pointer (RFC 6901) by a name or an index.
 
     Args:
         pointer: JSON pointer of an object or array.
-        key: name or index of its member.
+        key: name of a member, or index of an element. A name of more than `LONGEST_NAME` characters is cut.
 
     Returns:
         The pointer to the member, with "~" and "/" escaped as "~0" and "~1".
@@ -149,9 +144,9 @@ def step(pointer: str, key: str | int) -> str:
 
 
 def parse(body: bytes, *, nulls: bool = True) -> object:
-    """Parse the body of a request, and reject values that a certified answer must not be built on.
+    """Parse the JSON body of a request, and reject values that could be misunderstood or take too much work.
 
-    Among these are numbers beyond the doubles, repeated names, and arrays and objects that are too deep or too long.
+    They are numbers that are no doubles, repeated names, and arrays and objects that are nested too deeply or too long.
 
     Args:
         body: the JSON text in UTF-8.
@@ -162,12 +157,12 @@ def parse(body: bytes, *, nulls: bool = True) -> object:
 
     Raises:
         MalformedJson: the body is not JSON, or not UTF-8.
-        InvalidInput: the body is JSON, but holds values that no request may hold; with at most `MOST_FAULTS` faults.
+        InvalidInput: the body is JSON, but has rejected values. At most `MOST_FAULTS` of them are reported.
     """
     if exceeds(body):
         raise InvalidInput(_too_deep("") if is_deeper(body, DEEPEST) else _TOO_MANY)
 
-    # Decode the text. The decoder puts marks in the place of rejected parts.
+    # The decoder puts marks in the place of rejected parts.
     decoder = _DECODER if nulls else _DECODER_WITHOUT_NULLS
     try:
         text = body.decode("utf-8")
@@ -179,23 +174,22 @@ def parse(body: bytes, *, nulls: bool = True) -> object:
     except ValueError:
         raise MalformedJson("a byte that is not UTF-8") from None
 
-    # Turn marks, too deep nesting and too long containers into faults.
     faults = _faults(value) if type(value) in _INNER else []
     if faults:
         raise InvalidInput(*faults)
     if "\\u" in text:
-        _refuse_lone_surrogates(value)
+        _reject_lone_surrogates(value)
     return value
 
 
 def _float(text: str) -> float | _Mark:
-    """Return a number with a fraction or exponent, for the decoder.
+    """Read a number with a fraction or exponent, for the decoder.
 
     Args:
         text: the number as it is written.
 
     Returns:
-        The number; a mark if it is beyond the doubles or underflows to zero.
+        The number; a mark, which rejects it, if it is beyond the doubles or underflows to zero.
     """
     value = float(text)
     if math.isinf(value):
@@ -253,20 +247,20 @@ def _too_long(pointer: str, item: object) -> Fault:
 
 
 def _faults(value: object) -> list[Fault]:
-    """Return the faults of a parsed JSON value in document order, each with a JSON pointer; at most `MOST_FAULTS`.
+    """Collect the faults of a parsed JSON value in document order.
 
-    The parser has put a `_Mark` in the place of each rejected part. The other faults are too deep nesting and too long
-    arrays and objects. A trail is the chain of keys to a part: the trail of the enclosing part, and the last key. It
-    becomes a pointer only at a fault.
+    Faults are rejected parts, in whose place the parser has put a `_Mark`, too deep nesting, and too long arrays and
+    objects.
 
     Args:
         value: an object, an array or a mark.
 
     Returns:
-        The faults; empty if there are none.
+        At most `MOST_FAULTS` faults, each with a JSON pointer; empty if there are none.
     """
     faults: list[Fault] = []
-    # A stack of parts with their depths and trails, the next one in document order on top.
+    # A stack of parts with their depths and trails, the next one in document order on top. A trail is the chain of keys
+    # to a part: the trail of the enclosing part, and the last key. It becomes a pointer only at a fault.
     pending: list[tuple[Any, int, _Trail]] = [(value, 1, None)]
     while pending and len(faults) < MOST_FAULTS:
         item, depth, trail = pending.pop()
@@ -275,11 +269,10 @@ def _faults(value: object) -> list[Fault]:
             faults.append(fault)
             continue
 
-        # Examine the arrays, objects and marks inside the part.
         members = item.items() if type(item) is dict else enumerate(item)
         inner = []
         for key, member in members:
-            # An empty array or object has no fault, except where it is nested too deeply itself.
+            # An empty array or object has no fault, unless it is nested too deeply itself.
             if type(member) in _INNER and (member or depth == DEEPEST):
                 inner.append((member, depth + 1, (trail, key)))
         pending.extend(reversed(inner))
@@ -287,7 +280,7 @@ def _faults(value: object) -> list[Fault]:
 
 
 def _own_fault(item: Any, depth: int, trail: _Trail) -> Fault | None:
-    """Return the fault that an array or object has itself: it is rejected, nested too deeply, or too long.
+    """Return the fault of a part of a JSON value if it is rejected, nested too deeply, or too long.
 
     Args:
         item: an array, an object or a `_Mark`, which the parser puts in the place of a rejected part.
@@ -295,7 +288,7 @@ def _own_fault(item: Any, depth: int, trail: _Trail) -> Fault | None:
         trail: the chain of keys that leads to the part.
 
     Returns:
-        The fault; None if there is none. Values inside the part are not examined.
+        The fault; None if there is none. Parts inside this part are not examined.
     """
     if type(item) is _Mark:
         pointer = _pointer(trail)
@@ -313,10 +306,11 @@ def _pointer(trail: _Trail) -> str:
     return "" if trail is None else step(_pointer(trail[0]), trail[1])
 
 
-def _refuse_lone_surrogates(value: object) -> None:
+def _reject_lone_surrogates(value: object) -> None:
     """Reject a parsed JSON value that has half of a surrogate pair in a string.
 
-    A surrogate pair is two code units that represent one character. A half is no character and cannot be encoded.
+    A surrogate pair is two code units that represent one character. A half is no character and cannot be encoded in
+    UTF-8.
 
     Args:
         value: the parsed value, with all of its members.

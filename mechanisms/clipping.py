@@ -43,10 +43,10 @@ class Clipped:
 
     Attributes:
         values: clipped contributions: an array or a list of arrays, with the caller's shapes, types and library.
-        norms: norms before clipping, to about n units in the last place for n coordinates. Infinite if beyond doubles,
-            NaN where `unusable`.
+        norms: norms before clipping, with an error of about n units in the last place for n coordinates; infinite if
+            beyond doubles, and NaN where `unusable`.
         exceeded: True for contributions with a norm above the bound.
-        unusable: True for contributions with a coordinate that is not finite. They became zero.
+        unusable: True for contributions with a coordinate that is not finite, which were replaced by zero.
     """
 
     values: Array
@@ -56,7 +56,7 @@ class Clipped:
 
     @property
     def share(self) -> float:
-        """Fraction, in [0, 1], of contributions above the bound or unusable. It depends on the data: not private."""
+        """Fraction of contributions above the bound or unusable. It depends on the data and is not private."""
         changed = self.exceeded | self.unusable
         if not changed.size:
             return 0.0
@@ -73,7 +73,8 @@ def clip(values: Array | Sequence[Array], bound: float, *, norm: Norm = "l2", re
         records: whether the first axis of each array counts contributions. If false, everything is one contribution.
 
     Returns:
-        The clipped contributions, their norms before clipping, and which contributions were changed.
+        The clipped contributions, their norms before clipping, and which of them had a norm above the bound or a
+        coordinate that is not finite.
 
     Raises:
         InvalidInput: the bound is outside its range, or the values are not arrays with equally many contributions.
@@ -81,12 +82,11 @@ def clip(values: Array | Sequence[Array], bound: float, *, norm: Norm = "l2", re
     Guarantees:
         The norm of each clipped contribution is at most `bound` in exact arithmetic.
     """
-    _demand_bound(bound, "/bound")
+    _require_bound(bound, "/bound")
     layers = _import_layers(values, records)
     scaling = _find_scaling(layers, bound, norm)
     arrays = [layer.restore(_clip_layer(layer, scaling, bound, norm)) for layer in layers]
 
-    # Unusable contributions, with a coordinate that is not finite, have no norm.
     norms = np.where(scaling.usable, scaling.norms, math.nan)
     return Clipped(
         values=arrays if is_list_of_arrays(values) else arrays[0],
@@ -101,8 +101,8 @@ def clip_layers(
 ) -> tuple[Clipped, ...]:
     """Clip each layer separately, to its own bound.
 
-    All layers together have norm at most `joint_bound(bounds)`. A contribution that is unusable in one layer is zeroed
-    in that layer only.
+    All layers together have norm at most `joint_bound(bounds, norm)`. If a contribution has a coordinate in one layer
+    that is not finite, it becomes zero in that layer only.
 
     Args:
         values: the layers, a list of arrays.
@@ -139,18 +139,18 @@ def joint_bound(bounds: Sequence[float], norm: Norm = "l2") -> float:
         InvalidInput: a bound is outside its range.
     """
     for index, bound in enumerate(bounds):
-        _demand_bound(bound, f"/bounds/{index}")
+        _require_bound(bound, f"/bounds/{index}")
     if norm == "linf":
         return max(bounds)
     if norm == "l1":
         # `fsum` rounds to the nearest double, so the next larger one is an upper bound.
         return math.nextafter(math.fsum(bounds), math.inf)
-    # Rounded up: the factor covers the rounding error of `hypot`.
+    # The factor exceeds the rounding error of `hypot`.
     return math.hypot(*bounds) * (1.0 + 8.0 * UNIT)
 
 
-def _demand_bound(bound: float, pointer: str) -> None:
-    """Reject a norm bound outside the range in which clipping is proved.
+def _require_bound(bound: float, pointer: str) -> None:
+    """Reject a norm bound outside the range for which the guarantee of clipping is proved.
 
     Args:
         bound: the norm bound.
@@ -180,16 +180,16 @@ class _ContributionRows:
     restorer: Restorer
 
     def restore(self, rows: AnyNumbers) -> Array:
-        """Convert rows to the shape and library of the caller's array."""
+        """Return rows in the shape and library of the caller's array."""
         return self.restorer(rows.reshape(self.shape))
 
 
 def _import_layers(values: Array | Sequence[Array], records: bool) -> list[_ContributionRows]:
-    """Return the layers as matrices with one row per contribution.
+    """Convert the caller's arrays to matrices with one row per contribution.
 
     Args:
         values: one array, or a list of arrays.
-        records: whether the first axis of each array counts contributions; otherwise there is one contribution.
+        records: whether the first axis of each array counts contributions. If not, all arrays are one contribution.
 
     Returns:
         One matrix per layer, with the conversion back to the caller's library.
@@ -204,7 +204,6 @@ def _import_layers(values: Array | Sequence[Array], records: bool) -> list[_Cont
         pointer = f"/values/{index}" if is_list else "/values"
         numbers, restorer = to_numpy(array, pointer=pointer)
 
-        # One row per contribution: the first axis counts them, or the whole array is one contribution.
         contributions, coordinates = 1, numbers.size
         if records:
             if numbers.ndim == 0:
@@ -230,7 +229,7 @@ class _Scaling:
         usable: True for contributions with finite coordinates only.
         norms: norm of each contribution before clipping, in the unit of the bound.
         exponents: exponent of the power of two in the first step.
-        factors: factor of the second step. It is infinite for contributions that are not changed.
+        factors: factor of the second step; infinite for contributions that are not scaled.
     """
 
     usable: Bools
@@ -243,9 +242,8 @@ def _find_scaling(layers: Sequence[_ContributionRows], bound: float, norm: Norm)
     """Return the scaling that makes the norm of each contribution, over all layers, at most the bound.
 
     The coordinates of each contribution are first scaled by a power of two to at most 1, so that no square overflows.
-    The norms are rounded up before they are compared with the bound: a sum of n products of doubles has a relative
-    error of at most about n units of roundoff. For `linf` the coordinates are clipped instead, so all factors are
-    infinite.
+    The norms are rounded up before they are compared with the bound. For `linf` the coordinates are clipped instead, so
+    all factors are infinite.
 
     Args:
         layers: the layers of the contributions.
@@ -253,9 +251,9 @@ def _find_scaling(layers: Sequence[_ContributionRows], bound: float, norm: Norm)
         norm: the norm to bound.
 
     Returns:
-        Norms, exponents and factors, one per contribution. An infinite factor leaves the contribution unchanged.
+        Norms, exponents and factors, one per contribution. An infinite factor means that it is not scaled.
     """
-    # Scale each contribution by a power of two, so that its largest coordinate is in [0.5, 1).
+    # After division by 2^exponent, the largest coordinate of a contribution is in [0.5, 1).
     largest_of_layers = [np.max(np.abs(layer.rows), axis=1, initial=0.0) for layer in layers]
     largest = np.max(largest_of_layers, axis=0)
     usable = np.isfinite(largest)
@@ -266,12 +264,11 @@ def _find_scaling(layers: Sequence[_ContributionRows], bound: float, norm: Norm)
     dimension = sum(layer.rows.shape[1] for layer in layers)
     with np.errstate(all="ignore"):
         scaled_norms = _scaled_norms(layers, exponents, norm)
-        # The factor covers the rounding errors of the squares, of their sum and of the root, with a reserve. So the
-        # result is an upper bound on the true norm.
+        # A sum of n products of doubles has a relative error of at most about n units of roundoff. The factor covers
+        # it, and the errors of the squares and of the root, so that the result is an upper bound on the true norm.
         upper_norms = scaled_norms * (1.0 + (2 * dimension + 16) * UNIT)
         scaled_bounds = np.ldexp(bound, -np.minimum(exponents, MOST_EXPONENT))
         divisors = np.where(upper_norms > 0.0, upper_norms, 1.0)
-        # An infinite factor marks a contribution that is within the bound and stays unchanged.
         factors = np.where(upper_norms <= scaled_bounds, math.inf, bound / divisors)
         return _Scaling(usable, np.ldexp(scaled_norms, exponents), exponents, factors)
 
@@ -279,7 +276,7 @@ def _find_scaling(layers: Sequence[_ContributionRows], bound: float, norm: Norm)
 def _scaled_norms(layers: Sequence[_ContributionRows], exponents: npt.NDArray[np.int32], norm: Norm) -> Floats:
     """Return the norm of each contribution times 2^−exponent, over the coordinates of all layers.
 
-    The scaling by a power of two prevents that a square overflows, or that all squares underflow.
+    Because of the scaling, no square overflows, and not all squares underflow.
 
     Args:
         layers: layers of the contributions, each a matrix with one row per contribution.
@@ -300,7 +297,9 @@ def _scaled_norms(layers: Sequence[_ContributionRows], exponents: npt.NDArray[np
 
 
 def _clip_layer(layer: _ContributionRows, scaling: _Scaling, bound: float, norm: Norm) -> AnyNumbers:
-    """Return the clipped rows of a layer as a new array of the layer's own type; unusable rows become zero.
+    """Return the clipped rows of a layer as a new array of the layer's own type.
+
+    Rows with a coordinate that is not finite, in this or another layer, become zero.
 
     Args:
         layer: the layer.
@@ -315,19 +314,17 @@ def _clip_layer(layer: _ContributionRows, scaling: _Scaling, bound: float, norm:
     dtype = rows.dtype
     is_scaled = np.isfinite(scaling.factors) & scaling.usable
     if norm == "linf":
-        # No type of lower precision may round the limit up.
+        # In a type of lower precision, the limit must not be rounded up.
         limit = round_towards_zero(np.asarray([bound]), dtype)[0]
         with np.errstate(invalid="ignore"):
             rows = np.clip(rows, -limit, limit)
     elif is_scaled.any():
-        # Only contributions above the bound are scaled, first by a power of two and then by their factor.
         with np.errstate(under="ignore"):
             unit_rows = np.ldexp(layer.rows[is_scaled], -scaling.exponents[is_scaled, None])
             scaled_rows = unit_rows * scaling.factors[is_scaled, None]
         # Rounding towards zero keeps the norm within the bound in types of lower precision.
         rows[is_scaled] = round_towards_zero(scaled_rows, dtype)
 
-    # Contributions with a coordinate that is not finite become zero.
     if scaling.usable.all():
         return rows
     return np.asarray(np.where(scaling.usable[:, None], rows, dtype.type(0.0)))

@@ -23,43 +23,42 @@ def gaussian(noise_std: float, shape: tuple[int, ...], source: RandomSource | No
     Args:
         noise_std: standard deviation σ > 0.
         shape: shape of the array of draws.
-        source: source of the random bits; the operating system if None.
+        source: source of the random bits; None for that of the operating system.
 
     Returns:
-        Independent normal numbers of the given shape, as doubles.
+        The numbers as doubles, of the given shape.
 
     Raises:
         InvalidInput: σ is not positive and finite.
     """
-    _demand_scale(noise_std, "/noise_std")
+    _require_scale(noise_std, "/noise_std")
     return noise_std * (source or secure()).normal(shape)
 
 
 def laplace(scale: float, shape: tuple[int, ...], source: RandomSource | None = None) -> Floats:
-    """Draw independent Laplace numbers, of density e^(−|y|/b)/(2b) at y, in floating point.
+    """Draw independent Laplace numbers, with density e^(−|y|/b)/(2b) at y, in floating point.
 
     Args:
         scale: scale b > 0.
         shape: shape of the array of draws.
-        source: source of the random bits; the operating system if None.
+        source: source of the random bits; None for that of the operating system.
 
     Returns:
-        Independent Laplace numbers of the given shape, as doubles.
+        The numbers as doubles, of the given shape.
 
     Raises:
         InvalidInput: b is not positive and finite.
     """
-    _demand_scale(scale, "/scale")
+    _require_scale(scale, "/scale")
     bits = (source or secure()).words(shape)
-    # 63 bits give a uniform number in (0, 1), and the size of the noise is −log of it.
+    # 63 bits give a uniform number in (0, 1), whose negative logarithm is the magnitude. The last bit is the sign.
     uniform = np.ldexp((bits >> np.uint64(1)).astype(np.float64) + 0.5, -63)
-    sizes = -np.log(uniform)
-    # The last bit gives the sign.
+    magnitudes = -np.log(uniform)
     is_negative = bits & np.uint64(1)
-    return np.asarray(np.where(is_negative, -scale * sizes, scale * sizes))
+    return np.asarray(np.where(is_negative, -scale * magnitudes, scale * magnitudes))
 
 
-def _demand_scale(scale: float, pointer: str) -> None:
+def _require_scale(scale: float, pointer: str) -> None:
     """Reject a scale of noise that is not positive and finite.
 
     Args:

@@ -28,16 +28,16 @@ DIRECT = 1 << 12
 class NoiseTables:
     """Tables to draw an integer of the truncated discrete Laplace distribution on −m, …, m, in two stages.
 
-    The integers 1, …, m are divided into blocks. The first stage draws 0 or a signed block, the second an integer in
-    the block. Block b = 1, …, B has the t integers 1 + (b − 1)t + a with a = 0, …, t − 1. The last block may be
-    shorter.
+    The integers 1, …, m are divided into blocks. The first stage draws 0 or a block with a sign, and the second an
+    integer in the block. Block b = 1, …, B has the t integers 1 + (b − 1)t + a with a = 0, …, t − 1. The last block may
+    be shorter.
 
     Attributes:
         width: number t of integers in a block.
         blocks: number B of blocks.
-        signed_block: distribution of sign · b, from −B to B; 0 is the integer 0.
-        within: distribution of a in blocks before the last; None if t = 1.
-        within_last: distribution of a in the last block; None if t = 1.
+        signed_block: sampler of the block number b with its sign, from −B to B; 0 stands for the integer 0.
+        within: sampler of a in a block before the last; None if t = 1.
+        within_last: sampler of a in the last block; None if t = 1.
     """
 
     width: int
@@ -49,25 +49,21 @@ class NoiseTables:
 
 @functools.lru_cache(maxsize=8)
 def noise_tables(decay_rate: float, noise_levels: int) -> NoiseTables:
-    """Return the tables that draw an integer y, |y| ≤ m, with probability proportional to e^(−α|y|).
+    """Build the tables that draw an integer y, |y| ≤ m, with probability proportional to e^(−α|y|).
 
-    For large m, a draw has two stages: first a block of consecutive integers, then a level within the block. With
-    blocks of about √m integers, the tables stay small.
+    For large m, a draw has two stages: first a block of about √m consecutive integers, then an integer in the block.
+    The tables so stay small. They are kept for the last eight arguments.
 
     Args:
-        decay_rate: decay rate α > 0, read as the exact fraction that the double is.
+        decay_rate: decay rate α > 0, taken as the exact value of the double.
         noise_levels: largest absolute value m ≥ 1.
-
-    Returns:
-        The tables. Equal arguments give the same object, as long as it is among the last eight results.
     """
-    # Few levels need no blocks: one table of all levels is small enough.
+    # For a small m, one table of all levels is small enough.
     width = 1 if noise_levels <= DIRECT else math.isqrt(noise_levels)
     blocks = math.ceil(noise_levels / width)
     last_width = noise_levels - (blocks - 1) * width
     weights = _BlockWeights(decay_rate=decay_rate, width=width, blocks=blocks, last_width=last_width)
 
-    # The second stage is needed only if a block has several levels.
     within = within_last = None
     if width > 1:
         within = Inversion.from_weights(functools.partial(weights.of_levels, width))
@@ -86,7 +82,7 @@ class _BlockWeights:
     """Sums of the weights e^(−α|y|) over blocks of consecutive integers y.
 
     Attributes:
-        decay_rate: α > 0, read as the exact fraction that the double is.
+        decay_rate: decay rate α > 0, taken as the exact value of the double.
         width: number t of integers in a block.
         blocks: number B of blocks of positive integers.
         last_width: number of integers in the last block.
@@ -112,9 +108,12 @@ class _BlockWeights:
     def of_signed_blocks(self, precision: int) -> IntegerBounds:
         """Return bounds on the weight of each block −B, …, B, in units of 2^−precision.
 
-        Block 0 is the single level 0, of weight 1. Block b > 0 has the t integers from 1 + (b − 1)t, or fewer if it is
-        the last one. Block −b has their negatives. The weight of a block is e^(−α) · e^(−α(b − 1)t) · (the sum of
-        e^(−αa) over its levels a = 0, 1, …).
+        Block 0 is the integer 0, of weight 1. Block b > 0 has the t integers from 1 + (b − 1)t on, or fewer if it is
+        the last one. Its weight is
+
+            e^(−α) · e^(−α(b − 1)t) · Σ_a e^(−αa),
+
+        with the sum over a = 0, …, t − 1. Block −b has the negatives of the integers of block b, and the same weight.
 
         Args:
             precision: number of binary digits after the point, at least 1.
@@ -122,10 +121,9 @@ class _BlockWeights:
         Returns:
             Lower and upper bounds on the 2B + 1 weights, from block −B to block B.
         """
-        # Bounds on e^−α, on e^(−α(b − 1)t) for each block b, and on the sum over the levels of a block.
         decay_factor = decay(Decimal(self.decay_rate), precision)
         block_decay = decay(exact_product(self.decay_rate, self.width), precision)
-        starts = powers(block_decay, self.blocks, precision)
+        starts = powers(block_decay, self.blocks, precision)  # e^(−α(b − 1)t) for each b
         full_block = self.of_levels(self.width, precision)
         last_block = self.of_levels(self.last_width, precision)
 
@@ -133,36 +131,32 @@ class _BlockWeights:
         rounded_down = _block_weights(
             starts.high, decay_factor.high, sum(full_block.high), sum(last_block.high), precision
         )
-        # The products were rounded down, by less than one unit: add one for an upper bound.
+        # The products were rounded down by less than one unit, so one more is an upper bound.
         high = [weight + 1 for weight in rounded_down]
 
-        # The distribution is symmetric: mirror the weights of the positive blocks.
         weight_of_zero = 1 << precision
         signed_low = (*reversed(low), weight_of_zero, *low)
         signed_high = (*reversed(high), weight_of_zero, *high)
         return IntegerBounds(signed_low, signed_high)
 
 
-def _block_weights(starts: Sequence[int], first: int, mass: int, last_mass: int, precision: int) -> list[int]:
-    """Return the weight of each block, rounded down.
+def _block_weights(starts: Sequence[int], decay_factor: int, full_sum: int, last_sum: int, precision: int) -> list[int]:
+    """Return the weight e^(−α(b − 1)t) · e^(−α) · Σ_a e^(−αa) of each block b = 1, …, B, rounded down.
 
-    The weight of block b is e^(−α(b − 1)t) · e^(−α) · (the sum of e^(−αa) over its levels).
+    All numbers are in units of 2^−precision.
 
     Args:
-        starts: e^(−α(b − 1)t) for each block, in units of 2^−precision, as all arguments.
-        first: weight e^(−α) of the integer 1.
-        mass: sum of e^(−αa) over a full block.
-        last_mass: the same sum over the last block.
-        precision: number of binary digits.
-
-    Returns:
-        Integers in units of 2^−precision, one per block.
+        starts: e^(−α(b − 1)t) for each block.
+        decay_factor: e^(−α).
+        full_sum: sum of e^(−αa) over a full block, a = 0, …, t − 1.
+        last_sum: the same sum over the last block, which may be shorter.
+        precision: number of binary digits after the point.
     """
-    masses = [mass] * (len(starts) - 1) + [last_mass]
+    sums = [full_sum] * (len(starts) - 1) + [last_sum]
     weights = []
-    for start, block_mass in zip(starts, masses, strict=True):
+    for start, block_sum in zip(starts, sums, strict=True):
         # The product of three numbers in units of 2^−precision has the unit 2^−(3 · precision).
-        product = start * first * block_mass
+        product = start * decay_factor * block_sum
         weights.append(product >> (2 * precision))
     return weights
 
@@ -175,8 +169,8 @@ def truncated_discrete_laplace(
     Random bits are compared with integer bounds on the cumulative probabilities, so that no probability is rounded.
 
     Args:
-        decay_rate: α > 0, read as the exact fraction that the double is.
-        noise_levels: m, from 0 to 2^34.
+        decay_rate: decay rate α > 0, taken as the exact value of the double.
+        noise_levels: largest absolute value m, from 0 to 2^34.
         shape: shape of the array of draws.
         source: source of the random bits.
 
@@ -193,19 +187,19 @@ def truncated_discrete_laplace(
     if noise_levels == 0:
         return np.zeros(shape, dtype=np.int64)
 
-    # First stage: a signed block for each entry. Its outcomes are numbered from block −B on.
+    # First stage: a block with a sign for each entry. Outcome 0 of the sampler is block −B.
     tables = noise_tables(decay_rate, noise_levels)
     signed_blocks = tables.signed_block.outcomes(source.words(shape), source.next_word) - tables.blocks
     if tables.within is None or tables.within_last is None:
-        return signed_blocks  # a block has one level
+        return signed_blocks  # each block is a single integer
 
-    # Second stage: the offset of the level in its block.
+    # Second stage: the offset of the integer in its block.
     words = source.words(shape)
     offsets = tables.within.outcomes(words, source.next_word)
     block_numbers = np.abs(signed_blocks)
     is_last = block_numbers == tables.blocks
     if is_last.any():
-        # The last block may have fewer levels. The same words give the offsets in it.
+        # The last block may be shorter. The same words give the offsets in it.
         places = np.argwhere(is_last)
 
         def next_word_of_selected(index: tuple[int, ...]) -> int:
@@ -213,5 +207,6 @@ def truncated_discrete_laplace(
             return source.next_word(tuple(places[index[0]]))
 
         offsets[is_last] = tables.within_last.outcomes(words[is_last], next_word_of_selected)
-    first_levels = 1 + (block_numbers - 1) * tables.width
-    return np.asarray(np.sign(signed_blocks) * (first_levels + offsets))
+    first_integers = 1 + (block_numbers - 1) * tables.width
+    # The sign of block 0 is 0, and so is the result.
+    return np.asarray(np.sign(signed_blocks) * (first_integers + offsets))

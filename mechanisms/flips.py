@@ -28,22 +28,21 @@ def exponential_flips(exponents: Floats, exact: Callable[[Place], Fraction], sou
     An approximation of γ decides almost every event. The rare random words too close to e^−γ are decided exactly.
 
     Args:
-        exponents: approximations of γ ≥ 0. Their error is at most 2^−34 if γ < 50. If γ ≥ 50, it is enough that they
-            are above 46: the event is then certain not to happen, unless the random word is 0 to 8. Those words are
-            always decided exactly. `np.exp` may have a relative error of 2^−34.
-        exact: a function from a place in the array to γ itself.
+        exponents: approximations of γ ≥ 0, with an error of at most 2^−34 if γ < 50. If γ ≥ 50, it is enough that they
+            are above 46, because the event then needs a random word of at most 8, which is decided exactly.
+        exact: function that returns the exact γ at a place in the array.
         source: source of the random bits.
 
     Returns:
-        An array of booleans, true where the event happens.
+        An array of booleans, True where the event happens.
     """
     words = source.words(exponents.shape)
     numbers = words.astype(np.float64)
     thresholds = np.ldexp(np.exp(-exponents), WORD)  # e^−γ in units of 2^−64
     happens = np.asarray(numbers < thresholds)
 
-    # The relative part of the tolerance covers the errors of γ and of `exp`, which are relative errors of e^−γ. The
-    # absolute part, 8, is for the smallest words at large γ.
+    # The relative part of the tolerance covers the errors of γ and of `np.exp`, if the latter is at most 2^−34. Both
+    # are relative errors of e^−γ. The absolute part, 8, is for the smallest words at large γ.
     is_unsure = np.abs(numbers - thresholds) <= TOLERANCE * thresholds + 8.0
     for place in map(tuple, np.argwhere(is_unsure).tolist()):
         happens[place] = is_below_exponential(int(words[place]), exact(place), source, place)
@@ -60,10 +59,7 @@ def is_below_exponential(word: int, exponent: Fraction, source: RandomSource, pl
         word: the first 64 bits of the uniform number.
         exponent: exact exponent γ ≥ 0.
         source: source of the further bits.
-        place: place of the number in its array.
-
-    Returns:
-        Whether the uniform number is below e^−γ.
+        place: place of the number in its array, from which the source may choose the bits.
     """
     bits = WORD
     value = word
@@ -80,7 +76,7 @@ def is_below_exponential(word: int, exponent: Fraction, source: RandomSource, pl
 def exponential_bounds(exponent: Fraction, precision: int) -> tuple[int, int]:
     """Return a lower and an upper bound on e^−γ, in units of 2^−precision.
 
-    The quotient γ is rounded down and up to decimal numbers, and each bound uses the one on its safe side.
+    The fraction γ is rounded up to a decimal number for the lower bound, and down for the upper bound.
 
     Args:
         exponent: exact exponent γ ≥ 0.
@@ -89,18 +85,16 @@ def exponential_bounds(exponent: Fraction, precision: int) -> tuple[int, int]:
     Returns:
         The lower and the upper bound, as integers.
     """
-    # Decimal digits for the given binary digits after the point, and for the integer part of γ; 10 digits of reserve.
+    # Decimal digits for the binary digits after the point and for the integer part of γ, with 10 digits of reserve.
     digits = math.ceil((precision + exponent.numerator.bit_length()) * math.log10(2.0)) + 10
     context = decimal.Context(prec=digits, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN, traps=[])
     numerator, denominator = Decimal(exponent.numerator), Decimal(exponent.denominator)
 
-    # Round γ down and up.
     context.rounding = decimal.ROUND_FLOOR
     lower_exponent = context.divide(numerator, denominator)
     context.rounding = decimal.ROUND_CEILING
     upper_exponent = context.divide(numerator, denominator)
 
-    # e^−γ falls in γ, so that the larger exponent gives the lower bound.
     lower_bound, _ = decay(upper_exponent, precision)
     _, upper_bound = decay(lower_exponent, precision)
     return lower_bound, upper_bound
@@ -121,7 +115,7 @@ def uniform_integers(count: int, shape: tuple[int, ...], source: RandomSource) -
         Integers with exactly the uniform distribution.
     """
     words = np.array(source.words(shape))
-    # Words up to this one are whole multiples of the range, so that every remainder has the same probability.
+    # The words from 0 to the largest accepted one have every remainder equally often.
     multiples = (1 << WORD) // count
     largest_accepted = np.uint64(multiples * count - 1)
     for place in map(tuple, np.argwhere(words > largest_accepted).tolist()):

@@ -30,7 +30,7 @@ FRACTION_BITS = 62
 def demand_step(step: float) -> None:
     """Reject a grid step that is not a power of two.
 
-    Division by a power of two keeps all digits of a value, so that the rounding to the grid is exact.
+    Division by a power of two is exact. Only the rounding to the grid then changes a value.
 
     Args:
         step: distance of neighbouring grid points, in the unit of a contribution.
@@ -38,17 +38,20 @@ def demand_step(step: float) -> None:
     Raises:
         InvalidInput: the step is not a power of two, or is outside 2^−200 to 2^200.
     """
-    # `frexp` writes the step as m · 2^e with m in [0.5, 1): only powers of two have m = 0.5.
+    # `frexp` writes the step as m · 2^e with m in [0.5, 1). Only powers of two have m = 0.5.
     mantissa, _ = math.frexp(step)
     if not (2.0**-200 <= step <= 2.0**200 and mantissa == 0.5):
         raise InvalidInput.at("/step", "is not a power of two", allowed="2^-200 to 2^200")
 
 
 def snap(values: Floats, step: float, rounding: Rounding, source: RandomSource) -> Integers:
-    """Round values to whole numbers of steps.
+    """Round values to integer numbers of grid steps.
+
+    Stochastic rounding takes one of the two neighbouring grid points at random, such that the mean is the value up to
+    2^−62 steps.
 
     Args:
-        values: real numbers of at most 2^52 steps.
+        values: real numbers of at most 2^52 steps in absolute value.
         step: distance of grid points, a power of two.
         rounding: `towards-zero`, `nearest` or `stochastic`.
         source: source of the random bits; read by stochastic rounding only.
@@ -70,8 +73,8 @@ def snap(values: Floats, step: float, rounding: Rounding, source: RandomSource) 
     if rounding == "towards-zero":
         return truncated.astype(np.int64)
 
-    # Stochastic rounding: the probability of one step more is the fractional part. A fraction is a multiple of 2^−1074.
-    # Truncation to 62 bits makes it too small by less than 2^−62, never too large.
+    # The probability of one more step is the fractional part, truncated to 62 bits. It is too small by less than 2^−62,
+    # and never too large.
     fractions = np.ldexp(np.abs(scaled - truncated), FRACTION_BITS).astype(np.int64)
     is_away_from_zero = uniform_integers(1 << FRACTION_BITS, values.shape, source) < fractions
     further_steps = np.where(is_away_from_zero, np.sign(values), 0.0)
@@ -98,7 +101,7 @@ def norm_in_steps(bound: float, step: float, rounding: Rounding, dimension: int)
     exact = Fraction(bound) / Fraction(step)
     if rounding == "towards-zero":
         return exact
-    # The integer root of d · 2^64 is √d · 2^32, rounded down.
+    # `isqrt` of d · 2^64 is √d · 2^32, rounded down.
     upper_root = Fraction(math.isqrt(dimension << 64) + 1, 1 << 32)
     if rounding == "nearest":
         return exact + upper_root / 2

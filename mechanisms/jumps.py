@@ -35,7 +35,7 @@ class IntegerBounds:
 
 
 Weights = Callable[[int], IntegerBounds]
-"""A function from a precision to bounds on the weights of all outcomes, in units of 2^−precision."""
+"""A function that returns bounds on the weights of all outcomes at a precision, in units of 2^−precision."""
 
 
 class UnitBounds(NamedTuple):
@@ -58,7 +58,7 @@ def decay(rate: Decimal, precision: int) -> UnitBounds:
         precision: number of binary digits after the point.
 
     Returns:
-        Integers `low` and `high` that enclose e^−rate · 2^precision; at most three units apart.
+        Integers `low` ≤ e^−rate · 2^precision ≤ `high`, at most three units apart.
     """
     unit = 1 << precision
     if rate == 0:
@@ -67,12 +67,12 @@ def decay(rate: Decimal, precision: int) -> UnitBounds:
     digits = math.ceil(precision * math.log10(2.0)) + 10
     context = decimal.Context(prec=digits, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN, traps=[])
 
-    # The power is correctly rounded and at most 1, so its error is far below one unit. `copy_negate` is exact, while a
+    # The power is correctly rounded and at most 1, so its error is far below one unit. `copy_negate` is exact, but a
     # minus sign would round the rate to the digits of the current context.
     power = context.exp(rate.copy_negate())
     power_in_units = context.multiply(power, Decimal(unit))
     rounded_down = int(power_in_units.to_integral_value(decimal.ROUND_FLOOR))
-    # One unit on either side covers that error. One more above covers the rounding down.
+    # One unit on either side covers this error, and one more above covers the rounding down.
     return UnitBounds(max(rounded_down - 1, 0), rounded_down + 2)
 
 
@@ -102,10 +102,9 @@ def powers(base: tuple[int, int], count: int, precision: int) -> IntegerBounds:
 
 
 def jumps(weights: Weights, bits: int) -> IntegerBounds:
-    """Return bounds on the integers at which a random word of `bits` bits passes from one outcome to the next.
+    """Return bounds on the random words of `bits` bits at which inversion passes from one outcome to the next.
 
-    In sampling by inversion these are the numbers ⌊2^bits F_k⌋, with the cumulative probabilities F_k. The last one, F
-    = 1, is left out.
+    They are the integers ⌊2^bits F_k⌋ for the cumulative probabilities F_k. The last one, which is 1, is left out.
 
     Args:
         weights: function from a number of binary digits to bounds on the weights of all outcomes. The weights need not
@@ -141,7 +140,7 @@ class Inversion:
 
     @classmethod
     def from_weights(cls, weights: Weights) -> Inversion:
-        """Return the inversion of a distribution with given weights, which need not sum to 1.
+        """Build the sampler of a distribution with given weights, which need not sum to 1.
 
         Args:
             weights: function from a number of binary digits to bounds on the weights of all outcomes.
@@ -165,12 +164,12 @@ class Inversion:
 
         Args:
             words: the first 64 bits of uniform numbers, any shape.
-            next_word: a function from a place in `words` to 64 further random bits of the number there.
+            next_word: function that draws 64 further random bits of the number at a place in `words`.
 
         Returns:
             Outcomes, of the shape of `words`, with exactly the distribution of the weights.
         """
-        # Count the cumulative probabilities that are certainly below each number.
+        # The outcome is the number of cumulative probabilities that are certainly below the uniform number.
         outcomes = np.array(np.searchsorted(self.high[:-1], words, side="left"), dtype=np.int64)
         # A word is undecided if it is between the bounds on the next cumulative probability.
         has_next = outcomes < len(self.high) - 1
@@ -188,7 +187,7 @@ class Inversion:
 
         Args:
             word: the first 64 bits of the uniform number.
-            next_word: a function that draws 64 further bits of the number.
+            next_word: function that draws 64 further bits of the number.
 
         Returns:
             The outcome, numbered from 0.
@@ -199,7 +198,6 @@ class Inversion:
             value = (value << WORD) | next_word()
             bits += WORD
             bounds = jumps(self.weights, bits)
-            # Both counts are equal if no cumulative probability is too near to the number.
             certainly_below = sum(jump < value for jump in bounds.high)
             possibly_below = sum(jump <= value for jump in bounds.low)
             if certainly_below == possibly_below:

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 
 def sensitivity_factor(relation: Relation) -> float:
-    """Return the sensitivity of a sum of contributions of norm at most C, in units of C.
+    """Return the sensitivity of a sum of contributions with norms of at most C, in units of C.
 
     Args:
         relation: the neighbouring relation.
 
     Returns:
-        2 for replace-one, where one contribution becomes another. 1 where one contribution is added, removed or zeroed.
+        2 for replace-one, where one contribution becomes another; 1 if a contribution is added, removed or zeroed.
     """
     return 2.0 if relation == "replace-one" else 1.0
 
@@ -97,13 +97,13 @@ def primitives(spec: Spec) -> tuple[Primitive | None, ...]:
 
 
 def gaussian_multiplier(spec: Spec) -> float | None:
-    """Return the noise multiplier of a single release with Gaussian noise on a sum, or None for any other spec.
+    """Return the noise multiplier of a single release of a sum with Gaussian noise.
 
     Args:
         spec: the description of a run.
 
     Returns:
-        The standard deviation of the noise over the bound on the norm of one contribution.
+        The standard deviation of the noise over the bound on the norm of one contribution; None for any other run.
     """
     primitive = spec.primitive
     if isinstance(primitive, NoisySum) and primitive.distribution == "gaussian":
@@ -134,8 +134,8 @@ def draws(spec: Spec) -> bool:
 def removing_is_replacing(spec: Spec, unit: Unit) -> bool:
     """Return whether removing or zeroing a unit has the effect of replacing it by a unit that contributes zero.
 
-    This holds for sums of contributions of bounded norm, in batches of a size that is not fixed. The records that a
-    client draws among its own are within its contribution.
+    This holds for sums of contributions of bounded norm, if no protected unit is drawn into a batch of fixed size.
+    Draws of a client among its own records do not matter, because their result is within its contribution.
 
     Args:
         spec: the description of a run.
@@ -144,26 +144,24 @@ def removing_is_replacing(spec: Spec, unit: Unit) -> bool:
     Returns:
         True if a bound for replacing a unit also holds for removing or zeroing it.
     """
-    # A draw of protected units must include each unit independently of the others, or use all units.
     for part in parts(spec):
         if not isinstance(part, Subsampled):
             continue
         draws_units = unit != "client" or part.level != "records"
+        # Poisson sampling includes each unit independently of the others, and a full batch has all units.
         if draws_units and part.sampling not in ("poisson", "full"):
             return False
     return sums_bounded_contributions(spec)
 
 
 def tells_places(spec: Spec) -> bool:
-    """Return whether a mechanism in the spec shows by definition which position in a batch belongs to which unit.
+    """Return whether a mechanism in a run shows by definition which unit has which position in a batch.
 
-    Randomized responses are reports by name, and anyone may know a cyclic order of batches.
+    This is so for randomized responses, which are reports by name, and for projected gradient descent with batches in a
+    cyclic order, which anyone may know.
 
     Args:
         spec: the description of a run.
-
-    Returns:
-        True if the run contains such reports, or projected gradient descent with batches in a cyclic order.
     """
     return any(
         isinstance(leaf.primitive, CategoryReport) or (isinstance(leaf, ProjectedSgd) and leaf.batches == "cyclic")
@@ -174,8 +172,8 @@ def tells_places(spec: Spec) -> bool:
 def may_tell_places(spec: Spec) -> bool:
     """Return whether the output of a mechanism in a run could depend on the order of the units in a batch.
 
-    Guarantees for a random batch need an output that does not depend on the order. The caller must then declare this as
-    a condition. Sums do not depend on an order. Projected SGD has a condition of its own on the secrecy of its batches.
+    Guarantees for a random batch need an output that does not depend on the order. If it could, the caller must declare
+    that it does not. Sums do not depend on an order. Projected SGD has a condition of its own on its secret batches.
 
     Args:
         spec: the description of a run.
@@ -191,15 +189,16 @@ def may_tell_places(spec: Spec) -> bool:
 def left_out_is_the_same(sampling: DrawScheme, relation: Relation) -> bool:
     """Return whether batches without the protected unit have the same distribution on two neighbouring data sets.
 
-    Batches with the unit must be neighbours, too. A fixed batch size from n or n − 1 units fails, because another unit
-    is drawn in place of a removed one. Drawing with replacement also fails, because a unit may count several times.
+    Batches with the unit must be neighbours, too. Drawing a fixed number of n or n − 1 units fails, because another
+    unit is drawn in place of a removed one. Drawing with replacement also fails, because a unit may count several
+    times.
 
     Args:
         sampling: the sampling scheme of the batches.
         relation: the neighbouring relation.
 
     Returns:
-        True for Poisson sampling and full batches. True for sampling without replacement if no unit is removed.
+        True for Poisson sampling, for full batches, and for sampling without replacement if no unit is removed.
     """
     return sampling in ("poisson", "full") or (sampling == "without-replacement" and relation != "add-or-remove-one")
 
@@ -207,10 +206,10 @@ def left_out_is_the_same(sampling: DrawScheme, relation: Relation) -> bool:
 def drawn_level(spec: Subsampled, unit: Unit) -> Level:
     """Return whether the batches of a subsampled mechanism consist of records or of clients.
 
-    The spec may state this. If it does not, the protected unit is drawn, except for a draw around another draw. This
-    may be a batch of records, of which a smaller batch is drawn. It may also be a batch of clients, which draw among
-    their own records. The second interpretation is used. For a protected record it amplifies less. Its bound covers the
-    first one if `left_out_is_the_same` holds for the draw.
+    The spec may state this. If it does not, the protected unit is drawn. An exception is a draw around another draw. It
+    may be of records, of which a smaller batch is drawn, or of clients, which draw among their own records. It is taken
+    as a draw of clients, which amplifies less for a record. The bound also covers a draw of records if
+    `left_out_is_the_same` holds for the draw.
 
     Args:
         spec: a mechanism that is run on random batches.
@@ -234,14 +233,11 @@ def open_level(spec: Subsampled) -> bool:
 def of_records(spec: Spec) -> Spec:
     """Return a copy of a mechanism in which draws that name neither records nor clients are draws of records.
 
-    Inside a draw of records, and on the data of one client, only records can be drawn. A draw keeps its level None if
-    the draws inside it cannot be from a batch of records. It is then a draw of clients.
+    Inside a draw of records, and on the data of one client, only records can be drawn. A draw that cannot be of
+    records, because of the draws inside it, is left unchanged. It is then a draw of clients.
 
     Args:
         spec: a mechanism that runs on a batch of records, or on one client's data.
-
-    Returns:
-        A copy of the spec with the levels filled in.
     """
     if isinstance(spec, Composed):
         return replace(spec, mechanisms=tuple(map(of_records, spec.mechanisms)))
@@ -258,23 +254,20 @@ def of_records(spec: Spec) -> Spec:
 def pools_records(spec: Spec, relation: Relation, *, pooled: bool = False) -> bool:
     """Return whether an absent client affects the draws of other clients through a common pool of records.
 
-    This holds for a fixed batch size if a client may be absent. It also holds for sampling with replacement, because a
-    record may count several times. Inside a draw of clients, and in a shuffled report, each client draws among its own
-    records. Inside a draw from the pool of all records, further draws are from the records of that batch.
+    This is so if a batch of fixed size is drawn from the pool and a client may be absent. It is also so for sampling
+    with replacement, because a record may count several times.
 
     Args:
         spec: the description of a run.
         relation: the neighbouring relation.
-        pooled: whether a draw from the pool encloses the spec.
-
-    Returns:
-        True if some draw is from a common pool of records, and an absent client changes it for the others.
+        pooled: whether a draw from the pool encloses the spec, so that further draws are from the same records.
     """
+    # In a shuffled report, each client draws among its own records.
     if isinstance(spec, Shuffled):
         return False
     is_pooled = pooled
     if isinstance(spec, Subsampled) and spec.sampling != "full":
-        # After a draw of clients, each client draws among its own records only.
+        # After a draw of clients, each client draws among its own records.
         is_of_clients = not pooled and spec.level != "records"
         if is_of_clients:
             return False
@@ -343,9 +336,9 @@ A shuffler does not help against all other clients together: they know their own
 
 
 def definition_against(observer: Observer) -> Definition:
-    """Return the trust model for an observer: only this adversary is not trusted.
+    """Return the trust model in which an observer is the only party that is not trusted.
 
-    Against the server the model is local differential privacy, because messages must already protect the data.
+    For the server it is local differential privacy, because messages must already protect the data.
 
     Args:
         observer: the adversary, named after the messages or models that it sees.

@@ -36,7 +36,7 @@ def of_the_batch(spec: Spec) -> Iterator[Spec]:
 def misfit(spec: Subsampled, level: Level) -> str | None:
     """Return the reason why the mechanism of a subsampled spec cannot run on its batch; None if it can.
 
-    A mechanism may need a number of records or clients that the batch does not have.
+    A mechanism may need a certain number of records or clients, which the batch must then have.
 
     Args:
         spec: a mechanism that is run on random batches.
@@ -46,21 +46,20 @@ def misfit(spec: Subsampled, level: Level) -> str | None:
         The reason in words, for an error message. It is None if every mechanism inside can run on the batch.
     """
     for part in of_the_batch(spec.mechanism):
-        # Find the number of units that the part needs; None if it takes any number.
+        # The number of units that the mechanism needs; None if it is not stated.
         if isinstance(part, Subsampled):
             if part.sampling == "poisson" or not _draws_from_batch(part, level):
                 continue
-            needed = part.population
+            needed_units = part.population
         elif isinstance(part, ProjectedSgd | Shuffled):
-            needed = part.clients
+            needed_units = part.clients
         else:
             continue
 
-        # Compare it with the number in the batch.
         if spec.sampling == "poisson":
             return f"{part.kind} needs a batch of a fixed number, and the number drawn is random"
-        if needed is not None and spec.batch_size is not None and needed != spec.batch_size:
-            return f"{part.kind} is of {needed}, and {spec.batch_size} are drawn"
+        if needed_units is not None and spec.batch_size is not None and needed_units != spec.batch_size:
+            return f"{part.kind} is of {needed_units}, and {spec.batch_size} are drawn"
         if isinstance(part, ProjectedSgd) and spec.batch_size is None:
             return "projected_sgd needs a batch of a fixed number: give batch_size and population"
     return None
@@ -69,16 +68,13 @@ def misfit(spec: Subsampled, level: Level) -> str | None:
 def _draws_from_batch(part: Subsampled, level: Level) -> bool:
     """Return whether a draw inside a batch is made from the units of the batch, and not among a client's own records.
 
-    Inside a batch of clients, a draw may be of some of these clients, or of records within each client.
+    Inside a batch of clients, a draw may be of some of these clients, or of records within each client. Inside a batch
+    of records it can only be from the batch.
 
     Args:
-        part: the inner draw. Without a level it is of clients if it cannot be of records.
+        part: the inner draw. If it does not state its level, it is of clients if it cannot be of records.
         level: whether the batch is of records or of clients.
-
-    Returns:
-        True if the inner draw is from the batch.
     """
-    # A draw inside a batch of records, or of the same level as the batch, can only be from the batch.
     if level in (part.level, "records"):
         return True
     return part.level is None and not part.may_be_of_records

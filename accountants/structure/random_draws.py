@@ -19,9 +19,9 @@ class Draw(NamedTuple):
     Attributes:
         sampling: the sampling scheme.
         level: the level of the units that are drawn, records or clients.
-        shuffled: whether a shuffler hides which client sent no report.
-        protects_client: whether records are drawn, and the number of records of one client is bounded, so that the draw
-            amplifies for a client.
+        shuffled: whether a shuffler mixes the reports of the batch, and so hides whose report is missing.
+        protects_client: whether the number of records of one client is bounded, so that a draw of records amplifies for
+            a client.
     """
 
     sampling: DrawScheme
@@ -38,7 +38,7 @@ def draws_of(spec: Spec, unit: ProtectedUnit) -> tuple[Draw, ...]:
         unit: the protected unit, which determines whether a draw is of records or of clients if it states neither.
 
     Returns:
-        One entry for each different draw.
+        One entry for each different draw; empty if nothing is drawn at random.
     """
     return tuple(dict.fromkeys(_draws(spec, base_unit(unit), outermost=True)))
 
@@ -50,13 +50,11 @@ def _draws(spec: Spec, unit: Unit, *, outermost: bool) -> Iterator[Draw]:
         spec: the description of a run.
         unit: the protected unit, a record or a client.
         outermost: whether no random batch encloses the spec. Inside a batch, a draw that does not state its level is of
-            records where its other fields allow it.
+            records if its other fields allow it.
 
     Yields:
         The sampling scheme and the level of each draw. Equal draws are repeated.
     """
-    # The draw of the spec itself, then those of the mechanisms inside it.
-    children = inner(spec)
     is_outermost = outermost
     if isinstance(spec, Subsampled) and _is_random(spec):
         yield _draw_of_batch(spec, unit, outermost=outermost)
@@ -65,14 +63,12 @@ def _draws(spec: Spec, unit: Unit, *, outermost: bool) -> Iterator[Draw]:
         yield Draw("random-allocation", own_level(unit))
     elif isinstance(spec, ProjectedSgd) and spec.batches != "cyclic" and spec.participants < spec.clients:
         yield Draw("without-replacement", own_level(unit))
-    for child in children:
+    for child in inner(spec):
         yield from _draws(child, unit, outermost=is_outermost)
 
 
 def _draw_of_batch(spec: Subsampled, unit: Unit, *, outermost: bool) -> Draw:
-    """Return the properties of the draw of a random batch: its scheme, its level, and which protection it gives.
-
-    The draw of a batch can make ε smaller, if the observer does not see who is in the batch.
+    """Describe the draw of a random batch, which can make ε smaller if the observer does not see who is in the batch.
 
     Args:
         spec: a mechanism that is run on random batches.
@@ -80,8 +76,8 @@ def _draw_of_batch(spec: Subsampled, unit: Unit, *, outermost: bool) -> Draw:
         outermost: whether no other draw encloses this one.
 
     Returns:
-        The sampling scheme, and whether records or clients are drawn. Also whether the reports of the batch are
-        shuffled, and whether the draw protects a client through a bound on its number of records.
+        The sampling scheme, whether records or clients are drawn, whether the reports of the batch are shuffled, and
+        whether the draw protects a client through a bound on its number of records.
     """
     is_of_records = not outermost and spec.level is None and spec.may_be_of_records
     level = "records" if is_of_records else drawn_level(spec, unit)
@@ -112,18 +108,14 @@ def draw_scheme(spec: Subsampled) -> DrawScheme:
 
 
 def loses_amplification(draws: Sequence[Draw], observer: Observer, unit: ProtectedUnit) -> bool:
-    """Return whether the observer sees a draw that would amplify for this unit if it were hidden.
+    """Return whether the observer sees a draw of clients that would amplify for a unit if it were secret.
 
-    Amplification by sampling makes ε smaller because a batch may not include the protected unit. It needs a secret
-    draw.
+    Amplification by sampling makes ε smaller, because a batch may not include the protected unit.
 
     Args:
-        draws: the random draws of a spec.
-        observer: the adversary, and which messages or models it sees.
+        draws: the random draws of a run.
+        observer: the adversary, named after the messages or models that it sees.
         unit: the protected unit: a record or a client, or a part of one within a window of time.
-
-    Returns:
-        True if at least one draw of clients is visible to the observer and would amplify otherwise.
     """
     # A draw of clients amplifies for a client, or for the single report of a client to a shuffler. A batch of all
     # clients and a fixed partition into batches amplify for neither.

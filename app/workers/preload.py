@@ -32,7 +32,7 @@ def main(control: int, service: int, modules: tuple[str, ...]) -> None:
     Modules are imported before the first fork, so that workers share their memory and need no import.
 
     Args:
-        control: descriptor of the connection over which orders come.
+        control: file descriptor of the connection over which orders come.
         service: process id of the service.
         modules: modules to import before the first fork.
     """
@@ -51,19 +51,17 @@ def main(control: int, service: int, modules: tuple[str, ...]) -> None:
 
 
 def fork_worker(orders: socket.socket, wires: list[int], nicer: int, memory_megabytes: int) -> int:
-    """Fork a worker. Only the fork server returns from this call; the worker runs tasks and then exits.
-
-    The worker gets its own connection to the service, and limits of its priority and memory.
+    """Fork a worker process, which runs tasks and then exits. Only the fork server returns from this call.
 
     Args:
         orders: connection to the service, over which orders come; the worker closes its copy.
         wires: one file descriptor, the worker's end of its connection to the service; the fork server closes its copy.
             Empty if this process has no free descriptor.
         nicer: niceness above that of this process.
-        memory_megabytes: limit of the address space [MB].
+        memory_megabytes: limit of the worker's address space, in units of 2²⁰ bytes.
 
     Returns:
-        The process id of the worker, or the negative errno if there is no worker.
+        The process id of the worker; the negative errno if it could not be made.
     """
     if not wires:
         return -errno.EMFILE
@@ -72,8 +70,7 @@ def fork_worker(orders: socket.socket, wires: list[int], nicer: int, memory_mega
         process = os.fork()
     except OSError as error:
         process = -(error.errno or errno.EAGAIN)
-    # This branch runs in the new process, and never returns.
-    if process == 0:
+    if process == 0:  # in the new process
         run_worker(orders, wires[0], parent, nicer, memory_megabytes)
     os.close(wires[0])
     return process
@@ -82,19 +79,19 @@ def fork_worker(orders: socket.socket, wires: list[int], nicer: int, memory_mega
 def run_worker(orders: socket.socket, wire: int, parent: int, nicer: int, memory_megabytes: int) -> NoReturn:
     """Run the tasks that arrive over a connection until it ends, and then exit this process, also after an error.
 
-    The process is a copy of the fork server, which must not run any further after the tasks.
+    The process is a copy of the fork server. It must never return to the code that called it.
 
     Args:
         orders: connection of the fork server to the service, which is closed here.
         wire: file descriptor of the worker's connection to the service.
         parent: process id of the fork server.
         nicer: niceness above that of the fork server.
-        memory_megabytes: limit of the address space [MB].
+        memory_megabytes: limit of the address space, in units of 2²⁰ bytes.
     """
     code = 1
     try:
         orders.close()
-        # The fork server ignores this signal; a worker must not inherit that.
+        # The worker has inherited that the fork server ignores this signal.
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         work(socket.socket(fileno=wire), parent, nicer, memory_megabytes)
         code = 0

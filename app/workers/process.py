@@ -57,7 +57,7 @@ class Task:
         cpu_seconds: processor time of the worker; for a worker that was killed, the time for which it had the task.
         done: event that is set at the end.
         abandoned: True if no request waits for the task any more.
-        background: True if the task has left its place and runs on at the priority of jobs.
+        background: True if the task continues at the priority of jobs, and no longer counts as one of its own lane.
         deaths: number of workers that died while they had the task.
         since: time of the last change of state, by the monotonic clock.
     """
@@ -76,7 +76,7 @@ class Task:
     since: float = field(default_factory=time.monotonic)
 
     def become(self, state: State) -> float:
-        """Set the task's state, and return the seconds that it has spent in the previous state."""
+        """Change the state of the task, and return the seconds that it has spent in the previous state."""
         now = time.monotonic()
         spent_seconds = now - self.since
         self.since = now
@@ -84,7 +84,7 @@ class Task:
         return spent_seconds
 
     def end(self, outcome: Outcome | TurnedAway | None) -> None:
-        """End the task, and wake everybody who waits for it."""
+        """End the task with an outcome, or with None if it was stopped, and wake all that wait for it."""
         self.become("ended")
         self.outcome = outcome
         self.message = b""
@@ -99,10 +99,10 @@ class Process(asyncio.Protocol):
     """
 
     def __init__(self, identifier: int) -> None:
-        """Describe a worker process that has no task and has sent no message yet.
+        """Store the process id of a worker that has no task and has sent no message yet.
 
         Args:
-            identifier: process id of the worker.
+            identifier: the process id.
         """
         self.identifier = identifier
         self.task: Task | None = None  # the task that the worker computes
@@ -142,13 +142,13 @@ class Process(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Append data to the buffer, and pass each complete message on to `on_outcome`.
 
-        A message comes after its length (`HEAD`). The first message of a worker is not an outcome: nothing listens yet.
+        Each message is preceded by its length (`HEAD`). The first message of a worker only says that it is ready, and
+        `on_outcome` is not set at that time.
 
         Args:
             data: received bytes. A message may be split over several calls, and one call may bring several messages.
         """
         self._received += data
-        # Take complete messages from the buffer, each with its length before it.
         while len(self._received) >= HEAD.size:
             end = HEAD.size + HEAD.unpack_from(self._received)[0]
             if len(self._received) < end:

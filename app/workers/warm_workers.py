@@ -92,12 +92,12 @@ class WarmWorkers(ABC):
                 await self._forkserver.close()
 
     def _drop_warm(self, process: Process) -> None:
-        """Forget a warm worker that has died. If the fork server has died, kill all warm workers.
+        """Remove a dead worker from the warm workers, that is, from those that wait for a task.
 
-        All workers of a dead fork server are dying, so that they must get no tasks.
+        If the fork server has died, all warm workers are killed and removed, because they are dying with it.
 
         Args:
-            process: the dead worker, which need not be warm.
+            process: the dead worker, which may have had a task.
         """
         if process in self._warm:
             self._warm.remove(process)

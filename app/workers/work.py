@@ -69,7 +69,7 @@ class RenderedAnswer:
     digest: str | None = None
 
     def get(self) -> RenderedAnswer:
-        """Return this answer; for other outcomes of a computation, `get` raises the error."""
+        """Return this answer. The method `get` of other outcomes raises an error."""
         return self
 
 
@@ -102,7 +102,7 @@ class Failed:
         return WorkerLost(self.trace) if self.lost else WorkFailed(self.trace)
 
     def get(self) -> RenderedAnswer:
-        """Raise the failure, because there is no answer."""
+        """Raise the failure as an exception, because there is no answer."""
         raise self.error
 
 
@@ -149,7 +149,7 @@ def pickle_result(call: Callable[[], object]) -> RenderedAnswer:
 
 
 def unpickle(answer: RenderedAnswer, kind: type[T]) -> T:
-    """Return the value that `pickle_result` has pickled in a worker of this service.
+    """Restore the value that `pickle_result` has pickled in a worker of this service.
 
     Args:
         answer: the answer of the worker.
@@ -176,18 +176,18 @@ def _fail(trace: str) -> RenderedAnswer:
 
 
 def outcome_of(computation: Computation) -> Outcome:
-    """Run a computation, and return its outcome. It raises no `Exception`: rejections and errors become outcomes.
+    """Run a computation, and return its outcome. Rejections and errors become outcomes too.
 
     Args:
         computation: function without arguments, which returns the answer.
 
     Returns:
-        The answer, the rejection by the mathematics, or the fault with its traceback.
+        The answer; the rejection, if the request cannot be answered; or the failure with the traceback of an error.
     """
     try:
         return computation()
-    except (EpsilondError, MalformedJson, MissingExtra) as refusal:
-        return RefusedAnswer(refusal)
+    except (EpsilondError, MalformedJson, MissingExtra) as rejection:
+        return RefusedAnswer(rejection)
     except Exception:  # noqa: BLE001 (every error becomes an outcome, so that the worker goes on)
         return Failed(traceback.format_exc())
 
@@ -208,7 +208,7 @@ def confine(nicer: int, memory_megabytes: int) -> None:
 
     Args:
         nicer: increment of the niceness of this process; a larger niceness is a lower priority.
-        memory_megabytes: limit of its address space, in units of 2²⁰ bytes; a lower hard limit of the system is kept.
+        memory_megabytes: limit of the address space, in units of 2²⁰ bytes. A lower hard limit of the system is kept.
     """
     os.nice(nicer)
     ignore_signals()
@@ -226,17 +226,18 @@ def ignore_signals() -> None:
 
 
 def end_with_parent(parent: int) -> None:
-    """Have this process killed as soon as its parent is gone, even in the middle of a computation and by SIGKILL.
+    """Have Linux kill this process as soon as its parent has died, even in the middle of a computation.
 
-    Linux does that. Elsewhere the process reads the end of its input after its computation.
+    On other systems nothing happens. The process then ends after its computation, when its input has ended.
 
     Args:
-        parent: process id of the parent, as it was when this process was made.
+        parent: process id of the parent when this process was made.
     """
     if sys.platform != "linux":
         return
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    has_other_parent = os.getppid() != parent  # the parent died before the call of prctl
+    # The parent may have died before the call of prctl. Then another process has become the parent.
+    has_other_parent = os.getppid() != parent
     if has_other_parent:
         os._exit(1)
 
@@ -253,15 +254,15 @@ def frame(message: bytes) -> bytes:
 
 
 def work(wire: socket.socket, forkserver: int, nicer: int, memory_megabytes: int) -> None:
-    """Run a worker process: run the computations that the service sends, and send back their outcomes.
+    """Run the computations that the service sends, and send back their outcomes, until the connection to it ends.
 
-    It ends with the connection to the service. A message is preceded by its length.
+    Each message is preceded by its length.
 
     Args:
         wire: connection to the service; it is closed at the end.
-        forkserver: process id of the parent, which a worker does not outlive.
+        forkserver: process id of the parent. This process is killed when the parent dies.
         nicer: niceness above that of the parent.
-        memory_megabytes: limit of the address space [MB].
+        memory_megabytes: limit of the address space, in units of 2²⁰ bytes.
     """
     end_with_parent(forkserver)
     confine(nicer, memory_megabytes)
@@ -277,19 +278,19 @@ def work(wire: socket.socket, forkserver: int, nicer: int, memory_megabytes: int
 
 
 def answer_to(message: bytes) -> bytes:
-    """Return the pickled outcome of a pickled computation, and the processor time of both in seconds.
+    """Run a pickled computation, and pickle its outcome together with the processor time that it took.
 
     Args:
         message: the pickled computation.
 
     Returns:
-        A pickled pair: the outcome and the seconds. An outcome that cannot be pickled is replaced by a fault.
+        A pickled pair: the outcome and the seconds. An outcome that cannot be pickled is replaced by a failure.
     """
     before = time.process_time()
     outcome = outcome_of(partial(run_pickled, message))
     try:
         return pickle.dumps((outcome, time.process_time() - before))
-    except Exception:  # noqa: BLE001 (an outcome that does not pickle is a fault of ours)
+    except Exception:  # noqa: BLE001 (an outcome that cannot be pickled is an error of this program)
         return pickle.dumps((Failed(traceback.format_exc()), time.process_time() - before))
 
 

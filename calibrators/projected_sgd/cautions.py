@@ -22,20 +22,20 @@ if TYPE_CHECKING:
 def cautions(
     solution: ProjectedSgdSolution, utility: ProjectedSgdUtility, printed: tuple[PrintedReading, ...]
 ) -> Iterator[Caution]:
-    """Yield every caution of projected SGD that applies, in a fixed order.
+    """Yield the warnings of an answer for projected SGD, in a fixed order.
 
     Args:
         solution: the certified run.
         utility: the risk bound, or the reason why there is none.
-        printed: the evaluated interpretations of the paper's bounds.
+        printed: the paper's bounds, evaluated in each interpretation of their text.
 
     Yields:
-        Warnings about the solved number, the printed bounds, the run, and the bound on the risk.
+        Warnings about the number that was searched for, the paper's bounds, the run, and the bound on the risk.
     """
     problem = solution.problem
     yield from _minimality_cautions(solution)
     for caution in printed_cautions(printed, (solution.noise_std,)):
-        # A given noise is not the smallest, so that a smaller printed noise is not a fault.
+        # If the request gives the noise, it need not be the smallest. A smaller printed noise is then no fault.
         if problem.solve_for == "noise_std" or caution.code != "printed-noise-below-certified":
             yield caution
     yield from _run_cautions(problem, solution.plan)
@@ -46,15 +46,14 @@ def cautions(
 
 
 def _minimality_cautions(solution: ProjectedSgdSolution) -> Iterator[Caution]:
-    """Warn if the solved number is the smallest that is offered, or if a smaller one may also meet the target.
+    """Warn if the number that was searched for is the smallest that was tried, or if a smaller one may meet the target.
 
     Args:
-        solution: the certified run, with the name of the solved number in its request.
+        solution: the certified run. Its request names the number that was searched for.
 
     Yields:
-        At most two warnings; the second is about batch sizes that were not decided.
+        At most two warnings. The second is for a search of the batch size that ended early.
     """
-    # The least noise that is tried, or a number that was not proved to be the smallest.
     problem, certified = solution.problem, solution.certified
     if problem.solve_for == "noise_std" and certified.noise == LEAST:
         yield Caution(code="least-noise", message=f"δ is met at the least noise offered, {LEAST:g} gradient norms")
@@ -67,7 +66,6 @@ def _minimality_cautions(solution: ProjectedSgdSolution) -> Iterator[Caution]:
     elif certified.minimal == "searched":
         yield MINIMALITY_NOT_PROVED
 
-    # Batch sizes that were not decided.
     if solution.batches and not solution.batches.exhaustive:
         yield Caution(
             code="participants-not-all-tried",
@@ -78,16 +76,15 @@ def _minimality_cautions(solution: ProjectedSgdSolution) -> Iterator[Caution]:
 def _run_cautions(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[Caution]:
     """Warn of steps that are too long, of unused clients, and of a relation that the paper does not treat.
 
-    A step is too long if it exceeds 2/β for losses of smoothness β.
+    A step is too long if it exceeds 2/β for convex losses of smoothness β, because it may then not be a contraction.
 
     Args:
         problem: the request, with the losses, the clients and the neighbouring relation.
         plan: the certified run, with its batch size and schedules.
 
     Yields:
-        One warning for each of the three that applies.
+        At most one warning on each of the three.
     """
-    # Steps that are too long for the contraction of convex smooth losses.
     sides = check_step_sizes(run_of(problem, plan))
     if problem.smoothness is not None and problem.convex and sides.holds != Verdict.YES:
         yield Caution(
@@ -96,7 +93,6 @@ def _run_cautions(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[
             f"models of the ball further apart than its diameter; {ANY_LOSSES.id} covers this case",
         )
 
-    # Clients that remain when all are divided into batches.
     left_over = problem.clients % plan.participants
     if left_over:
         yield Caution(
@@ -111,14 +107,13 @@ def _run_cautions(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[
 
 
 def _assumptions(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[Caution]:
-    """Warn of assumed constants, and of a risk bound with an unknown constant or without a proof for batches.
+    """Warn of assumed constants of the risk bound, of its unknown constant, and of batches that it does not cover.
+
+    The last two warnings are only for the release of the model after a random step.
 
     Args:
         problem: the request; its absent fields have assumed values.
         plan: the certified run, with its batch size.
-
-    Yields:
-        The warnings that apply. The last two are only for a model after a random step.
     """
     yield from assumption_cautions(problem)
     if problem.release != "random-stop":

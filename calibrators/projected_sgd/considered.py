@@ -32,11 +32,10 @@ def considered_bounds(solution: ProjectedSgdSolution) -> Iterator[ConsideredBoun
         solution: the certified run.
 
     Yields:
-        One bound for each theorem that was tried; it has the reason if the theorem does not apply.
+        One bound for each theorem that was tried, or the reason why it does not apply. The least bound is marked.
     """
     problem = solution.problem
     epsilon = problem.target.epsilon
-    # The least of the bounds that apply is marked.
     considered = solution.accounts.of(solution.plan).considered
     log_deltas = [bound.curve.upper_log_delta(epsilon) for bound in considered if bound.curve]
     least = min(log_deltas, default=math.inf)
@@ -52,14 +51,12 @@ def considered_bounds(solution: ProjectedSgdSolution) -> Iterator[ConsideredBoun
 
 
 def _applicable_bound(theorem: str, problem: ProjectedSgdProblem, log_delta: float, *, least: bool) -> ConsideredBound:
-    """Return a bound that applies, in the form of the answer.
-
-    The rounding makes both numbers upper bounds.
+    """Describe a bound that applies, for an answer.
 
     Args:
         theorem: id of the theorem.
         problem: the request, which names the observer.
-        log_delta: upper bound on log δ at the target's ε, natural logarithm.
+        log_delta: upper bound on the natural logarithm of δ at the target's ε.
         least: whether it is the least of all bounds.
 
     Returns:
@@ -91,7 +88,7 @@ def _bound_for_all_models(solution: ProjectedSgdSolution) -> ConsideredBound:
         solution: the certified run.
 
     Returns:
-        The bound; it has the reason if no theorem applies to this run.
+        The bound, or the reason why no theorem applies to this run.
     """
     problem = solution.problem
     participants, clients = solution.plan.participants, problem.clients

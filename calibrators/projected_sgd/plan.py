@@ -14,17 +14,16 @@ from epsilond.calibrators.planning.problem import PlanProblem
 
 
 def schedule(plan: PlanProblem) -> Schedule | None:
-    """Return the step sizes of a plan for projected SGD.
+    """Return the step sizes of projected SGD for a plan of a training.
 
-    They are the plan's constant η, or 1/(μt) in step t, or the constant 1/β. The second needs strong convexity μ, as
-    Corollary 1 of Asoodeh et al. assumes. The third needs smoothness β. The first of these that the plan's fields allow
-    is used.
+    They are the plan's step size in every step; without one, 1/(μt) in step t for strong convexity μ, as in Corollary 1
+    of Asoodeh et al.; and without strong convexity, 1/β for smoothness β.
 
     Args:
         plan: the plan of a training, with a step size or with constants of the losses.
 
     Returns:
-        The schedule; None if the plan gives none of η, μ and β.
+        The schedule; None if the plan has neither a step size nor μ nor β.
     """
     if plan.step_size is not None:
         return Constant(value=plan.step_size)
@@ -36,9 +35,9 @@ def schedule(plan: PlanProblem) -> Schedule | None:
 
 
 def computed_fields(plan: PlanProblem) -> Fields:
-    """Return the fields of a request of projected-sgd that differ from the fields of the plan.
+    """Compute the fields of a request of projected-sgd that a plan of a training does not have in this form.
 
-    These are the radius of the domain, which is a ball with the plan's diameter, the step sizes and the participants.
+    They are the radius of the domain, which is a ball with the plan's diameter, the step sizes and the participants.
 
     Args:
         plan: the plan of a training, with the diameter of the domain, the losses and the participants.
@@ -59,49 +58,48 @@ def refusals(plan: PlanProblem) -> Iterable[Reason]:
     It needs one record per client, as many rounds as one pass has batches, and a known step size.
 
     Args:
-        plan: the plan, a training described without its algorithm.
+        plan: the description of a training without its algorithm.
 
     Yields:
         One reason for each requirement that fails.
     """
     if (plan.samples_per_client or 1) > 1:
-        yield _broken("one-record", "every client holds one record", "/samples_per_client", plan.samples_per_client, 1)
+        yield _mismatch(
+            "one-record", "every client holds one record", "/samples_per_client", plan.samples_per_client, 1
+        )
     if plan.clients is not None and plan.reporting is not None:
         steps = plan.clients // plan.reporting
         if plan.rounds not in (None, steps):
             statement = "one pass has ⌊clients / participants⌋ rounds"
-            yield _broken("one-pass", statement, "/rounds", plan.rounds, steps)
+            yield _mismatch("one-pass", statement, "/rounds", plan.rounds, steps)
     if schedule(plan) is None:
         message = "needs step_size (η), or smoothness (β) for steps of 1/β"
         yield Reason(message=message, pointer="/step_size")
 
 
-def _broken(name: str, statement: str, pointer: str, left: int | None, right: int) -> Reason:
-    """Return the reason that a number of the plan differs from the required one.
+def _mismatch(name: str, statement: str, pointer: str, planned: int | None, required: int) -> Reason:
+    """Describe the reason that a number of the plan differs from the required one.
 
     Args:
         name: id of the condition.
         statement: the condition in words.
         pointer: JSON pointer to the field of the plan.
-        left: the number in the plan; None if it is absent.
-        right: the required number.
-
-    Returns:
-        The reason, with both numbers.
+        planned: the number in the plan; None if it is absent.
+        required: the required number.
     """
-    sides = {"left": None if left is None else float(left), "right": float(right)}
+    sides = {"left": None if planned is None else float(planned), "right": float(required)}
     condition = ConditionAnswer(id=name, statement=statement, holds=Verdict.NO, **sides)
-    return Reason(message=f"{statement}: {left} against {right}", pointer=pointer, condition=condition)
+    return Reason(message=f"{statement}: {planned} against {required}", pointer=pointer, condition=condition)
 
 
 def assumptions(plan: PlanProblem) -> Iterable[Reason]:
     """Yield the assumptions on the domain, and on step sizes that were chosen.
 
     Args:
-        plan: the plan, a training described without its algorithm.
+        plan: the description of a training without its algorithm.
 
     Yields:
-        One or two assumptions, each with the pointer to the field of the plan.
+        One or two assumptions, each with the JSON pointer to the field of the plan.
     """
     yield Reason(message="the domain is a ball of half the diameter", pointer="/diameter")
     if plan.step_size is None:

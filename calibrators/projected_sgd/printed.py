@@ -54,11 +54,11 @@ def readings(
 ) -> tuple[PrintedReading, ...]:
     """Evaluate the bounds that Asoodeh et al. print, each at the noise that it requires for the target.
 
-    Each keeps the batch size and the steps of the answer, and has its own noise. Next to its claim is the guarantee
-    that is certified at that noise. A bound has the status `refuted` if one of its conditions fails.
+    Each bound is for the batch size and the steps of the answer. Next to its claim is the guarantee that is certified
+    at its noise. A bound has the status `refuted` if a condition on its radius does not hold.
 
     Args:
-        problem: the request, which may restrict the readings (interpretations of the bounds).
+        problem: the request, which may select some readings, that is, interpretations of the bounds.
         plan: the run of the answer.
         truth: function that certifies the ε and δ of a run; it returns None if these are not requested.
 
@@ -80,9 +80,9 @@ def _answer(
     printed: PrintedBound,
     truth: Callable[[RunSchedules], TrueFigures | None],
 ) -> PrintedReading:
-    """Evaluate a bound on δ from a paper: its noise, its claims, and the certified ε and δ at this noise.
+    """Evaluate a paper's bound on δ at the noise that it prescribes for the target.
 
-    The noise is the least at which the paper's bound meets the target, or the noise that the paper fixes.
+    This is the noise that the paper fixes, or the least noise at which the bound meets the target.
 
     Args:
         problem: the request, with the clients, the Lipschitz constant and the privacy target.
@@ -91,9 +91,8 @@ def _answer(
         truth: function that certifies the ε and δ of a run; it returns None if these are not requested.
 
     Returns:
-        The bound in the form of the answer.
+        The bound's noise, its claims, its conditions, and the certified ε and δ.
     """
-    # The parameters of the run with the noise that the bound prescribes.
     epsilon = problem.target.epsilon
     printed_plan = _plan_at_printed_noise(problem, plan, printed)
     noise = printed_plan.least_noise(problem.clients)
@@ -105,7 +104,7 @@ def _answer(
     if printed.states_step_figures:
         parameters |= _step_figures(printed.run(printed_plan), epsilon)
 
-    # The (ε, δ) that the bound claims at this noise. Only Corollary 1 claims an excess risk, too.
+    # Only Corollary 1 also claims an excess risk.
     excess_risk = None
     if printed.theorem is COROLLARY_1:
         excess_risk = math.fsum(risk_terms(corollary_inputs(problem, printed_plan), "printed").values())
@@ -127,17 +126,15 @@ def _answer(
 
 
 def _step_figures(run: ProjectedRun, epsilon: float) -> dict[str, float]:
-    """Return two figures of a gradient step, each the largest of all steps of a run.
-
-    They are the diameter of the domain's image under the step, and the contraction coefficient: the factor of the noisy
-    step on the hockey-stick divergence E_{e^ε}.
+    """Return two numbers of a gradient step of a run, each the largest over all steps.
 
     Args:
         run: the run by which the bound models the schedules.
-        epsilon: ε of the divergence, at least 0.
+        epsilon: ε of the hockey-stick divergence E_{e^ε}(P‖Q) = sup_A P(A) − e^ε Q(A), at least 0.
 
     Returns:
-        `image_diameter`, in the unit of the model, and `contraction`, at most 1.
+        `image_diameter`: diameter of the domain's image under the step, in the unit of the model.
+        `contraction`: factor, at most 1, by which the noisy step reduces the divergence of two models' distributions.
     """
     steps = 1 if run.constant else run.steps
     largest_diameter = float(run.image_diameter(run.step_schedule.at(1, steps)).max())
@@ -147,24 +144,23 @@ def _step_figures(run: ProjectedRun, epsilon: float) -> dict[str, float]:
 
 
 def _claims(target: Target, log_delta: float, excess_risk: float | None) -> Claims:
-    """Return the (ε, δ) that a bound of a paper claims for the run with the noise that the paper prescribes.
+    """Return the (ε, δ) that a paper's bound claims for the run with the noise that the paper prescribes.
 
-    It is the target itself if the claimed δ is that of the target within the accuracy of the search for the noise.
+    It is the target itself if the claimed δ agrees with that of the target within the accuracy of the search for the
+    noise.
 
     Args:
         target: the target (ε, δ); the claim is at its ε.
-        log_delta: log of the δ that the bound claims, natural logarithm.
-        excess_risk: claimed bound on the excess risk, if any.
+        log_delta: natural logarithm of the δ that the bound claims.
+        excess_risk: claimed bound on the excess risk; None without a claim.
 
     Returns:
         The claim, with log₁₀ δ, and with δ itself unless it is too small for a double.
     """
     finite_log_delta = max(log_delta, LEAST_LOG_DELTA)
-    # The search for the noise ends within this distance of the target's log δ.
     tolerance = CLAIM_TOLERANCE * (1.0 + abs(finite_log_delta))
     if abs(finite_log_delta - target.log_delta) <= tolerance:
         return claims(target, excess_risk)
-    # Otherwise the claim is the computed δ, which may be below the least double.
     delta = math.exp(finite_log_delta) if finite_log_delta > LEAST_DOUBLE_LOG_DELTA else None
     return Claims(
         epsilon=target.epsilon,
@@ -177,9 +173,8 @@ def _claims(target: Target, log_delta: float, excess_risk: float | None) -> Clai
 def _plan_at_printed_noise(problem: ProjectedSgdProblem, plan: RunSchedules, printed: PrintedBound) -> RunSchedules:
     """Return the run with the smallest noise at which a paper's bound on δ claims to meet the target.
 
-    The noise schedule is scaled as a whole. The run is unchanged if no noise within the factor 10⁸ meets the target, or
-    if its own noise is the smallest up to `SAME_NOISE`. It is also unchanged if the changing steps are too many to
-    search.
+    The noises of all steps are multiplied by one factor. The run is unchanged if the search finds no factor between
+    10⁻⁸ and 10⁸, if the factor is 1 up to `SAME_NOISE`, or if there are too many different steps to search.
 
     Args:
         problem: the request, with the target.
@@ -187,14 +182,13 @@ def _plan_at_printed_noise(problem: ProjectedSgdProblem, plan: RunSchedules, pri
         printed: the printed bound. If it fixes the noise, the run has that noise.
 
     Returns:
-        The run with the scaled noise schedule, and with the batch size and the steps of `plan`.
+        The run with its noise scaled, and with the batch size and the steps of `plan`.
     """
 
     def plan_at(log_factor: float) -> RunSchedules:
-        """Return the plan with its noise multiplied by the exponential of `log_factor`."""
+        """Return the run with its noise multiplied by e^`log_factor`."""
         return replace(plan, noise_schedule=scale_schedule(plan.noise_schedule, math.exp(log_factor)))
 
-    # A printed noise needs no search, and very long changing schedules allow none.
     if printed.fixed_noise is not None:
         return plan_at(math.log(printed.fixed_noise / plan.least_noise(problem.clients)))
     run = run_of(problem, plan)

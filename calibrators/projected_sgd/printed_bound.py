@@ -22,14 +22,14 @@ class PrintedBound:
     Attributes:
         theorem: the theorem or corollary with the bound.
         reading: name of the interpretation of its text.
-        run: schedules ↦ the run to which the paper's contraction argument applies; it may be simpler than the actual
-            run. Schedules are the step sizes and noises of all steps.
-        bound: schedules ↦ log δ; None if it is the contraction bound of `run`.
-        evaluation: schedules ↦ the theorem at these inputs; None if the schedules are too long to be listed.
+        run: function that returns, for the step sizes and noises, the run to which the paper's contraction argument
+            applies. It may be simpler than the actual run.
+        bound: function that returns log δ for the step sizes and noises; None for the contraction bound of `run`.
+        evaluation: function that returns the theorem at these inputs, or None if there are too many steps to list.
         radius_conditions: conditions under which the paper's radius is valid. If one fails, the bound is refuted.
         other_conditions: conditions that do not affect the status.
         status: status of the theorem if all conditions on the radius hold.
-        fixed_noise: noise that the paper prescribes; None if the noise is solved for.
+        fixed_noise: noise that the paper prescribes; None if the noise is searched for.
         states_step_figures: whether the answer has the diameter of the image and the contraction coefficient of a
             step.
     """

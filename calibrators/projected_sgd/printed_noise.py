@@ -18,10 +18,10 @@ LAST_PAD = 1e-7
 
 
 def least_log_factor(excess: Callable[[float], float]) -> float | None:
-    """Find nearly the least factor on the noise at which a paper's bound on δ is at most the target δ.
+    """Search for the least factor on the noise at which a paper's bound on δ is at most the target δ.
 
     The search moves away from the factor 1, in steps of the logarithm that grow about threefold, until the sign of the
-    excess changes. Brent's method then finds the root. The root is increased by the least of `ROOT_PADS` with which the
+    excess changes. Brent's method then computes the root. It is increased by the least of `ROOT_PADS` with which the
     target is met by evaluation. If none suffices, it is increased by `LAST_PAD` without an evaluation.
 
     Args:
@@ -35,7 +35,7 @@ def least_log_factor(excess: Callable[[float], float]) -> float | None:
     if excess_at_start == 0.0:
         return 0.0
 
-    # Bracket the root, towards more noise if the target is missed and towards less noise otherwise.
+    # The root is at more noise if the target is missed, and at less noise otherwise.
     is_missed = excess_at_start > 0.0
     direction = math.copysign(1.0, excess_at_start)
     longest = math.log(SPAN)
@@ -46,7 +46,6 @@ def least_log_factor(excess: Callable[[float], float]) -> float | None:
         inner = outer
         outer = min(3.0 * outer + FIRST_STEP, longest)
 
-    # Solve, and add the least padding with which the target is met.
     low, high = sorted((direction * inner, direction * outer))
     root = brent_root(excess, low, high, absolute=ROOT_TOLERANCE, relative=ROOT_TOLERANCE)
     for pad in ROOT_PADS:

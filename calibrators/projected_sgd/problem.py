@@ -63,12 +63,12 @@ def scale_schedule(schedule: AnySchedule, factor: float) -> AnySchedule:
 
 @dataclass(frozen=True, kw_only=True)
 class RunSchedules:
-    """The batch size and the schedules of a run.
+    """The batch size, the step sizes and the noises of a run.
 
     Attributes:
-        participants: batch size m.
-        step_schedule: step size η of each step.
-        noise_schedule: standard deviation σ of the noise of one record in each step.
+        participants: batch size m, a number of clients.
+        step_schedule: step size of each step.
+        noise_schedule: standard deviation of the noise of one record in each step.
     """
 
     participants: int
@@ -81,7 +81,7 @@ class RunSchedules:
         return self.step_schedule.constant is not None and self.noise_schedule.constant is not None
 
     def least_noise(self, clients: int) -> float:
-        """Return the least standard deviation of the noise, over all steps of a pass over a number of clients."""
+        """Return the least standard deviation of the noise over all steps of one pass over this number of clients."""
         return self.noise_schedule.least(clients // self.participants)
 
 
@@ -128,10 +128,10 @@ class ProjectedSgdProblem(PointTargets, TargetedProblem):
     ] = None
 
     def check(self) -> None:
-        """Check that the unknown is absent, that the other numbers are given, and that the run is possible.
+        """Check that the number to search for is absent, that the others are given, and that the run is possible.
 
         Raises:
-            InvalidInput: one of these conditions fails; every fault names its field.
+            InvalidInput: one of these conditions fails, or a reading is unknown. Every fault names its field.
         """
         faults = [*self._missing_fields(), *self._batch_search_faults()]
         if not set(self.readings or ()) <= set(READINGS):
@@ -150,12 +150,12 @@ class ProjectedSgdProblem(PointTargets, TargetedProblem):
             yield Fault("/noise_schedule", NEEDED)
 
     def _batch_search_faults(self) -> Iterator[Fault]:
-        """Yield the faults of a search for the batch size: a given size, or a schedule of listed values.
+        """Yield the faults of a request to search for the batch size: a given size, or a list of steps or noises.
 
-        The number of steps depends on the batch size, and a list has one value for each step.
+        A list has one value for each step, but the number of steps depends on the batch size.
 
         Yields:
-            Faults with the pointer to the field; none if another number is searched.
+            Faults with the pointer to the field; none if another number is searched for.
         """
         if self.solve_for != "participants":
             return
@@ -166,19 +166,14 @@ class ProjectedSgdProblem(PointTargets, TargetedProblem):
                 yield Fault(f"/{name}/kind", "a list fits one number of steps only", "constant, inverse-time")
 
     def plan(self, **solved: float) -> RunSchedules:
-        """Return the batch size and the schedules of the run at a value of the number that is solved for.
+        """Return the batch size, step sizes and noises of the run at a value of the number that is searched for.
 
-        Schedules give the step size and the noise of each step of the pass.
+        All other numbers are those of the request. Absent ones are 1. Steps and noises keep their proportions.
 
         Args:
-            solved: the unknown by name, at most one: `noise_std`, the least noise of all steps; `step_size`, the
-                largest step; or `participants`, the batch size m. All else is as given; absent schedules and an absent
-                batch size are 1.
-
-        Returns:
-            The run. A schedule that is solved for is scaled as a whole, so that its shape is kept.
+            solved: the number that is searched for, by name, at most one: `noise_std`, the least noise of all steps;
+                `step_size`, the largest step; or `participants`, the batch size.
         """
-        # Absent schedules are constant 1. One that is solved for is scaled to the value.
         participants = int(solved.get("participants", self.participants or 1))
 
         step_schedule = self.step_schedule or Constant(value=1.0)
@@ -194,15 +189,10 @@ class ProjectedSgdProblem(PointTargets, TargetedProblem):
         return RunSchedules(participants=participants, step_schedule=step_schedule, noise_schedule=noise_schedule)
 
     def spec(self, plan: RunSchedules) -> ProjectedSgd:
-        """Return the specification of a run, with the constants of the loss in this request.
-
-        A specification describes a mechanism fully, so that its privacy can be computed.
+        """Describe the mechanism of a run, projected SGD in one pass over the clients, so that δ can be computed.
 
         Args:
-            plan: the batch size, and the schedules of step sizes and noise.
-
-        Returns:
-            The specification of projected SGD in one pass over the clients.
+            plan: the batch size, the step sizes and the noises.
 
         Raises:
             InvalidInput: no run has these numbers.

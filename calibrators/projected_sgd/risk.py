@@ -61,33 +61,27 @@ def start_of_run(problem: ProjectedSgdProblem) -> Start:
 
 
 def has_inverse_time_steps(problem: ProjectedSgdProblem, plan: RunSchedules) -> bool:
-    """Decide whether the step sizes are those of Corollaries 1 to 3 of Asoodeh et al.
-
-    Step t then has the size 1/(λt) up to rounding, for strong convexity λ.
+    """Decide whether step t has the size 1/(λt) for strong convexity λ, as in Corollaries 1 to 3 of Asoodeh et al.
 
     Args:
         problem: the request, with λ.
-        plan: the batch size and the schedules.
-
-    Returns:
-        True if the schedule is proportional to 1/t and its factor is 1/λ.
+        plan: the run, with its step sizes.
     """
     steps, curvature = plan.step_schedule, problem.strong_convexity
     if not isinstance(steps, InverseTime) or curvature == 0.0:
         return False
-    # Equal up to rounding of the product.
+    # The product differs from 1 by rounding only.
     return abs(steps.scale * curvature - 1.0) <= STEP_ROUNDING
 
 
 def corollary_inputs(problem: ProjectedSgdProblem, plan: RunSchedules) -> InverseTimeSteps:
-    """Return the inputs of Corollary 1 at the least noise of a plan, for the clients in whole batches.
+    """Return the inputs of Corollary 1 of Asoodeh et al. for a run, at the least noise of its steps.
+
+    Clients that are in no whole batch are not counted.
 
     Args:
         problem: the request, with the constants of the losses.
-        plan: the batch size and the schedules.
-
-    Returns:
-        The inputs. Clients that are in no whole batch do not count.
+        plan: the run, with its batch size, step sizes and noises.
     """
     steps = problem.clients // plan.participants
     return inputs_of(
@@ -125,13 +119,15 @@ def utility_of(problem: ProjectedSgdProblem, plan: RunSchedules) -> ProjectedSgd
 def _last_model_utility(problem: ProjectedSgdProblem, plan: RunSchedules) -> ProjectedSgdUtility:
     """Bound the excess risk of the last model by Corollary 1 of Asoodeh et al., with its errors corrected.
 
-    The bound is 2β(mD² + G² + dσ²)/(λ² m T). Here β is the smoothness and λ the strong convexity. T is the number of
-    steps, m the batch size, d the dimension, and σ the noise of one record. D bounds the norm of the mean gradient, and
-    G the standard deviation of gradients. The bound needs the step size 1/(λt) in step t, and equal noise in all steps.
+        2β(mD² + G² + dσ²)/(λ² m T)
+
+    Here β is the smoothness and λ the strong convexity. T is the number of steps, m the batch size, d the dimension,
+    and σ the noise of one record. D bounds the norm of the mean gradient, and G the standard deviation of gradients.
+    The bound needs the step size 1/(λt) in step t, and equal noise in all steps.
 
     Args:
         problem: the request, with the constants of the losses and the clients.
-        plan: the batch size and the schedules.
+        plan: the run, with its batch size, step sizes and noises.
 
     Returns:
         The bound, or the reason why there is none.
@@ -147,12 +143,12 @@ def _last_model_utility(problem: ProjectedSgdProblem, plan: RunSchedules) -> Pro
 def _mean_model_utility(problem: ProjectedSgdProblem, plan: RunSchedules) -> ProjectedSgdUtility:
     """Bound the excess risk of the model after a random step, by Corollary 2 of Asoodeh et al.
 
-    The step is uniformly distributed, so that this is the mean excess risk over all steps. The theorem of Shamir that
-    the corollary uses has a constant, which the request gives or which is hidden.
+    The step is uniformly distributed, so that this is the mean excess risk over all steps. The corollary uses a theorem
+    of Shamir with a constant that no paper states. If the request does not state it either, the bound is an order.
 
     Args:
-        problem: the request, with the losses, the clients and, if it states it, the constant.
-        plan: the batch size and the schedules.
+        problem: the request, with the losses, the clients and possibly the constant.
+        plan: the run, with its batch size, step sizes and noises.
 
     Returns:
         The bound, or the reason why there is none.

@@ -91,10 +91,10 @@ class SteppedRiskFields(RiskFields):
 
 
 def check_run(problem: RiskFields) -> None:
-    """Check that a given noise comes with batch size and rounds, and that gradients deviate at most by L.
+    """Check that a given noise comes with batch size and rounds, and that `gradient_std` is at most `lipschitz`.
 
     Args:
-        problem: the request, with the Lipschitz constant L; it is also a `PacedProblem`.
+        problem: the request, which is also a `PacedProblem`.
 
     Raises:
         InvalidInput: noise_std is given without batch_size or rounds, or gradient_std exceeds lipschitz.
@@ -122,18 +122,18 @@ class ExplicitBound:
     envelope_smoothness: float | None
 
     def answer(self, theorem: Theorem, smoothness: float, *, heaviest: float = 1.0) -> UpperBound:
-        """Return the bound in the form of the answer, with the condition on the step size η.
+        """Return the bound for an answer, with the evaluated condition of its theorem on the step size η.
 
-        The condition is ηβ < 1 and, for smooth losses, also ηβh ≤ 1, where h is the largest weight of a loss. It allows
-        for the rounding of the product.
+        The condition is ηβ < 1 and, for smooth losses, also ηβh ≤ 1. Here β is the smoothness of the losses or of their
+        envelope, and h the largest weight of a loss.
 
         Args:
             theorem: the theorem of the bound.
-            smoothness: smoothness β of the losses. For an envelope, its own smoothness is used in its place.
+            smoothness: smoothness of the losses; not used if the run minimises an envelope.
             heaviest: largest weight h of a client's loss, relative to the mean weight.
 
         Returns:
-            The bound with its finite terms and the evaluated condition.
+            The bound with its finite terms and the condition.
         """
         if self.envelope_smoothness is None:
             scaled_step = self.step_size * smoothness
@@ -141,7 +141,7 @@ class ExplicitBound:
         else:
             scaled_step = self.step_size * self.envelope_smoothness
             weighted_step = scaled_step
-        # The product of three rounded factors may exceed 1 by rounding only.
+        # The tolerance allows for the rounding of the three factors.
         is_allowed = Verdict.of(scaled_step < 1.0 and weighted_step <= 1.0 + STEP_ROUNDING)
         step_conditions = [condition for condition in theorem.conditions if condition.id == "step-size"]
         conditions = [
@@ -161,30 +161,28 @@ class ExplicitBound:
 def explicit_bound(
     inputs: ExcessRiskProblem, *, objective: Objective, noise_std: float, rounds: int, step_size: float | None
 ) -> ExplicitBound:
-    """Return the bound on the excess risk with explicit constants.
+    """Compute the bound on the excess risk with explicit constants.
 
-    For a loss that is not smooth, it is the bound for the best Moreau envelope.
+    If the loss is not smooth, the run minimises its Moreau envelope, a smooth approximation. The bound is then that for
+    the best envelope.
 
     Args:
-        inputs: sizes and constants of the loss. Its objective is replaced, and an infinite smoothness means that the
-            loss is not smooth.
+        inputs: the clients and the constants of the loss; its smoothness is infinite if it is not smooth. The objective
+            is replaced.
         objective: the population risk or the empirical risk.
-        noise_std: standard deviation σ of the noise per coordinate, root mean square over clients.
+        noise_std: standard deviation of the noise per coordinate, as a root mean square over clients.
         rounds: number of rounds of the run.
-        step_size: the step size, or None for the one that minimises the bound.
+        step_size: the step size; None for the one that minimises the bound.
 
     Returns:
-        The bound, with the step size and the envelope that it is for.
+        The bound, with the step size and the smoothness of the envelope that it is for.
     """
     inputs_at_objective = replace(inputs, objective=objective)
-
-    # A smooth loss.
     if math.isfinite(inputs.smoothness):
         smooth_step = step_size or best_step_size(inputs_at_objective, noise_std=noise_std, rounds=rounds)
         smooth_risk = excess_risk(inputs_at_objective, noise_std=noise_std, rounds=rounds, step_size=smooth_step)
         return ExplicitBound(risk=smooth_risk, step_size=smooth_step, envelope_smoothness=None)
 
-    # Otherwise the run minimises a smooth approximation of the loss.
     envelope = best_envelope(inputs_at_objective, noise_std=noise_std, rounds=rounds)
     step = step_size or envelope.step_size
     risk = enveloped_excess_risk(
@@ -201,13 +199,10 @@ def explicit_bound(
 class LowerBoundSetting:
     """The quantities of a run that lower bounds and reference rates depend on.
 
-    Clients in groups can have different numbers of records and different ε. Both are then the largest over groups,
-    which gives the smallest lower bound.
-
     Attributes:
-        epsilon: ε of the target.
+        epsilon: ε of the target; the largest one if groups of clients differ, which gives the smallest lower bound.
         log10_delta: log₁₀ δ of the target.
-        samples_per_client: number of records of a client.
+        samples_per_client: number of records of a client; the largest one if groups of clients differ.
         clients: number of clients.
         dimension: number of coordinates of the model.
         lipschitz: Lipschitz constant of the loss.
@@ -226,7 +221,9 @@ class LowerBoundSetting:
 
 
 def lower_bound(problem: RiskFields, setting: LowerBoundSetting, trust: Trust) -> LowerBound:
-    """Return the lower bound on the excess risk of every algorithm with the same trust, as an order of growth.
+    """Compute a lower bound on the excess risk of every private algorithm with the same trust model.
+
+    The bound is an order of growth, without its constant.
 
     Args:
         problem: the request, with the objective.
@@ -237,7 +234,6 @@ def lower_bound(problem: RiskFields, setting: LowerBoundSetting, trust: Trust) -
     Returns:
         The order with its terms, and the conditions of the theorem.
     """
-    # The theorem depends on whether any party is trusted.
     theorem, inputs = _local_bound(problem, setting) if trust == "local" else _central_bound(problem, setting)
     evaluation = theorem.evaluate(inputs)
     outputs = evaluation.outputs
@@ -263,10 +259,9 @@ def _local_bound(problem: RiskFields, setting: LowerBoundSetting) -> tuple[Theor
     Returns:
         The theorem for the population risk or for the empirical one, with its inputs.
     """
-    # The δ of one report: a positive double, even if the target's δ is smaller.
+    # The δ of one report must be a positive double, even if the target's δ is smaller.
     log10_delta = max(setting.log10_delta, LEAST_LOG10_DELTA)
     round_delta = problem.round_delta or max(10.0**log10_delta, LEAST_DELTA)
-    # The theorem for the expected loss, or for the mean loss of the data.
     if problem.problem == "population":
         population_inputs = inputs_of(
             LocalInputs,
@@ -309,16 +304,15 @@ def _learning_radius(problem: RiskFields, setting: LowerBoundSetting) -> float:
 
 
 def reference_rates(problem: RiskFields, setting: LowerBoundSetting) -> ReferenceAnswer:
-    """Return the orders of excess risk that Section 3 of Lowy and Razaviyayn compares with, its misprints corrected.
-
-    The answer includes the ε from which the cost of privacy is at most of the order of the statistical error.
+    """Compute the orders of excess risk that Section 3 of Lowy and Razaviyayn compares with, its misprints corrected.
 
     Args:
         problem: the request; only its standard deviation of gradients is used.
         setting: the quantities that the rates depend on: target, sizes and constants of the losses.
 
     Returns:
-        The orders, up to constants and logarithms.
+        The orders, up to constants and logarithms, and the ε from which on the cost of privacy is at most of the order
+        of the statistical error.
     """
     inputs = inputs_of(ReferenceInputs, setting, gradient_std=problem.gradient_std)
     evaluation = REFERENCE_RATES.evaluate(inputs, "corrected")
@@ -334,16 +328,15 @@ def reference_rates(problem: RiskFields, setting: LowerBoundSetting) -> Referenc
 
 
 def ratios(upper: Sequence[UpperBound], lower: Sequence[LowerBound]) -> Iterator[RatioAnswer]:
-    """Yield the ratio of each upper bound to each lower bound, and say which of the two hides a constant.
+    """Yield the ratio of each upper bound to each lower bound.
 
     Args:
         upper: the upper bounds. Those with a condition that fails, or with neither value nor order, are left out.
-        lower: the lower bounds. Those of order 0 are left out. Their failing conditions are named in the statement.
+        lower: the lower bounds, which are orders. Those of order 0 are left out.
 
     Yields:
-        The ratios, for one upper bound after the other.
+        The ratios, each with a sentence that says which constants it hides and which conditions fail.
     """
-    # Each upper bound with a value or an order, over each lower bound that is positive.
     for upper_bound in upper:
         numerator = upper_bound.value if upper_bound.constant == "explicit" else upper_bound.scale
         if numerator is None or any(condition.holds == Verdict.NO for condition in upper_bound.conditions):

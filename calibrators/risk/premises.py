@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 def ids_of_risk_premises(guarantee: Guarantee, conditions: Iterable[Condition]) -> tuple[str, ...]:
-    """Return the ids of the conditions that the caller declares for the bound on the risk only, not for privacy.
+    """Return the ids of the conditions that the caller must declare for the bound on the risk, but not for privacy.
 
     Args:
         guarantee: the certified guarantee, with the conditions that it assumes.
-        conditions: the conditions of the theorem that bounds the risk. Those that are checked are left out.
+        conditions: the conditions of the theorem that bounds the risk. Those that the service checks are left out.
 
     Returns:
         The ids in the order of the conditions.
@@ -28,14 +28,14 @@ def ids_of_risk_premises(guarantee: Guarantee, conditions: Iterable[Condition]) 
 
 
 def with_risk_premises(risk: Risk | None, premises: tuple[str, ...]) -> Risk | None:
-    """Return the risk with the ids of the conditions of its bound that the caller must declare.
+    """Add the ids of the conditions that the caller must declare to the bounds on a risk.
 
     Args:
         risk: the bounds; None if no theorem bounds the risk.
         premises: ids of the conditions.
 
     Returns:
-        A copy with the ids; the risk itself if there are none.
+        A copy with the ids; `risk` itself if there are none.
     """
     if risk is None or not premises:
         return risk

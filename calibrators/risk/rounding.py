@@ -18,15 +18,14 @@ Bound = TypeVar("Bound", UpperBound, RiskBound)
 
 
 def round_up_bound(bound: Bound) -> Bound:
-    """Increase the value and the terms of a bound by a bound on their rounding errors.
-
-    A bound with a hidden constant, or without a value, is returned unchanged.
+    """Increase the value and the terms of an upper bound, so that they cover their rounding errors.
 
     Args:
-        bound: the bound, computed in doubles without an enclosure.
+        bound: the bound, computed in doubles.
 
     Returns:
-        A copy in which each number is increased by the relative error of `ROUNDING_UNITS` units of roundoff.
+        A copy in which each number is increased by `ROUNDING_UNITS` units of roundoff, relatively. A bound with a
+        hidden constant, or without a value, is returned unchanged.
     """
     if bound.constant == "hidden" or bound.value is None:
         return bound

@@ -26,33 +26,36 @@ USUAL_EXCESS = 0.8
 def contribution_norm(problem: ShuffledMbSgdProblem, run: Run) -> float:
     """Return the bound on the ℓ2 norm of one protected contribution to a report.
 
-    It is L/K for a record and L for a client, with the Lipschitz constant L and the batch size K.
+    A report is the mean of K gradients with norms of at most the Lipschitz constant L. A record contributes at most
+    L/K. If whole clients are protected, the contribution is the report itself, with norm at most L.
 
     Args:
-        problem: the request, with the Lipschitz constant and the protected unit.
-        run: the run, of which the batch size is used.
+        problem: the request, with L and the protected unit.
+        run: the run, with the batch size K.
 
     Returns:
         The norm, in units of a gradient.
     """
-    if problem.unit == "record":
-        return problem.lipschitz / run.batch_size
-    return problem.lipschitz / 1
+    units_in_report = run.batch_size if problem.unit == "record" else 1
+    return problem.lipschitz / units_in_report
 
 
 def likely_noise_multiplier(problem: ShuffledMbSgdProblem, run: Run) -> float:
-    """Estimate the noise multiplier z that meets the target, to compare runs.
+    """Estimate the noise multiplier z that meets the target, in order to compare runs.
 
-    The estimate is the root of q√(R(e^{s²} − 1)) = μ, a normal approximation. Here q is the sampling rate, R the number
-    of rounds, and s the privacy loss of one round, which depends on z (`_ShuffledLoss`). The Gaussian parameter of the
-    target (ε, δ) is μ = √(2 ln(1/δ) + 2ε) − √(2 ln(1/δ)).
+    By a normal approximation, z is the root of
+
+        q√(R(e^{s²} − 1)) = √(2 ln(1/δ) + 2ε) − √(2 ln(1/δ)).
+
+    On the left is the Gaussian parameter μ of the run, for the sampling rate q, the number of rounds R, and the privacy
+    loss s of one round, which depends on z. On the right is the μ that the target (ε, δ) allows.
 
     Args:
         problem: the request, with the target and the clients.
         run: the batch size and the number of rounds.
 
     Returns:
-        The noise multiplier: σ over the bound on the norm of one contribution.
+        The noise multiplier: the standard deviation of the noise over the bound on the norm of one contribution.
     """
     target = problem.target
     log_inverse_delta = -target.log_delta
@@ -64,7 +67,6 @@ def likely_noise_multiplier(problem: ShuffledMbSgdProblem, run: Run) -> float:
         return loss.of_run(math.exp(log_noise)) > target_mu
 
     _, log_noise = bisect_reals(exceeds_target, math.log(LEAST), math.log(MOST), steps=BISECTIONS)
-    # The certified noise is typically this fraction of the estimate, which the factor e^ε(c) makes too large.
     return USUAL_EXCESS * math.exp(log_noise)
 
 
@@ -72,16 +74,16 @@ class _ShuffledLoss:
     """An estimate of the privacy loss of a shuffled run, as a function of its noise multiplier z.
 
     In each round, M clients send a report of K records each to a shuffler. The change c of a report between two
-    neighbours is measured in standard deviations of its noise. It is c = 2/z if one record changes, and c = 2K/z if all
-    do.
+    neighbours is measured in standard deviations of its noise. It is 2/z if one record changes, and 2K/z if all do. If
+    whole clients are protected, K counts as 1.
 
-    A report that is not shuffled has the privacy loss ε(c) = c²/2 + c√(2 ln(M/δ)). Shuffling reduces the loss of a
-    round to s = 2 tanh(ε(2/z)/2) e^{ε(2K/z)/2}/√M. If 2/z is less, the loss is 2/z. This is for a change of one record;
-    2K/z takes the place of 2/z for a change of the whole report. If whole clients are protected, K counts as 1.
+    A report that is not shuffled has the loss ε(c), and shuffling reduces the loss of a round with the change c to s:
+
+        ε(c) = c²/2 + c√(2 ln(M/δ)),    s = min{2 tanh(ε(c)/2) e^{ε(2K/z)/2}/√M, c}.
     """
 
     def __init__(self, problem: ShuffledMbSgdProblem, run: Run) -> None:
-        """Prepare the quantities that do not depend on the noise.
+        """Compute the quantities that do not depend on the noise.
 
         Args:
             problem: the request, with the clients, the protected unit and the target.
@@ -93,16 +95,16 @@ class _ShuffledLoss:
         # Probabilities that a client takes part in a round, and that a record of a participant is in its batch.
         self._client_rate = problem.reporting / problem.clients
         self._record_rate = run.batch_size / problem.samples_per_client if is_record else 1.0
-        # Contributions that change if the whole report changes.
+        # Number of protected contributions in a report.
         self._units_in_report = float(run.batch_size) if is_record else 1.0
         # √(2 ln(M/δ)), the factor of the linear term of a report's loss.
         self._tail = math.sqrt(2.0 * (math.log(problem.reporting) - problem.target.log_delta))
 
     def of_run(self, noise: float) -> float:
-        """Return the lesser of two estimates: with and without amplification by the random draw of clients.
+        """Estimate the privacy loss of the run, as the smaller one of two estimates.
 
-        The first assumes an observer who sees which clients are drawn. One record then changes, in the expected number
-        of rounds of its client. The second counts the draw as subsampling, and a whole report changes.
+        In the first, the observer sees which clients are drawn. One record then changes, in the expected number of
+        rounds of its client. The second counts the draw of clients as subsampling, and a whole report changes.
 
         Args:
             noise: noise multiplier z, above 0.
@@ -110,17 +112,14 @@ class _ShuffledLoss:
         Returns:
             The privacy loss of the whole run, in the scale of the Gaussian parameter μ.
         """
-        # Changes of a report between two neighbours, in standard deviations of its noise.
         record_shift = 2.0 / noise
         report_shift = 2.0 * self._units_in_report / noise
 
-        # The reports of the other clients hide a change up to this factor. The limit on the exponent keeps the factor
-        # finite.
+        # The reports of the other clients reduce the loss by this factor. The limit on the exponent keeps it finite.
         largest_exponent = 300.0
         exponent = min(0.5 * self._loss_of_report(report_shift), largest_exponent)
         crowd_factor = math.exp(exponent) / math.sqrt(self._participants)
 
-        # The loss of one round if one record changes, and if the whole report does.
         record_loss = min(2.0 * math.tanh(0.5 * self._loss_of_report(record_shift)) * crowd_factor, record_shift)
         report_loss = min(2.0 * math.tanh(0.5 * self._loss_of_report(report_shift)) * crowd_factor, report_shift)
 
@@ -153,17 +152,17 @@ def _composed_loss(loss: float, rate: float, rounds: float) -> float:
 
 
 def choose_run(problem: ShuffledMbSgdProblem, certificates: Certificates[ShuffledMbSgdProblem, Run]) -> Choice[Run]:
-    """Choose the batch size and rounds: the smallest run with nearly the least bound on the excess risk.
+    """Choose the batch size and the rounds: a small run with nearly the least bound on the excess risk.
 
-    "Nearly" means within the factor 1 + `within` of the request. Certifying a run takes seconds, so the least bound is
-    predicted from a few certified runs.
+    Its bound is at most 1 + `within` times the least one, for the tolerance `within` of the request. Certifying a run
+    takes seconds, so the least bound is predicted from a few certified runs.
 
     Args:
-        problem: the request. Its budgets limit the runs.
-        certificates: the certified noise of each run.
+        problem: the request. Its budgets of gradients and traffic limit the runs.
+        certificates: the certified noise of each run, computed when it is first used.
 
     Returns:
-        The chosen run, with the runs it was compared with.
+        The chosen run, with the runs that it was compared with.
 
     Raises:
         InvalidInput: the budgets leave no run.

@@ -24,30 +24,28 @@ if TYPE_CHECKING:
 def smallest_noise_in_few_trials(
     family: Family, target: Target, *, guess: float, trail: Trail | None = None
 ) -> Certified:
-    """Find a noise that meets the target, such that a noise smaller by a thousandth or less misses it.
+    """Find the smallest noise that meets the target, up to a thousandth.
 
-    A finer search would not converge: the bound on δ is the least of several estimates, and its curve is irregular on a
-    relative scale of 1e-4. If the guarantee is the least of several bounds, the search uses one of them at a time. It
-    starts with the one that is probably the least, and continues with each bound that may need less noise than the
-    result so far.
+    A finer search would not converge, because the bound on δ is irregular on a relative scale of 1e-4. If the guarantee
+    is the least of several bounds, the search uses one of them at a time. It starts with the one that is probably the
+    least, and continues with each bound that may need less noise than the result so far.
 
     Args:
-        family: function from a noise to its guarantee.
+        family: function that returns the guarantee at a noise.
         target: the target (ε, δ).
         guess: initial estimate of the noise.
-        trail: results of earlier searches for the same mechanism, from which a better estimate is made; None without
-            them. The result of this search is added.
+        trail: results of earlier searches for the same mechanism, from which a better estimate is made. The result of
+            this search is added. None without earlier searches.
 
     Returns:
-        The noise with its guarantee. `slack` is 1e-3 if the lower bound on δ proves that a noise smaller by at most
-        that misses the target.
+        The noise with its guarantee. `slack` is 1e-3 if it is proved that the noise one step below, less than 1e-3
+        relative, misses the target, and None otherwise.
 
     Guarantees: the upper bound on δ at the target ε is at most the target δ, by evaluation.
 
     Raises:
-        Infeasible: even the largest noise offered misses the target.
+        Infeasible: even the largest noise of the search misses the target.
     """
-    # Start from an earlier search for a similar target, or else from a quick estimate.
     log_mu = math.log(central_mu(target))
     recent = trail.likely(log_mu) if trail else None
     if recent:
@@ -66,14 +64,14 @@ def smallest_noise_in_few_trials(
 
 
 def _search_by_other_bounds(first: BoundSearch, family: Family, target: Target) -> BoundSearch:
-    """Search the noise by each other bound on δ that may need less, and return the search with the least noise.
+    """Search again with each other bound on δ that may need less noise, and return the search with the least noise.
 
     The guarantee is the least of several bounds, and a search evaluates only one of them. A rival is another bound that
     may meet the target at less noise than the best search so far.
 
     Args:
-        first: the finished search by the first bound.
-        family: function from a noise to its guarantee.
+        first: the finished search with the first bound.
+        family: function that returns the guarantee at a noise.
         target: the target (ε, δ).
 
     Returns:
@@ -95,16 +93,17 @@ def _search_by_other_bounds(first: BoundSearch, family: Family, target: Target) 
 
 
 def select_likely_least(guarantee: Guarantee, epsilon: float) -> Guarantee:
-    """Keep only one of several bounds of a guarantee: the one that is probably the least at ε.
+    """Reduce a guarantee to one of its several upper bounds on δ, the one that is probably the least at ε.
 
-    The result is valid, because each of the bounds is. It is looser if the estimate is wrong.
+    The result is valid, because each of the bounds is. It is looser if the estimate of the least bound is wrong.
 
     Args:
-        guarantee: a guarantee with a curve that is the minimum of several bounds.
-        epsilon: ε at which the bounds are estimated.
+        guarantee: a guarantee whose upper bound on δ is the minimum of several bounds.
+        epsilon: ε at which the bounds are compared.
 
     Returns:
-        A copy of the guarantee with this bound as its upper curve.
+        A copy of the guarantee with this upper bound.
     """
-    chosen = alternatives(guarantee.curve)[likely_least(guarantee.curve, epsilon)]
-    return replace(guarantee, curve=replace(guarantee.curve, upper=chosen.upper))
+    curve = guarantee.curve
+    selected = alternatives(curve)[likely_least(curve, epsilon)]
+    return replace(guarantee, curve=replace(curve, upper=selected.upper))

@@ -28,13 +28,13 @@ LOWEST, HIGHEST = math.floor(math.log(LEAST) / STEP), math.ceil(math.log(MOST) /
 
 
 class CertifiedTrial(NamedTuple):
-    """The evaluation of one bound on δ at one noise, in a search.
+    """A trial of a search for the smallest noise: the certified upper bound on δ at one noise.
 
     Attributes:
-        step: the logarithm of the noise, in multiples of `STEP`.
-        miss: excess of the upper bound on log δ over the target's log δ, relative to the size of the latter. It is at
-            most 0 if the target is met.
-        guarantee: the guarantee that the bound is part of.
+        step: the natural logarithm of the noise, in multiples of `STEP`.
+        miss: excess of the bound on log δ over the target's log δ, relative to the absolute value of the latter. It is
+            at most 0 if the target is met.
+        guarantee: the guarantee to which the bound belongs.
     """
 
     step: int
@@ -43,16 +43,17 @@ class CertifiedTrial(NamedTuple):
 
     @property
     def log_noise(self) -> float:
-        """The logarithm of the noise."""
+        """The natural logarithm of the noise."""
         return log_noise_at(self.step)
 
 
 class CoarseTrial(NamedTuple):
-    """The evaluation of a quick upper bound on δ at one noise.
+    """A trial of a search for the smallest noise with a quick upper bound on δ.
 
     Attributes:
         log_noise: natural logarithm of the noise.
-        miss: relative excess of log δ over the target's, as in `CertifiedTrial`.
+        miss: excess of the bound on log δ over the target's log δ, relative to the absolute value of the latter. It is
+            at most 0 if the target is met.
     """
 
     log_noise: float
@@ -63,11 +64,11 @@ def slope_between(first: CertifiedTrial | CoarseTrial, second: CertifiedTrial | 
     """Return the slope of the line through two trials, at least as steep as `LEAST_STEEPNESS`.
 
     Args:
-        first: a trial, with its log noise and its miss (relative excess of log δ over the target's).
+        first: a trial, with its log noise and its miss, the relative excess of log δ over the target's.
         second: another trial.
 
     Returns:
-        The derivative of the miss with respect to log noise, below 0. A typical value if both have the same noise.
+        The change of the miss per unit of log noise, below 0; a typical value if both trials have the same noise.
     """
     if first.log_noise == second.log_noise:
         return -STEEPNESS
@@ -78,9 +79,9 @@ def slope_between(first: CertifiedTrial | CoarseTrial, second: CertifiedTrial | 
 def parabola_root(trials: Sequence[CoarseTrial]) -> float:
     """Return the log noise at which the target is just met, by quadratic interpolation through three trials.
 
-    Log noise is interpolated as a function of the miss, the relative excess of log δ over the target's. At the root the
-    miss is 0. The formula is that of Lagrange: each log noise is weighted by the product of −m/(m₀ − m) over the other
-    two misses m, for its own miss m₀.
+    Log noise is interpolated as a function of the miss, the relative excess of log δ over the target's, and evaluated
+    at 0. By Lagrange's formula, the log noise of a trial with miss m₀ has as weight the product of −m/(m₀ − m) over the
+    misses m of the two other trials.
 
     Args:
         trials: three trials with distinct values of `miss`.
@@ -90,7 +91,7 @@ def parabola_root(trials: Sequence[CoarseTrial]) -> float:
     """
     root = 0.0
     for trial in trials:
-        rival_misses = [rival.miss for rival in trials if rival.miss != trial.miss]
-        weight = math.prod(-miss / (trial.miss - miss) for miss in rival_misses)
+        other_misses = [other.miss for other in trials if other.miss != trial.miss]
+        weight = math.prod(-miss / (trial.miss - miss) for miss in other_misses)
         root += trial.log_noise * weight
     return root

@@ -186,13 +186,10 @@ class WithinAnswer:
 
 
 def summary(row: LedgerRow) -> LedgerSummary:
-    """Return the summary of a ledger for the service's answers, from its database rows.
+    """Summarise a ledger for an answer: its names, protected unit, relation, observer, state, target and balances.
 
     Args:
-        row: rows of the ledger.
-
-    Returns:
-        Names, setting (unit, relation, observer), state, target, and balances of plan and slots.
+        row: database rows of the ledger.
     """
     return LedgerSummary(**_row_members(row))
 
@@ -203,9 +200,9 @@ def answer(
     """Return the service's full answer about a ledger, with its balances, guarantee and conditions.
 
     Args:
-        row: rows of the ledger in the database.
+        row: database rows of the ledger.
         state: state of the ledger, read at the same moment.
-        promise: conditions, plan curve and certificate, which take long to compute.
+        promise: conditions, curve of the plan and certificate, which take long to compute.
         warnings: warnings about the ledger and of the service.
 
     Returns:
@@ -225,18 +222,12 @@ def answer(
 
 
 def _guarantee(row: LedgerRow, state: LedgerState, promise: LedgerPromise) -> GuaranteeOfLedger:
-    """Return the guarantee of a ledger for the service's answer, with ε and δ as they were certified last.
-
-    An amended ledger has a certificate in `promise`. Any other ledger has the certificate that was stored when it was
-    opened.
+    """Return the guarantee of a ledger, in words and with the ε and δ that were certified last.
 
     Args:
-        row: rows of the ledger in the database, with the record of its opening.
+        row: database rows of the ledger. The record of its opening has the certificate of that time.
         state: state of the ledger.
-        promise: the parts of the answer that take long to compute.
-
-    Returns:
-        The guarantee in words and figures.
+        promise: the parts of the answer that take long to compute, with a newer certificate if the ledger was amended.
     """
     certified = promise.certified or json.loads(row.record)["certified"]
     charges = [held.charge for held in state.reservations.values() if held.charge is not None]
@@ -254,18 +245,17 @@ def reservation(
 ) -> ReservationAnswer:
     """Return the service's answer about a reservation of runs, from its database rows.
 
-    All ledgers of a reservation hold the same number of runs. If a ledger differs in the number of committed runs, the
-    answer has the smallest.
+    All ledgers of a reservation hold the same number of runs. If the numbers of committed runs differ, the answer has
+    the smallest.
 
     Args:
-        row: the reservation with its holdings, one for each ledger.
-        receipts: receipts of its newest commits; None leaves them out.
+        row: the reservation with its holdings, that is, with its part in each ledger.
+        receipts: receipts of its newest commits; None to leave them out.
         warnings: warnings about the reservation and of the service.
 
     Returns:
-        State, numbers of reserved and committed runs, charge, times, and the part in each ledger.
+        State, numbers of reserved and committed runs, charge in the first ledger, times, and the part in each ledger.
     """
-    # A holding is the part of the reservation in one ledger. The first one stands for all in count and charge.
     holdings = []
     for holding in row.holdings:
         charge = holding_charge(holding)
@@ -291,16 +281,14 @@ def reservation(
 
 
 def what_if(result: WhatIf, warnings: Sequence[Caution] = ()) -> WhatIfAnswer:
-    """Convert the result of a what-if query, whether a ledger could pay for runs, to the service's answer.
-
-    Amounts become decimal strings.
+    """Convert the result of a what-if query to the service's answer, with amounts as decimal strings.
 
     Args:
-        result: whether the job fits, its charge, and the closest jobs that fit.
+        result: whether a ledger could pay for some runs, their charge, and similar runs that it could pay for.
         warnings: warnings of the service.
 
     Returns:
-        The answer. `charge` is None if the job does not fit.
+        The answer. `charge` is None if the runs do not fit.
     """
     charge = None
     if result.fits:
@@ -320,13 +308,12 @@ def what_if(result: WhatIf, warnings: Sequence[Caution] = ()) -> WhatIfAnswer:
 def within_record(result: Within) -> JsonObject:
     """Return a calibration within the remaining budget of a ledger as a JSON object.
 
-    A member is left out if it is None, such as `slack` where the search could not determine it.
-
     Args:
         result: the calibrated run, with the reservation that the ledger would make for it.
 
     Returns:
-        The JSON object, with the members algorithm, request, spec, count, charge and slack.
+        The JSON object, with the members algorithm, request, spec, count, charge and slack. Those that are None, such
+        as a slack that the search could not determine, are left out.
     """
     held = result.held
     members = {
@@ -341,59 +328,54 @@ def within_record(result: Within) -> JsonObject:
 
 
 def within(result: Within, calibration: Calibration, warnings: Sequence[Caution] = ()) -> WithinAnswer:
-    """Return the answer to a calibration within a ledger, with the calibration.
+    """Return the service's answer to a calibration within the remaining budget of a ledger.
 
     Args:
-        result: the search's result.
-        calibration: the whole answer to its request.
+        result: the calibrated run, with the reservation that the ledger would make for it.
+        calibration: the complete answer to the calibration's own request.
         warnings: warnings of the service.
 
     Returns:
-        The answer, without the member `warnings` if there are none.
+        The answer. `warnings` is None if there are none.
     """
     return WithinAnswer(**within_record(result), calibration=calibration, warnings=tuple(warnings) or None)
 
 
 def when(seconds: float) -> str:
-    """Return a time as RFC 3339 text in UTC, to the millisecond.
+    """Format a time as RFC 3339 text in UTC, to the millisecond, such as `2026-01-31T08:30:00.125Z`.
 
     Args:
         seconds: time in seconds since 1970.
-
-    Returns:
-        For example `2026-01-31T08:30:00.125Z`.
     """
     text = datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
     return text.replace("+00:00", "Z")
 
 
 def _row_members(row: LedgerRow) -> JsonRecord:
-    """Return those fields of the service's answer about a ledger that its database rows determine, by name.
+    """Return the fields of an answer about a ledger that follow from its database rows, by name.
 
     The state is `contradicted` if a run was observed to differ from the mechanism that was paid for.
 
     Args:
-        row: rows of the ledger. Its record of the opening has the unit, the relation, the observer and the target.
-
-    Returns:
-        The fields by their names in the answer.
+        row: database rows of the ledger. The record of its opening has the unit, the relation, the observer and the
+            target.
     """
-    record = json.loads(row.record)  # of the opening
+    opening = json.loads(row.record)
     slot_kinds = dict.fromkeys(part.kind for part in row.parts)  # each once, in the order of the rows
     return {
         "id": row.id,
         "name": row.name,
         "dataset": row.dataset,
         "block": row.block or None,
-        "unit": record["unit"],
-        "relation": record["relation"],
-        "observer": record["observer"],
+        "unit": opening["unit"],
+        "relation": opening["relation"],
+        "observer": opening["observer"],
         "opened": when(row.created),
         "state": "contradicted" if row.contradicted else row.status,
         "sealed": row.sealed,
         "conditional": row.conditional,
         "approval": row.approval_from is not None,
-        "target": target_answer_of(read_target(record["target"])),
+        "target": target_answer_of(read_target(opening["target"])),
         "plan": tuple(map(item_answer, row.items)),
         "slots": tuple(slot_answer(row, kind) for kind in slot_kinds),
     }

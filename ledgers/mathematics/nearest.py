@@ -38,24 +38,25 @@ _LEAST_SHARE = 1e-3
 
 
 def nearest_fits(request: ChargeRequest, slot: Slot) -> Mapping[str, float]:
-    """Find jobs that a budget can pay and that are close to a rejected job: fewer runs, or more noise.
+    """Search for runs that a privacy budget can pay for and that are similar to rejected ones.
 
-    Both are found by the charges that a reservation would make, so that such a job can be reserved.
+    They are fewer runs, or runs with more noise. The search uses the charges that a reservation would make, so that
+    such runs can be reserved.
 
     Args:
-        request: the job, which costs more than the slot has left.
+        request: the requested runs, which cost more than the slot has left.
         slot: the part of the privacy budget that would pay.
 
     Returns:
-        The members `largest_count` and `smallest_noise_multiplier`. Each is left out if no such number was found.
+        The members `largest_count` and `smallest_noise_multiplier`. Each is left out if the search fails.
     """
     fits: dict[str, float] = {}
     count = largest_count(request, slot)
     if count:
-        rounded = float(count)
-        if int(rounded) > count:  # a count beyond 2^53 may be rounded up
-            rounded = math.nextafter(rounded, 0.0)
-        fits["largest_count"] = rounded
+        count_as_double = float(count)
+        if int(count_as_double) > count:  # a count above 2^53 may be rounded up
+            count_as_double = math.nextafter(count_as_double, 0.0)
+        fits["largest_count"] = count_as_double
     noise = smallest_noise(request, slot)
     if noise is not None:
         fits["smallest_noise_multiplier"] = noise
@@ -63,52 +64,50 @@ def nearest_fits(request: ChargeRequest, slot: Slot) -> Mapping[str, float]:
 
 
 def largest_count(request: ChargeRequest, slot: Slot) -> int:
-    """Find a number of runs, close to the largest, that the slot can still pay for.
+    """Search for the largest number of runs that a part of a privacy budget can pay for.
 
     Args:
-        request: the job; its number of runs is the most that is searched for.
+        request: the requested runs. Their number is an upper limit of the search.
         slot: the part of the privacy budget that pays.
 
     Returns:
-        A number of runs that fits, usually within a few runs or one percent of the largest; 0 if none was found.
+        A number of runs that fits, usually within a few runs or one percent of the largest; 0 if the search fails.
     """
-    if not _is_charged_whole(request, slot):
+    if not _is_charged_together(request, slot):
 
         def fits_with(count: int) -> bool:
             """Return whether the slot can pay for this number of runs."""
             return _fits(replace(request, count=count), slot)
 
         return largest_fit(fits_with, request.count)
-    # First a quick search by prices of single runs, then a more exact one by composition.
+    # A quick search by prices of single runs is followed by a more exact one by composition.
     stepwise_count = _largest_stepwise_count(request, slot)
     return _raise_count(request, slot, stepwise_count)
 
 
 def _largest_stepwise_count(request: ChargeRequest, slot: Slot) -> int:
-    """Find nearly the largest number of runs that fit a budget in μ² if each run is priced by itself.
+    """Search for the largest number of runs that fit a budget in μ² if each run is priced by itself.
 
-    The price of a run is a certified bound on its cost. To compose all runs may be cheaper, but takes longer. The
-    search keeps a bracket, and predicts the next trial from the cost of the last one.
+    The price of a run is a certified bound on its cost. Composing all runs may be cheaper, but takes longer. The search
+    keeps a bracket, and predicts the next trial from the cost of the last one.
 
     Args:
-        request: the job; its number of runs is the most that is searched for.
+        request: the requested runs. Their number is an upper limit of the search.
         slot: the Gaussian slot that pays, a privacy budget in μ².
 
     Returns:
-        A number of runs that fits, usually within one percent of the largest; 0 if none was found.
+        A number of runs that fits, usually within one percent of the largest; 0 if the search fails.
     """
     most_that_fit = 0
     fewest_that_do_not = request.count + 1
     count = request.count
     for _ in range(MOST_TRIALS):
-        # Narrow the bracket by the present trial.
         cost_share = _stepwise_share(replace(request, count=count), slot)
         if cost_share <= 1.0:
             most_that_fit = count
         else:
             fewest_that_do_not = count
 
-        # Stop if the budget is nearly used up, or if the bracket is at most about one percent wide.
         uses_nearly_all = _CLOSE_SHARE < cost_share <= 1.0
         is_narrow = fewest_that_do_not - most_that_fit <= 1 + most_that_fit // 100
         if uses_nearly_all or is_narrow:
@@ -149,7 +148,7 @@ def _raise_count(request: ChargeRequest, slot: Slot, stepwise_count: int) -> int
     `_MOST_COMPOSED_TRIALS` numbers are therefore tried.
 
     Args:
-        request: the job. Its own number of runs is not exceeded.
+        request: the requested runs. Their number is not exceeded.
         slot: the Gaussian slot that pays, a privacy budget in μ².
         stepwise_count: number of runs that fits if they are charged one after another; 0 if none is known.
 
@@ -163,7 +162,7 @@ def _raise_count(request: ChargeRequest, slot: Slot, stepwise_count: int) -> int
         cost_share = _composed_share(replace(request, count=count), slot)
         if cost_share is None:
             return most_that_fit
-        # Narrow the bracket. The next trial assumes a cost in proportion to the number of runs.
+        # The next trial assumes a cost in proportion to the number of runs.
         if cost_share <= 1.0:
             most_that_fit = max(most_that_fit, count)
             estimate = int(count * (_AIMED_SHARE / cost_share))
@@ -177,26 +176,26 @@ def _raise_count(request: ChargeRequest, slot: Slot, stepwise_count: int) -> int
 
 
 def smallest_noise(request: ChargeRequest, slot: Slot) -> float | None:
-    """Find nearly the smallest noise multiplier with which the slot (a budget) can pay for the job.
+    """Search for the smallest noise multiplier with which a part of a privacy budget can pay for some runs.
 
     Args:
-        request: the job with its present noise multiplier.
+        request: the requested runs with their present noise multiplier.
         slot: the part of the privacy budget that pays.
 
     Returns:
-        The noise multiplier. None if the search fails, or if the spec has no single noise multiplier.
+        The noise multiplier; None if the search fails, or if the mechanism has none or several.
     """
     present_noise = noise_of(request.spec)
     if present_noise is None:
         return None
-    if not _is_charged_whole(request, slot):
+    if not _is_charged_together(request, slot):
 
         def fits_with(noise: float) -> bool:
-            """Return whether the slot can pay for the job with this noise multiplier."""
+            """Return whether the slot can pay for the runs with this noise multiplier."""
             return _fits(_with_noise(request, noise), slot)
 
         return smallest_fit(fits_with, present_noise)
-    # First a quick search by prices of single runs, then a more exact one by composition.
+    # A quick search by prices of single runs is followed by a more exact one by composition.
     stepwise_noise = _smallest_stepwise_noise(request, slot, present_noise)
     if stepwise_noise is None:
         return None
@@ -204,31 +203,29 @@ def smallest_noise(request: ChargeRequest, slot: Slot) -> float | None:
 
 
 def _smallest_stepwise_noise(request: ChargeRequest, slot: Slot, present_noise: float) -> float | None:
-    """Find nearly the smallest noise multiplier that fits a budget if each run is priced by itself.
+    """Search for the smallest noise multiplier with which runs fit a budget in μ² if each run is priced by itself.
 
     The search keeps a bracket, and predicts the next trial from the cost of the last one. A larger noise multiplier
     costs less.
 
     Args:
-        request: the job. Its noise multiplier is replaced.
+        request: the requested runs. Their noise multiplier is replaced.
         slot: the Gaussian slot that pays, a privacy budget in μ².
-        present_noise: noise multiplier of the job, with which the search begins.
+        present_noise: present noise multiplier, with which the search begins.
 
     Returns:
-        The noise multiplier. None if none was found within about `LARGEST_FACTOR` times the present one.
+        The noise multiplier; None if the search fails up to about `LARGEST_FACTOR` times the present one.
     """
     too_small = present_noise
     large_enough = math.inf
     noise = present_noise
     for _ in range(MOST_TRIALS):
-        # Narrow the bracket by the present trial.
         cost_share = _stepwise_share(_with_noise(request, noise), slot)
         if cost_share <= 1.0:
             large_enough = min(large_enough, noise)
         else:
             too_small = max(too_small, noise)
 
-        # Stop if the budget is nearly used up, if the bracket is narrow, or if the noise has become too large.
         uses_nearly_all = _CLOSE_SHARE < cost_share <= 1.0
         is_narrow = large_enough <= _NOISE_TOLERANCE * too_small
         if uses_nearly_all or is_narrow or noise > LARGEST_FACTOR * present_noise:
@@ -240,7 +237,7 @@ def _smallest_stepwise_noise(request: ChargeRequest, slot: Slot, present_noise: 
 
 
 def _next_noise(too_small: float, large_enough: float, noise: float, cost_share: float) -> float:
-    """Return the noise multiplier to try next in a search for the smallest one that a budget can pay.
+    """Return the noise multiplier to try next in a search for the smallest one with which runs fit a budget.
 
     A cost is nearly proportional to 1/noise², which predicts the next trial. If the prediction is outside the bracket,
     the geometric mean is tried, or twice the lower bound if that is smaller.
@@ -270,9 +267,9 @@ def _lower_noise(request: ChargeRequest, slot: Slot, present_noise: float, stepw
     `_MOST_COMPOSED_TRIALS` multipliers are therefore tried.
 
     Args:
-        request: the job. Its noise multiplier is replaced.
+        request: the requested runs. Their noise multiplier is replaced.
         slot: the Gaussian slot that pays, a privacy budget in μ².
-        present_noise: noise multiplier of the job, which does not fit.
+        present_noise: present noise multiplier, with which the runs do not fit.
         stepwise_noise: noise multiplier that fits if the runs are charged one after another.
 
     Returns:
@@ -285,7 +282,7 @@ def _lower_noise(request: ChargeRequest, slot: Slot, present_noise: float, stepw
         cost_share = _composed_share(_with_noise(request, noise), slot)
         if cost_share is None:
             return large_enough
-        # Narrow the bracket. The next trial assumes a cost in proportion to 1/noise².
+        # The next trial assumes a cost in proportion to 1/noise².
         if cost_share <= 1.0:
             large_enough = min(large_enough, noise)
             estimate = noise * (cost_share / _CLOSE_SHARE) ** 0.5
@@ -298,31 +295,27 @@ def _lower_noise(request: ChargeRequest, slot: Slot, present_noise: float, stepw
     return large_enough
 
 
-def _is_charged_whole(request: ChargeRequest, slot: Slot) -> bool:
-    """Return whether a Gaussian slot, a privacy budget in μ², charges a job as a whole instead of run by run.
+def _is_charged_together(request: ChargeRequest, slot: Slot) -> bool:
+    """Return whether all runs of a request have one charge, which is not the sum of charges of single runs.
 
-    A Gaussian mechanism has an exact price for each run. Any other mechanism has a certified price for all runs
-    together.
+    This is so if a Gaussian slot, a privacy budget in μ², pays for a mechanism that is not Gaussian.
 
     Args:
-        request: the job.
+        request: the requested runs.
         slot: the part of the privacy budget that pays.
-
-    Returns:
-        True if the slot is Gaussian and the mechanism is not.
     """
     return slot.kind == "gdp" and request.one.gaussian_dp_mu is None
 
 
 def _stepwise_share(request: ChargeRequest, slot: Slot) -> float:
-    """Return the cost of a job, its runs priced one by one, as a fraction of the free part of a budget in μ².
+    """Return the cost of runs that are priced one by one, as a fraction of the free part of a budget in μ².
 
     Args:
-        request: the job.
+        request: the requested runs.
         slot: the Gaussian slot that pays. It has amounts of μ² and of η, a δ on top of its Gaussian profile.
 
     Returns:
-        The fraction cost / free μ². A value of at most 1 certifies that the job fits. A larger value is an estimate, or
+        The fraction cost / free μ². A value of at most 1 certifies that the runs fit. A larger value is an estimate, or
         math.inf if none is available.
     """
     eta = eta_of(request, slot)
@@ -331,22 +324,22 @@ def _stepwise_share(request: ChargeRequest, slot: Slot) -> float:
         return math.inf
     cost = quick_cost(request.parts, remaining=slot.remainder("mu_squared"), eta=eta)
     if cost.certified is None:
-        # The estimate is rough, so it counts only if it is far above the free amount.
+        # The estimate is rough. It is used only if it is far above the free amount.
         is_far_above = 2.0 * free < cost.estimate < math.inf
         if not is_far_above:
             return math.inf
         return cost.estimate / free
     share = float(cost.certified) / free
     if cost.certified > slot.free("mu_squared"):
-        return max(share, 1.0 + 1e-9)  # the division may round the share of a cost that does not fit down to 1
+        return max(share, 1.0 + 1e-9)  # the division may round the share down to 1, but the runs do not fit
     return share
 
 
 def _composed_share(request: ChargeRequest, slot: Slot) -> float | None:
-    """Return the certified cost of a job, all runs composed, as a fraction of the free part of a budget in μ².
+    """Return the certified cost of runs that are composed, as a fraction of the free part of a budget in μ².
 
     Args:
-        request: the job.
+        request: the requested runs.
         slot: the Gaussian slot that pays. It has amounts of μ² and of η, a δ on top of its Gaussian profile.
 
     Returns:
@@ -365,17 +358,17 @@ def _composed_share(request: ChargeRequest, slot: Slot) -> float | None:
 
 
 def _fits(request: ChargeRequest, slot: Slot) -> bool:
-    """Return whether a slot, a part of a ledger's privacy budget, can pay for a job.
+    """Return whether a slot, a part of a ledger's privacy budget, can pay for some runs.
 
-    The price is the certified charge of a reservation, so that every job that fits can be reserved.
+    The price is the certified charge of a reservation, so that runs that fit can be reserved.
 
     Args:
-        request: the job, a number of runs of one mechanism.
+        request: the requested runs of one mechanism.
         slot: the slot that would pay.
 
     Returns:
-        True if every amount of the charge is free. Several Rényi orders count together by their weighted mean. False
-        also if no charge of the job is proved.
+        True if every amount of the charge is free. Several Rényi orders are compared together by their weighted mean.
+        False also if no charge is proved.
     """
     try:
         price = charge(request, slot)
@@ -387,13 +380,10 @@ def _fits(request: ChargeRequest, slot: Slot) -> bool:
 
 
 def _with_noise(request: ChargeRequest, noise: float) -> ChargeRequest:
-    """Return a request for the price of the same job with another noise multiplier.
+    """Return a copy of a request in which every noise multiplier of the mechanism is replaced.
 
     Args:
-        request: the job. Every noise multiplier in its mechanism is replaced.
+        request: the requested runs.
         noise: the new noise multiplier.
-
-    Returns:
-        A request for the changed job. The given one is not changed.
     """
     return replace(request, spec=map_noise(request.spec, lambda _: noise))

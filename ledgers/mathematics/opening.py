@@ -41,8 +41,8 @@ class RequestedSlot:
 
     Attributes:
         kind: kind of the slot: gdp (Gaussian), zcdp (zero-concentrated), rdp (Rényi) or pure.
-        capacity: amount of each part of the kind, as a number or a decimal string. If it is "largest", or if its first
-            part is, that amount is computed as the largest with which the ledger stays within its target.
+        capacity: amounts by name, as numbers or decimal strings. If it is the word "largest", or if its main amount is,
+            the main amount is computed as the largest with which the ledger stays within its target.
     """
 
     kind: SlotKind
@@ -55,7 +55,7 @@ class RequestedItem:
 
     Attributes:
         name: name of the item, unique in the ledger.
-        spec: the mechanism. If it consists of equal steps, the item has one step with the number of steps.
+        spec: the mechanism. If it consists of equal steps, the item has one step and the number of steps.
     """
 
     name: str
@@ -71,10 +71,10 @@ def open_ledger(
     slots: Sequence[RequestedSlot] = (),
     approval: bool = False,
 ) -> tuple[LedgerState, Opening]:
-    """Return a new ledger, with a certificate that everything it allows stays within its privacy target.
+    """Open a new ledger, with a certificate that everything it allows stays within its privacy target.
 
-    All planned runs are composed with all slots, as if the slots were used up. The ledger is valid if δ of this
-    composition at ε*, with the δ that slots may add, is at most δ*. A risk as the target is compared in the same way.
+    All planned runs are composed with all slots, as if the slots were used up. The ledger is valid if the δ of this
+    composition at ε*, plus the δ that slots may add, is at most δ*. A risk as the target is compared in the same way.
 
     Args:
         setting: relation, unit and observer of the guarantee.
@@ -99,33 +99,31 @@ def open_ledger(
     if not plan and not slots:
         raise InvalidInput.at("/plan", "give a plan, slots, or both")
 
-    # A slot with the capacity "largest" is left empty at first, and is filled when the other slots are known.
+    # A slot with the capacity "largest" has the main amount 0 until the other slots are known.
     searched_slots = [index for index, slot in enumerate(slots) if _is_searched(slot)]
     if len(searched_slots) > 1:
         _, second_index, *_ = searched_slots
         raise InvalidInput.at(f"/slots/{second_index}/capacity", "only one slot can be the largest that fits")
     plan_items = [item_of(item, f"/plan/{index}") for index, item in enumerate(plan)]
-    empty_slots = [_slot(slot, f"/slots/{index}/capacity", target) for index, slot in enumerate(slots)]
+    new_slots = [_build_slot(slot, f"/slots/{index}/capacity", target) for index, slot in enumerate(slots)]
     state = LedgerState(
         setting=setting,
         target=target,
         declared=declared,
         plan=tuple(plan_items),
-        slots=tuple(empty_slots),
+        slots=tuple(new_slots),
         sealed=declared.sealed,
         approval=approval,
     )
 
-    # Give the slot as much as the target leaves next to the plan and the other slots.
+    # This slot gets as much as the plan and the other slots leave of the target.
     for index in searched_slots:
         state = state.with_slot(largest(state, slots[index].kind))
     return state, opening(state)
 
 
 def item_of(planned: RequestedItem, pointer: str) -> PlanItem:
-    """Return a new item of a ledger's plan: a mechanism with the number of runs that the ledger accounts for.
-
-    The name of an item identifies it in requests and in the log.
+    """Build a new item of a ledger's plan: a mechanism with the number of runs that the ledger accounts for.
 
     Args:
         planned: name and mechanism of the item. A mechanism of equal steps becomes one step and a number of runs.
@@ -135,8 +133,8 @@ def item_of(planned: RequestedItem, pointer: str) -> PlanItem:
         The item, with no reserved and no committed runs.
 
     Raises:
-        InvalidInput: the name begins like the names of jobs that slots (budgets) pay for, or the item has too many
-            runs.
+        InvalidInput: the name begins with `JOB`, which is reserved for runs outside the plan, or the item has more than
+            `LARGEST_COUNT` runs.
     """
     if planned.name.startswith(JOB):
         raise InvalidInput.at(f"{pointer}/name", f'begins with "{JOB}", as items of charged jobs do')
@@ -147,16 +145,12 @@ def item_of(planned: RequestedItem, pointer: str) -> PlanItem:
 
 
 def _is_searched(slot: RequestedSlot) -> bool:
-    """Return whether a requested slot shall get the largest capacity that fits in the ledger's target.
+    """Return whether the main amount of a requested slot (μ², ρ, ε …) must be computed as the largest that fits.
 
-    That is so if the capacity is a single word, or if its first part is absent or "largest". The first part is the main
-    amount of the slot, such as μ², ρ or ε.
+    This is so if the capacity is a single word, or if its main amount is absent or "largest".
 
     Args:
-        slot: kind and requested capacity of the slot, a budget.
-
-    Returns:
-        True if the capacity must be computed, False if the request states it.
+        slot: kind and requested capacity of the slot, a part of the privacy budget.
     """
     if isinstance(slot.capacity, str):
         return True
@@ -166,8 +160,8 @@ def _is_searched(slot: RequestedSlot) -> bool:
     return bool(slot.capacity.get(main_part, LARGEST) == LARGEST)
 
 
-def _slot(request: RequestedSlot, pointer: str, target: LedgerTarget) -> Slot:
-    """Return a slot, a budget for mechanisms outside a ledger's plan, with the requested amounts.
+def _build_slot(request: RequestedSlot, pointer: str, target: LedgerTarget) -> Slot:
+    """Build a slot, a budget for mechanisms outside a ledger's plan, with the requested amounts.
 
     An amount that is to be computed as the largest is 0 for now. A δ that is not stated is 0, except in a Gaussian slot
     if the ledger's target admits one.
@@ -181,20 +175,21 @@ def _slot(request: RequestedSlot, pointer: str, target: LedgerTarget) -> Slot:
         The slot, of which nothing is used or reserved.
 
     Raises:
-        InvalidInput: a part is missing or unknown, or an amount is not valid. Or the target is a μ or ρ, which holds
-            with δ = 0 at every Rényi order, and the slot adds a δ or limits few orders.
+        InvalidInput: an amount is missing, unknown or not valid; or the target is a μ or ρ, which requires δ = 0 and a
+            limit at every Rényi order, but the slot adds a δ or limits few orders.
     """
     parts = _requested_parts(request, pointer)
-    excluding_risk = None if target.admits_delta else target.risk  # a μ or ρ, which an added δ would make false
+    # A target on μ or ρ, which an added δ would make false.
+    excluding_risk = None if target.admits_delta else target.risk
     if request.kind == "rdp":
         if excluding_risk is not None:
             message = f"limits few Rényi orders, so nothing follows for the target {excluding_risk.kind}"
             raise InvalidInput.at(pointer.replace("/capacity", "/kind"), message, allowed="gdp, zcdp, pure")
-        return _renyi_slot(parts, pointer)
+        return _build_renyi_slot(parts, pointer)
 
-    # Any other slot has a main amount, such as ρ, and a δ that it may add.
+    # Every other slot has a main amount, such as ρ, and a δ that it may add.
     main_part, delta_part = PARTS[request.kind]
-    main_amount = _amount(parts[main_part], f"{pointer}/{main_part}")
+    main_amount = _read_amount(parts[main_part], f"{pointer}/{main_part}")
     if delta_part in parts:
         delta = exact(parts[delta_part], f"{pointer}/{delta_part}")
         if excluding_risk is not None and delta > 0:
@@ -222,23 +217,23 @@ def _default_delta(kind: SlotKind, target: LedgerTarget) -> Amount:
 
 
 def _requested_parts(request: RequestedSlot, pointer: str) -> JsonObject:
-    """Return the requested amounts of a slot (a budget of a ledger) by their names, such as `rho` and `delta`.
+    """Return the requested amounts of a slot, a part of a privacy budget, by their names, such as `rho` and `delta`.
 
-    The word "largest" in place of the amounts requests the largest possible first amount.
+    The word "largest" in place of the amounts requests the largest possible main amount.
 
     Args:
         request: kind and capacity of the slot.
         pointer: JSON Pointer of the capacity, for errors.
 
     Returns:
-        The requested values by name. Empty for a Rényi slot that is requested by the word.
+        The requested values by name; empty for a Rényi slot that is requested by the word.
 
     Raises:
-        InvalidInput: the word or the name of a part is not known, or the first part is missing.
+        InvalidInput: the word or a name is not known, or the main amount is missing.
     """
     names = PARTS[request.kind]
     main_part, *_ = names
-    # A Rényi slot has a default budget for its orders, so its first part need not be given.
+    # A Rényi slot has a default budget for its orders, so its main amount need not be given.
     is_renyi = request.kind == "rdp"
     if isinstance(request.capacity, str):
         if request.capacity != LARGEST:
@@ -252,10 +247,8 @@ def _requested_parts(request: RequestedSlot, pointer: str) -> JsonObject:
     return request.capacity
 
 
-def _renyi_slot(parts: JsonObject, pointer: str) -> Slot:
-    """Return a Rényi slot, a budget of Rényi divergence at several orders.
-
-    All orders get the same budget. They are sorted by the names of their amounts.
+def _build_renyi_slot(parts: JsonObject, pointer: str) -> Slot:
+    """Build a Rényi slot, that is, a budget of Rényi divergence at several orders. All orders get the same budget.
 
     Args:
         parts: `orders`, their `weights` (equal by default) and one `budget` for all orders ("largest" by default).
@@ -269,18 +262,18 @@ def _renyi_slot(parts: JsonObject, pointer: str) -> Slot:
     """
     orders = _read_orders(parts, pointer)
     weights = _read_weights(parts, len(orders), pointer)
-    budget = _amount(parts.get("budget", LARGEST), f"{pointer}/budget")
-    # Sorted by name, like the parts in the canonical text of an entry, so that weights and parts correspond.
+    budget = _read_amount(parts.get("budget", LARGEST), f"{pointer}/budget")
+    # The canonical text of a log entry has the amounts sorted by name. The weights must be in the same order.
     weighted_parts = sorted(zip(map(_order_part, orders), weights, strict=True))
     capacity = {part: budget for part, _ in weighted_parts}
     return Slot(kind="rdp", capacity=capacity, weights=tuple(weight for _, weight in weighted_parts))
 
 
 def _read_orders(parts: JsonObject, pointer: str) -> tuple[float, ...]:
-    """Read the requested orders of a Rényi slot, a budget of Rényi divergence at several orders.
+    """Read the requested orders of a Rényi slot, that is, of a budget of Rényi divergence at several orders.
 
     Args:
-        parts: requested parts of the slot. Its member `orders` is a list of numbers.
+        parts: requested values of the slot. The member `orders` is a list of numbers.
         pointer: JSON Pointer of the capacity, for errors.
 
     Returns:
@@ -297,10 +290,10 @@ def _read_orders(parts: JsonObject, pointer: str) -> tuple[float, ...]:
 
 
 def _read_weights(parts: JsonObject, count: int, pointer: str) -> tuple[float, ...]:
-    """Return the requested weights of the orders of a Rényi budget; equal weights by default.
+    """Read the requested weights of the orders of a Rényi budget; equal weights by default.
 
     Args:
-        parts: requested parts of the slot.
+        parts: requested values of the slot. The member `weights` is a list of numbers, or absent.
         count: number of orders.
         pointer: JSON Pointer of the capacity, for errors.
 
@@ -330,15 +323,15 @@ def _order_part(order: float) -> str:
     return f"order:{number}"
 
 
-def _amount(value: float | str | Decimal, pointer: str) -> Amount:
-    """Return a requested amount of a budget; 0 for the word "largest", as a placeholder until it is computed.
+def _read_amount(value: float | str | Decimal, pointer: str) -> Amount:
+    """Read a requested amount of a budget as an exact decimal number.
 
     Args:
         value: number, decimal string, or "largest".
         pointer: JSON Pointer of the amount, for the error.
 
     Returns:
-        The amount as an exact decimal number.
+        The amount. For "largest" it is 0, as a placeholder until it is computed.
 
     Raises:
         InvalidInput: the value is not an amount.

@@ -38,9 +38,11 @@ CELLS_AT_ONCE = 500_000
 class PreparedAudit:
     """An audit that is ready to run: its attack, the sizes of its blocks of samples, and the certified ε.
 
+    An audit runs a mechanism on two neighbouring data sets, and proves a lower bound on ε from an attacker's success.
+
     Attributes:
-        target: the attack, which draws outputs on two neighbouring data sets.
-        sizes: number of samples of each block on each data set. Blocks can run in parallel.
+        target: the attack, which draws outputs on both data sets.
+        sizes: number of samples on each data set, for each block. Blocks can run in parallel.
         seed: seed of all samples.
         certified: certified lower and upper bound on ε at the audit's δ, in nats.
     """
@@ -53,9 +55,9 @@ class PreparedAudit:
 
 @dataclass(frozen=True)
 class Losses:
-    """The attacker's statistics of one block of samples, on both of the two neighbouring data sets.
+    """The attacker's statistics of one block of samples on two neighbouring data sets.
 
-    The attacker computes one number from each output of the mechanism, to guess which data set it came from.
+    From each output of the mechanism the attacker computes one number, the statistic, by which it guesses the data set.
 
     Attributes:
         first: one value for each run on the first data set.
@@ -72,13 +74,13 @@ def block_sizes(samples: int, work: float) -> tuple[int, ...]:
     The division depends only on the request, so that it is reproducible.
 
     Args:
-        samples: samples on each data set.
-        work: random numbers of one sample. The more it takes, the smaller are the blocks.
+        samples: number of samples on each data set, at least 1.
+        work: number of random numbers that one sample takes.
 
     Returns:
-        The sizes; only the last one may be smaller than the others.
+        The numbers of samples of the blocks on each data set. Only the last one may be smaller than the others.
     """
-    # A block draws at most `BLOCK_NUMBERS` random numbers, and at least one sample.
+    # On one data set, a block draws at most `BLOCK_NUMBERS` random numbers, but at least one sample.
     most_in_time = int(BLOCK_NUMBERS / max(work, 1.0))
     size = max(1, min(BLOCK_SAMPLES, most_in_time))
     full_blocks, remainder = divmod(samples, size)
@@ -91,14 +93,13 @@ def block_sizes(samples: int, work: float) -> tuple[int, ...]:
 def plan(request: AuditSimulation) -> SimulationPlan:
     """Estimate the blocks, the time and the memory of an audit before it runs.
 
-    Each sample is a run of the mechanism on one of two neighbouring data sets. Two statistics of 8 bytes are stored for
-    each of the `samples`, one for each data set, until the end.
+    The attacker's statistics of all samples on both data sets are stored until the end.
 
     Args:
         request: the audit.
 
     Returns:
-        The number of blocks, the time in seconds on one core, and the memory in bytes.
+        The number of blocks of samples, the time in seconds on one core, and the memory in bytes.
 
     Raises:
         InvalidInput: no attack is known for the spec in this setting.
@@ -108,19 +109,19 @@ def plan(request: AuditSimulation) -> SimulationPlan:
     random_numbers = 2 * request.samples * work
     seconds = LEAST_SECONDS + random_numbers * SECONDS_PER_NUMBER
 
-    # A block holds at least one value for each sample, and more if whole batches or reports are drawn.
+    # A block has at least one number for each sample, and more if whole batches or reports are drawn.
     largest_block = sizes[0]
     drawn_at_once = min(CELLS_AT_ONCE, int(largest_block * work))
     cells_at_once = max(largest_block, drawn_at_once)
     block_bytes = BYTES_PER_CELL * cells_at_once
-    statistics_bytes = 16 * request.samples  # two doubles for each sample
+    statistics_bytes = 16 * request.samples  # a double of 8 bytes for each sample on each data set
     return SimulationPlan(blocks=len(sizes), seconds=seconds, bytes=block_bytes + statistics_bytes)
 
 
 def prepare(request: AuditSimulation) -> PreparedAudit:
-    """Build the attack, and certify the ε that its lower bounds are compared with.
+    """Build the attack of an audit, and certify the ε that the lower bounds are compared with.
 
-    An audit runs a mechanism on two neighbouring data sets. Nothing is drawn yet.
+    Nothing is drawn yet.
 
     Args:
         request: the audit.
@@ -129,7 +130,7 @@ def prepare(request: AuditSimulation) -> PreparedAudit:
         The attack with the sizes of its blocks and the certified bounds on ε.
 
     Raises:
-        NoCertificate: no theorem covers the spec in this setting; nothing is drawn then.
+        NoCertificate: no theorem covers the spec in this setting.
         InvalidInput: no attack is known for the spec in this setting.
     """
     target = request.target()
@@ -145,9 +146,6 @@ def run_block(prepared: PreparedAudit, index: int) -> Losses:
     Args:
         prepared: the audit.
         index: index of the block, from 0.
-
-    Returns:
-        One statistic for each sample on each data set.
     """
     (generator,) = generators(prepared.seed, [index])
     samples = prepared.sizes[index]
@@ -159,7 +157,7 @@ def run_block(prepared: PreparedAudit, index: int) -> Losses:
 def assemble(request: AuditSimulation, prepared: PreparedAudit, blocks: Sequence[Losses]) -> AuditAnswer:
     """Compute the lower bounds on ε from all samples, and compare them with the certified ε.
 
-    The lower bounds follow from the errors of an attacker who tells the outputs on both data sets apart.
+    The lower bounds follow from the error rates of an attacker who guesses the data set from the output.
 
     Args:
         request: the audit, with its δ and its confidence level.
@@ -167,7 +165,7 @@ def assemble(request: AuditSimulation, prepared: PreparedAudit, blocks: Sequence
         blocks: the attacker's statistics in all blocks, in order.
 
     Returns:
-        The answer, with the lower bounds, their evidence and the verdict.
+        The answer, with the lower bounds, the certified bounds and the verdict.
     """
     first = np.concatenate([block.first for block in blocks])
     second = np.concatenate([block.second for block in blocks])
@@ -199,13 +197,13 @@ AUDIT = SimulationKind(
 def run(request: AuditSimulation) -> AuditAnswer:
     """Run the whole audit in this process, block by block.
 
-    An audit attacks a mechanism, and compares the lower bounds on ε that it proves with the certified ε.
+    An audit attacks a mechanism, and compares the lower bounds on ε that this proves with the certified ε.
 
     Args:
         request: the audit.
 
     Returns:
-        The answer, which is the same as that of blocks in several processes.
+        The answer. It is the same if the blocks run in several processes.
 
     Raises:
         NoCertificate: no theorem covers the spec in this setting.

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 
 
 def certify(request: AuditSimulation) -> Ends:
-    """Return certified bounds on the ε of an audited mechanism, which are compared with the success of the attack.
-
-    The accountant computes them by theorems, without samples, at the δ of the audit.
+    """Certify the ε of an audited mechanism at the δ of the audit, by theorems and without samples.
 
     Args:
         request: the audit, with a spec or a message.
@@ -38,9 +36,9 @@ def certify(request: AuditSimulation) -> Ends:
 def certify_message(message: QuantizedMessage, log_delta: float) -> Ends:
     """Bound the ε with which one quantized, noisy message of a client distinguishes two updates.
 
-    Let u and u′ be the updates and s the number of quantization levels. If both are rounded with the same uniform
-    numbers, coordinate j of the rounded updates differs by at most ⌈s|u_j − u′_j|⌉. By joint convexity, the messages
-    are at most as distinguishable as two integer vectors with these differences, to which the noise is added.
+    Let u and v be the updates and s the number of quantization levels. If both are rounded with the same uniform
+    numbers, coordinate j of the rounded updates differs by at most ⌈s|u_j − v_j|⌉. By joint convexity, the messages are
+    at most as distinguishable as two integer vectors with these differences, to which the noise is added.
 
     Args:
         message: the two updates, with their quantization and noise.
@@ -52,9 +50,8 @@ def certify_message(message: QuantizedMessage, log_delta: float) -> Ends:
     distances = message.distances
     if not any(distances):
         return Ends(0.0, 0.0)
-    # The ℓ2 norm of the distances, rounded up.
-    squared_norm = sum(size * size for size in distances)
-    upper_norm = math.nextafter(math.sqrt(squared_norm), math.inf)
+    squared_norm = sum(distance * distance for distance in distances)
+    upper_norm = math.nextafter(math.sqrt(squared_norm), math.inf)  # rounded up
     noise = TruncatedDiscreteLaplace(
         noise_levels=message.noise_levels,
         decay_rate=message.decay_rate,

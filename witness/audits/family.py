@@ -27,14 +27,13 @@ class FamilyAnswer:
 
 
 def with_joint_confidence(requests: Sequence[AuditSimulation], confidence: float) -> tuple[AuditSimulation, ...]:
-    """Raise the confidence level of each audit, so that all lower bounds on ε hold together with `confidence`.
+    """Set the confidence level of each audit, so that all lower bounds on ε hold together with a joint confidence.
 
-    Each bound fails with a small probability. By the bound of Bonferroni, each may fail with an equal part of
-    1 − `confidence`.
+    By the Bonferroni inequality, this is so if each bound fails with an equal part of 1 − `confidence`.
 
     Args:
         requests: the audits.
-        confidence: joint confidence of the family, between 0 and 1.
+        confidence: joint confidence level, between 0 and 1.
 
     Returns:
         The audits in the same order, with equal confidence levels.
@@ -54,14 +53,14 @@ def run_family(requests: Sequence[AuditSimulation], confidence: float) -> Family
     If all certificates are right, any audit is contradicted with probability at most 1 − `confidence`.
 
     Args:
-        requests: the audits.
-        confidence: joint confidence of the family.
+        requests: the audits, at least one.
+        confidence: joint confidence level, between 0 and 1.
 
     Returns:
         All answers, and the indices of those with a lower bound above the certified ε.
     """
-    raised_requests = with_joint_confidence(requests, confidence)
-    answers = tuple(run(request) for request in raised_requests)
+    adjusted_requests = with_joint_confidence(requests, confidence)
+    answers = tuple(run(request) for request in adjusted_requests)
     contradicted = tuple(index for index, answer in enumerate(answers) if answer.verdict == "contradicted")
     return FamilyAnswer(
         confidence=confidence,
@@ -80,23 +79,21 @@ def printed_truncated_discrete_laplace(
     samples: int = 200_000,
     seed: int = 0,
 ) -> AuditSimulation:
-    """Return an audit of truncated discrete Laplace noise as Theorem 1 of Das et al. prescribes it.
+    """Return an audit that refutes Theorem 1 of Das et al. on truncated discrete Laplace noise.
 
-    The noise is added to a vector with d coordinates. The audit is at the δ = 2^−d that the theorem claims.
-
-    An audit draws many outputs on two neighbouring data sets, and proves a lower bound on ε from the errors of an
-    attacker.
+    The noise is that which the theorem prescribes for a vector with d coordinates. The audit is at the δ = 2^−d that
+    the theorem claims, and compares the ε that an attack proves with the claimed ε.
 
     Args:
         epsilon: claimed ε.
         dimension: number d of coordinates.
-        l1_sensitivity: sensitivity in the ℓ1 norm.
-        linf_sensitivity: sensitivity in the ℓ∞ norm.
-        samples: samples on each data set.
+        l1_sensitivity: sensitivity in the ℓ1 norm, in grid steps.
+        linf_sensitivity: sensitivity in the ℓ∞ norm, in grid steps.
+        samples: number of runs on each of two neighbouring data sets.
         seed: seed of all randomness.
 
     Returns:
-        The request of the audit, with the claimed ε to compare with.
+        The request of the audit.
 
     Raises:
         InvalidInput: the theorem prescribes no noise for these inputs.
@@ -104,7 +101,6 @@ def printed_truncated_discrete_laplace(
     inputs = PrintedInputs(
         epsilon=epsilon, dimension=dimension, l1_sensitivity=l1_sensitivity, linf_sensitivity=linf_sensitivity
     )
-    # The noise as the theorem prints it: its largest value and its decay rate.
     prescribed = theorem_1(inputs)
     noise = TruncatedDiscreteLaplace(
         noise_levels=int(float(prescribed["noise_levels"])),
@@ -113,7 +109,6 @@ def printed_truncated_discrete_laplace(
         l1_sensitivity=l1_sensitivity,
         linf_sensitivity=linf_sensitivity,
     )
-    # The audit is at the claimed δ, and checks the claimed ε.
     return AuditSimulation(
         spec=noise,
         relation="replace-one",

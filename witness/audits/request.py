@@ -78,14 +78,14 @@ class AuditSimulation(SettingFields):
     ] = None
 
     def check(self) -> None:
-        """Check that the request is consistent and that the audit is not too long.
+        """Check that the request is consistent and that the audit does not take too long.
 
-        An audit attacks either the mechanism of a spec, or one noisy message. A message has its own setting: one of two
-        updates, sent to the server.
+        An audit attacks either the mechanism of a spec, or one noisy message. A message is about two updates
+        (replace-one), and its observer is the server.
 
         Raises:
-            InvalidInput: δ is not given once; not exactly one of spec and message is given; a message has another
-                setting than its own; or the audit would take too long.
+            InvalidInput: δ is not given exactly once; both or neither of spec and message are given; a message has
+                another relation or observer; no attack is known for the spec; or the audit would take too long.
         """
         natural_log_delta(self.delta, self.log10_delta)
         if (self.spec is None) == (self.message is None):
@@ -95,7 +95,7 @@ class AuditSimulation(SettingFields):
         if self.message is not None and self.observer != "server":
             raise InvalidInput.at("/observer", "is the server, which sees the message", allowed="server")
 
-        # Limit the work of one output, and that of all outputs on both data sets.
+        # The work of all outputs is on two data sets.
         work = self.target().work
         if work > MOST_WORK:
             message = f"takes {work:.3g} random numbers for one output; the attack mathematical draws no whole batches"
@@ -110,40 +110,32 @@ class AuditSimulation(SettingFields):
         return natural_log_delta(self.delta, self.log10_delta)
 
     def target(self) -> AuditTarget:
-        """Return the target of the attack, which draws outputs on two neighbouring data sets.
+        """Build the attack of the audit, which draws outputs on two neighbouring data sets.
 
-        The attacker tells the outputs on both data sets apart. The target is either a message, which is one client's
-        noisy update, or the mechanism of the spec in the requested setting.
+        It is either on a message, which is one client's noisy update, or on the mechanism of the spec in the requested
+        setting.
 
         Returns:
-            The target, with the work of drawing one output.
+            The attack, with the work of drawing one output.
 
         Raises:
-            InvalidInput: no attack is known for the spec in this setting. The fault points to a field of this request.
+            InvalidInput: no attack is known for the spec in this setting. The error points to a field of this request.
         """
         if self.message is not None:
             return Message(self.message, self.attack)
         assert self.spec is not None
         unit = base_unit(self.unit)
         setting = AttackSetting(relation=self.relation, unit=unit, observer=self.observer, attack=self.attack)
-        # A fault of the attack names a field of the spec; the caller needs a field of this request.
         try:
             return target(self.spec, setting)
-        except InvalidInput as rejected:
-            raise InvalidInput(*map(_of_request, rejected.faults)) from None
+        except InvalidInput as error:
+            raise InvalidInput(*map(_point_into_request, error.faults)) from None
 
 
-def _of_request(fault: Fault) -> Fault:
-    """Adapt a fault that the attack found to the audit's request: make its JSON pointer point into the request.
+def _point_into_request(fault: Fault) -> Fault:
+    """Replace the JSON pointer of an attack's fault, which is relative to the spec, by a pointer into the request.
 
-    Relation and observer are fields of the request itself. All other faults concern the spec, so they get pointers
-    below /spec.
-
-    Args:
-        fault: the fault.
-
-    Returns:
-        The fault, with a pointer into the request.
+    Relation and observer are fields of the request itself. All other faults get pointers below /spec.
     """
     if fault.pointer in ("/relation", "/observer"):
         return fault

@@ -40,15 +40,19 @@ if TYPE_CHECKING:
 def make_answer(request: AuditSimulation, certified: Ends, first: Floats, second: Floats) -> AuditAnswer:
     """Compute lower bounds on ε from the attacker's statistics, and compare them with the certified ε.
 
-    There are three bounds. The first is a lower bound on ε, by the error rates of a test. The second is a lower bound
-    on the μ of Gaussian differential privacy, with the ε of a Gaussian mechanism for that μ. The third comes from
-    escapes, that is, outputs that are impossible on the other data set. If they are more probable than δ, no ε holds.
-    The first halves of both samples decide whether the third or the first bound counts as the evidence.
+    There are three lower bounds:
+
+    - on ε, by the error rates of a test;
+    - on the μ of Gaussian differential privacy, by the error rates of another test;
+    - on ε, by escapes, that is, outputs that are impossible on the other data set. If they are more probable than δ, no
+      ε holds.
+
+    The first halves of both samples decide whether the first or the third bound counts as the evidence.
 
     Args:
         request: the audit, with its δ and its confidence level.
-        certified: certified enclosure of ε at the audit's δ.
-        first: statistics of the runs on the first data set, in the order of the blocks. An escape is infinite.
+        certified: certified bounds on ε at the audit's δ.
+        first: statistics of the runs on the first data set, in the order of the blocks. That of an escape is infinite.
         second: statistics of the runs on the second data set, in the same order.
 
     Returns:
@@ -58,7 +62,6 @@ def make_answer(request: AuditSimulation, certified: Ends, first: Floats, second
     halves = SplitStatistics.of(first, second)
     delta = math.exp(request.log_delta)
 
-    # Lower bounds on ε by a test and by escapes; the first halves decide which of the two counts.
     test_bound = best(halves, epsilon_score(delta), error)
     escape = _escape_bound(halves, delta, error)
     evidence: Evidence = "test"
@@ -67,11 +70,10 @@ def make_answer(request: AuditSimulation, certified: Ends, first: Floats, second
         evidence = "escape"
         lower = escape.epsilon_lower
 
-    # Compare the evidence with the certificate and with the claim.
     verdict: Consistency = "contradicted" if lower > certified.upper else "consistent"
     claim = None
     if request.claim is not None:
-        claim = _claim(request.claim.epsilon, lower, certified, halves, error)
+        claim = _judge_claim(request.claim.epsilon, lower, certified, halves, error)
     rates = [
         RocPoint(false_positive_rate=false_rate, true_positive_rate=true_rate)
         for false_rate, true_rate in roc(first, second)
@@ -84,7 +86,7 @@ def make_answer(request: AuditSimulation, certified: Ends, first: Floats, second
         delta=_stated_delta(request),
         log10_delta=request.log_delta / math.log(10.0),
         confidence=request.confidence,
-        epsilon=EpsilonBound(lower=test_bound.value, test=_test(test_bound)),
+        epsilon=EpsilonBound(lower=test_bound.value, test=_describe_test(test_bound)),
         gaussian=_gaussian_bound(halves, error, request.log_delta),
         escape=escape,
         evidence=evidence,
@@ -92,7 +94,7 @@ def make_answer(request: AuditSimulation, certified: Ends, first: Floats, second
         verdict=verdict,
         ratio=_ratio(test_bound.value, certified.upper),
         claim=claim,
-        meaning=_meaning(request, lower, certified, verdict),
+        meaning=_state_result(request, lower, certified, verdict),
         roc=tuple(rates),
         samples=request.samples,
         seed=request.seed,
@@ -101,13 +103,12 @@ def make_answer(request: AuditSimulation, certified: Ends, first: Floats, second
 
 
 def _escape_bound(halves: SplitStatistics, delta: float, error: float) -> Escape:
-    """Return the lower bound on ε from escapes: outputs of one data set that are impossible on the other.
+    """Return the lower bound on ε from escapes, that is, outputs of one data set that are impossible on the other.
 
-    If the lower bound on their probability exceeds δ, no ε holds and the bound on ε is ∞. Otherwise it is 0. The
-    statistic of an escape is infinite.
+    If their probability certainly exceeds δ, no ε holds and the bound on ε is ∞. Otherwise it is 0.
 
     Args:
-        halves: the attacker's statistics, split into two halves.
+        halves: the attacker's statistics, split into two halves. The statistic of an escape is infinite.
         delta: δ of the audit, in [0, 1].
         error: probability that the bound fails.
 
@@ -131,15 +132,7 @@ def _stated_delta(request: AuditSimulation) -> float | None:
 
 
 def _ratio(lower: float, certified_upper: float) -> float | None:
-    """Return the lower bound on ε over the certified upper bound.
-
-    Args:
-        lower: lower bound on ε by the samples.
-        certified_upper: certified upper bound on ε, ≥ 0.
-
-    Returns:
-        The ratio; None if the certified bound is 0 or infinite.
-    """
+    """Return the ratio of the lower bound on ε from samples to the certified upper bound; None if that is 0 or infinite."""
     if certified_upper == 0.0 or math.isinf(certified_upper):
         return None
     return lower / certified_upper
@@ -148,31 +141,24 @@ def _ratio(lower: float, certified_upper: float) -> float | None:
 def _gaussian_bound(halves: SplitStatistics, error: float, log_delta: float) -> GaussianBound:
     """Return a lower bound on the parameter μ of Gaussian differential privacy, from the error rates of a test.
 
-    The answer also has the ε at δ of a Gaussian mechanism with that μ.
-
     Args:
         halves: the attacker's statistics, split into two halves.
         error: probability that the bound fails.
         log_delta: natural logarithm of the audit's δ.
 
     Returns:
-        The bound on μ with its test, which holds for every mechanism. The ε, in nats, holds only for a Gaussian one.
+        The bound on μ with its test, which holds for every mechanism, and the ε at δ of a Gaussian mechanism with that
+        μ, which is a bound only for Gaussian mechanisms.
     """
     mu_bound = best(halves, mu_score, error)
     epsilon = gaussian_epsilon(mu_bound.value, log_delta)
-    return GaussianBound(mu_lower=mu_bound.value, test=_test(mu_bound), epsilon_if_gaussian=epsilon)
+    return GaussianBound(mu_lower=mu_bound.value, test=_describe_test(mu_bound), epsilon_if_gaussian=epsilon)
 
 
-def _test(bound: AttackBound) -> RuleAnswer:
-    """Describe the attacker's threshold test that gave a lower bound, in the form of the answer.
+def _describe_test(bound: AttackBound) -> RuleAnswer:
+    """Describe the attacker's test that gave a lower bound: its threshold, its positive side, and its counts.
 
-    The test guesses one of two data sets by comparing a score of the output with a threshold.
-
-    Args:
-        bound: the lower bound, with its test and the counts of true and false positives.
-
-    Returns:
-        The threshold, the side on which the test says yes, and its counts.
+    The test guesses one of two data sets by comparing a statistic of the output with a threshold.
     """
     rule = bound.rule
     return RuleAnswer(
@@ -185,11 +171,11 @@ def _test(bound: AttackBound) -> RuleAnswer:
     )
 
 
-def _claim(claimed: float, lower: float, certified: Ends, halves: SplitStatistics, error: float) -> ClaimChecked:
+def _judge_claim(claimed: float, lower: float, certified: Ends, halves: SplitStatistics, error: float) -> ClaimChecked:
     """Decide whether a mechanism violates a claimed ε at the audit's δ.
 
     It does if the lower bound from the samples exceeds the claim. It does not if the certified upper bound is at most
-    the claim. Otherwise the samples decide nothing.
+    the claim. If the claim is between both bounds, it is undecidable.
 
     Args:
         claimed: the claimed ε.
@@ -199,15 +185,13 @@ def _claim(claimed: float, lower: float, certified: Ends, halves: SplitStatistic
         error: probability that the bound on δ fails.
 
     Returns:
-        The verdict, the lower bound on δ at the claimed ε, and the ratio of the lower bound and the claim.
+        The verdict, a lower bound on the true δ at the claimed ε, and the ratio of the lower bound on ε to the claim.
     """
     violated = Verdict.UNDECIDABLE
-    # Neither bound decides if the claim lies between them.
     if lower > claimed:
         violated = Verdict.YES
     elif certified.upper <= claimed:
         violated = Verdict.NO
-    # A mechanism with the claimed ε has at least this δ.
     delta_bound = best(halves, delta_score(claimed), error)
     return ClaimChecked(
         epsilon=claimed,
@@ -217,15 +201,13 @@ def _claim(claimed: float, lower: float, certified: Ends, halves: SplitStatistic
     )
 
 
-def _meaning(request: AuditSimulation, lower: float, certified: Ends, verdict: Consistency) -> str:
+def _state_result(request: AuditSimulation, lower: float, certified: Ends, verdict: Consistency) -> str:
     """Say in words which ε an audit disproves, and whether that contradicts the certificate or a claim.
 
-    An audit attacks a mechanism. Its success proves, with the confidence of the request, that no smaller ε holds.
-
     Args:
-        request: the audit.
-        lower: lower bound on ε by the samples; infinite if no ε holds.
-        certified: certified enclosure of ε.
+        request: the audit, with its confidence, its δ and the claimed ε.
+        lower: lower bound on ε from the samples; infinite if no ε holds.
+        certified: certified bounds on ε.
         verdict: whether the lower bound contradicts the certificate.
 
     Returns:
@@ -233,7 +215,6 @@ def _meaning(request: AuditSimulation, lower: float, certified: Ends, verdict: C
     """
     log10_delta = request.log_delta / math.log(10.0)
     disproved = "no ε at all holds"
-    # A finite bound disproves only smaller values of ε.
     if math.isfinite(lower):
         disproved = f"no ε below {lower:.4g} holds"
     sentences = [

@@ -47,20 +47,18 @@ def build_simulation(
 ) -> RiskSimulation:
     """Return the simulation of PPSGD on the digits with one personalization, ε, split of the data and step size.
 
-    PPSGD trains one model that all clients share, and one of each client. α is the weight of the shared model.
+    PPSGD trains a model that all clients share, and a model for each client. The personalization α is the weight of the
+    shared model. The noise is calibrated to (ε, `DELTA`).
 
     Args:
-        times: personalization α times the number of clients; infinite if all is shared.
-        epsilon: ε of a client's data, or None for a run without noise.
+        times: α times the number of clients; infinite if all is shared.
+        epsilon: ε of a client's whole data; None for a run without noise.
         split: how the digits are assigned to the clients.
         step: step size.
-        repetitions: independent runs, at least 2.
+        repetitions: number of independent runs, at least 2.
         seed: seed of all randomness.
-
-    Returns:
-        The request of the simulation; its noise is calibrated to (ε, `DELTA`) unless ε is None.
     """
-    # Noise is calibrated if there is an ε, and 0 otherwise.
+    # The simulation calibrates the noise if it is None.
     noise_std: float | None = None
     delta: float | None = DELTA
     if epsilon is None:
@@ -87,15 +85,15 @@ def build_simulation(
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     """Return the simulations of PPSGD on digits: one for each split of the records, ε, personalization and step size.
 
-    PPSGD trains one model that all clients share, and one of each client. A split is the way in which records are
-    divided among clients. Personalization is the weight of the model that all clients share.
+    PPSGD trains a model that all clients share, and a model for each client. A split is the way in which records are
+    divided among clients. Personalization is the weight of the shared model.
 
     Args:
-        repetitions: independent runs of each simulation, at least 2.
+        repetitions: number of independent runs of each simulation, at least 2.
         seed: seed of all randomness.
 
     Returns:
-        One simulation for each combination of the values, with its position on the grid.
+        The simulations with their split, ε, personalization and step size.
     """
     grid = []
     for split_name, epsilon, times, step in product(SPLITS, EPSILONS, TIMES_CLIENTS, STEPS):
@@ -111,20 +109,19 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
 
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge the claims of Bietti et al. that personal models help under privacy, and the more so the smaller ε is.
+    """Judge the claims of Bietti et al. that personal models help under privacy, and help more if ε is smaller.
 
-    A split is the way in which records are divided among clients. Runs without noise are left out of the first claim.
+    Runs without noise are left out of the first claim.
 
     Args:
-        answers: a result for each split of the data, ε, and personalization (weight of the shared model).
+        answers: results for each split of the records among clients, ε, and weight of the shared model.
 
     Returns:
-        For each of the two claims a verdict, such as confirmed or refuted, and the measured numbers in words.
+        One finding for each of the two claims: a verdict, such as confirmed, and the measured numbers in words.
     """
     lines = {split: _points_by_noise(answers, split) for split in SPLITS}
     all_shared = PERSONALIZATIONS[-1]
 
-    # Compare the best personalization with one model for all, at each ε.
     all_points = chain.from_iterable(lines.values())
     private_points = [point for point in all_points if point.name != noise_name(None)]
     pairs = [best_unshared(point, all_shared, lower_is_better=False) for point in private_points]
@@ -135,10 +132,9 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 
 
 def _points_by_noise(answers: Sequence[CellAnswer], split: str) -> list[MeasuredPoint]:
-    """Return the mean test accuracies of all personalizations at each ε, for one split of the data.
+    """Return the mean test accuracies of all personalizations at each ε, for one split of the records among clients.
 
-    A split is the way in which records are divided among clients. Personalization is the weight of the model that all
-    clients share.
+    Personalization is the weight of the model that all clients share.
 
     Args:
         answers: results of the experiment.

@@ -47,19 +47,17 @@ DELTA = 1e-4
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     """Return the simulations of PPSGD over the grids of Bietti et al.: step size, personalization and noise.
 
-    PPSGD trains one model that all clients share, and one of each client. All simulations solve the same least-squares
-    problem, in which every client has an optimum of its own. Personalization is the weight of the model that all
-    clients share.
+    PPSGD trains a model that all clients share, and a model for each client. Personalization is the weight of the
+    shared model. All simulations solve the same least-squares problem, in which every client has an optimum of its own.
 
     Args:
-        repetitions: independent runs of each simulation, at least 2.
+        repetitions: number of independent runs of each simulation, at least 2.
         seed: seed of all randomness.
 
     Returns:
-        One simulation for each combination of the values, with its position on the grid. Noise multipliers vary
-        slowest, and step sizes fastest.
+        The simulations with their noise multiplier, personalization and step size.
     """
-    # A vector with this standard deviation per coordinate has a root mean square norm of √dimension times as much.
+    # The root mean square norm of a vector is √dimension times the standard deviation of a coordinate.
     problem = PersonalizedLeastSquares(
         clients=CLIENTS,
         dimension=DIMENSION,
@@ -88,19 +86,16 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     return tuple(grid)
 
 
-def _run(times: float, step: float, noise: float) -> PpsgdRun:
-    """Return the parameters of PPSGD at one point of the grid.
+def _run(times_clients: float, step: float, noise: float) -> PpsgdRun:
+    """Return the parameters of PPSGD for one personalization, step size and noise.
 
-    PPSGD trains one model that N clients share, and one of each client. Noise with the standard deviation σC/N is added
-    to the mean of the clients' messages, of which each has at most the norm C.
+    PPSGD trains a model that N clients share, and a model for each client. Noise with the standard deviation σC/N is
+    added to the mean of the clients' messages, each of which has at most the norm C.
 
     Args:
-        times: personalization α times the number N of clients; infinite if all is shared.
+        times_clients: personalization α, the weight of the shared model, times N; infinite if all is shared.
         step: step size.
         noise: noise multiplier σ, in units of the clipping norm C.
-
-    Returns:
-        The algorithm with its noise, step sizes and batch size.
     """
     noise_std_of_mean = noise * CLIPPING_NORM / CLIENTS
     return PpsgdRun(
@@ -108,21 +103,20 @@ def _run(times: float, step: float, noise: float) -> PpsgdRun:
         batch_size=BATCH_SIZE,
         clipping_norm=CLIPPING_NORM,
         noise_std=noise_std_of_mean,
-        **personalization_fields(times, CLIENTS, step),
+        **personalization_fields(times_clients, CLIENTS, step),
     )
 
 
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge the claim that the best personalization shares less as the noise grows.
+    """Judge the claim of Bietti et al. that the best personalization shares less as the noise grows.
 
-    Personalization is the weight of the model that all clients share. Each personalization is taken with its best step
-    size.
+    Personalization is the weight of the model that all clients share. Each one is taken with its best step size.
 
     Args:
         answers: results of the experiment's simulations, one for each noise, personalization and step size.
 
     Returns:
-        The claim with its verdict, as the only entry.
+        A single finding: the claim with its verdict.
     """
     stages = []
     for noise in NOISES:
@@ -133,13 +127,13 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 
 
 def _best_of_each(noise: float, cells: Sequence[CellAnswer]) -> MeasuredPoint:
-    """Return for each personalization (weight of the shared model) the smallest mean excess risk over the step sizes.
+    """Return the smallest mean excess risk over the step sizes for each personalization, as the paper does.
 
-    The paper takes each personalization with the best step size, too.
+    Personalization is the weight of the model that all clients share.
 
     Args:
-        noise: noise multiplier, which names the result.
-        cells: answers at this noise, one for each personalization and step size. Diverged runs are left out.
+        noise: noise multiplier of the answers.
+        cells: answers at this noise, one for each personalization and step size. Those of diverged runs are ignored.
 
     Returns:
         The mean excess risks with their confidence bands, by the name of the personalization.
@@ -153,22 +147,18 @@ def _best_of_each(noise: float, cells: Sequence[CellAnswer]) -> MeasuredPoint:
         best_so_far = best.get(personalization)
         if best_so_far is None or excess.mean < best_so_far.mean:
             best[personalization] = excess
-    # The result has the personalizations in ascending order.
     names = [personalization_name(times) for times in TIMES_PARTICIPANTS]
     return MeasuredPoint(_noise_name(noise), {name: best[name] for name in names})
 
 
 def _noise_name(noise: float) -> str:
-    """Return a noise multiplier in words, with the ε of all rounds together at `DELTA`.
+    """Describe a noise multiplier σ and the ε of all rounds at `DELTA`, rounded up, such as `σ = 10 (ε ≤ 23.4)`.
 
     Every round releases a sum with Gaussian noise. For T rounds and the sensitivity Δ in units of the clipping norm,
     all rounds together are μ-Gaussian differentially private, with μ = Δ√T/σ.
 
     Args:
         noise: noise multiplier σ; 0 for no noise.
-
-    Returns:
-        Words such as `σ = 10 (ε ≤ 23.4)`. The ε is rounded up.
     """
     if noise == 0.0:
         return "no noise"

@@ -39,20 +39,20 @@ noise of targets."""
 def cells(repetitions: int, seed: int, *, clients: int, dimension: int) -> tuple[Cell, ...]:
     """Return the simulations of PPSGD on synthetic data of Bietti et al.: one for each personalization and ε.
 
-    PPSGD trains one model that all clients share, and one of each client. All simulations solve the same least-squares
-    problem, in which every client has an optimum of its own. Personalization is the weight of the model that all
-    clients share. An ε of None means no noise.
+    PPSGD trains a model that all clients share, and a model for each client. Personalization is the weight of the
+    shared model. All simulations solve the same least-squares problem, in which every client has an optimum of its own.
+    Some have no noise.
 
     Args:
-        repetitions: independent runs of each simulation, at least 2.
+        repetitions: number of independent runs of each simulation, at least 2.
         seed: seed of all randomness.
         clients: number of clients, at least 1.
         dimension: number of coordinates of a model, at least 1.
 
     Returns:
-        One simulation for each combination of the values, with its position on the grid.
+        The simulations with their personalization and ε.
     """
-    # A vector with this standard deviation per coordinate has a root mean square norm of √dimension times as much.
+    # The root mean square norm of a vector is √dimension times the standard deviation of a coordinate.
     problem = PersonalizedLeastSquares(
         clients=clients,
         dimension=dimension,
@@ -64,7 +64,6 @@ def cells(repetitions: int, seed: int, *, clients: int, dimension: int) -> tuple
     grid = []
     for epsilon, times in product(EPSILONS, TIMES_CLIENTS):
         has_noise = epsilon is not None
-        # With an ε the noise is calibrated to it; without one the run has no noise.
         simulation = RiskSimulation(
             run=_run(times, clients, has_noise=has_noise),
             problem=problem,
@@ -80,32 +79,30 @@ def cells(repetitions: int, seed: int, *, clients: int, dimension: int) -> tuple
     return tuple(grid)
 
 
-def _run(times: float, clients: int, *, has_noise: bool) -> PpsgdRun:
+def _run(times_clients: float, clients: int, *, has_noise: bool) -> PpsgdRun:
     """Return the parameters of PPSGD for one personalization.
 
-    PPSGD trains one model that all clients share, and one of each client. α is the weight of the shared model.
+    PPSGD trains a model that all clients share, and a model for each client. The personalization α is the weight of the
+    shared model.
 
     Args:
-        times: personalization α times the number of clients; infinite if all is shared.
+        times_clients: α times the number of clients; infinite if all is shared.
         clients: number of clients.
-        has_noise: whether the noise is to be calibrated. Otherwise there is none.
-
-    Returns:
-        The algorithm with its step sizes, without noise or with noise that is still to be calibrated.
+        has_noise: True to leave the noise open, so that the simulation calibrates it; False for a run without noise.
     """
     return PpsgdRun(
         rounds=ROUNDS,
         batch_size=BATCH_SIZE,
         clipping_norm=CLIPPING_NORM,
         noise_std=None if has_noise else 0.0,
-        **personalization_fields(times, clients, STEP),
+        **personalization_fields(times_clients, clients, STEP),
     )
 
 
 def personalization_fields(times: float, clients: int, step: float) -> Fields:
-    """Return the personalization of a run, and the step sizes for it.
+    """Return the fields of a PPSGD run that state its personalization and the step size for it.
 
-    Personalization α is the weight of the model that all clients share. The step of the shared part never exceeds
+    The personalization α is the weight of the model that all clients share. The step of the shared model never exceeds
     `step`.
 
     Args:
@@ -114,7 +111,8 @@ def personalization_fields(times: float, clients: int, step: float) -> Fields:
         step: step size of a client's own part for αN ≤ 1, and of the shared part for larger αN.
 
     Returns:
-        The personalization and either a client's own or the shared step size, by the names of the run's fields.
+        The personalization and a step size, by the names of the run's fields. The step size is that of the shared model
+        if all is shared, and otherwise that of a client.
     """
     if math.isinf(times):
         return {"personalization": "unbounded", "shared_step_size": step}
@@ -125,8 +123,10 @@ def personalization_fields(times: float, clients: int, step: float) -> Fields:
 def personalization_name(times: float) -> str:
     """Return a value of the personalization as text, for the axis of a figure.
 
+    The personalization α is the weight of the model that all clients share.
+
     Args:
-        times: personalization α times the number N of clients; infinite if all is shared.
+        times: α times the number N of clients; infinite if all is shared.
 
     Returns:
         "all shared" for one model, "all own" without a shared model, or the value αN.
@@ -139,19 +139,18 @@ def personalization_name(times: float) -> str:
 
 
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge the claims that personal models help under privacy, and that a smaller ε favours them.
+    """Judge the claims of Bietti et al. that personal models help under privacy, and help more if ε is smaller.
 
-    Personalization is the weight of the model that all clients share. Runs without noise are left out of the first
-    claim.
+    Runs without noise are left out of the first claim.
 
     Args:
-        answers: a result for each ε and personalization.
+        answers: results for each ε and personalization, that is, weight of the model that all clients share.
 
     Returns:
-        For each of the two claims a verdict, such as confirmed or refuted, and the measured numbers in words.
+        One finding for each of the two claims: a verdict, such as confirmed, and the measured numbers in words.
     """
     stages = [_stage(noise_name(epsilon), answers) for epsilon in EPSILONS]
-    _, *private_stages = stages  # the first has no noise
+    _without_noise, *private_stages = stages
     all_shared = personalization_name(math.inf)
     pairs = [best_unshared(stage, all_shared, lower_is_better=True) for stage in private_stages]
     return (
@@ -161,13 +160,13 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 
 
 def _stage(noise: str, answers: Sequence[CellAnswer]) -> MeasuredPoint:
-    """Return the excess risk of each personalization at one privacy level. Runs that were not measured are left out.
+    """Return the measured excess risk of each personalization at one privacy level.
 
     Personalization is the weight of the model that all clients share.
 
     Args:
-        noise: name of the privacy level, the value of the results on the axis `epsilon`.
-        answers: all results of the experiment.
+        noise: name of the privacy level, as in the results.
+        answers: all results of the experiment. Those without a measured risk are left out.
 
     Returns:
         Mean excess risks with their confidence bands, by the name of the personalization.

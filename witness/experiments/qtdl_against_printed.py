@@ -16,17 +16,14 @@ RUN = NormFedavgRun(participants=50, rounds=30, local_steps=2, quantization_leve
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     """Return the simulations that compare certified with printed noise for quantised updates, one for each ε.
 
-    Each runs the algorithm of Das et al. with noise that is certified for ε. It also runs the algorithm without noise,
-    and with noise of the decay rate that the paper prints and enough levels for ε.
+    Each simulation runs the algorithm of Das et al. with noise that is certified for ε. It also runs the algorithm
+    without noise, and with noise that has the decay rate of the paper and enough levels for ε.
 
     Args:
-        repetitions: independent runs of each simulation, at least 2.
+        repetitions: number of independent runs of each simulation, at least 2.
         seed: seed of all randomness.
-
-    Returns:
-        One simulation for each ε, with its position on the grid.
     """
-    table = []
+    simulations = []
     for epsilon in EPSILONS:
         simulation = RiskSimulation(
             run=RUN,
@@ -36,10 +33,10 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
             repetitions=repetitions,
             seed=seed,
             points=1,
-            alternatives=("non-private", "as-printed-raised"),  # without noise, and the printed decay rate
+            alternatives=("non-private", "as-printed-raised"),  # without noise, and with the printed decay rate
         )
-        table.append(Cell(place={"epsilon": epsilon}, simulation=simulation))
-    return tuple(table)
+        simulations.append(Cell(place={"epsilon": epsilon}, simulation=simulation))
+    return tuple(simulations)
 
 
 PRESET = Preset(

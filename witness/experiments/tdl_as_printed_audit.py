@@ -12,22 +12,19 @@ SAMPLES_PER_REPETITION = 2000
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     """Return audits of the truncated discrete Laplace noise that Theorem 1 of Das et al. prescribes, one for each ε.
 
-    An audit attacks the noise, and its success proves a lower bound on the true ε. The audits are at values of ε that
-    the theorem claims.
+    An audit attacks the noise. Its success proves a lower bound on the true ε, which is compared with the ε that the
+    theorem claims.
 
     Args:
-        repetitions: number of blocks of `SAMPLES_PER_REPETITION` outputs in each audit.
+        repetitions: number of times that `SAMPLES_PER_REPETITION` outputs are drawn on each data set of an audit.
         seed: seed of all randomness.
-
-    Returns:
-        One audit for each ε, with its position on the grid.
     """
     samples = SAMPLES_PER_REPETITION * repetitions
-    table = []
+    audits = []
     for epsilon in EPSILONS:
         audit = printed_truncated_discrete_laplace(epsilon=epsilon, samples=samples, seed=seed)
-        table.append(Cell(place={"epsilon": epsilon}, simulation=audit))
-    return tuple(table)
+        audits.append(Cell(place={"epsilon": epsilon}, simulation=audit))
+    return tuple(audits)
 
 
 PRESET = Preset(

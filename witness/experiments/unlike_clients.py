@@ -34,31 +34,25 @@ RUNS: Mapping[str, tuple[Any, Fields]] = {
 
 
 def build_groups(epsilon: float) -> tuple[RunGroup, ...]:
-    """Return two groups of 10 clients; the second has half the records, twice the weight and half the ε.
+    """Return two equally large groups of clients. The second has half the records, twice the weight and half the ε.
 
     Args:
-        epsilon: ε of the first group.
-
-    Returns:
-        Both groups, each with its number of clients. Each client of the first group has `SAMPLES` records.
+        epsilon: ε of the first group, whose clients have `SAMPLES` records each.
     """
     half = CLIENTS // 2
-    small = RunGroup(clients=half, samples_per_client=SAMPLES // 2, weight=2.0, epsilon=epsilon / 2.0)
-    return (RunGroup(clients=half, samples_per_client=SAMPLES), small)
+    first_group = RunGroup(clients=half, samples_per_client=SAMPLES)
+    second_group = RunGroup(clients=half, samples_per_client=SAMPLES // 2, weight=2.0, epsilon=epsilon / 2.0)
+    return (first_group, second_group)
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return the simulations of mini-batch algorithms on clients that differ: one for each algorithm and ε.
+    """Return the simulations of mini-batch algorithms: one for each kind of clients, algorithm and ε.
 
-    There is one for each kind of clients, too. Clients are equal, differ in two groups, or also take part in random
-    numbers.
+    Clients are all equal, or of two different groups, or of two groups with a random number of participants in a round.
 
     Args:
-        repetitions: independent runs of each simulation.
+        repetitions: number of independent runs of each simulation, at least 2.
         seed: seed of all randomness.
-
-    Returns:
-        One simulation for each combination of the values, with its position on the grid.
     """
     grid = product((EQUAL, DIFFERENT, RANDOM), RUNS, EPSILONS)
     return tuple(_cell(clients, algorithm, epsilon, repetitions, seed) for clients, algorithm, epsilon in grid)
@@ -67,26 +61,23 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 def _cell(clients: str, algorithm: str, epsilon: float, repetitions: int, seed: int) -> Cell:
     """Return the simulation of one kind of clients and one algorithm at an ε.
 
-    Its noise is calibrated to the ε, and its measured excess risk is compared with the theorem's bound.
+    The noise is calibrated to ε, and the measured excess risk is compared with the bound of the algorithm's theorem.
 
     Args:
-        clients: `EQUAL`; `DIFFERENT` for two groups of clients; or `RANDOM` for these and a random number per round.
+        clients: `EQUAL`; `DIFFERENT` for two groups; or `RANDOM` for two groups and a random number of participants.
         algorithm: a name in `RUNS`.
-        epsilon: ε of each record; clients of the second group have half of it.
-        repetitions: independent runs, at least 2.
+        epsilon: ε of each record. The second group has half of it.
+        repetitions: number of independent runs, at least 2.
         seed: seed of all randomness.
-
-    Returns:
-        The simulation with its position on the grid.
     """
-    run_type, shape = RUNS[algorithm]
+    run_type, run_fields = RUNS[algorithm]
     participants: dict[str, object] = {"participants": CLIENTS // 2}
     if clients == RANDOM:
         participants = {"participation": LAW}
     if clients != EQUAL:
         participants["client_groups"] = build_groups(epsilon)
 
-    # The problem has the objective of the algorithm's bound.
+    # The objective is that of the algorithm's bound.
     problem = LogisticProblem(
         clients=CLIENTS,
         samples_per_client=SAMPLES,
@@ -95,7 +86,7 @@ def _cell(clients: str, algorithm: str, epsilon: float, repetitions: int, seed: 
         objective="empirical" if algorithm == "accelerated-mb-sgd" else "population",
     )
     simulation = RiskSimulation(
-        run=run_type(**shape, **participants),
+        run=run_type(**run_fields, **participants),
         problem=problem,
         epsilon=epsilon,
         delta=DELTA,
@@ -113,7 +104,7 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
         answers: results of all simulations of the experiment.
 
     Returns:
-        For each kind of clients a verdict, such as confirmed or refuted, and the measured numbers in words.
+        One finding for each kind of clients: a verdict, such as confirmed, and the measured numbers in words.
     """
     return tuple(_judge_bounds(clients, answers) for clients in CLAIMS)
 
@@ -127,27 +118,26 @@ CLAIMS: Mapping[str, str] = {
 
 
 def _judge_bounds(clients: str, answers: Sequence[CellAnswer]) -> Finding:
-    """Judge whether the measured risk satisfies the theorems' bounds for one kind of federation.
+    """Judge whether the measured risk satisfies the theorems' bounds for one kind of clients.
 
     A bound is satisfied if it is above the whole confidence band of the risk, and violated if it is below the band.
 
     Args:
-        clients: kind of federation, a key of `CLAIMS`.
+        clients: kind of clients, a key of `CLAIMS`.
         answers: all results of the experiment.
 
     Returns:
         The claim with its verdict. One violated bound refutes the claim.
     """
-    # Bounds that were compared with a measurement.
     bounds: list[BoundAnswer] = []
     for cell in answers:
         if cell.place["clients"] == clients:
             bounds += [bound for bound in cell.bounds or () if bound.compared]
-    satisfied = sum(bound.holds == Verdict.YES for bound in bounds)
-    violated = sum(bound.holds == Verdict.NO for bound in bounds)
+    satisfied_count = sum(bound.holds == Verdict.YES for bound in bounds)
+    violated_count = sum(bound.holds == Verdict.NO for bound in bounds)
     tally = Tally(
-        holds=satisfied,
-        fails=violated,
+        holds=satisfied_count,
+        fails=violated_count,
         of=len(bounds),
         universal=True,
         noun=("bound", "bounds"),
@@ -155,7 +145,8 @@ def _judge_bounds(clients: str, answers: Sequence[CellAnswer]) -> Finding:
     )
 
     words = (
-        f"{satisfied} of {len(bounds)} bounds are above the whole band of the measured risk, and {violated} below it."
+        f"{satisfied_count} of {len(bounds)} bounds are above the whole band of the measured risk, "
+        f"and {violated_count} below it."
     )
     ratios = [bound.ratio for bound in bounds if bound.ratio is not None]
     if ratios:

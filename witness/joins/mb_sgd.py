@@ -52,9 +52,9 @@ SAME = 1e-9
 
 
 def calibrate(problem: SimulatedProblem, run: MbSgdRun, target: Target) -> tuple[MbSgdRun, Calibration]:
-    """Give a run the smallest noise that is certified to meet a target, and a step size unless it has one.
+    """Calibrate the noise of a run to a target, and choose a step size unless the run has one.
 
-    The guarantee is for one replaced record, against a server that sees all messages.
+    The noise is the smallest that is certified for one replaced record, against a server that sees all messages.
 
     Args:
         problem: the simulated learning problem, with its exact constants.
@@ -62,14 +62,14 @@ def calibrate(problem: SimulatedProblem, run: MbSgdRun, target: Target) -> tuple
         target: the (ε, δ) to meet.
 
     Returns:
-        A copy of the run with the calibrated noise. Then the calibrator's answer, with its certified guarantee.
+        A copy of the run with noise and step size, and the calibrator's answer with its certified guarantee.
 
     Raises:
-        InvalidInput: the run has no step, and no bound for this sampling chooses one.
+        InvalidInput: the run has no step size, and no bound on the risk for this sampling chooses one.
         NoCertificate: the calibrator certifies no noise for the target.
     """
     constants = problem.constants
-    # Fields for clients that differ replace those of equal clients.
+    # For clients that differ, these fields replace those of equal clients.
     clients = calibration_clients(problem, run, run.count_distribution, run.groups)
     calibration_problem = MbSgdProblem(
         **target_fields(target),
@@ -87,15 +87,13 @@ def calibrate(problem: SimulatedProblem, run: MbSgdRun, target: Target) -> tuple
 
 @functools.lru_cache(maxsize=ANSWERS_KEPT)
 def solve(calibration_problem: MbSgdProblem) -> Calibration:
-    """Solve a calibration problem, and keep the answer, because an experiment's simulations repeat the problem.
-
-    The calibrator finds the least noise that is certified to meet a target (ε, δ).
+    """Calibrate noise to a target (ε, δ), and store the answer, because simulations of an experiment repeat a problem.
 
     Args:
         calibration_problem: the request for the calibrator.
 
     Returns:
-        The calibrator's answer, with its certified noise.
+        The calibrator's answer, with the least noise that it certifies.
 
     Raises:
         NoCertificate: the calibrator certifies no noise for the target.
@@ -105,7 +103,7 @@ def solve(calibration_problem: MbSgdProblem) -> Calibration:
 
 
 def certified_epsilon(problem: SimulatedProblem, run: MbSgdRun, log_delta: float) -> Interval:
-    """Return certified bounds on ε at δ for the run's own noise: one record against a server that sees all messages.
+    """Certify bounds on ε at δ for the noise of a run, for one replaced record and a server that sees all messages.
 
     If clients differ, both bounds are maxima over the groups of equal clients.
 
@@ -120,7 +118,7 @@ def certified_epsilon(problem: SimulatedProblem, run: MbSgdRun, log_delta: float
     Raises:
         NoCertificate: the run has no noise, or no theorem applies to its sampling.
     """
-    # A client's ε depends on its noise in units of the factor of its loss, its batch size and its number of records.
+    # The ε of a client depends on its batch size, its number of records, and its noise divided by its loss's weight.
     if run.groups is None:
         kinds_of_clients = {(run.noise_std or 0.0, run.batch_size, problem.samples_per_client)}
     else:
@@ -128,7 +126,8 @@ def certified_epsilon(problem: SimulatedProblem, run: MbSgdRun, log_delta: float
         scaled_noise = (clients.noise_stds / clients.scales).tolist()
         kinds_of_clients = set(zip(scaled_noise, clients.batches.tolist(), clients.sizes.tolist(), strict=True))
 
-    # The noise of a mean gradient, times the batch size, is that of the sum. The Lipschitz constant bounds a gradient.
+    # The noise of a sum of gradients is that of the mean times the batch size. The Lipschitz constant bounds a
+    # gradient.
     intervals = []
     for noise_std, batch_size, records in kinds_of_clients:
         interval = account_batches(
@@ -155,17 +154,15 @@ def account_batches(
     times: int,
     log_delta: float,
 ) -> Interval:
-    """Return certified bounds on ε at δ for a client that releases noisy mean gradients of fresh batches.
-
-    The accountant composes the Gaussian mechanism on random batches. Neighbouring data sets differ in one record.
+    """Certify bounds on ε at δ for one replaced record of a client that releases noisy mean gradients of batches.
 
     Args:
         noise_multiplier: standard deviation of the noise on a batch's sum of gradients, over the bound on the norm of
             one gradient.
         sampling: sampling scheme of the batches.
-        batch_size: records of a batch.
-        samples_per_client: records of the client.
-        times: number of batches.
+        batch_size: number of records of a batch; not used for full batches.
+        samples_per_client: number of records of the client; not used for full batches.
+        times: number of batches, each drawn independently.
         log_delta: natural logarithm of δ.
 
     Returns:
@@ -187,7 +184,7 @@ def account_batches(
 
 
 def set_parameters(run: AnyRun, parameters: Parameters) -> AnyRun:
-    """Set the noise of a run to the calibrated one, and its step size too if it has none.
+    """Give a run the calibrated noise, and the calibrated step size if it has none.
 
     Args:
         run: the run, with or without a step size.
@@ -197,7 +194,7 @@ def set_parameters(run: AnyRun, parameters: Parameters) -> AnyRun:
         A copy of the run with noise and step size.
 
     Raises:
-        InvalidInput: neither the run nor the calibration has a step.
+        InvalidInput: neither the run nor the calibration has a step size.
     """
     step = parameters.step_size if run.step_size is None else run.step_size
     if step is None:
@@ -206,9 +203,7 @@ def set_parameters(run: AnyRun, parameters: Parameters) -> AnyRun:
 
 
 def bounds(problem: SimulatedProblem, run: MbSgdShape) -> tuple[PromisedBound, ...]:
-    """Return the theorems' bounds on the excess risk of a run, at its own noise, rounds, batches and step.
-
-    The bounds are on the mean over all randomness of the run.
+    """Return the theorems' bounds on the expected excess risk of a run, at its own noise, rounds, batches and step.
 
     Args:
         problem: the simulated learning problem.
@@ -224,9 +219,9 @@ def bounds(problem: SimulatedProblem, run: MbSgdShape) -> tuple[PromisedBound, .
 
 
 def bound_for_groups(problem: SimulatedProblem, run: MbSgdShape, groups: Groups) -> PromisedBound:
-    """Return the bound on the excess risk for clients that differ, of theorem `epsilond.federated-sgd-excess-risk`.
+    """Return the bound on the excess risk for clients that differ, by theorem `epsilond.federated-sgd-excess-risk`.
 
-    The bound is stated for the risk of the population. It is valid for the empirical risk too, and looser there.
+    The bound is stated for the population risk. It is also valid for the empirical risk, but looser than necessary.
 
     Args:
         problem: the simulated learning problem, with its exact constants.
@@ -240,7 +235,7 @@ def bound_for_groups(problem: SimulatedProblem, run: MbSgdShape, groups: Groups)
     decay = fading(problem, run)
     scaled_step = step * min(loss_scales(groups))
     convexity = problem.constants.strong_convexity
-    # The weights of the models in the mean must not grow faster than those of the theorem.
+    # Strong convexity μ for which the theorem's weights of the models, with the ratio 1/(1 − ημ), are those of the run.
     convexity_of_weights = (1.0 - decay) / scaled_step
     inputs = FederatedInputs(
         **bound_clients(problem, run, run.count_distribution, groups),
@@ -253,9 +248,9 @@ def bound_for_groups(problem: SimulatedProblem, run: MbSgdShape, groups: Groups)
     )
     evaluation = FEDERATED_RISK.evaluate(inputs)
 
-    # Facts about the simulation decide the conditions that the theorem cannot check itself.
+    # The construction of the simulation decides the conditions that the theorem cannot check itself.
     is_fresh = run.batches in ("without-replacement", "full")
-    # The weights of the mean may grow as fast as the theorem's; `SAME` allows for rounding.
+    # The weights of the models may grow at most as fast as the theorem's. `SAME` allows for rounding.
     is_weighted = 1.0 - decay <= scaled_step * convexity * (1.0 + SAME)
     facts = {
         "closed-convex-domain": Verdict.YES,
@@ -275,13 +270,12 @@ def bound_for_groups(problem: SimulatedProblem, run: MbSgdShape, groups: Groups)
 
 
 def explicit_bound(problem: SimulatedProblem, run: MbSgdShape) -> PromisedBound:
-    """Return the bound with explicit constants on the excess risk of a run with equal clients.
+    """Return the bound on the excess risk for equal clients, by theorem `epsilond.mini-batch-sgd-excess-risk`.
 
-    It is that of theorem `epsilond.mini-batch-sgd-excess-risk`, at the run's own noise, rounds and step. The theorem
-    averages the models with weights that grow by the factor 1/(1 − ημ) per round, for step size η and strong convexity
-    μ. The weights of a run may grow more slowly. The bound then uses the smaller μ that belongs to them, which is valid
-    because the loss is strongly convex with it as well. For faster growth nothing is proved, and a condition of the
-    bound fails.
+    The theorem averages the models with weights that grow by the factor 1/(1 − ημ) per round, for step size η and
+    strong convexity μ. If the weights of the run grow more slowly, the bound uses the smaller μ that belongs to them,
+    with which the loss is strongly convex too. If they grow faster, nothing is proved, and a condition of the bound
+    fails.
 
     Args:
         problem: the simulated learning problem.
@@ -292,7 +286,7 @@ def explicit_bound(problem: SimulatedProblem, run: MbSgdShape) -> PromisedBound:
     """
     step, decay = run.step_size or 0.0, fading(problem, run)
     convexity = problem.constants.strong_convexity
-    # Strong convexity μ with 1 − ημ equal to the run's own factor between weights.
+    # Strong convexity μ for which 1 − ημ is the ratio of consecutive weights in the run.
     convexity_of_weights = (1.0 - decay) / step
     fields = run_fields(problem, run)
     if run.count_distribution is not None:
@@ -310,9 +304,9 @@ def explicit_bound(problem: SimulatedProblem, run: MbSgdShape) -> PromisedBound:
     )
     evaluation = EXCESS_RISK_BOUND.evaluate(inputs)
 
-    # Facts about the simulation decide the conditions that the theorem cannot check itself.
+    # The construction of the simulation decides the conditions that the theorem cannot check itself.
     is_fresh = run.batches in ("without-replacement", "full")
-    # The weights of the mean may grow as fast as the theorem's; `SAME` allows for rounding.
+    # The weights of the models may grow at most as fast as the theorem's. `SAME` allows for rounding.
     is_weighted = 1.0 - decay <= step * convexity * (1.0 + SAME)
     facts = {
         "closed-convex-domain": Verdict.YES,

@@ -39,10 +39,10 @@ noise, so that they hold without it."""
 
 
 def calibrate(problem: SimulatedProblem, run: Mu2SgdRun, target: Target) -> tuple[Mu2SgdRun, Calibration]:
-    """Give a run the least noise that is certified to meet a target, and a step size if it has none.
+    """Calibrate the noise of a run to a target, and choose a step size unless the run has one.
 
-    The noise of all reports is proportional to one base, `noise_std`. The step size is that with the least certified
-    bound on the excess risk.
+    The noises of all reports are proportional to `noise_std`, which is the least that is certified. The step size is
+    that with the least certified bound on the excess risk.
 
     Args:
         problem: the simulated learning problem, with its exact constants.
@@ -50,10 +50,10 @@ def calibrate(problem: SimulatedProblem, run: Mu2SgdRun, target: Target) -> tupl
         target: the (ε, δ) to meet.
 
     Returns:
-        A copy of the run with the calibrated noise. Then the calibrator's answer, with its certified guarantee.
+        A copy of the run with noise and step size, and the calibrator's answer with its certified guarantee.
 
     Raises:
-        InvalidInput: the data is used more than once, or no bound applies that would choose a step.
+        InvalidInput: the problem is about the empirical risk, or no bound applies that would choose a step size.
         NoCertificate: the calibrator certifies no noise for the target.
     """
     if problem.objective != "population":
@@ -68,7 +68,7 @@ def calibrate(problem: SimulatedProblem, run: Mu2SgdRun, target: Target) -> tupl
             **federation_fields(problem, run),
         )
     )
-    # The step of a run that has one, and the default step of noisy SGD, are kept.
+    # Noisy SGD has a default step size of its own.
     calibrated = replace(run, noise_std=answer.parameters.noise_std)
     if run.step_size is not None or run.method == "noisy-sgd":
         return calibrated, answer
@@ -78,9 +78,9 @@ def calibrate(problem: SimulatedProblem, run: Mu2SgdRun, target: Target) -> tupl
 
 
 def certified_epsilon(problem: SimulatedProblem, run: Mu2SgdRun, log_delta: float) -> Interval:
-    """Return certified bounds on ε at δ for a record of the client that reports most often, at the run's noise.
+    """Certify bounds on ε at δ for the noise of a run, for a record of the client that reports most often.
 
-    If clients are drawn in each round, that client may report in every round.
+    If the clients of each round are drawn, this client may report in every round.
 
     Args:
         problem: the simulated learning problem.
@@ -100,7 +100,7 @@ def certified_epsilon(problem: SimulatedProblem, run: Mu2SgdRun, log_delta: floa
         **_setting(run),
         **federation_fields(problem, run),
     )
-    # The noise of all reports gives a guarantee of μ-Gaussian differential privacy, whose curve gives ε at δ.
+    # All reports together are μ-Gaussian differentially private, which gives ε at δ.
     noise = ScheduleNoise(problem=calibration_problem, std=run.noise_std or 0.0)
     mu = noise.mu(calibration_problem.cap)
     guarantee = guarantee_at(calibration_problem, mu)
@@ -108,23 +108,17 @@ def certified_epsilon(problem: SimulatedProblem, run: Mu2SgdRun, log_delta: floa
 
 
 def _setting(run: Mu2SgdRun) -> Fields:
-    """Return the relation, the unit and the observer of the guarantee.
+    """Return the relation, the protected unit and the observer of the guarantee, by the names of the request's fields.
 
     Neighbouring data sets differ in one record. An untrusted server is itself the observer. With a trusted server, the
     observer sees only the released models.
-
-    Args:
-        run: the run, with its trust in the server.
-
-    Returns:
-        The three values by the names of the calibrator's fields.
     """
     observer = "server" if run.server == "untrusted" else "released-models"
     return {"relation": "replace-one", "unit": "record", "observer": observer}
 
 
 def federation_fields(problem: SimulatedProblem, run: Mu2SgdRun) -> Fields:
-    """Return the fields that requests of the calibrator and inputs of the theorems share, for a simulated run.
+    """Return the fields that the calibrator's request and the theorems' inputs share, for a simulated run.
 
     The standard deviation of gradients and the clients' heterogeneity are at most the Lipschitz constant, as every
     gradient is. `smoothness_heterogeneity`, the difference of the clients' Hessians, is 0 for equal clients. Otherwise
@@ -154,14 +148,13 @@ def federation_fields(problem: SimulatedProblem, run: Mu2SgdRun) -> Fields:
 
 
 def _participation(run: Mu2SgdRun) -> Any:
-    """Return the schedule of participation, that is, which groups of clients report in which rounds.
+    """Return which groups of clients report in which rounds, in the form of the calibrator's request.
 
     Args:
-        run: the run, with its groups of clients if participation is not drawn at random.
+        run: the run, with its groups of clients if they report in fixed rounds.
 
     Returns:
-        The groups in the calibrator's form, each with its number of clients and its rounds. None if the clients of each
-        round are drawn.
+        The groups, each with its number of clients and its rounds; None if the clients of each round are drawn.
     """
     groups = run.taking_part.groups
     if groups is None:
@@ -172,11 +165,11 @@ def _participation(run: Mu2SgdRun) -> Any:
 
 # Bounds -------------------------------------------------------------------------------------------------------------
 def bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> tuple[PromisedBound, ...]:
-    """Return the theorems' bounds on the excess risk of federated learning with noise by Reshef and Levy.
+    """Return the theorems' bounds on the excess risk of an algorithm of Reshef and Levy, at the run's noise and step.
 
-    Some are theirs, and others are certified here. They depend on the run's method, on the trust in the server, and on
-    its noise and step. With `cancelled-noise` a client's next report takes back the noise of its last one. With
-    `independent-noise` it does not, and `noisy-sgd` is the algorithm that both are compared with.
+    They depend on the method of the run and on the trust in the server. With `cancelled-noise` each report of a client
+    subtracts the noise of its previous one. With `independent-noise` it does not. `noisy-sgd` is the algorithm that
+    both are compared with.
 
     Args:
         problem: the simulated learning problem, with its exact constants.
@@ -194,11 +187,11 @@ def bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> tuple[PromisedBound, ..
         return tuple(_cancelled_noise_bounds(problem, run))
     if run.method == "independent-noise" and not is_trusted:
         return tuple(_independent_noise_bounds(problem, run))
-    return ()  # none is proved for fresh noise of a trusted server, nor for differences of reports
+    return ()  # nothing is proved for other methods, nor for independent noise of a trusted server
 
 
 def decide_conditions(problem: SimulatedProblem, run: Mu2SgdRun) -> Mapping[str, Verdict]:
-    """Decide the theorems' conditions that follow from the construction of the problems and the runs.
+    """Decide the conditions of the theorems that follow from the construction of the simulation.
 
     All of them hold, except that participation may not be uniform. The losses are smooth on the whole space. Their
     gradients are bounded only on the domain, which suffices for the proofs.
@@ -213,7 +206,7 @@ def decide_conditions(problem: SimulatedProblem, run: Mu2SgdRun) -> Mapping[str,
     groups = run.taking_part.groups
     is_uniform = True
     if groups is not None:
-        # Fixed groups are uniform only if every client reports in every round.
+        # With fixed groups, participation is uniform only if every client reports in every round.
         is_full = run.reporting(problem.clients) == problem.clients
         is_uniform = is_full and all(len(group.rounds) == run.rounds for group in groups)
     return {
@@ -230,8 +223,8 @@ def _cancelled_noise_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterat
     """Yield the bounds on the excess risk if every report subtracts the noise of the client's previous report.
 
     The certified bound is valid for any noise. Theorem 5.2 of Reshef and Levy is stated for a μ of Gaussian
-    differential privacy. It is yielded only if some μ in its range gives the run's noise. A run without noise gets the
-    bounds for a negligible noise.
+    differential privacy. It is yielded only if a μ in the range of the theorem gives the run's noise. For a run without
+    noise, a negligible noise is assumed.
 
     Args:
         problem: the simulated learning problem.
@@ -246,14 +239,14 @@ def _cancelled_noise_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterat
     certified_inputs = CertifiedInputs(**fields, base_std=base_std, step_size=step)
     yield _bound(CERTIFIED, certified_inputs, "excess_risk", problem, run)
 
-    # The printed schedule has this noise at the following μ.
+    # The μ at which the noise of the printed theorem is that of the run.
     mu = 2.0 * norm * math.sqrt(1.0 + math.log(run.rounds)) / base_std
     if not GAUSSIAN_DP_MU.contains(mu):
         return
     printed_inputs = StatedInputs(**fields, gaussian_dp_mu=mu, step_size=step)
     bound = _bound(STATED, printed_inputs, "excess_risk_at_step_size", problem, run)
 
-    # The printed theorem is proved under one further condition.
+    # Under one further condition, the printed theorem is proved.
     further_conditions = [result for result in bound.conditions if result.id == PROVED_HERE.id]
     is_proved = all(result.holds == Verdict.YES for result in further_conditions)
     if is_proved:
@@ -264,7 +257,7 @@ def _cancelled_noise_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterat
 def _trusted_server_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterator[PromisedBound]:
     """Yield the bound on the excess risk for noise that a trusted server adds, after Reshef and Levy.
 
-    A run without noise gets the bound for a negligible noise, because the bound increases with the noise.
+    For a run without noise, a negligible noise is assumed, because the bound increases with the noise.
 
     Args:
         problem: the simulated learning problem.
@@ -276,8 +269,7 @@ def _trusted_server_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterato
     norm, reporting = report_norm(problem), run.reporting(problem.clients)
     std = max(run.noise_std or 0.0, NO_NOISE * norm)
 
-    # The theorem requires a μ in its range, but does not use it if the noise is given. This μ is that for which the
-    # theorem's own formula gives the noise of the run, unless it is out of range.
+    # The theorem requires a μ, but does not use it if the noise is given. Its own formula gives this noise at this μ.
     mu = 2.0 * norm * math.sqrt(run.rounds) / (std * reporting)
     largest_mu = GAUSSIAN_DP_MU.le or mu
     inputs = TrustedRunInputs(
@@ -310,9 +302,9 @@ def _independent_noise_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iter
 
 
 def _gaussian_mu(norm: float, noise_std: float) -> float:
-    """Return the μ of Gaussian differential privacy of one noisy report: its sensitivity over its noise.
+    """Return the μ of Gaussian differential privacy of one noisy report.
 
-    Replacing a record moves a report by at most twice the largest norm.
+    It is the sensitivity over the noise. Replacing a record changes a report by at most twice its largest norm.
 
     Args:
         norm: largest norm of a report without noise.
@@ -327,7 +319,9 @@ def _gaussian_mu(norm: float, noise_std: float) -> float:
 
 
 def _baseline_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterator[PromisedBound]:
-    """Yield the bound DB/√T on the excess risk of noisy SGD, with B² = G² + 4G²d/(μ²m), as Reshef and Levy state it.
+    """Yield the bound on the excess risk of noisy SGD that Reshef and Levy state.
+
+        DB/√T    with    B² = G² + 4G²d/(μ²m)
 
     D is the diameter, G the Lipschitz constant, d the dimension, m the number of participants and T the number of
     rounds. The noise of a report determines the μ of Gaussian differential privacy. Nothing is yielded if the theorem
@@ -358,7 +352,7 @@ def _baseline_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterator[Prom
         gaussian_dp_mu=mu,
     )
     bound = _bound(BASELINE, inputs, "excess_risk", problem, run)
-    # The bound is stated for the step size that the theorem prescribes.
+    # The bound holds only for the step size that the theorem prescribes.
     prescribed_step = BASELINE.evaluate(inputs).outputs["step_size"]
     step_condition = check_step(step_size(problem, run), prescribed_step)
     yield replace(bound, conditions=(*bound.conditions, step_condition))
@@ -372,7 +366,7 @@ def _bound(theorem: Theorem, inputs: object, value: str, problem: SimulatedProbl
     Args:
         theorem: the theorem.
         inputs: inputs of the theorem, at the parameters of the run.
-        value: name of the theorem's output that holds the bound.
+        value: name of the theorem's output that is the bound.
         problem: the simulated learning problem.
         run: the algorithm with its parameters.
 

@@ -53,9 +53,9 @@ ANSWERS_KEPT = 64
 def calibration_problem(problem: SimulatedProblem, run: NormFedavgRun, target: Target) -> NormFedavgProblem:
     """Return the calibrator's request for a simulated run of DP-NormFedAvg.
 
-    Neighbouring data sets differ in one client's update. A normalised update can be any unit vector. If the observer
-    sees only the released models, a whole client is protected and the draw of clients is hidden. Otherwise one record
-    is protected; it may change the update just as much.
+    One client's update may differ between neighbouring data sets. A normalised update can be any unit vector. If the
+    observer sees only the released models, a whole client is protected and the draw of clients is hidden. Otherwise one
+    record is protected, which may change the update just as much.
 
     Args:
         problem: the simulated learning problem, with its exact constants.
@@ -95,11 +95,11 @@ def calibration_problem(problem: SimulatedProblem, run: NormFedavgRun, target: T
 
 
 def calibrate(problem: SimulatedProblem, run: NormFedavgRun, target: Target) -> tuple[NormFedavgRun, Calibration]:
-    """Give a run the least noise that is certified to meet a target, and two other noises for comparison.
+    """Calibrate the noise of a run to a target, and add two other noises for comparison.
 
-    All three are truncated discrete Laplace noise. The first one to compare with is the noise that Das et al. print in
-    Theorem 1, if it is defined. The second keeps their decay rate, but has enough noise levels for the target, if such
-    a number is certified.
+    All three are truncated discrete Laplace noise. The calibrated one is the least that is certified. Another one is
+    the noise that Theorem 1 of Das et al. prints, if it is defined. The third one has the printed decay rate, but
+    enough noise levels for the target, if such a number is certified.
 
     Args:
         problem: the simulated learning problem, with its exact constants.
@@ -107,7 +107,7 @@ def calibrate(problem: SimulatedProblem, run: NormFedavgRun, target: Target) -> 
         target: the (ε, δ) to meet.
 
     Returns:
-        A copy of the run with all these noises. Then the calibrator's answer, with its certified guarantee.
+        A copy of the run with all these noises, and the calibrator's answer with its certified guarantee.
 
     Raises:
         NoCertificate: the calibrator certifies no noise for the target.
@@ -117,7 +117,7 @@ def calibrate(problem: SimulatedProblem, run: NormFedavgRun, target: Target) -> 
     certified = answer.parameters
     noisy = replace(run, noise_levels=certified.noise_levels, decay_rate=certified.decay_rate)
 
-    # The parameters that the paper's theorem prescribes, by interpretation of its text; some lack noise levels.
+    # The paper's parameters in each interpretation of its text. Some have no noise levels.
     prescribed = (reading.parameters for reading in answer.readings)
     printed = next((parameters for parameters in prescribed if "noise_levels" in parameters), None)
     if printed is not None:
@@ -133,15 +133,13 @@ def calibrate(problem: SimulatedProblem, run: NormFedavgRun, target: Target) -> 
 
 @functools.lru_cache(maxsize=ANSWERS_KEPT)
 def solve(calibrator_problem: NormFedavgProblem) -> Calibration:
-    """Solve a calibration problem, and keep the answer, because an experiment's simulations repeat the problem.
-
-    The calibrator finds the least noise that is certified to meet a target (ε, δ).
+    """Calibrate noise to a target (ε, δ), and store the answer, because simulations of an experiment repeat a problem.
 
     Args:
         calibrator_problem: the request for the calibrator.
 
     Returns:
-        The calibrator's answer, with its certified noise.
+        The calibrator's answer, with the least noise that it certifies.
 
     Raises:
         NoCertificate: the calibrator certifies no noise for the target.
@@ -151,10 +149,10 @@ def solve(calibrator_problem: NormFedavgProblem) -> Calibration:
 
 
 def printed_log_delta(problem: SimulatedProblem, run: NormFedavgRun, epsilon: float) -> float:
-    """Return a lower bound on log δ at ε, for all rounds, with the noise that Das et al. print.
+    """Return a lower bound on log δ at ε for all rounds with the noise that Das et al. print.
 
-    The bound is the probability of an escape, an output that is impossible for the neighbouring update. The two
-    neighbouring updates are as far apart as possible.
+    The bound is the probability of an output that is impossible for the neighbouring update (an escape), for two
+    updates that are as far apart as possible.
 
     Args:
         problem: the simulated learning problem.
@@ -179,7 +177,7 @@ def printed_log_delta(problem: SimulatedProblem, run: NormFedavgRun, epsilon: fl
 
 
 def bounds(problem: SimulatedProblem, run: NormFedavgRun) -> tuple[PromisedBound, ...]:
-    """Return the two bounds of Das et al. on gradient norms over the rounds: of the mean, and of the least.
+    """Return the bounds of Das et al. on the mean and on the least gradient norm over the rounds of a run.
 
     They are equation (39) and Theorem 2. No theorem of the paper bounds the excess risk.
 
@@ -188,7 +186,7 @@ def bounds(problem: SimulatedProblem, run: NormFedavgRun) -> tuple[PromisedBound
         run: the algorithm with its parameters, noise and steps.
 
     Returns:
-        Both bounds. Empty if the run starts at the minimiser: the inputs of the theorems need a positive distance.
+        Both bounds; none if the run starts at the minimiser, because the theorems need a positive distance from it.
     """
     setting = DasSetting.of(problem)
     if setting.initial_distance == 0.0:
@@ -209,11 +207,12 @@ def bounds(problem: SimulatedProblem, run: NormFedavgRun) -> tuple[PromisedBound
     conditions = (*setting.conditions, *_run_conditions(inputs, steps.local))
     mean_bound = _bound(EQUATION_39, inputs, "mean_gradient_norm", conditions)
 
-    # Theorem 2 is stated for one ratio of the steps.
+    # Theorem 2 is stated for one ratio of the step sizes.
     server_step = _check_server_step(setting, step_ratio)
     least_bound = _bound(THEOREM_2_UTILITY, inputs, "least_gradient_norm", (*conditions, server_step))
     if server_step.holds == Verdict.YES:
-        # Only an upper bound on the distance is known. If the steps are prescribed for another one, (39) remains valid.
+        # The ratio depends on the distance from the minimiser, of which only an upper bound is known. Equation (39) is
+        # valid for every ratio.
         safe_value = max(least_bound.value, mean_bound.value)
         least_bound = replace(least_bound, value=safe_value)
     return mean_bound, least_bound
@@ -222,9 +221,12 @@ def bounds(problem: SimulatedProblem, run: NormFedavgRun) -> tuple[PromisedBound
 def _run_conditions(inputs: ConvergenceInputs, local_step_size: float) -> tuple[ConditionResult, ...]:
     """Check the conditions on the run that the bounds on its mean and its least gradient norm share.
 
-    They are on gradients, drawn clients, and the local step η = ζ/(4LE √(1 + γ/r)). Here ζ is the constant of
-    quasar-convexity, L the smoothness, and E the number of local steps. γ is the compression variance, and r the number
-    of participants.
+    They are on the gradients, on the draw of clients, and on the local step size
+
+        η = ζ/(4LE √(1 + γ/r)),
+
+    for the constant ζ of quasar-convexity, the smoothness L, E local steps, the compression variance γ and r
+    participants.
 
     Args:
         inputs: inputs of the bounds at the run's parameters.
@@ -233,7 +235,6 @@ def _run_conditions(inputs: ConvergenceInputs, local_step_size: float) -> tuple[
     Returns:
         Three conditions. The first two hold by construction of the simulation.
     """
-    # The local step that the theorem prescribes for the run's own numbers of steps and participants.
     prescribed = local_step(
         smoothness=inputs.smoothness,
         quasar_convexity=QUASAR_CONVEXITY,
@@ -253,10 +254,10 @@ def _run_conditions(inputs: ConvergenceInputs, local_step_size: float) -> tuple[
 
 
 def _check_server_step(setting: DasSetting, step_ratio: float) -> ConditionResult:
-    """Check whether the ratio β/η of the server's and the local step is the one that Das et al. prescribe.
+    """Check whether the ratio β/η of the server's and the local step size is that of Theorem 2 of Das et al.
 
-    Their Theorem 2 prescribes the ratio 4L ‖w₀ − w*‖/ζ. L is the smoothness, w₀ the start, w* the minimiser, and ζ the
-    constant of quasar-convexity.
+    The theorem prescribes β/η = 4L ‖w₀ − w*‖/ζ, for the smoothness L, the start w₀, the minimiser w*, and the constant
+    ζ of quasar-convexity.
 
     Args:
         setting: constants of the simulated problem.
@@ -279,12 +280,12 @@ def check_step(name: str, statement: str, left: float, right: float, *, toleranc
     Args:
         name: id of the condition.
         statement: the condition in words.
-        left: step of the run.
-        right: prescribed step.
+        left: step size of the run.
+        right: prescribed step size.
         tolerance: relative tolerance.
 
     Returns:
-        The condition, with both steps and whether they are equal up to the tolerance.
+        The condition, with both step sizes and whether they are equal up to the tolerance.
     """
     is_equal = math.isclose(left, right, rel_tol=tolerance)
     return ConditionResult(name, statement, Verdict.of(is_equal), left, right)
@@ -293,9 +294,7 @@ def check_step(name: str, statement: str, left: float, right: float, *, toleranc
 def _bound(
     theorem: Theorem, inputs: ConvergenceInputs, quantity: str, conditions: tuple[ConditionResult, ...]
 ) -> PromisedBound:
-    """Return a theorem's bound on the gradient norm at the run's parameters.
-
-    It bounds the norm of the mean loss's gradient, over the rounds of the run.
+    """Return a theorem's bound on the gradient norm of the mean loss over the rounds of a run.
 
     Args:
         theorem: the theorem.

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 def calibrate(
     problem: SimulatedProblem, run: OnePassAcceleratedMbSgdRun, target: Target
 ) -> tuple[OnePassAcceleratedMbSgdRun, Calibration]:
-    """Give a one-pass run the smallest noise that is certified to meet a target, and stages unless it has its own.
+    """Calibrate the noise of a one-pass run to a target, and choose its stages unless it has its own.
 
-    A stage is a number of rounds with one weight of the proximal term. The guarantee is for one replaced record,
-    against a server that sees all messages.
+    The noise is the smallest that is certified for one replaced record, against a server that sees all messages. A
+    stage is a number of rounds with one weight of the proximal term.
 
     Args:
         problem: the simulated learning problem, with its exact constants.
@@ -32,17 +32,17 @@ def calibrate(
         target: the (ε, δ) to meet.
 
     Returns:
-        A copy of the run with noise and stages. Then the calibrator's answer, with its certified guarantee.
+        A copy of the run with noise and stages, and the calibrator's answer with its certified guarantee.
 
     Raises:
         InvalidInput: neither the run nor the calibration has stages.
         NoCertificate: the calibrator certifies no noise for the target.
     """
-    # With unequal weights of the clients' losses, the statistics of gradients do not apply.
     constants = problem.constants
     gradient_std = heterogeneity = None
     is_identical = False
-    # No gradient exceeds the Lipschitz constant, and so no deviation of gradients does.
+    # The statistics of gradients apply only if all clients' losses have the same weight. They are at most the Lipschitz
+    # constant, because every gradient is.
     if has_equal_weights(run.client_groups):
         gradient_std = min(constants.gradient_std, constants.lipschitz)
         heterogeneity = min(constants.heterogeneity, constants.lipschitz)
@@ -63,7 +63,7 @@ def calibrate(
 
 
 def bounds(problem: SimulatedProblem, run: OnePassAcceleratedMbSgdRun) -> tuple[PromisedBound, ...]:
-    """Return the certified bound on the mean excess population risk of a one-pass run, at its own noise and stages.
+    """Return the certified bound on the expected excess population risk of a one-pass run, at its noise and stages.
 
     The population risk is the expected loss of a new record. A stage is a number of rounds with one proximal weight.
 

@@ -20,10 +20,10 @@ from epsilond.witness.joins.problem_fields import target_fields
 
 
 def calibrate(problem: PersonalizedProblem, run: PpsgdRun, target: Target) -> tuple[PpsgdRun, Calibration]:
-    """Give a run of PPSGD the least noise that is certified to meet a target, and the parameters that it leaves open.
+    """Calibrate the noise of a run of PPSGD to a target, and choose the parameters that the run leaves open.
 
-    PPSGD trains one model part that all clients share, and one part of each client. The open parameters are the weight
-    α of the shared part and the step sizes.
+    PPSGD trains a part of the model that all clients share, and a part for each client. The open parameters are the
+    weight α of the shared part and the step sizes.
 
     Args:
         problem: the simulated learning problem, with its exact constants.
@@ -31,7 +31,7 @@ def calibrate(problem: PersonalizedProblem, run: PpsgdRun, target: Target) -> tu
         target: the (ε, δ) to meet.
 
     Returns:
-        A copy of the run with noise, α and steps. Then the calibrator's answer, with its certified guarantee.
+        A copy of the run with noise, α and step sizes, and the calibrator's answer with its certified guarantee.
 
     Raises:
         InvalidInput: no clipping norm bounds the messages, or no bound applies that would choose α or the steps.
@@ -52,10 +52,10 @@ def calibrate(problem: PersonalizedProblem, run: PpsgdRun, target: Target) -> tu
     if has_step:
         return calibrated, answer
 
-    # With one model for all clients (α = ∞), only the shared part has a step.
+    # With one model for all clients (α = ∞), only the shared part has a step size.
     step_field = "shared_step_size" if parameters.personalization == "unbounded" else "step_size"
     step = getattr(parameters, step_field)
-    if not step:  # the calibrator chooses no step if the optimum is the start
+    if not step:  # the calibrator chooses none if the optimum is the start
         raise InvalidInput.at(f"/{step_field}", "is needed: no bound on the excess risk chooses it")
     return replace(calibrated, **{step_field: step}), answer
 
@@ -63,9 +63,8 @@ def calibrate(problem: PersonalizedProblem, run: PpsgdRun, target: Target) -> tu
 def calibration_problem(problem: PersonalizedProblem, run: PpsgdRun, target: Target) -> PpsgdProblem:
     """Return the calibrator's request for a simulated run of PPSGD.
 
-    The calibrator finds the least noise for which a client is protected from the other clients at the target (ε, δ). A
-    message is a client's update. Its norm is at most the clipping norm, or the largest norm that gradients of the
-    problem allow.
+    A client is protected from the other clients. The norm of its messages is at most the clipping norm, or the largest
+    norm that the gradients of the problem allow.
 
     Args:
         problem: the simulated learning problem, with its exact constants.
@@ -79,7 +78,6 @@ def calibration_problem(problem: PersonalizedProblem, run: PpsgdRun, target: Tar
         InvalidInput: gradients have no bound, and the run has no clipping norm.
     """
     constants = problem.constants
-    # A message needs a bound on its norm: the clipping norm, or one that follows from bounded gradients.
     clipping_norm = run.clipping_norm or largest_message(problem, run)
     if math.isinf(clipping_norm):
         message = "is needed: gradients of this problem have no bound"
@@ -106,15 +104,13 @@ def calibration_problem(problem: PersonalizedProblem, run: PpsgdRun, target: Tar
 
 
 def _optimum_fields(constants: PersonalizedConstants) -> Fields:
-    """Return the finite constants at the optimum, by the names of the calibrator's fields.
+    """Return the finite constants of a problem at its optimum, by the names of the calibrator's fields.
 
-    Data whose classes a linear model separates has no optimum. Its constants are infinite and left out.
+    They are standard deviations and norms of gradients, and the norm and the spread of the clients' optima. If a linear
+    model separates the classes, there is no optimum. The constants are then infinite and left out.
 
     Args:
         constants: constants of the learning problem.
-
-    Returns:
-        Standard deviations and norms of gradients, and the norm and spread of the clients' optima.
     """
     names = ("shared_gradient_std", "local_gradient_std", "shared_gradient_norm", "optimum_norm", "optimum_spread")
     values = {name: getattr(constants, name) for name in names}
@@ -122,7 +118,7 @@ def _optimum_fields(constants: PersonalizedConstants) -> Fields:
 
 
 def _groups(run: PpsgdRun) -> Any:
-    """Return the groups of equal clients with their batch sizes, in the form of the calibrator.
+    """Return the groups of equal clients with their batch sizes, in the form of the calibrator's request.
 
     Args:
         run: the algorithm with its parameters.

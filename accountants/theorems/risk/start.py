@@ -47,21 +47,20 @@ def excess_risk_bounds(
 ) -> dict[str, float]:
     """Return upper bounds on the excess risk of the initial model, one for each set of known constants.
 
-    The excess risk is the loss of the model minus the least loss F(w*). A bound on a trained model that is not below
-    these is vacuous.
+    The excess risk is the loss of the model minus the least loss F(w*).
 
     Args:
         distance: upper bound R on the distance of the initial model from a minimiser w*.
         lipschitz: Lipschitz constant L of the loss; None if unknown.
-        strong_convexity: modulus μ of strong convexity.
-        smoothness: smoothness β; None if unknown.
+        strong_convexity: modulus μ ≥ 0 of strong convexity.
+        smoothness: Lipschitz constant β of the gradient; None if unknown.
         minimiser_gradient_norm: bound G* on the norm of the gradient at the minimiser; None if unknown.
 
     Returns:
+        The bounds by name. Those with an unknown constant are left out, so the dictionary may be empty.
         `by_lipschitz`: L R.
-        `by_strong_convexity`: the largest L r − μ r²/2 over distances r ≤ R, for μ > 0.
+        `by_strong_convexity`: the largest L r − μ r²/2 over distances r ≤ R, if L is known and μ > 0.
         `by_smoothness`: G* R + β R²/2.
-        Bounds with unknown constants are left out.
 
     Guarantees:
         Each bound is computed in rational numbers and rounded up, so it is never too low.
@@ -93,11 +92,12 @@ def gradient_norm_bounds(
     Args:
         distance: upper bound R on the distance of the initial model from a minimiser.
         lipschitz: Lipschitz constant L of the loss; None if unknown.
-        smoothness: smoothness β; None if unknown.
+        smoothness: Lipschitz constant β of the gradient; None if unknown.
         minimiser_gradient_norm: bound G* on the norm of the gradient at the minimiser; None if unknown.
 
     Returns:
-        `by_lipschitz`, L, and `by_smoothness`, G* + β R rounded up. Bounds with unknown constants are left out.
+        The bounds by name: `by_lipschitz` is L, and `by_smoothness` is G* + β R, rounded up. Those with an unknown
+        constant are left out, so the dictionary may be empty.
     """
     bounds: dict[str, float] = {}
     if lipschitz is not None:
@@ -110,9 +110,9 @@ def gradient_norm_bounds(
 
 @request
 class StartInputs:
-    """Constants of a loss, and the distance of the initial model from a minimiser.
+    """Inputs of bounds at the initial model: its distance from a minimiser, and constants of the loss.
 
-    `lipschitz` is required, or both `smoothness` and `minimiser_gradient_norm`.
+    Either `lipschitz` is required, or both `smoothness` and `minimiser_gradient_norm`. An absent constant is None.
     """
 
     scale: ClassVar = ANY_SCALE
@@ -127,9 +127,10 @@ class StartInputs:
         """Reject constants that give no bound.
 
         Raises:
-            InvalidInput: if `lipschitz` is absent, and so is `smoothness` or `minimiser_gradient_norm`.
+            InvalidInput: if `lipschitz` is absent, and `smoothness` or `minimiser_gradient_norm` is absent too.
         """
-        if self.lipschitz is None and (self.smoothness is None or self.minimiser_gradient_norm is None):
+        lacks_smooth_bound = self.smoothness is None or self.minimiser_gradient_norm is None
+        if self.lipschitz is None and lacks_smooth_bound:
             raise InvalidInput.at("/lipschitz", "is needed, or smoothness with minimiser_gradient_norm")
 
 
@@ -146,13 +147,13 @@ def _outputs(bounds: Mapping[str, float], name: str) -> Outputs:
 def excess_risk_of_the_start(inputs: StartInputs) -> Outputs:
     """Bound the excess risk of the initial model, before any training.
 
-    A bound for a trained model is only useful if it is smaller.
+    An upper bound for a trained model says something only if it is smaller.
 
     Args:
         inputs: the distance of the initial model from a minimiser, and the known constants of the loss.
 
     Returns:
-        A bound in loss units for each set of constants that is given, such as `by_lipschitz`, and their minimum.
+        The bounds of `excess_risk_bounds` by name, in units of the loss, and their minimum as `excess_risk`.
     """
     bounds = excess_risk_bounds(
         distance=inputs.initial_distance,
@@ -171,7 +172,7 @@ def gradient_norm_of_the_start(inputs: StartInputs) -> Outputs:
         inputs: the distance of the initial model from a minimiser, and the known constants of the loss.
 
     Returns:
-        A bound for each set of constants that is given, and their minimum.
+        The bounds of `gradient_norm_bounds` by name, and their minimum as `gradient_norm`.
     """
     bounds = gradient_norm_bounds(
         distance=inputs.initial_distance,

@@ -1,6 +1,8 @@
-"""Random allocation of each unit to some batches of an epoch, for every mechanism with a dominating pair.
+"""Privacy of random allocation, in which each unit is in k random batches of the t batches of an epoch.
 
-The mechanism may be a composition: all releases from one batch. Its pair is the product of the pairs of its parts.
+A unit is the protected record or client. The bounds are for every mechanism on a batch that has a dominating pair: two
+distributions whose hockey-stick divergence is at least δ at every ε. The mechanism may be several releases from one
+batch; its pair is then the product of theirs.
 Proofs and error terms: docs/random-allocation.md, Any mechanism.
 """
 
@@ -42,9 +44,9 @@ if TYPE_CHECKING:
     from epsilond.accountants.specs import RandomAllocation
 
 CAP_QUANTILES = (0.6, 0.75, 0.9)
-"""Quantiles of the likelihood ratios of all cells at which they are capped in a statistic."""
+"""Quantiles of the likelihood ratios of the output cells that serve as caps on these ratios in a statistic."""
 MOST_WITNESSES = 2
-"""Number of attained pairs of the mechanism on a batch from which lower bounds are computed."""
+"""Largest number of attained pairs of the mechanism on a batch for which lower bounds are computed."""
 ALLOCATION_WITHOUT_DATA = Condition(
     "allocation-independent-of-data",
     "the batches of every unit are drawn independently of the data. They may be public",
@@ -84,11 +86,10 @@ def allocated_mechanism(spec: RandomAllocation, case: Case) -> Guarantee | Refus
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee, or a refusal (an object that says why the theorem does not apply). It refuses replace-one, a
-        mechanism that needs batches of a fixed size, and an observer who sees the batches. It also refuses zero-out-one
-        if removing a unit is not the same as zeroing it.
+        The guarantee, or a refusal, which says why the theorem does not apply. The theorem applies neither to
+        replace-one, nor to a mechanism that needs batches of a fixed size, nor to an observer who sees the batches. It
+        applies to zero-out-one only if removing a unit is the same as zeroing it.
     """
-    # The cases to which the theorem does not apply.
     relation = case.setting.relation
     if refusal := reject_batches(ANY_MECHANISM, spec, case):
         return refusal
@@ -96,7 +97,7 @@ def allocated_mechanism(spec: RandomAllocation, case: Case) -> Guarantee | Refus
         return Refusal(ANY_MECHANISM, "the pair of this theorem is for a unit that is added, removed or zeroed")
     if relation == "zero-out-one" and not removing_is_replacing(spec.mechanism, case.setting.unit):
         return Refusal(ANY_MECHANISM, "a unit that is in another batch may do less than one that is zeroed")
-    # The upper bound, the lower bounds, and the derivation.
+
     inner = case.account(spec.mechanism, case.setting)
     upper = _upper_pair(spec, case, inner.curve.upper)
     attained = attained_pairs(spec, case, inner.curve.witnesses)
@@ -106,14 +107,13 @@ def allocated_mechanism(spec: RandomAllocation, case: Case) -> Guarantee | Refus
 
 
 def _upper_pair(spec: RandomAllocation, case: Case, pair: Pair) -> Pair:
-    """Return two distributions that dominate a random allocation of records or clients to batches.
+    """Return a dominating pair of a random allocation, which gives the upper bounds on δ.
 
-    Dominating means that their hockey-stick divergence bounds δ. The pair is computed for secret batches. If that pair
-    may be coarse, the smaller of its δ and the δ for public batches is taken. If each record or client is in all
-    batches, the pair is that of public batches.
+    It is the pair for secret batches. If that one may be coarse, the smaller of its δ and the δ for public batches is
+    taken at each ε. If each unit is in all batches, nothing is secret, and the pair for public batches is returned.
 
     Args:
-        spec: the allocation.
+        spec: the allocation of each unit to k of t batches, over E epochs.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
         pair: dominating pair of one run on a batch.
 
@@ -123,7 +123,6 @@ def _upper_pair(spec: RandomAllocation, case: Case, pair: Pair) -> Pair:
     public = public_pair(spec, case, pair)
     if spec.times_chosen == spec.steps:
         return public
-    # The bound for secret batches, limited by that for public ones if it may be coarse.
     secret = _allocated_pair(spec, case, pair)
     epochs, _ = epochs_and_runs(spec)
     if may_be_coarse(pair, epochs):
@@ -132,13 +131,13 @@ def _upper_pair(spec: RandomAllocation, case: Case, pair: Pair) -> Pair:
 
 
 def _allocated_pair(spec: RandomAllocation, case: Case, pair: Pair) -> Pair:
-    """Return two distributions that dominate a random allocation of a record or client to k of t secret batches.
+    """Return a dominating pair of an allocation of each unit to k of t secret batches.
 
-    Dominating means that their hockey-stick divergence bounds δ. The batches are divided into k blocks, and the unit
-    (the record or client) is taken to be in one batch of each block. This dominates the allocation.
+    The allocation is dominated by a simpler one: the batches are divided into k blocks, and the unit is in one random
+    batch of each block.
 
     Args:
-        spec: specification of the allocation: t batches, of which k have the unit, and the epochs.
+        spec: the allocation of each unit to k of t batches, over E epochs.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
         pair: dominating pair of one run of the mechanism on a batch.
 
@@ -146,27 +145,26 @@ def _allocated_pair(spec: RandomAllocation, case: Case, pair: Pair) -> Pair:
         The pair for all epochs together.
     """
     epochs, runs = epochs_and_runs(spec)
-    # The pair of each block, and the number of times that it is composed.
-    blocks = []
+    pairs_and_runs = []
     for size, count in block_sizes(spec.steps, spec.times_chosen):
         block_pair = one_of_several_pair(pair, AllocatedBatches(size, epochs), CELLS, case.effort)
-        blocks.append((block_pair, runs * count))
-    return composed_pair(blocks, case.effort)
+        pairs_and_runs.append((block_pair, runs * count))
+    return composed_pair(pairs_and_runs, case.effort)
 
 
 def public_batches(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
-    """Return a guarantee that holds even if it is public which units are in which batches; or a refusal.
+    """Return a guarantee that holds even if it is public which units are in which batches.
 
-    A unit is a record or client. The guarantee is the composition of the batches that a unit is in, under replace-one
-    or zero-out-one. No privacy comes from the allocation itself.
+    It is the composition of the runs on the batches that a unit is in, under replace-one or zero-out-one. The
+    randomness of the allocation is not used.
 
     Args:
-        spec: specification of the random allocation of each unit to some of the batches.
+        spec: the allocation of each unit to k of t batches, over E epochs.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee, with upper and lower bounds on δ. A refusal, which says why the theorem does not apply, under
-        add-or-remove-one and if batches cannot have random sizes.
+        The guarantee, or a refusal, which says why the theorem does not apply: under add-or-remove-one, and if
+        `reject_batches` refuses the batches.
     """
     if refusal := reject_batches(PUBLIC_BATCHES, spec, case):
         return refusal
@@ -175,7 +173,7 @@ def public_batches(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
     inner = case.account(spec.mechanism, case.setting)
     upper = public_pair(spec, case, inner.curve.upper)
     has_named_reports = any(isinstance(primitive, CategoryReport) for primitive in primitives(spec.mechanism))
-    if has_named_reports:  # a report under a name shows the batch, so the batches are public
+    if has_named_reports:  # a report under the name of its client shows the batch
         attained = tuple(public_pair(spec, case, pair) for pair in inner.curve.witnesses)
     else:
         attained = attained_pairs(spec, case, inner.curve.witnesses)
@@ -185,18 +183,17 @@ def public_batches(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
 
 
 def reject_batches(theorem: Theorem, spec: RandomAllocation, case: Case) -> Refusal | None:
-    """Check whether a mechanism can run on batches of random size, and whether the batches are secret.
+    """Refuse a mechanism that cannot run on batches of random size, and an observer who sees the batches.
 
-    The size of a batch in a random allocation is random.
+    The batches of a random allocation have random sizes.
 
     Args:
         theorem: the theorem that the refusal names.
-        spec: specification of the allocation.
+        spec: the allocation of each unit to k of t batches, over E epochs.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        A refusal, which says why the theorem does not apply, if the mechanism needs batches of a fixed size, or the
-        observer sees the batches. None otherwise.
+        The refusal, which says why the theorem does not apply; None if there is no such reason.
     """
     for leaf in leaves(spec.mechanism):
         if isinstance(leaf.primitive, SummedTrials):
@@ -208,23 +205,23 @@ def allocation_values(spec: RandomAllocation) -> dict[str, float]:
     """Return the parameters of a random allocation by name, for the derivation of a guarantee.
 
     Args:
-        spec: specification of the allocation.
+        spec: the allocation of each unit to k of t batches, over E epochs.
 
     Returns:
-        The number of batches, how many of them have a unit, whether they are kept, and the number of epochs.
+        `steps` (the number t of batches), `times_chosen` (k), `kept` (whether all epochs have the same batches) and
+        `epochs` (E).
     """
     return {"steps": spec.steps, "times_chosen": spec.times_chosen, "kept": spec.kept, "epochs": spec.epochs}
 
 
 def epochs_and_runs(spec: RandomAllocation) -> tuple[int, int]:
-    """Return the number of epochs with the same batches, and the number of independent allocations.
+    """Return the number of epochs for which one allocation is used, and the number of independent allocations.
 
     Args:
-        spec: specification of the allocation. Either its batches are kept over all epochs, or each epoch is
-            independent.
+        spec: the allocation, whose batches are either kept for all E epochs or drawn again in each epoch.
 
     Returns:
-        The two numbers, of which at least one is 1.
+        (E, 1) if the batches are kept, otherwise (1, E).
     """
     if spec.kept:
         return spec.epochs, 1
@@ -232,18 +229,15 @@ def epochs_and_runs(spec: RandomAllocation) -> tuple[int, int]:
 
 
 def public_pair(spec: RandomAllocation, case: Case, pair: Pair) -> Pair:
-    """Return two distributions that dominate a random allocation of records or clients to public batches.
-
-    Dominating means that their hockey-stick divergence bounds δ. They are the composition of all runs on batches that
-    have the unit, that is, the record or client.
+    """Return a dominating pair of an allocation to public batches: the composition of all runs with the unit.
 
     Args:
-        spec: specification of the allocation, with the batches that have the unit in an epoch, and the epochs.
+        spec: the allocation of each unit to k of t batches, over E epochs.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
         pair: dominating pair of one run on a batch.
 
     Returns:
-        The composition of one run for each epoch and each batch with the unit.
+        The pair of k E runs. If `pair` is attained by neighbours, so is the result.
     """
     runs_with_unit = spec.times_chosen * spec.epochs
     return composed_pair([(pair, runs_with_unit)], case.effort)
@@ -252,18 +246,20 @@ def public_pair(spec: RandomAllocation, case: Case, pair: Pair) -> Pair:
 def attained_pairs(spec: RandomAllocation, case: Case, witnesses: tuple[Pair, ...]) -> tuple[Pair, ...]:
     """Return output distributions of a random allocation on concrete neighbours, for lower bounds on δ.
 
-    A unit is a record or client. On these neighbours, a batch without the unit equals a batch with the unit's other
-    value. A unit in all batches attains the composition. For a unit in one batch the whole likelihood ratio is
-    evaluated. For several batches the statistics of `profiles/allocation/statistics.py` are used. In a further example
-    the unit contributes to the first batch only, which has the unit with probability k/t.
+    On these neighbours, a batch without the unit equals a batch with the unit's other value. A unit in all batches
+    attains the composition. Otherwise there are several examples:
+
+    - a unit in one batch, by the likelihood ratio of all outputs;
+    - a unit in several batches, by the statistics of `_attained_by_sums`;
+    - a unit that contributes to the first batch only, which has the unit with probability k/t.
 
     Args:
         spec: the allocation of each unit to k of t batches.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
-        witnesses: pairs that the mechanism attains on a batch with one or the other value of the unit.
+        witnesses: pairs that the mechanism attains on a batch with the one and the other value of the unit.
 
     Returns:
-        Pairs of distributions of all epochs together. There is at least one for each witness that is used.
+        Pairs of distributions of all epochs together, at least one for each of the first `MOST_WITNESSES` witnesses.
     """
     if spec.times_chosen == spec.steps:
         return tuple(public_pair(spec, case, pair) for pair in witnesses)
@@ -287,16 +283,14 @@ def attained_pairs(spec: RandomAllocation, case: Case, witnesses: tuple[Pair, ..
 
 
 def share_of(chosen: int, number: int) -> Share:
-    """Return the probability k/t of being in a given batch, with the doubles around it.
-
-    The quotient is computed exactly as a fraction, so that it is known whether it is a double.
+    """Return the probability k/t of being in a given batch, as doubles with a record of rounding.
 
     Args:
         chosen: number k of chosen batches, or of units in a batch.
         number: number t ≥ k of all batches, or of all units.
 
     Returns:
-        The double nearest to k/t, that nearest to 1 − k/t, and whether the first one is exact.
+        The double nearest to k/t, the double nearest to 1 − k/t, and whether the first one equals k/t exactly.
     """
     exact_share = Fraction(chosen, number)
     nearest = float(exact_share)
@@ -305,20 +299,19 @@ def share_of(chosen: int, number: int) -> Share:
 
 
 def _attained_by_sums(spec: RandomAllocation, case: Case, witness: Pair) -> list[Pair]:
-    """Return distributions of a statistic of the outputs, for lower bounds on δ of a record or client in some batches.
+    """Return distributions of sums over the batches, for lower bounds on δ of a unit in several batches.
 
-    The statistic is the sum over the batches of their likelihood ratios, each capped at some value, or of logarithms of
-    these ratios. Its distribution does not depend on which batches the unit is in. As post-processing it can only lower
-    δ.
+    With the likelihood ratio X of the output of a batch, the sum is of min(X, cap), or of log(1 + (k/t)(X − 1)). Its
+    distribution does not depend on which batches the unit is in. As post-processing it can only lower δ.
 
     Args:
-        spec: the allocation.
+        spec: the allocation of each unit to k of t batches, over E epochs.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
         witness: pair that the mechanism attains on a batch.
 
     Returns:
-        One pair of distributions for each cap. There are none for a unit in one batch, or for batches that are kept
-        over several epochs. There are also none if the likelihood ratio of the witness cannot be made discrete.
+        At most one pair for each sum; a sum that is the same for all outputs has none. There are none for a unit in one
+        batch, for batches that are kept for several epochs, or if the outputs cannot be divided into cells.
     """
     cells = cells_of_batch(witness, CELLS)
     keeps_batches = spec.kept and spec.epochs > 1
@@ -326,8 +319,8 @@ def _attained_by_sums(spec: RandomAllocation, case: Case, witness: Pair) -> list
         return []
     ratios = cells.present / cells.absent
     quantiles = [float(np.quantile(ratios, level)) for level in CAP_QUANTILES]
-    # Without repetitions; a cap of 0 means the sum of logarithms.
-    caps = dict.fromkeys((0.0, float(ratios.max()), *quantiles))
+    sum_of_logarithms, no_cap = 0.0, float(ratios.max())  # as `batches_pair` reads the cap
+    caps = dict.fromkeys((sum_of_logarithms, no_cap, *quantiles))  # without repetitions
     pairs = [batches_pair(cells, spec.steps, spec.times_chosen, CELLS, cap) for cap in caps]
     return [composed_pair([(pair, spec.epochs)], case.effort) for pair in pairs if pair is not None]
 

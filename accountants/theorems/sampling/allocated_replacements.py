@@ -1,4 +1,7 @@
-"""Random allocation under replace-one, for noise on sums: a replacement is two changes, to zero and from zero.
+"""Privacy of random allocation under replace-one, for noise on sums over the batches.
+
+Each unit (record or client) is in k random batches of the t batches of an epoch. Replacing the unit is two changes: its
+contribution becomes zero, and then the other value.
 
 Proofs: docs/random-allocation.md, Replace-one.
 """
@@ -41,9 +44,12 @@ if TYPE_CHECKING:
     from epsilond.accountants.specs import RandomAllocation, Spec
 
 _LEAST_SHIFT, _LARGEST_SHIFT = 1e-5, 40.0
-"""Shifts, in scales of the noise, for which statistics are computed. For a smaller shift the cells are too narrow."""
+"""Shifts by a contribution, in scales of the noise, between which statistics of sums are computed.
+
+For a smaller shift the cells of the outputs are too narrow.
+"""
 _LEAST_HIDDEN_SHIFT = 4.0
-"""Least shift for the tests of `replaced_choice_pairs`. Smaller contributions do not stand out of the noise."""
+"""Least shift for the tests of `replaced_choice_pairs`; smaller contributions are hidden by the noise."""
 REPLACED = Theorem(
     id="epsilond.allocation-replace-one",
     title="A replaced unit in k of t batches, for noise on sums",
@@ -59,20 +65,19 @@ REPLACED = Theorem(
 
 
 def replaced_unit(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of noisy sums over randomly allocated batches under replace-one; or a refusal.
+    """Return the guarantee of noisy sums over randomly allocated batches under replace-one.
 
-    A unit is the protected record or client. Replacing a unit is zeroing it and then setting its other value, so group
-    privacy from zero-out-one gives an upper bound. That of public batches is used where it is smaller. The lower bounds
-    come from two examples: opposite contributions of the unit with all other contributions zero, and replacing a
-    contribution by zero.
+    The upper bound is the smaller of two at each ε: group privacy from zero-out-one, and the bound for public batches.
+    The lower bounds come from two examples: opposite contributions of the unit with all other contributions zero, and
+    replacing a contribution by zero. A unit in all batches has the bounds for public batches only.
 
     Args:
-        spec: the allocation.
+        spec: the allocation of each unit to k of t batches, over E epochs.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee. It is a refusal, which says why the theorem does not apply, for other relations and mechanisms,
-        and for an observer who sees the batches.
+        The guarantee, or a refusal, which says why the theorem does not apply: for other relations and mechanisms, and
+        for an observer who sees the batches.
     """
     if case.setting.relation != "replace-one":
         return Refusal(REPLACED, "the bound of this theorem is for a unit that is replaced")
@@ -100,15 +105,15 @@ def replaced_unit(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
 
 
 def _protects(pair: Pair) -> bool:
-    """Return whether δ of zeroing a record or client is below 1 − 1e-9 for large ε.
+    """Return whether group privacy from zeroing a unit can give a useful upper bound.
 
-    Otherwise a bound by group privacy is no better than that of batches with public members.
+    It cannot if the privacy loss is infinite with a probability of nearly 1, that is, if δ is nearly 1 at every ε.
 
     Args:
         pair: dominating pair of zeroing the unit in all epochs.
 
     Returns:
-        True if no direction of the pair loses privacy completely with a probability of nearly 1.
+        True if in both directions the probability of an infinite loss is below about 1 − 1e-9.
     """
     largest_log_mass = -1e-9  # about the logarithm of 1 − 1e-9
     first_alternative = alternatives_of(pair)[0]
@@ -116,17 +121,18 @@ def _protects(pair: Pair) -> bool:
 
 
 def _opposite_pairs(spec: RandomAllocation, case: Case) -> list[Pair]:
-    """Return output distributions for lower bounds on δ of a replaced record or client in a random allocation.
+    """Return output distributions for lower bounds on δ, if the two values of a unit have opposite contributions.
 
-    The replaced unit (the record or client) has opposite contributions, and all other contributions are zero.
+    All other contributions are zero. Each noise of `_noises_of_batch` is tested in up to two ways: by a test of each
+    set of batches that the unit may be in (Gaussian noise and large shifts), and by sums of likelihood ratios (moderate
+    shifts).
 
     Args:
-        spec: the random allocation of units to batches.
+        spec: the allocation of each unit to k of t batches, over E epochs.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        One pair of distributions for each noise of `_noises_of_batch` and each statistic of the outputs. There are none
-        for noise that is not Gaussian if batches are kept over several epochs, or if the shift is out of range.
+        The pairs of all tests. Noise that is not Gaussian has none if batches are kept for several epochs.
     """
     pairs: list[Pair] = []
     keeps_batches = spec.kept and spec.epochs > 1
@@ -134,11 +140,11 @@ def _opposite_pairs(spec: RandomAllocation, case: Case) -> list[Pair]:
         if keeps_batches and noise.kind != "gaussian":
             continue
         shift, runs = one_shift, spec.epochs
-        if keeps_batches:  # the outputs of a kept batch in all epochs have one sum
+        if keeps_batches:  # the sum of a batch's outputs over the E epochs has shift √E
             shift, runs = one_shift * math.sqrt(spec.epochs), 1
         shift *= 1.0 - 8 * UNIT_ROUNDOFF  # rounded down, for lower bounds
 
-        # Tests for each set of batches that the unit may be in, for large contributions.
+        # A test of each set of batches that the unit may be in.
         if noise.kind == "gaussian" and _LEAST_HIDDEN_SHIFT <= shift < math.inf:
             pairs += replaced_choice_pairs(shift, spec.steps, spec.times_chosen, runs)
 
@@ -153,10 +159,10 @@ def _opposite_pairs(spec: RandomAllocation, case: Case) -> list[Pair]:
 
 
 def _caps(noise: Noise, shift: float) -> list[float]:
-    """Choose caps for sums of likelihood ratios of several batches, which give lower bounds on δ.
+    """Choose caps for sums of likelihood ratios over the batches, from which lower bounds on δ are computed.
 
-    Such a sum is a statistic of all outputs, in which each ratio counts at most as the cap. A cap of 0 means the sum of
-    logarithms instead, as `noisy_batches_pair` defines it. Every cap gives a valid bound, so several are tried.
+    A ratio counts at most as the cap. A cap of 0 means the sum of logarithms, as `noisy_batches_pair` defines it. Every
+    cap gives a valid bound, so several are tried.
 
     Args:
         noise: the noise on the sum of a batch.
@@ -179,14 +185,14 @@ def _caps(noise: Noise, shift: float) -> list[float]:
 def _noises_of_batch(mechanism: Spec) -> list[ContributionNoise]:
     """Return the noise on sums of a batch, with the shift by one contribution, for lower bounds on δ.
 
-    Several Gaussian releases are one release. Of all other releases, the one with the largest shift is used. Leaving
-    out the others is post-processing, which keeps lower bounds valid.
+    All Gaussian releases together are one Gaussian release. Of the other releases only the one with the largest shift
+    is used: ignoring outputs is post-processing, so lower bounds stay valid.
 
     Args:
-        mechanism: specification of the mechanism that is run on the batch.
+        mechanism: the mechanism that is run on the batch.
 
     Returns:
-        At most two noises with their shifts: the Gaussian one, and another one.
+        At most two noises with their shifts: first the Gaussian one, if any, then another one, if any.
     """
     releases = [(release, gaussian_multiplier(release), times) for release, times in flatten(mechanism)]
     noises = []

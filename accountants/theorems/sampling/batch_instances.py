@@ -1,7 +1,7 @@
-"""Instances of neighbouring data sets when a batch is drawn at random, for lower bounds on δ.
+"""Lower bounds on δ of a mechanism on a random batch, from examples of neighbouring data sets.
 
-Each function returns pairs of output distributions of instances that the spec admits. Noise is added to a sum, and C is
-the bound on the norm of a contribution.
+An example gives a pair of distributions: those of the output on the two data sets. Their hockey-stick divergence is at
+most δ. Noise is added to a sum, and C is the bound on the norm of a contribution.
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ if TYPE_CHECKING:
     from epsilond.accountants.theorems.sampling.multiplicities import Multiplicities
 
 MOST_GROUPS = 256
-"""Largest number of distinct multiplicities of a pair; less probable ones are rounded down to one of these."""
+"""Number of most probable multiplicities (numbers of draws of a record) that a pair keeps; others are rounded down."""
 
 
 def opposite_gaussian(shift: float, share: Share) -> tuple[Pair, Pair]:
     """Return output distributions of a noisy sum with a sampled contribution s or −s, for upper and lower bounds on δ.
 
     They are (1 − q) N(0, 1) + q N(s, 1) and (1 − q) N(0, 1) + q N(−s, 1). Neighbours attain them by opposite
-    contributions of the record, with all other contributions zero. They are computed for doubles around q.
+    contributions of the record, with all other contributions zero.
 
     Args:
         shift: s, in standard deviations of the noise.
-        share: inclusion probability q.
+        share: probability q that the record is in the batch, with the doubles around it.
 
     Returns:
-        A pair for upper bounds on δ, and a pair that neighbours attain.
+        A pair for upper bounds on δ, and a pair for lower bounds. They differ only if q is not a double.
     """
     weights = (math.log(share.absent), math.log(share.rate))
     pair = mixture_pair(LineMixture(weights, (0.0, shift)), LineMixture(weights, (0.0, -shift)))
@@ -62,16 +62,17 @@ def opposite_gaussian(shift: float, share: Share) -> tuple[Pair, Pair]:
 def opposite_contributions(mechanism: Spec, share: Share, inner: Guarantee | None = None) -> tuple[Pair, ...]:
     """Return output distributions for lower bounds on δ if a record contributes C or −C, and all others contribute 0.
 
-    The relation is replace-one. Several Gaussian releases of one batch are one Gaussian release along the line through
-    both contributions.
+    The relation is replace-one. Several Gaussian releases of one batch act as one, along the line through both
+    contributions.
 
     Args:
         mechanism: the mechanism that is run on the batch.
-        share: inclusion probability of the record.
-        inner: replace-one guarantee of the mechanism, which is needed for several Gaussian releases.
+        share: probability that the record is in the batch, with the doubles around it.
+        inner: replace-one guarantee of the mechanism; None is enough for a single noisy sum.
 
     Returns:
-        One pair of distributions, or none if the mechanism is neither a noisy sum nor a run of Gaussian releases.
+        One pair of distributions. There is none if the mechanism is neither a noisy sum nor a run of Gaussian releases,
+        or if such a run has no tight Gaussian guarantee or is on all records.
     """
     primitive = mechanism.primitive
     if isinstance(primitive, NoisySum):
@@ -99,21 +100,21 @@ def _is_gaussian_run(spec: Spec) -> bool:
 
 
 def fixed_batch(spec: Subsampled, inner: Guarantee, share: Share) -> tuple[Pair, ...]:
-    """Return output distributions on replace-one neighbours that give lower bounds on δ of a batch of fixed size.
+    """Return output distributions on replace-one neighbours, for lower bounds on δ of a batch of fixed size.
 
-    Let P and Q be the distributions of the mechanism's output on a batch with the replaced and the replacing record. In
-    the first example all other records equal the replacing record, so a batch without the replaced record gives Q. Let
-    q be the probability that the record is in the batch. The outputs are then (1 − q) Q + q P and Q. For contributions
-    of bounded norm, the second example has opposite contributions of the record, with all others zero.
+    A batch has the record with probability q. Let P be the distribution of the output on a batch with the replaced
+    record, and Q that with the replacing record. In the first example all other records equal the replacing one, so the
+    outputs are (1 − q) Q + q P and Q. In the second example, for contributions of bounded norm, the record has opposite
+    contributions, and all others are zero.
 
     Args:
         spec: the subsampled mechanism.
         inner: replace-one guarantee of the mechanism on the batch.
-        share: inclusion probability q of the record.
+        share: probability q that the record is in the batch, with the doubles around it.
 
     Returns:
-        One pair of output distributions for each example. There are none if the mechanism samples again or is not a sum
-        of contributions.
+        The pairs of both examples, or those of `random_among_zeros` for a sum of contributions of random
+        size. There are none if the mechanism samples again or is not a sum of contributions.
     """
     mechanism = spec.mechanism
     if isinstance(mechanism.primitive, RandomSum):
@@ -123,10 +124,9 @@ def fixed_batch(spec: Subsampled, inner: Guarantee, share: Share) -> tuple[Pair,
     attained: tuple[Pair, ...] = inner.curve.single_witnesses
     if inner.curve.tight:
         attained = (inner.curve.upper,)
-    # `subsample_pair` returns a pair for upper bounds and one for lower bounds, which this example attains.
     others_equal_replacing: list[Pair] = []
     for pair in attained:
-        _, attained_on_batch = subsample_pair(pair, share)
+        _, attained_on_batch = subsample_pair(pair, share)  # the first result is for upper bounds
         others_equal_replacing.append(attained_on_batch)
     others_zero = opposite_contributions(mechanism, share, inner)
     return (*others_equal_replacing, *others_zero)
@@ -135,18 +135,19 @@ def fixed_batch(spec: Subsampled, inner: Guarantee, share: Share) -> tuple[Pair,
 def zeroed_in_a_batch(mechanism: Spec, zeroed: Guarantee, share: Share) -> tuple[Pair, ...]:
     """Return output distributions on zero-out-one neighbours, for lower bounds on δ of a batch of fixed size.
 
-    The record contributes C or zero. Let ν_s be the noise shifted by s, the size of C, and measure outputs from the sum
-    of a batch without the record. If all other contributions are zero, the outputs are (1 − q) ν₀ + q ν_s and ν₀. If
-    all others are −C, they are (1 − q) ν₀ + q ν_2s and (1 − q) ν₀ + q ν_s.
+    The record contributes C or zero, and is in the batch with probability q. Outputs are measured from the sum of a
+    batch without the record; ν_x is the noise shifted by x, and C shifts it by s. If all other contributions are zero,
+    the outputs are (1 − q) ν₀ + q ν_s and ν₀. If all others are −C, the record takes the place of one of them, so the
+    outputs are (1 − q) ν₀ + q ν_2s and (1 − q) ν₀ + q ν_s.
 
     Args:
         mechanism: the mechanism that is run on the batch.
         zeroed: zero-out-one guarantee of the mechanism.
-        share: inclusion probability q of the record.
+        share: probability q that the record is in the batch, with the doubles around it.
 
     Returns:
-        The pairs of output distributions. There are none if the mechanism samples again, is not tight, or is not a sum
-        of bounded contributions.
+        One or two pairs, the first one with all others zero. There are none if the mechanism samples again, if its
+        guarantee is not tight, or if it is not a sum of bounded contributions.
     """
     if isinstance(mechanism.primitive, RandomSum):
         return random_among_zeros(zeroed, share)
@@ -176,12 +177,11 @@ def random_among_zeros(inner: Guarantee, share: Share) -> tuple[Pair, ...]:
     """Return output distributions for lower bounds on δ of a sampled contribution of random size, if all others are 0.
 
     Args:
-        inner: guarantee of the mechanism on a batch that has the contribution. Its attained pairs (output distributions
-            of concrete neighbours) may be Gaussian mixtures.
+        inner: guarantee of the mechanism on a batch that has the contribution.
         share: probability that the contribution is in the batch, with the doubles around it.
 
     Returns:
-        One pair of output distributions for each attained pair that is a Gaussian mixture; the tuple may be empty.
+        One pair for each attained pair of `inner` that is a Gaussian mixture; the tuple may be empty.
     """
     attained_pairs = []
     for witness in inner.curve.witnesses:
@@ -195,8 +195,8 @@ class ContributionNoise(NamedTuple):
     """The noise on one coordinate of a sum, and the shift of the sum by one contribution.
 
     Attributes:
-        noise: the noise, in units of its scale.
-        shift: shift by a contribution of norm C, or by the sensitivity of integers, in the same unit.
+        noise: distribution of the noise, with scale one.
+        shift: shift by a contribution of norm C, or by the sensitivity of integers, in scales of the noise.
     """
 
     noise: Noise
@@ -207,11 +207,11 @@ def noise_of_contribution(mechanism: Spec) -> ContributionNoise | None:
     """Return the noise that a mechanism adds to a sum, and the shift of the sum by one contribution.
 
     Args:
-        mechanism: specification of the mechanism, such as a noisy sum of clipped contributions or of integers.
+        mechanism: the mechanism, such as a noisy sum of clipped contributions or of integers.
 
     Returns:
-        The noise and the shift, in the same unit. None if the mechanism does not add noise on an unbounded range, or if
-        no single coordinate may change by the whole sensitivity.
+        The noise and the shift. None if the mechanism adds no noise to a sum, if the noise is bounded, or if no single
+        integer coordinate may change by the whole sensitivity.
     """
     primitive = mechanism.primitive
     if isinstance(primitive, NoisySum):
@@ -224,11 +224,11 @@ def noise_of_contribution(mechanism: Spec) -> ContributionNoise | None:
 
 
 class _MultiplicityGroup(NamedTuple):
-    """A multiplicity, that is, a number of times that the record is drawn, with its probability.
+    """A multiplicity (number of times that the record is drawn into the batch) with its probability.
 
     Attributes:
         log_weight: natural logarithm of the probability.
-        multiplicity: the number of times, at least 0.
+        multiplicity: the number of draws, at least 0.
     """
 
     log_weight: float
@@ -244,26 +244,26 @@ def replaced_pairs(drawn: Multiplicities, contribution: ContributionNoise) -> tu
     """Return output distributions on replace-one neighbours, for lower bounds on δ of sampling with replacement.
 
     The record's contribution changes from C to −C. All others are −C, or, in a second pair for Gaussian noise, zero.
-    Integers change from their sensitivity to zero, with all others zero. Multiplicities (numbers of draws) are rounded
-    down to the least of their group. This brings the distributions closer, because they are shifts of one distribution.
+    Integers change from their sensitivity to zero, with all others zero. Multiplicities (numbers of draws of the
+    record) are rounded down to the least of their group; smaller shifts bring the two distributions closer.
 
     Args:
-        drawn: distribution of the number of times that the record is drawn.
+        drawn: distribution of the multiplicity.
         contribution: noise, and shift by one contribution.
 
     Returns:
-        Two pairs for Gaussian noise, otherwise one.
+        One pair; for Gaussian noise two, the first one with all others −C.
     """
     noise, shift = contribution
     groups = _least_multiplicities(drawn)
 
-    # Integers and Laplace noise: a mixture of shifted noise against the noise.
+    # Geometric and Laplace noise: a mixture of shifted noise against the noise.
     if noise.kind != "gaussian":
         change = shift if noise.kind == "geometric" else 2.0 * shift
         shifted = _shifted_mixture(_merge_light_groups(groups), change)
         return (cells_pair(shifted, _NO_SHIFT, noise, drawn.accuracy),)
 
-    # Gaussian noise, with probabilities as doubles if they are known accurately.
+    # Gaussian noise; the kernel needs probabilities that are known accurately.
     if drawn.accuracy < MOST_ERROR:
         others_opposite = _gaussian_pair(groups, 2.0 * shift, "remove", drawn)
         others_zero = _gaussian_pair(groups, shift, "replace", drawn)
@@ -277,11 +277,12 @@ def replaced_pairs(drawn: Multiplicities, contribution: ContributionNoise) -> tu
 def zeroed_pairs(drawn: Multiplicities, contribution: ContributionNoise) -> tuple[Pair, ...]:
     """Return output distributions on zero-out-one neighbours, for lower bounds on δ of sampling with replacement.
 
-    The record's contribution changes from C to zero. All others are zero, or, in a second pair, −C. The second pair
-    needs multiplicities (numbers of draws) that are not grouped; rounding them down would move both distributions.
+    The record's contribution changes from C to zero. All others are zero, or, in a second pair, −C. There is no second
+    pair if `drawn` has groups of several multiplicities (numbers of draws of the record): rounding down within a group
+    would move both distributions.
 
     Args:
-        drawn: distribution of the number of times that the record is drawn.
+        drawn: distribution of the multiplicity.
         contribution: noise, and shift by one contribution.
 
     Returns:
@@ -304,13 +305,13 @@ def zeroed_pairs(drawn: Multiplicities, contribution: ContributionNoise) -> tupl
 
 
 def _least_multiplicities(drawn: Multiplicities) -> _MultiplicityGroups:
-    """Return the least number of draws of a record in each group of such numbers, with the group's probability.
+    """Return the least multiplicity of each group, with the probability of the group.
 
     Args:
-        drawn: distribution of the number of times that a record is drawn, in groups of neighbouring numbers.
+        drawn: distribution of the multiplicity (number of draws of a record), in groups of neighbouring numbers.
 
     Returns:
-        The multiplicities in increasing order, preceded by 0 if the record may not be drawn at all.
+        The multiplicities in increasing order. The first one is 0, unless the record is always drawn.
     """
     groups = tuple(
         _MultiplicityGroup(log_weight, times) for log_weight, times in zip(drawn.log_weights, drawn.least, strict=True)
@@ -323,18 +324,17 @@ def _least_multiplicities(drawn: Multiplicities) -> _MultiplicityGroups:
 def _gaussian_pair(groups: _MultiplicityGroups, shift: float, direction: Direction, drawn: Multiplicities) -> Pair:
     """Return output distributions of a Gaussian noisy sum under sampling with replacement, for lower bounds on δ.
 
-    They are mixtures over the number of times that a record is drawn, its multiplicity. The probabilities are rounded
-    so that small multiplicities become more likely, which brings both distributions closer (docs/engine-certificate.md,
-    A10).
+    They are mixtures over the multiplicity of a record. The probabilities are rounded so that small multiplicities
+    become more likely, which brings both distributions closer (docs/engine-certificate.md, A10).
 
     Args:
-        groups: multiplicities with their log weights.
-        shift: shift of the noise per draw of the record, in standard deviations.
-        direction: direction of the pair.
-        drawn: the distribution of multiplicities, which states the error of the weights.
+        groups: multiplicities in increasing order, with their log probabilities.
+        shift: shift of the sum by one draw of the record, in standard deviations of the noise.
+        direction: "replace" for the mixture against its mirror image, otherwise against the noise alone.
+        drawn: the distribution of multiplicities, which states the error of the log probabilities.
 
     Returns:
-        The pair of the Gaussian mixture and the noise without the record, or the opposite mixture for "replace".
+        The pair of distributions.
     """
     log_weights = [group.log_weight for group in groups]
     probabilities = round_probabilities(log_weights, drawn.accuracy, upward=False)
@@ -343,13 +343,11 @@ def _gaussian_pair(groups: _MultiplicityGroups, shift: float, direction: Directi
 
 
 def _shifted_mixture(log_weights: dict[int, float], shift: float) -> Mixture:
-    """Return the mixture of noise shifted by k contributions, over the multiplicities k of a record.
-
-    A multiplicity is the number of times that the record is drawn into the batch.
+    """Return the mixture of noise shifted by k contributions, for a record that is drawn k times.
 
     Args:
-        log_weights: log probability of each multiplicity k.
-        shift: shift of one draw of the record, in scales of the noise.
+        log_weights: natural logarithm of the probability, by the number k of draws.
+        shift: shift of the sum by one draw of the record, in scales of the noise.
 
     Returns:
         The shifts of the components with their log probabilities.
@@ -359,12 +357,10 @@ def _shifted_mixture(log_weights: dict[int, float], shift: float) -> Mixture:
 
 
 def _gaussian_mixture(groups: _MultiplicityGroups, shift: float) -> LineMixture:
-    """Return the mixture of Gaussians shifted by k contributions, over the multiplicities k of a record.
-
-    A multiplicity is the number of times that the record is drawn into the batch. The noise has standard deviation 1.
+    """Return the mixture of Gaussians N(k · shift, 1), for a record that is drawn k times.
 
     Args:
-        groups: multiplicities with their log probabilities.
+        groups: numbers k of draws, with their log probabilities.
         shift: shift of the sum by one draw of the record, in standard deviations of the noise.
 
     Returns:
@@ -376,13 +372,12 @@ def _gaussian_mixture(groups: _MultiplicityGroups, shift: float) -> LineMixture:
 
 
 def _merge_light_groups(groups: _MultiplicityGroups) -> dict[int, float]:
-    """Return log probabilities by multiplicity, with unlikely ones moved to the next smaller likely multiplicity.
+    """Merge unlikely multiplicities into the next smaller likely one, so that few are left.
 
-    A multiplicity is the number of times that a record is in the batch. It is likely if its weight is among the
-    `MOST_GROUPS` largest, or if it is the least one. The merged distribution has few values.
+    A multiplicity is likely if its probability is among the `MOST_GROUPS` largest, or if it is the least one.
 
     Args:
-        groups: multiplicities with their log probabilities.
+        groups: multiplicities (numbers of draws of a record) with their log probabilities.
 
     Returns:
         Natural logarithm of the probability by multiplicity, in increasing order of the multiplicities.

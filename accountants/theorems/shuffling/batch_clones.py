@@ -40,14 +40,15 @@ _INTERPOLATED = 96
 class _Grid(NamedTuple):
     """Parameters of the clone bound on shuffled reports, for all combinations of two privacy guarantees of a report.
 
-    A report is (ε₀, δ₀)-private for one record of the victim, and (ε₁, δ₁)-private for another client's whole
-    contribution. Each array has a row for each (ε₀, δ₀) and a column for each (ε₁, δ₁), or can be broadcast to this
-    shape. A clone is another report that is distributed like the victim's.
+    The victim is the client whose record is protected. Its report is (ε₀, δ₀)-private for this record. The report of
+    another client is (ε₁, δ₁)-private for the client's whole contribution. A clone is another report that has the
+    distribution of the victim's. Each array has a row for each (ε₀, δ₀) and a column for each (ε₁, δ₁), or can be
+    broadcast to this shape.
 
     Attributes:
-        victim: ε₀ of the victim's record, in nats.
-        log_share: log probability −ε₁ that another report is a clone, natural logarithm.
-        log_distance: log of the total variation distance of the reports from idealised ones with δ₀ = δ₁ = 0.
+        victim: ε₀, in nats.
+        log_share: natural logarithm −ε₁ of the probability that another report is a clone.
+        log_distance: natural logarithm of the total variation distance of the reports from reports with δ₀ = δ₁ = 0.
     """
 
     victim: FloatArray
@@ -83,7 +84,9 @@ class BatchClonesBound(ScaledBound):
         return self.victim.pair.gaussian_dp_mu is not None
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Enclose log δ(ε) of shuffled reports by the best clone bound, or the victim's local guarantee if it is lower.
+        """Bound log δ(ε) of shuffled reports by the best clone bound, or that of the victim's report if it is lower.
+
+        The clone bound uses that other reports, the clones, may have the distribution of the victim's report.
 
         Args:
             epsilon: ε ≥ 0, in nats.
@@ -112,7 +115,7 @@ class BatchClonesBound(ScaledBound):
     def rows(self) -> Rows:
         """Return increasing ε with certified upper bounds on log δ of the shuffled reports, as a table.
 
-        Gaussian reports with nearly the same noise share a stored table. For other reports a table is made.
+        Gaussian reports with nearly the same noise share a stored table. For other reports a table is computed.
 
         Returns:
             The values of ε in nats, and an upper bound on log δ at each.
@@ -128,14 +131,14 @@ class BatchClonesBound(ScaledBound):
     def _costs(self, pairs: ClonePairs) -> Costs:
         """Return the terms of a table of bounds on δ that depend on the noise of the reports.
 
-        They are the distance of the reports from idealised ones, for each choice of ε₀ and ε₁ (a clone pair), and the
-        bound without shuffling.
+        They are the total variation distance of the reports from reports with δ₀ = δ₁ = 0, and the bound without
+        shuffling.
 
         Args:
-            pairs: ε₀ and ε₁ of the clone pairs of the table.
+            pairs: ε₀ of the victim's report and ε₁ of another report, for each bound of the table.
 
         Returns:
-            The log distance for each clone pair, and the function from ε to the bound on log δ without shuffling.
+            The log distance for each ε₀ and ε₁, and a function that returns the bound on log δ at ε without shuffling.
         """
 
         def log_delta_without_shuffling(epsilon: FloatArray) -> FloatArray:
@@ -148,34 +151,34 @@ class BatchClonesBound(ScaledBound):
         return Costs(np.asarray(distance), log_delta_without_shuffling)
 
     def plan(self) -> tuple[ClonePairs, Table]:
-        """Return a table of upper bounds on log δ of shuffled reports at increasing ε.
+        """Compute a table of upper bounds on log δ of shuffled reports at increasing ε.
 
-        A clone pair bounds δ: it hides the victim's report among others that look like it, the clones. It has the
-        victim's ε₀, and e^−ε₁ as the probability that another report is a clone.
+        Each bound is by clones, that is, other reports that have the distribution of the victim's. It has a parameter
+        ε₀ of the victim's report, and the probability e^−ε₁ that another report is a clone.
 
         Returns:
-            ε₀ and ε₁ of the clone pairs of the table, and the table.
+            ε₀ and ε₁ of the bounds in the table, and the table.
         """
-        # The least estimate of δ(0) is the order of magnitude of the privacy loss, for the grid of ε.
+        # The least estimate of δ(0) has the order of magnitude of the privacy loss. The grid of ε is scaled to it.
         scale = math.exp(float(self._estimate(0.0, self._points()).min()))
         epsilon = epsilon_grid(scale, float(self.victim.points.epsilon[-1]))
         pairs = self._find_pairs(epsilon)
         costs = self._costs(pairs)
 
-        # The estimate of a clone pair is its δ(ε) plus the charge (1 + e^ε) t for its distance t from the reports.
-        main = estimate_clones(epsilon[:, None], pairs.victim, -pairs.crowd, self.clients)
-        charge = costs.log_distance + np.logaddexp(0.0, epsilon)[:, None]
-        total = np.asarray(np.logaddexp(main, charge))
-        estimates = Estimates(epsilon, total, self.victim.estimate(epsilon))
+        # The estimate is δ(ε) of the clones plus (1 + e^ε) t, for the distance t of the reports from ideal ones.
+        log_clones = estimate_clones(epsilon[:, None], pairs.victim, -pairs.crowd, self.clients)
+        log_charge = costs.log_distance + np.logaddexp(0.0, epsilon)[:, None]
+        log_delta = np.asarray(np.logaddexp(log_clones, log_charge))
+        estimates = Estimates(epsilon, log_delta, self.victim.estimate(epsilon))
 
         @functools.cache
         def bound_of(choice: int) -> ClonesBound:
-            """Return the bound of the clone pair with index `choice`."""
+            """Return the bound by clones for the ε₀ and ε₁ with index `choice`."""
             victim, crowd = float(pairs.victim[choice]), float(pairs.crowd[choice])
             return ClonesBound(self.clients, math.exp(-crowd), victim)
 
         def upper_bounds(choice: int, epsilons: FloatArray) -> FloatArray:
-            """Return upper bounds on log δ of the clone pair with index `choice`."""
+            """Return upper bounds on log δ for the ε₀ and ε₁ with index `choice`."""
             return bound_of(choice).upper_bounds(epsilons)
 
         used, table = plan_table(estimates, upper_bounds, costs, coarse=self.coarse).compact()
@@ -184,15 +187,15 @@ class BatchClonesBound(ScaledBound):
     def _find_pairs(self, epsilon: FloatArray) -> ClonePairs:
         """Search for privacy parameters (ε₀, ε₁) of single reports with about the least bound on δ at each ε.
 
-        ε₀ is for the victim's report, and ε₁ for the other reports (the crowd). A scan of a coarse grid finds the best
+        ε₀ is for the victim's report, and ε₁ for the other reports, the crowd. A scan of a coarse grid gives the best
         combinations at every fourth ε (`_STRIDE`). Each of `_ROUNDS` refinements compares combinations around the best
-        one, at half the distance of the refinement before.
+        one, at half the distance of the previous refinement.
 
         Args:
             epsilon: increasing ε, in nats.
 
         Returns:
-            The combinations, of which `_INTERPOLATED` by interpolation, in the order of the values of ε that they suit.
+            The combinations in the order of the values of ε that they suit, with `_INTERPOLATED` interpolated ones.
         """
         sparse = epsilon[::_STRIDE]
         best = self._scan(sparse)
@@ -207,26 +210,23 @@ class BatchClonesBound(ScaledBound):
     def _scan(self, epsilon: FloatArray) -> ClonePairs:
         """Return the combination (ε₀, ε₁) with the least estimate of δ at each ε, on a coarse grid.
 
-        The grid has every `_STRIDE`-th point of each local guarantee (the guarantee of a single report).
+        The grid has every `_STRIDE`-th point of the guarantee of the victim's report and of that of another report.
 
         Args:
             epsilon: increasing array of values of ε, in nats.
-
-        Returns:
-            One pair of ε₀ and ε₁ for each ε.
         """
         points = self._points()
-        scanned = PointPairs(
+        coarse_points = PointPairs(
             victim=points.victim[::_STRIDE],
             log_delta=points.log_delta[::_STRIDE],
             crowd=points.crowd[:, ::_STRIDE],
             log_crowd=points.log_crowd[:, ::_STRIDE],
         )
-        rows, columns = _least_entries(self._estimate(epsilon[:, None, None], scanned))
-        return ClonePairs(scanned.victim[rows, 0], scanned.crowd[0, columns])
+        rows, columns = _least_entries(self._estimate(epsilon[:, None, None], coarse_points))
+        return ClonePairs(coarse_points.victim[rows, 0], coarse_points.crowd[0, columns])
 
     def _refine(self, epsilon: FloatArray, centres: ClonePairs, offsets: tuple[float, float]) -> ClonePairs:
-        """Return the combination (ε₀, ε₁) with the least estimate of δ at each ε, of five by five around a given one.
+        """Return the combination (ε₀, ε₁) with the least estimate of δ at each ε, among 25 around a given one.
 
         Args:
             epsilon: ε, in nats.
@@ -251,26 +251,27 @@ class BatchClonesBound(ScaledBound):
         return ClonePairs(victim[each_epsilon, rows], crowd[each_epsilon, columns])
 
     def _estimate(self, epsilon: FloatArray | float, points: PointPairs) -> FloatArray:
-        """Estimate log δ(ε) of the shuffled reports by the clone bounds of some points of the local guarantees.
+        """Estimate log δ(ε) of the shuffled reports by clones, for some points of the guarantees of single reports.
 
-        The estimate includes (1 + e^ε) t for the total variation distance t of the reports from idealised ones.
+        The estimate includes (1 + e^ε) t for the total variation distance t of the reports from ideal ones, which have
+        δ₀ = δ₁ = 0.
 
         Args:
             epsilon: ε, in nats; arrays are broadcast with the points.
-            points: points (ε₀, δ₀) and (ε₁, δ₁) of the two guarantees.
+            points: guarantees (ε₀, δ₀) of the victim's report and (ε₁, δ₁) of another client's report.
 
         Returns:
             One natural logarithm for each combination of an ε and the points.
         """
-        main = estimate_clones(epsilon, points.victim, -points.crowd, self.clients)
-        charge = self._log_distance(points) + np.logaddexp(0.0, epsilon)
-        return np.asarray(np.logaddexp(main, charge))
+        log_clones = estimate_clones(epsilon, points.victim, -points.crowd, self.clients)
+        log_charge = self._log_distance(points) + np.logaddexp(0.0, epsilon)
+        return np.asarray(np.logaddexp(log_clones, log_charge))
 
     def _upper_at(self, indices: tuple[int, int], epsilon: float) -> float:
-        """Return an upper bound on log δ(ε) of the shuffled reports, the lower one of two.
+        """Return an upper bound on log δ(ε) of the shuffled reports, the smaller one of two.
 
-        The first is the bound of the clone pair that two points of the local guarantees give. The second is δ(ε) of the
-        victim's single report, without shuffling. It is computed only if it may be the lower one.
+        The first is the bound by clones for two points of the guarantees of single reports. The second is δ(ε) of the
+        victim's single report, without shuffling. It is computed only if it may be the smaller one.
 
         Args:
             indices: indices of the points (ε₀, δ₀) and (ε₁, δ₁).
@@ -285,12 +286,14 @@ class BatchClonesBound(ScaledBound):
         return min(bound, self.victim.pair.log_delta_bounds(epsilon).upper)
 
     def _log_distance(self, points: PointPairs) -> FloatArray:
-        """Return the log total variation distance of the reports from idealised ones with δ₀ = δ₁ = 0, rounded up.
+        """Return the log total variation distance of the reports from ideal ones with δ₀ = δ₁ = 0, rounded up.
 
-        The distance is sδ₀ + (m − 1) e^−ε₁ (sδ₀ + δ₁), with s = 1/(1 + e^ε₀) and m clients.
+        For m clients and s = 1/(1 + e^ε₀), the distance is at most
+
+            sδ₀ + (m − 1) e^−ε₁ (sδ₀ + δ₁).
 
         Args:
-            points: points (ε₀, δ₀) and (ε₁, δ₁) of the two local guarantees, of the victim and of another client.
+            points: guarantees (ε₀, δ₀) of the victim's report and (ε₁, δ₁) of another client's report.
 
         Returns:
             One natural logarithm for each point, or for each combination of points to which the arrays broadcast.
@@ -299,13 +302,13 @@ class BatchClonesBound(ScaledBound):
         log_other_clients = math.log(max(self.clients - 1, 1))
         log_crowd = log_other_clients - points.crowd + np.logaddexp(log_victim, points.log_crowd)
         total = np.logaddexp(log_victim, log_crowd)
-        return total + 64 * UNIT_ROUNDOFF * (1.0 + np.abs(total))  # more than all rounding errors
+        return total + 64 * UNIT_ROUNDOFF * (1.0 + np.abs(total))  # exceeds all rounding errors
 
     def _points(self) -> PointPairs:
-        """Return the tabulated points of the victim's and of the other clients' guarantee, for all combinations.
+        """Return the tabulated guarantees (ε, δ) of the victim's report and of another report, for all combinations.
 
         Returns:
-            The victim's points as columns, of shape (n₀, 1), and the other clients' points as rows, of shape (1, n₁).
+            Arrays of shape (n₀, 1) for the victim, and of shape (1, n₁) for the other clients.
         """
         victim, crowd = self.victim.points, self.crowd_curve.points
         return PointPairs(
@@ -316,7 +319,7 @@ class BatchClonesBound(ScaledBound):
         )
 
     def _best(self, epsilon: float, previous: tuple[int, int] | None = None) -> tuple[int, int]:
-        """Choose the local guarantees (ε₀, δ₀) and (ε₁, δ₁) with the least estimate of the clone bound at ε.
+        """Choose the guarantees (ε₀, δ₀) and (ε₁, δ₁) of single reports with the least estimate of δ at ε.
 
         Args:
             epsilon: privacy loss ε ≥ 0, in nats.
@@ -332,9 +335,9 @@ class BatchClonesBound(ScaledBound):
             rows = neighbourhood(previous_row, row_count)
             columns = neighbourhood(previous_column, column_count)
         candidates = _Grid(*(array[rows, columns] for array in self._grid))
-        main = estimate_clones(epsilon, candidates.victim, candidates.log_share, self.clients)
-        charge = candidates.log_distance + np.logaddexp(0.0, epsilon)
-        estimates = np.logaddexp(main, charge)
+        log_clones = estimate_clones(epsilon, candidates.victim, candidates.log_share, self.clients)
+        log_charge = candidates.log_distance + np.logaddexp(0.0, epsilon)
+        estimates = np.logaddexp(log_clones, log_charge)
         row, column = divmod(int(np.argmin(estimates)), estimates.shape[1])
         return row + (rows.start or 0), column + (columns.start or 0)
 
@@ -346,15 +349,12 @@ class BatchClonesBound(ScaledBound):
         return _Grid(victim, log_share, self._log_distance(points))
 
     def _clones(self, indices: tuple[int, int]) -> ClonesBound:
-        """Return the bound on δ by clones for one point of each local guarantee. It is stored for later calls.
+        """Return the bound on δ by clones for one guarantee of the victim's report and one of another report.
 
-        The bound includes the distance of the reports from idealised ones.
+        The bound includes the distance of the reports from ideal ones. It is stored for later calls.
 
         Args:
             indices: indices of the points (ε₀, δ₀) and (ε₁, δ₁).
-
-        Returns:
-            The bound on log δ as a function of ε.
         """
         if indices not in self._clone_bounds:
             row, column = indices
@@ -380,13 +380,12 @@ def _least_entries(estimates: FloatArray) -> tuple[IntArray, IntArray]:
 
 
 def _make_table(clients: int, victim: Pair, crowd: Pair, coarse: bool) -> tuple[ClonePairs, Table]:
-    """Return a table of upper bounds on log δ(ε) of shuffled reports, for two local guarantees.
+    """Compute a table of upper bounds on log δ(ε) of shuffled reports.
 
-    The victim is the client to be protected. A dominating pair is two distributions with a hockey-stick divergence that
-    bounds δ.
+    A dominating pair is a pair of distributions whose hockey-stick divergence bounds δ.
 
     Args:
-        clients: number m of clients, the victim included.
+        clients: number m of clients, the protected one included.
         victim: dominating pair of a report for one record.
         crowd: dominating pair of a report for a client's whole contribution.
         coarse: whether the table has bounds at fewer ε, for a search.

@@ -69,9 +69,9 @@ BOTH_DRAWS = Theorem(
 
 
 def _find_batch(theorem: Theorem, spec: Shuffled, case: Case) -> tuple[Subsampled, Gaussian] | Refusal:
-    """Return a client's sampling of its records and the Gaussian release on the sample; otherwise a refusal.
+    """Return a client's sampling of its records and the Gaussian release on the sample, or a refusal.
 
-    A refusal is an object that says why a theorem does not apply.
+    A refusal states why a theorem does not apply.
 
     Args:
         theorem: the theorem that the refusal names.
@@ -79,9 +79,8 @@ def _find_batch(theorem: Theorem, spec: Shuffled, case: Case) -> tuple[Subsample
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The sampling and the release on its batch, or the first reason for a refusal.
+        The sampling and the release on its batch; the first refusal if a condition fails.
     """
-    # First the request: relation, unit and observer. Then the mechanism: its sampling and its report.
     if refusal := not_replaced(theorem, case):
         return refusal
     if case.setting.unit != "record":
@@ -116,16 +115,16 @@ def _client_release(draw: Subsampled, release: Gaussian) -> Gaussian:
 def batch_among_clones(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee for one record of a client that sends a shuffled report on sampled records; or a refusal.
 
-    The client always takes part. Its report hides among similar reports of the other clients, the clones
-    (`BatchClonesBound`). Sampling then amplifies the guarantee.
+    The client always takes part. Its report hides among reports of other clients that may have the same distribution,
+    the clones. Sampling then amplifies the guarantee.
 
     Args:
         spec: specification of the shuffled mechanism.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee. It is a refusal, which says why the theorem does not apply, for a single client, and for other
-        mechanisms, relations and observers.
+        The guarantee; or a refusal, which states why the theorem does not apply, for a single client and for other
+        mechanisms, relations, units and observers.
     """
     batch = _find_batch(BATCH_AMONG_CLONES, spec, case)
     if isinstance(batch, Refusal):
@@ -135,7 +134,7 @@ def batch_among_clones(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     sampling, release = batch
     rate = sampling.inclusion_probability
 
-    # The local guarantees of a report: for one record, and for a client's whole contribution.
+    # The guarantees of a single report: for one record, and for a client's whole contribution.
     record = case.account(release, case.setting)
     client = case.account(_client_release(sampling, release), case.setting)
     bound = BatchClonesBound(
@@ -169,8 +168,8 @@ def both_draws(spec: Subsampled, case: Case) -> Guarantee | Refusal:
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee. It is a refusal, which says why the theorem does not apply, for other mechanisms, relations,
-        units and observers.
+        The guarantee; or a refusal, which states why the theorem does not apply, for other mechanisms, relations, units
+        and observers.
     """
     shuffled = spec.mechanism
     if shuffled.kind != "shuffled" or drawn_level(spec, "record") != "clients":
@@ -181,12 +180,12 @@ def both_draws(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     if spec.sampling != "without-replacement":
         return Refusal(BOTH_DRAWS, f"clients are drawn by {spec.sampling} sampling")
     sampling, release = batch
-    whole_contributions = type(shuffled)(
+    shuffled_contributions = type(shuffled)(
         clients=shuffled.clients, dimension=shuffled.dimension, mechanism=_client_release(sampling, release)
     )
     clients = Setting(relation="replace-one", unit="client", observer=case.setting.observer)
-    inner = case.account(whole_contributions, clients)
-    # The record is in a batch if both its client and itself are drawn.
+    inner = case.account(shuffled_contributions, clients)
+    # The record is in a batch if its client is drawn, and then the record itself.
     rate = spec.inclusion_probability * sampling.inclusion_probability
     step = BOTH_DRAWS.because(WITHOUT_REPLACEMENT.because(rate=rate), inner.derivation, rate=rate)
     declared = tuple(dict.fromkeys((*inner.declared, FRESH_BATCHES, FRESH_SELECTION)))
@@ -199,11 +198,12 @@ def _amplify(
 ) -> Guarantee:
     """Return a guarantee amplified by sampling without replacement, in both directions.
 
-    With the profile δ and the sampling rate q, the amplified profile is δ'(ε') = q δ(log(1 + (e^ε' − 1)/q)).
+    For the privacy profile δ of the release on a sample with the record, and the sampling rate q, the profile is
+
+        δ'(ε) = q δ(log(1 + (e^ε − 1)/q)).
 
     Args:
-        inner: dominating pair of the release on a sample with the record, that is, two distributions with a
-            hockey-stick divergence that bounds δ. Its forward profile is δ.
+        inner: dominating pair of the release on a sample with the record. Its forward profile is δ.
         rate: probability q that the record is in the sample. The pair is unchanged at q = 1.
         witnesses: pairs that the sampled release attains, for lower bounds.
         step: derivation of the guarantee.
@@ -215,7 +215,7 @@ def _amplify(
     """
     amplified = inner
     if rate < 1.0:
-        # Rounded up, because q is a product of rounded factors. The profile increases with q.
+        # q is a product of rounded factors. It is rounded up, because the profile increases with q.
         rounded_up = min(rate * (1.0 + 4 * UNIT_ROUNDOFF), 1.0)
         profile = AmplifiedProfile(inner.forward, rounded_up)
         amplified = Pair(profile, profile)
@@ -224,10 +224,10 @@ def _amplify(
 
 
 def _attained_pairs(reports: int, release: Gaussian, rate: float, setting: Setting) -> tuple[Pair, ...]:
-    """Return the distributions of all shuffled Gaussian reports added up, for lower bounds on δ.
+    """Return the distributions of the sum of all shuffled Gaussian reports on two neighbours, for lower bounds on δ.
 
-    The contribution of one record is C or −C, and all other contributions are zero. The sum is post-processing. The
-    noise is rounded up and the rate down, so that δ is not larger than the exact one.
+    The contribution of one record is C or −C, and all other contributions are zero. The sum is a post-processing of the
+    reports, so its δ is not larger. The noise is rounded up and the rate down, which lowers δ further.
 
     Args:
         reports: number of reports.

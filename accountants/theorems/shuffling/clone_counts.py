@@ -26,9 +26,10 @@ _BLOCK = 32
 
 
 class Effort(NamedTuple):
-    """Limits on the work for one bound on δ by clones, a sum over ranges of the number C of clones.
+    """Limits on the work for one bound on δ by clones, which is a sum over ranges of the number of clones.
 
-    A clone is another client's report that looks like the victim's. The heaviest ranges are divided into fine ones.
+    A clone is another client's report that has the distribution of the victim's. The ranges with the largest terms are
+    divided into fine ones.
 
     Attributes:
         negligible: a range stays coarse if its term of the sum is below e^−negligible times the largest term.
@@ -49,7 +50,9 @@ class Effort(NamedTuple):
 
 
 class CountBounds(NamedTuple):
-    """Lower and upper bounds on log δ_c, the δ of a victim's report that is shuffled with c clones.
+    """Lower and upper bounds on log δ_c, where δ_c is the δ of a victim's report that is shuffled with c clones.
+
+    A clone is another report that has the distribution of the victim's.
 
     Attributes:
         low: lower bounds on the natural logarithm, with a row for each ε and a column for each c; −∞ if none is known.
@@ -61,11 +64,11 @@ class CountBounds(NamedTuple):
 
 
 class _Event(NamedTuple):
-    """The terms of δ_c(ε), the δ of a shuffled report that is hidden among c similar reports, the clones.
+    """The terms of the equation for δ_c(ε) in `bounds_given_clones`.
 
-    The arrays have a row for each ε and a column for each c. A report is of type 0 or 1. The victim's has type 0 with
-    probability p = e^{ε₀}/(1 + e^{ε₀}) on the first data set and 1 − p on the second, and a clone's with probability
-    1/2. With α = e^ε, `bounds_given_clones` has the equation.
+    δ_c is the δ of a victim's report that is shuffled with c similar reports, the clones. The arrays have a row for
+    each ε and a column for each c. A report is of type 0 or 1. The victim's has type 0 with probability p = e^{ε₀}/(1 +
+    e^{ε₀}) on the first data set and 1 − p on the second, and a clone's with probability 1/2. α is e^ε.
 
     Attributes:
         gap: A = p − α(1 − p), one column.
@@ -86,10 +89,10 @@ class _Event(NamedTuple):
 
 
 class _MassesAndTails(NamedTuple):
-    """Masses and tails of the number B ~ Bin(c, 1/2) of clones of type 0, both divided by e^scale.
+    """Probabilities and tails of the number B ~ Bin(c, 1/2) of clones of type 0, divided by e^scale to avoid underflow.
 
-    A clone is another report that looks like the victim's; it is of type 0 or 1. The scale keeps the numbers within the
-    doubles. κ is the least number of reports of type 0 that favours the first data set.
+    A clone is another report that is distributed like the victim's. A report is of type 0 or 1. κ is the least number
+    of reports of type 0 that favours the first data set.
 
     Attributes:
         log_scale: the scale, a natural logarithm, with a row for each ε and a column for each number c of clones.
@@ -103,7 +106,7 @@ class _MassesAndTails(NamedTuple):
 
 
 def bounds_given_clones(local_epsilon: float, clones: FloatArray, epsilon: FloatArray, effort: Effort) -> CountBounds:
-    """Compute bounds on log δ_c(ε), the log δ of a victim's report that is shuffled with c clones.
+    """Compute bounds on log δ_c(ε), where δ_c is the δ of a victim's report that is shuffled with c clones.
 
     Each report is of type 0 or 1. The victim's is of type 0 with probability p = e^{ε₀}/(1 + e^{ε₀}) on the first data
     set and 1 − p on the second. The number of clones of type 0 is B ~ Bin(c, 1/2), with mass function b. Let α = e^ε
@@ -114,15 +117,15 @@ def bounds_given_clones(local_epsilon: float, clones: FloatArray, epsilon: Float
 
     Args:
         local_epsilon: ε₀ of the victim's report, in nats.
-        clones: values c, increasing.
-        epsilon: ε, in nats.
+        clones: numbers c of clones, increasing.
+        epsilon: values of ε, in nats.
         effort: the work for one bound.
 
     Returns:
         Lower and upper bounds with a row for each ε and a column for each c.
 
     Guarantees:
-        Both bounds include the rounding errors, so they enclose log δ_c(ε).
+        Both bounds allow for the rounding errors, so log δ_c(ε) is between them.
     """
     event = _find_event(local_epsilon, clones, epsilon)
     log_scale, mass, tail = _masses_and_tails(clones, event, effort)
@@ -142,22 +145,22 @@ def bounds_given_clones(local_epsilon: float, clones: FloatArray, epsilon: Float
 
 
 def rough_bounds_given_clones(local_epsilon: float, clones: FloatArray, epsilon: FloatArray) -> CountBounds:
-    """Compute cheap bounds on log δ_c(ε), the log δ of a victim's report that is shuffled with c clones.
+    """Compute cheap bounds on log δ_c(ε), where δ_c is the δ of a victim's report that is shuffled with c clones.
 
-    By `bounds_given_clones`, δ_c(ε) = A b(κ − 1; c) − (α − 1) P(B ≥ κ), with the number B of clones of type 0. The
-    upper bound omits the subtracted term, and the lower bound is −∞.
+    By the equation of `bounds_given_clones`, δ_c(ε) = A b(κ − 1; c) − (α − 1) P(B ≥ κ). The upper bound omits the
+    subtracted term, and the lower bound is −∞.
 
     Args:
         local_epsilon: ε₀ of the victim's report, in nats.
-        clones: values c, increasing.
-        epsilon: ε, in nats.
+        clones: numbers c of clones, increasing.
+        epsilon: values of ε, in nats.
 
     Returns:
         Lower and upper bounds with a row for each ε and a column for each c.
     """
     event = _find_event(local_epsilon, clones, epsilon)
     log_mass = Binomial(clones, 0.5, 0.5).log_mass(event.least - 1.0)
-    # The log of the first term. `slack` allows for κ that is wrong by one, the other margins for the logarithms.
+    # The log of the first term. `slack` allows for a κ that is wrong by one, and the other margins for the logarithms.
     slack = np.log1p(4 * RATIO_ACCURACY * event.rounding_factor)
     log_gap = np.log(event.gap) + 16 * UNIT_ROUNDOFF + slack
     mass_error = 32 * UNIT_ROUNDOFF * (1.0 + np.abs(log_mass))  # of the logarithm and the sums
@@ -184,10 +187,9 @@ def _find_event(local_epsilon: float, clones: FloatArray, epsilon: FloatArray) -
     Returns:
         The factors in one column. κ and c + 1 − κ have a row for each ε and a column for each c.
     """
-    # Any ε below ε₀ would do in place of an ε ≥ ε₀.
     epsilon_below = np.where(epsilon < local_epsilon, epsilon, local_epsilon * (1.0 - 1e-9))[:, None]
     gap = -np.expm1(epsilon_below - local_epsilon) / (1.0 + math.exp(-local_epsilon))
-    growth = np.expm1(np.minimum(epsilon_below, 700.0))  # the minimum keeps it finite
+    growth = np.expm1(np.minimum(epsilon_below, 700.0))  # larger exponents overflow
     largest_share = gap / (math.tanh(0.5 * local_epsilon) * (2.0 + growth))  # x, without cancellation
     reports = clones + 1.0
     type_one = np.maximum(np.ceil(reports * largest_share) - 1.0, 0.0)
@@ -212,7 +214,7 @@ def _masses_and_tails(clones: FloatArray, event: _Event, effort: Effort) -> _Mas
     are_consecutive = clones.size > _BLOCK and bool((np.diff(clones) == 1.0).all())
     if not are_consecutive:
         return _direct_masses(clones, event.least, event.type_one, effort)
-    # Compute the tails at the start of each block, and the others by recurrence.
+    # The tails at the start of each block are computed directly.
     at_anchors = slice(None, None, _BLOCK)
     anchor_least, anchor_type_one = event.least[:, at_anchors], event.type_one[:, at_anchors]
     anchors = _direct_masses(clones[at_anchors], anchor_least, anchor_type_one, effort)
@@ -224,11 +226,12 @@ def _masses_and_tails(clones: FloatArray, event: _Event, effort: Effort) -> _Mas
 def _direct_masses(clones: FloatArray, least: FloatArray, type_one: FloatArray, effort: Effort) -> _MassesAndTails:
     """Compute a binomial mass b(κ − 1; c) and the tail P(B ≥ κ) relative to it, for B ~ Bin(c, 1/2).
 
-    B is the number of clones of type 0, and κ the threshold of `bounds_given_clones`. As b(κ; c)/b(κ − 1; c) = (c + 1 −
-    κ)/κ, the relative tail is P(B ≥ κ)/b(κ; c) · (c + 1 − κ)/κ.
+    B is the number of clones of type 0, and κ the threshold of `bounds_given_clones`. The relative tail is
+
+        P(B ≥ κ)/b(κ − 1; c) = P(B ≥ κ)/b(κ; c) · (c + 1 − κ)/κ.
 
     Args:
-        clones: values c.
+        clones: numbers c of clones.
         least: κ for each ε and c.
         type_one: number c + 1 − κ of reports of type 1 for each ε and c.
         effort: the work for one tail.
@@ -250,9 +253,8 @@ def _along_blocks(clones: FloatArray, least: FloatArray, tails: FloatArray) -> t
     """Compute binomial masses b(κ − 1; c) and tails P(B ≥ κ) of B ~ Bin(c, 1/2) for consecutive c by recurrence.
 
     B is the number of clones of type 0, and κ the threshold of `bounds_given_clones`, which depends on c. All values of
-    a block of 32 are relative to the mass at its start. From c to c + 1 the mass changes by a factor. It is
-    (c + 1)/(2(c + 2 − κ)) or, if κ increases too, (c + 1)/(2κ). The tail gains half the old mass. It loses the new mass
-    if κ increases.
+    a block of 32 are relative to the mass at its start. From c to c + 1 the mass is multiplied by (c + 1)/(2(c + 2 −
+    κ)) or, if κ increases too, by (c + 1)/(2κ). The tail gains half the old mass. It loses the new mass if κ increases.
 
     Args:
         clones: consecutive values c.
@@ -262,18 +264,17 @@ def _along_blocks(clones: FloatArray, least: FloatArray, tails: FloatArray) -> t
     Returns:
         The masses and the tails, with the shape of `least`.
     """
-    # Factor of the mass, and increase of κ, for each step from c to c + 1.
-    increase = np.diff(least, append=least[:, -1:])
-    divisor = np.where(increase > 0, least, clones + 2.0 - least)
+    # Entries belong to steps from c to c + 1.
+    threshold_increase = np.diff(least, append=least[:, -1:])
+    divisor = np.where(threshold_increase > 0, least, clones + 2.0 - least)
     mass_factor = 0.5 * (clones + 1.0) / divisor
     factors = _steps_within_blocks(mass_factor)
-    increases = _steps_within_blocks(increase) > 0
+    has_increase = _steps_within_blocks(threshold_increase) > 0
 
-    # Products of the factors give the masses, and sums of the changes the tails.
     first_mass = np.ones((*factors.shape[:2], 1))
     mass = np.cumprod(np.concatenate((first_mass, factors), axis=2), axis=2, dtype=np.float64)
     old_mass, new_mass = mass[:, :, :-1], mass[:, :, 1:]
-    tail_change = 0.5 * old_mass - np.where(increases, new_mass, 0.0)
+    tail_change = 0.5 * old_mass - np.where(has_increase, new_mass, 0.0)
     tail = np.cumsum(np.concatenate((tails[:, :, None], tail_change), axis=2), axis=2)
     return _join_blocks(mass, clones.size), np.maximum(_join_blocks(tail, clones.size), 0.0)
 
@@ -281,11 +282,11 @@ def _along_blocks(clones: FloatArray, least: FloatArray, tails: FloatArray) -> t
 def _steps_within_blocks(values: FloatArray) -> FloatArray:
     """Divide each row of a matrix into blocks of `_BLOCK` values, without the last value of each block.
 
-    The values belong to steps from one number of clones to the next. The last one of a block is the step to the next
-    block, which a recurrence within blocks does not need.
+    The values belong to steps from one number of clones to the next. The last one of a block leads to the next block,
+    and a recurrence within blocks does not need it.
 
     Args:
-        values: array with a row for each ε and a column for each number of clones, that of the step from it.
+        values: array with a row for each ε and a column for each number of clones from which a step starts.
 
     Returns:
         An array with an axis for the rows, one for the blocks, and one for the steps within a block. A last block that
@@ -298,7 +299,7 @@ def _steps_within_blocks(values: FloatArray) -> FloatArray:
 
 
 def _join_blocks(values: FloatArray, columns: int) -> FloatArray:
-    """Join blocks of values to the rows of a matrix, and drop the values that only fill the last block.
+    """Join the blocks of each row of a matrix, and drop the values that only fill the last block.
 
     Args:
         values: array with an axis for the rows, one for the blocks, and one for the values of a block.
@@ -307,6 +308,6 @@ def _join_blocks(values: FloatArray, columns: int) -> FloatArray:
     Returns:
         An array with an axis for the rows and one for the values.
     """
-    row_count = values.shape[0]  # the blocks of a row become one long row
+    row_count = values.shape[0]
     joined = values.reshape(row_count, -1)
     return np.asarray(joined[:, :columns], dtype=np.float64)
