@@ -19,12 +19,12 @@ MEDIA_TYPES: Mapping[str, str] = {"png": "image/png", "svg": "image/svg+xml"}
 
 
 def draw(answer: JsonObject, file_format: Format) -> bytes:
-    """Draw the figure of an answer in its JSON form (`epsilond.as_json`).
+    """Draw the figure of a simulation's answer.
 
     The same answer gives the same bytes with the same version of matplotlib.
 
     Args:
-        answer: JSON form of an answer of a simulation.
+        answer: the answer in its JSON form (`epsilond.as_json`).
         file_format: `png` or `svg`.
 
     Returns:
@@ -32,8 +32,9 @@ def draw(answer: JsonObject, file_format: Format) -> bytes:
 
     Raises:
         InvalidInput: answers of this kind have no figure, or the format is unknown.
+        MissingExtra: matplotlib is not installed.
     """
-    # matplotlib takes most of a second to import, and only figures need it.
+    # The import takes most of a second, and only figures need it.
     with extra("simulate", "a figure"):
         from epsilond.witness.drawings import style  # noqa: PLC0415
 

@@ -29,9 +29,7 @@ BETTER, WORSE, LEVEL = "better", "worse", "alike"
 
 
 def private_score(name: str) -> ReadScore:
-    """Return a function that reads a score of the private run from the result of a simulation.
-
-    The private run is the one with noise.
+    """Return a function that reads a score of the private run, the run with noise, from the result of a simulation.
 
     Args:
         name: name of the score, such as `test_error`.
@@ -101,25 +99,24 @@ def judge_pairs(
 ) -> Finding:
     """Judge the claim that one method is better than another, by their measured means in several settings.
 
-    A pair has the means of both methods in the same setting, such as the same ε. The claim holds for a pair if the
-    whole confidence band of the first is on the better side of the second's. It fails if the band is on the worse side,
-    and stays open if the bands overlap.
+    In each setting, such as an ε, the claim holds if the whole confidence band of the first method is on the better
+    side of that of the second. It fails if the band is on the worse side, and stays open if the bands overlap.
 
     Args:
         claim: the paper's claim in words.
-        pairs: measured means of both methods, in each setting.
+        pairs: measured means of both methods with their bands, for each setting.
         names: names of both methods.
         quantity: the measured quantity in words.
         lower_is_better: whether a lower value is better.
-        no_worse: whether the claim is only that the first is no worse. It then holds if the bands overlap, too, and the
-            verdict counts the settings where the first is not better.
+        no_worse: whether the claim is only that the first method is no worse. It then also holds if the bands overlap,
+            and the finding states the number of these settings.
 
     Returns:
-        The claim with its verdict, the counts of settings, and both means over all settings.
+        The claim with its verdict, the numbers of settings, and both means over all settings.
     """
     comparisons = [compare_bands(first, second, lower_is_better=lower_is_better) for first, second in pairs]
     better = comparisons.count(BETTER)
-    # Overlapping bands support only the weaker claim that the first is no worse.
+    # Overlapping bands support only the weaker claim.
     level = comparisons.count(LEVEL) if no_worse else 0
     tally = Tally(holds=better + level, fails=comparisons.count(WORSE), of=len(pairs), level=level)
     if not pairs:
@@ -158,28 +155,27 @@ def judge_printed_noise(cells: Sequence[CellAnswer], claim: str) -> Finding:
         open_where="the claimed ε lies between the certified ends",
     )
 
-    # Upper bounds are rounded up and lower bounds down, so that the words remain true.
+    # Upper bounds are rounded up and lower bounds down, so that the sentences remain true.
     sentences = []
     if confirmed:
-        sentences.append(f"The true ε is at most {_claim_list(confirmed, ROUND_CEILING)}.")
+        sentences.append(f"The true ε is at most {_describe_bounds(confirmed, ROUND_CEILING)}.")
     if refuted:
         subject = "It is" if confirmed else "It is the true ε,"
-        sentences.append(f"{subject} at least {_claim_list(refuted, ROUND_FLOOR)}.")
+        sentences.append(f"{subject} at least {_describe_bounds(refuted, ROUND_FLOOR)}.")
     if not sentences:
         sentences.append("No noise comes with a claim that could be decided.")
     return tally.finding(claim, " ".join(sentences))
 
 
 def _largest_bounds(cells: Sequence[CellAnswer]) -> dict[float, Ends]:
-    """Return for each claimed ε the largest certified lower and upper bound on ε over all simulations.
+    """Find the largest certified lower bound and the largest upper bound on ε of all simulations with the same claim.
 
     Args:
         cells: results of an experiment. Those without a claim or a certified ε are ignored.
 
     Returns:
-        The bounds by claimed ε, in ascending order.
+        Both bounds by the claimed ε, in ascending order.
     """
-    # Collect the certified bounds of all cells by the claimed ε.
     certified: dict[float, list[Ends]] = {}
     for cell in cells:
         if cell.claimed_epsilon is not None and cell.epsilon is not None:
@@ -193,15 +189,15 @@ def _largest_bounds(cells: Sequence[CellAnswer]) -> dict[float, Ends]:
     return largest_bounds
 
 
-def _claim_list(bounds: Mapping[float, float], rounding: str) -> str:
-    """Return the certified bounds in words, each with the claimed ε.
+def _describe_bounds(bounds: Mapping[float, float], rounding: str) -> str:
+    """Describe certified bounds on ε and the claimed ε of each, with commas between them.
 
     Args:
         bounds: certified bound by the claimed ε.
         rounding: rounding mode of `decimal`: up for upper bounds, down for lower bounds.
 
     Returns:
-        The bounds with three digits, separated by commas.
+        Words such as `1.24 where 1 is claimed, 2.31 where 2 is claimed`.
     """
     return ", ".join(
         f"{format_bound(bound, rounding)} where {claimed:.4g} is claimed" for claimed, bound in bounds.items()
@@ -236,7 +232,7 @@ def judge_trend(
         lower_is_better: whether a lower value is better.
 
     Returns:
-        The claim with its verdict, from the number of lines for which it holds, fails or stays open.
+        The claim with its verdict, the numbers of lines, and the means at the largest and the smallest ε.
     """
     return judge_pairs(
         claim,
@@ -248,11 +244,11 @@ def judge_trend(
 
 
 class RankRange(NamedTuple):
-    """The range of the parameter values that may be best under one condition of an experiment, by their ranks.
+    """The smallest and the largest of the parameter values that may be best under one condition of an experiment.
 
     Attributes:
-        smallest: index of the smallest of them, from 0, among all values in ascending order.
-        largest: index of the largest of them.
+        smallest: index of the smallest one among all values in ascending order, from 0.
+        largest: index of the largest one.
     """
 
     smallest: int
@@ -272,13 +268,15 @@ class MeasuredPoint:
     measured: Mapping[str, Measured]
 
     def best(self, *, lower_is_better: bool) -> tuple[str, ...]:
-        """Return the parameter values that may be best: the best mean's, and those with overlapping confidence bands.
+        """Return the parameter values that may be best.
+
+        These are the value with the best mean, and all values with confidence bands that overlap its band.
 
         Args:
             lower_is_better: whether a lower value of the quantity is better.
 
         Returns:
-            Names of the values. The value of the best mean is first.
+            Names of the values. The one with the best mean is first.
         """
         means = {value: band.mean for value, band in self.measured.items()}
         if lower_is_better:
@@ -286,7 +284,6 @@ class MeasuredPoint:
         else:
             best = max(means, key=lambda value: means[value])
 
-        # A value with an overlapping band cannot be excluded as the best one.
         best_band = self.measured[best]
         candidates = [best]
         for value, band in self.measured.items():
@@ -298,13 +295,10 @@ class MeasuredPoint:
     def ranks(self, *, lower_is_better: bool) -> RankRange:
         """Return the smallest and the largest index of the parameter values that may be best, as `best` returns them.
 
-        Indices count the values in ascending order, from 0.
+        Indices count all values in ascending order, from 0.
 
         Args:
             lower_is_better: whether a lower value of the quantity is better.
-
-        Returns:
-            Both indices, which are equal if only one value may be best.
         """
         order = list(self.measured)
         indices = [order.index(value) for value in self.best(lower_is_better=lower_is_better)]
@@ -312,15 +306,15 @@ class MeasuredPoint:
 
 
 def best_unshared(stage: MeasuredPoint, shared: str, *, lower_is_better: bool) -> tuple[Measured, Measured]:
-    """Return the best measurement among models that are not fully shared, and then that of the fully shared model.
+    """Return the best mean of models that are not fully shared by all clients, and the mean of the fully shared model.
 
     Args:
-        stage: measured means by the share of the model that is trained jointly.
-        shared: name of the share at which the whole model is shared.
+        stage: measured means, by how much of the model is shared.
+        shared: name of the value at which the whole model is shared.
         lower_is_better: whether a lower value is better.
 
     Returns:
-        Two means with their confidence bands.
+        Both means with their confidence bands.
     """
     unshared_bands = {value: band for value, band in stage.measured.items() if value != shared}
     unshared_stage = MeasuredPoint(stage.name, unshared_bands)
@@ -331,28 +325,28 @@ def best_unshared(stage: MeasuredPoint, shared: str, *, lower_is_better: bool) -
 def judge_order(
     claim: str, lines: Mapping[str, Sequence[MeasuredPoint]], *, quantity: str, lower_is_better: bool = True
 ) -> Finding:
-    """Judge the claim that the best value of a parameter falls along a line, for example as the noise grows.
+    """Judge the claim that the best value of a parameter falls along each line of a figure, for example with the noise.
 
-    A line is a sequence of stages, such as levels of noise. At each stage a quantity is measured at the same parameter
-    values, in ascending order. The values that may be best are that of the best mean and those with bands that overlap
-    its band. The claim holds on a line if all of them are smaller at the last stage than at the first. It fails if all
-    of one stage are larger than all of an earlier stage.
+    A line is a sequence of conditions, such as increasing noise. Under each condition a quantity is measured at the
+    same parameter values. Several values may be best: that of the best mean, and those with bands that overlap its
+    band. The claim holds on a line if all of them are smaller under the last condition than under the first. It fails
+    if all of them under some condition are larger than all of them under an earlier one.
 
     Args:
         claim: the paper's claim in words.
-        lines: the stages of each line, by name of the line.
+        lines: measurements under the conditions of each line, by the name of the line.
         quantity: the measured quantity in words.
         lower_is_better: whether a lower value of the quantity is better.
 
     Returns:
-        The claim with its verdict, and the best values of every stage in words.
+        The claim with its verdict, and the best values under every condition in words.
     """
     verdicts = []
     line_words = []
     for name, stages in lines.items():
         ranks = [stage.ranks(lower_is_better=lower_is_better) for stage in stages]
         verdicts.append(_judge_fall(ranks))
-        stage_words = ", ".join(_best_words(stage, lower_is_better) for stage in stages)
+        stage_words = ", ".join(_describe_best(stage, lower_is_better) for stage in stages)
         line_words.append(f"{name}: {stage_words}")
 
     tally = Tally(
@@ -367,10 +361,10 @@ def judge_order(
 
 
 def _judge_fall(stages: Sequence[RankRange]) -> Verdict:
-    """Decide whether the best value of a parameter falls along a sequence of conditions, such as levels of noise.
+    """Decide whether the best value of a parameter falls along a sequence of conditions, such as increasing noise.
 
     Args:
-        stages: for each condition (stage) the range of the values that may be best, at least one.
+        stages: for each condition, the range of the values that may be best; at least one condition.
 
     Returns:
         NO if the best value certainly rises between two stages, YES if it certainly falls from the first stage to the
@@ -383,8 +377,8 @@ def _judge_fall(stages: Sequence[RankRange]) -> Verdict:
     return Verdict.UNDECIDABLE
 
 
-def _best_words(stage: MeasuredPoint, lower_is_better: bool) -> str:
-    """Name a condition with its best parameter value, and in brackets the values that its band does not exclude.
+def _describe_best(stage: MeasuredPoint, lower_is_better: bool) -> str:
+    """Describe a condition by its name, its best parameter value, and in brackets further values that may be best.
 
     Args:
         stage: measured means at each parameter value under one condition.

@@ -14,26 +14,26 @@ CODE = "best-at-end-of-grid"
 def end_warnings(
     preset: Preset, simulations: Sequence[tuple[Cell, object]], cells: Sequence[CellAnswer]
 ) -> Iterator[Caution]:
-    """Warn of each run with a best tuned value, such as the step size, at the smallest or largest point of its grid.
+    """Warn if the best value of a tuned parameter, such as the step size, is the smallest or largest of its grid.
 
-    A value beyond the grid may be better then. A run is the private one, or one that is compared with it.
+    A value beyond the grid may then be better. Each run has a best value in each setting: the private run, and those
+    that are compared with it.
 
     Args:
-        preset: the experiment; without a tuned axis there is no warning.
+        preset: the experiment. Without a tuned parameter there is no warning.
         simulations: every simulation of the experiment, with its values of the varied parameters.
-        cells: lines of its table of results, with the best value of each run.
+        cells: results of the settings, with the best value of each run.
 
     Yields:
         One warning for each run and each end of the grid at which it has a best value.
     """
     if preset.tuned is None:
         return
-    # A grid of one value has no ends.
+    # All values of a grid with one value are at its end, so there would be no information in a warning.
     grid = {float(cell.place[preset.tuned.name]) for cell, _ in simulations}
     if len(grid) < 2:
         return
-    for run, best_values in _best_values(cells).items():
-        # One warning for the smallest and one for the largest value, with the number of settings.
+    for run, best_values in _collect_best_values(cells).items():
         for extreme in (min(grid), max(grid)):
             if extreme not in best_values:
                 continue
@@ -42,14 +42,14 @@ def end_warnings(
             yield Caution(code=CODE, message=f"in {count} {best}, at an end of the grid")
 
 
-def _best_values(cells: Sequence[CellAnswer]) -> dict[str, list[float]]:
-    """Return the best tuned values of each run in all settings of an experiment.
+def _collect_best_values(cells: Sequence[CellAnswer]) -> dict[str, list[float]]:
+    """Collect the best values of the tuned parameter of each run, over all settings of an experiment.
 
     Args:
         cells: results of the settings, each with the best value of every run.
 
     Returns:
-        The values by name of the run, in the order of the settings.
+        The values by the name of the run, in the order of the settings.
     """
     values: dict[str, list[float]] = {}
     for cell in cells:

@@ -20,16 +20,18 @@ Parameters: TypeAlias = Any
 
 @dataclass(frozen=True, kw_only=True)
 class PromisedBound:
-    """A theorem's bound on the mean of a measured quantity of a run, at the run's own parameters.
+    """An upper bound of a theorem on the mean of a quantity that a simulated run measures.
+
+    The bound is computed at the parameters of the run. It is compared with the measured mean only if its constant is
+    explicit and all conditions hold.
 
     Attributes:
-        theorem: name of the theorem in the list of theorems.
+        theorem: id of the theorem.
         status: whether the theorem is proved.
-        value: the upper bound, in the unit of the quantity.
+        value: the bound, in the unit of the quantity.
         quantity: `excess` for the excess risk of the output, or the name of a diagnostic of the run.
-        constant: kind of the constant. A bound with a hidden constant is displayed and never compared.
-        conditions: conditions of the theorem, checked at the problem's exact constants. A bound is compared only if all
-            of them hold.
+        constant: whether the theorem states its constant factor (`explicit`) or not (`hidden`).
+        conditions: conditions of the theorem, evaluated at the exact constants of the learning problem.
     """
 
     theorem: str
@@ -46,7 +48,7 @@ class Allowance:
 
     Attributes:
         seconds: time at δ = 1, in seconds.
-        seconds_per_decade: seconds that are added for each power of ten by which δ is below 1.
+        seconds_per_decade: additional seconds for each power of ten by which δ is below 1.
     """
 
     seconds: float
@@ -64,16 +66,15 @@ class Join:
     A problem is the learning problem with its exact constants, and a run the algorithm with its parameters.
 
     Attributes:
-        algorithm: name of the algorithm in the list of algorithms.
-        noise: names of the run's fields that state its noise. They are None in a run whose noise is to be calibrated.
+        algorithm: name of the algorithm.
+        noise: names of the fields of a run that state its noise. They are None if the noise is to be calibrated.
         calibrate: function of a problem, a run without noise, and a target (ε, δ). It returns the run with the least
-            certified noise, and the calibrator's answer. It raises `InvalidInput` or `NoCertificate` as the calibrator
-            does.
+            certified noise, and the answer of the calibrator, whose errors it raises.
         allowance: expected time of `calibrate`, for the plan of a simulation.
-        account: function of a problem, a run with noise, and log δ (natural logarithm). It returns certified bounds on
-            the run's ε at δ, in nats. None if only calibrated noise is certified.
-        bounds: function of a problem and a run with noise. It returns every known bound on a measured quantity of the
-            run.
+        account: function of a problem, a run with noise, and the natural logarithm of δ. It returns certified bounds on
+            ε of the run at δ, in nats. None if only calibrated noise is certified.
+        bounds: function of a problem and a run with noise. It returns all bounds of theorems on quantities that the run
+            measures.
     """
 
     algorithm: str

@@ -60,17 +60,17 @@ def printed_entries(
 
 
 def _group_readings(readings: Iterable[PrintedReading]) -> list[list[PrintedReading]]:
-    """Group the interpretations ("readings") of theorems that agree, in the order of the first members.
+    """Group interpretations ("readings") of theorems that prescribe the same run and claim the same (ε, δ).
 
     Args:
         readings: evaluated readings of one or several theorems.
 
     Returns:
-        Lists in which every two readings agree. A reading joins the first list with which it agrees.
+        Groups in the order of their first readings. A reading is in the first group in which it agrees with all others.
     """
     groups: list[list[PrintedReading]] = []
     for reading in readings:
-        matching = [group for group in groups if all(_agree(reading, member) for member in group)]
+        matching = [group for group in groups if all(_can_share_entry(reading, member) for member in group)]
         if matching:
             matching[0].append(reading)
         else:
@@ -78,46 +78,42 @@ def _group_readings(readings: Iterable[PrintedReading]) -> list[list[PrintedRead
     return groups
 
 
-def _agree(first: PrintedReading, second: PrintedReading) -> bool:
-    """Decide whether two interpretations of a theorem prescribe the same run, with equal claims and guarantees."""
+def _can_share_entry(first: PrintedReading, second: PrintedReading) -> bool:
+    """Return whether two interpretations of a theorem prescribe the same run, with the same claimed and true (ε, δ)."""
     have_same_values = _shared_values(first) == _shared_values(second)
     return have_same_values and _have_same_parameters(first.parameters, second.parameters)
 
 
 def _shared_values(reading: PrintedReading) -> tuple[object, ...]:
-    """Return the values, apart from parameters, that interpretations must share to be one entry of an answer."""
+    """Return all values except for parameters that must be equal in the interpretations of one entry of an answer."""
     claims = reading.claims
     privacy = tuple(getattr(claims, name) for name in PRIVACY_FIELDS)
     return (reading.theorem, reading.status, reading.reason, privacy, reading.true)
 
 
 def _have_same_parameters(first: Mapping[str, float], second: Mapping[str, float]) -> bool:
-    """Decide whether two interpretations of a theorem prescribe equal parameters.
+    """Return whether two interpretations of a theorem prescribe equal parameters.
 
-    A parameter that only one of them has does not differ, unless it is one of `ALWAYS_SHARED`. Orders of the risk may
-    differ.
+    A parameter may be absent from one of them, except for those in `ALWAYS_SHARED`. Orders of the risk may differ.
 
     Args:
-        first: parameters of one interpretation, by name.
-        second: those of the other.
-
-    Returns:
-        True if no parameter differs.
+        first: parameters of the first interpretation, by name.
+        second: parameters of the second interpretation, by name.
     """
     shared = (set(first) & set(second)) - set(RISK_ORDERS)
-    same_names = all((name in first) == (name in second) for name in ALWAYS_SHARED)
-    return same_names and all(first[name] == second[name] for name in shared)
+    have_same_required = all((name in first) == (name in second) for name in ALWAYS_SHARED)
+    return have_same_required and all(first[name] == second[name] for name in shared)
 
 
 @dataclass(frozen=True)
 class _Entry:
-    """The readings of one entry, and the parts of the answer that the entry does not repeat.
+    """Builder of one entry of an answer from readings (interpretations) of a theorem that prescribe the same run.
 
     Attributes:
-        group: readings of one theorem that prescribe the same run; at least one.
-        problem: the request.
-        target: the requested (ε, δ).
-        risk: the certified risk of the answer, if there is one.
+        group: the readings, at least one.
+        problem: the request, whose values the entry does not repeat.
+        target: the target (ε, δ) of the answer, which the entry does not repeat.
+        risk: the certified risk of the answer, whose objective and baseline the entry does not repeat; may be None.
     """
 
     group: Sequence[PrintedReading]
@@ -127,18 +123,13 @@ class _Entry:
 
     @property
     def entry(self) -> PrintedEntry:
-        """Entry of the answer: common parameters, claims and conditions of several readings, and their differences.
-
-        A reading is one interpretation of a theorem as a paper prints it. Readings that agree are served as one entry,
-        so that the answer does not repeat them.
-        """
-        # The parts that all readings share.
+        """Entry of the answer: common parameters, claims and conditions of the readings, and their differences."""
         first = self.group[0]
         prescribed = self._prescribed
         claims = self._common_claims
         conditions = self._common(_open_conditions)
 
-        # The readings that differ from the shared parts.
+        # A reading without differences is only named in `readings`.
         details = [self._details(reading, prescribed, claims, conditions) for reading in self.group]
         differences = [reading for reading in details if reading != ReadingDetails(reading=reading.reading)]
         return PrintedEntry(
@@ -148,20 +139,18 @@ class _Entry:
             reason=first.reason,
             parameters=prescribed,
             claims=PrintedClaims(**claims) if claims else None,
-            true=_served_truth(first.true),
+            true=_round_certified(first.true),
             conditions=tuple(conditions.values()) or None,
             by_reading=_drop_repeated_statements(differences, conditions) or None,
         )
 
     @property
     def _prescribed(self) -> dict[str, float]:
-        """Parameters that the readings (interpretations of one theorem) prescribe, by name.
+        """Parameters that the readings prescribe, by name, also if only some of the readings have them.
 
-        One reading that has a parameter suffices, because readings of an entry never differ in it. Claimed orders of
-        the risk (`RISK_ORDERS`) may differ, and are left out if they do. Parameters of `NOT_SERVED` and values of the
-        request are left out, too.
+        Claimed orders of the risk (`RISK_ORDERS`) are left out if they differ. Parameters in `NOT_SERVED`, and those
+        with the value of the request, are left out too.
         """
-        # All parameters of any reading, without those that differ, are requested or are never served.
         union: dict[str, float] = {}
         for reading in self.group:
             union |= reading.parameters
@@ -176,7 +165,7 @@ class _Entry:
 
     @property
     def _common_claims(self) -> JsonRecord:
-        """Claims that all readings make, by name, with the objective and the baseline of any claimed risk."""
+        """Claims that all readings make, by name, and the objective and baseline of the risk of any reading."""
         common = self._common(self._claims)
         if "excess_risk" not in common:
             common.pop("vacuous", None)
@@ -186,7 +175,7 @@ class _Entry:
         return common
 
     def _common(self, members_of: Callable[[PrintedReading], Mapping[str, T]]) -> dict[str, T]:
-        """Return the named members that are equal in all readings (interpretations) of the entry.
+        """Return those members, by name, that are equal in all readings of the entry.
 
         Args:
             members_of: function that returns some members of a reading by name, such as its conditions.
@@ -208,20 +197,18 @@ class _Entry:
         claims: JsonObject,
         conditions: Mapping[str, ConditionAnswer],
     ) -> ReadingDetails:
-        """Return the parts of one reading (interpretation) that the other readings of its entry do not share.
-
-        Readings that agree are served as one entry, so that shared parts are written once.
+        """Return how one reading (interpretation of a theorem) differs from the common parts of its entry.
 
         Args:
-            reading: the reading (interpretation) of the theorem.
-            prescribed: the common parameters.
-            claims: the common claims.
+            reading: the reading.
+            prescribed: the parameters of the entry, by name.
+            claims: the common claims, by name.
             conditions: the common conditions that do not hold, by id.
 
         Returns:
-            The parts that only this reading has; a field is None if all of it is shared.
+            The parts that the entry does not have, and the names of its parameters that this reading leaves open. A
+            field is None if it has no difference.
         """
-        # The orders of the risk, claims and conditions that the readings do not share.
         own_parameters = {
             name: round_to_digits(value, DIGITS, up=True)
             for name, value in reading.parameters.items()
@@ -232,7 +219,6 @@ class _Entry:
             condition for name, condition in _open_conditions(reading).items() if name not in conditions
         )
 
-        # The common parameters that this reading does not prescribe.
         open_names = tuple(name for name in prescribed if name not in reading.parameters)
         return ReadingDetails(
             reading=reading.reading,
@@ -244,18 +230,14 @@ class _Entry:
         )
 
     def _claims(self, reading: PrintedReading) -> JsonRecord:
-        """Return the ε, δ and excess risk that a paper's theorem claims in one reading (interpretation), by name.
+        """Return the ε, δ and excess risk that a reading (interpretation of a theorem) claims, by name.
 
-        Claims that repeat the rest of the answer are left out. These are an (ε, δ) equal to the target, and the
-        objective and baseline of the certified risk. A claimed excess risk is rounded up to `DIGITS` digits.
+        Claims that repeat the rest of the answer are left out: the (ε, δ) of the target, and the objective and baseline
+        of the certified risk. A claimed excess risk is rounded up to `DIGITS` significant digits.
 
         Args:
-            reading: one of the readings that the entry of the answer combines.
-
-        Returns:
-            The claims that the entry has to state.
+            reading: a reading of the entry.
         """
-        # All claims of the reading by name.
         claims = reading.claims
         members: JsonRecord = {}
         for field in fields(claims):
@@ -263,8 +245,7 @@ class _Entry:
             if value is not None:
                 members[field.name] = value
 
-        # Leave out those that repeat the target, or the objective and the baseline of the certified risk.
-        if self._claims_target(claims):
+        if self._claims_are_target(claims):
             for name in PRIVACY_FIELDS:
                 members.pop(name, None)
         if self.risk is not None:
@@ -276,26 +257,26 @@ class _Entry:
             members["excess_risk"] = round_to_digits(claims.excess_risk, DIGITS, up=True)
         return members
 
-    def _claims_target(self, claims: Claims) -> bool:
-        """Decide whether a reading claims exactly the target."""
+    def _claims_are_target(self, claims: Claims) -> bool:
+        """Return whether a theorem claims exactly the ε and δ of the target."""
         return all(getattr(claims, name) == getattr(self.target, name) for name in PRIVACY_FIELDS)
 
 
 def _open_conditions(reading: PrintedReading) -> dict[str, ConditionAnswer]:
-    """Return the conditions that fail or are undecidable, by id."""
+    """Return those conditions of a theorem that fail or cannot be decided, by id, with rounded numbers."""
     return {condition.id: _round_sides(condition) for condition in reading.conditions if condition.holds != Verdict.YES}
 
 
 def _round_sides(condition: ConditionAnswer) -> ConditionAnswer:
-    """Round the two numbers that a condition compares away from each other: the smaller down, the larger up.
+    """Round the two numbers that a condition compares, the smaller one down and the larger one up.
 
-    After rounding, the numbers still show which one is larger. Numbers that are equal, or integers, are not rounded.
+    So they still show which one is larger. Equal numbers and integers are not rounded.
 
     Args:
-        condition: the evaluated condition; its sides are None if they cannot be computed.
+        condition: the evaluated condition; its sides are None if it has no numbers.
 
     Returns:
-        A copy with rounded sides, or the condition itself.
+        A copy with rounded sides. If there is nothing to compare, the condition itself.
     """
     left = condition.left
     right = condition.right
@@ -324,7 +305,7 @@ def _round_side(value: float, *, up: bool) -> float:
 def _drop_repeated_statements(
     details: Iterable[ReadingDetails], common: Mapping[str, ConditionAnswer]
 ) -> tuple[ReadingDetails, ...]:
-    """Leave out the statement of a condition that an earlier condition with the same id has.
+    """Leave out the statement of a condition if an earlier condition in the answer has the same id.
 
     Args:
         details: the parts in which interpretations ("readings") of a theorem differ, in the order of the answer.
@@ -333,7 +314,6 @@ def _drop_repeated_statements(
     Returns:
         Copies of the details, in the same order.
     """
-    # Conditions are read in the order of the answer, so that the first one of an id keeps its statement.
     previous_ids = set(common)
     shortened = []
     for reading in details:
@@ -346,8 +326,8 @@ def _drop_repeated_statements(
     return tuple(shortened)
 
 
-def _served_truth(true: TrueFigures | None) -> TrueAtPrinted | None:
-    """Return the certified figures, rounded outward; δ is left out, because log10 δ determines it."""
+def _round_certified(true: TrueFigures | None) -> TrueAtPrinted | None:
+    """Round the certified ε and log10 δ at a paper's parameters outward. δ is left out: log10 δ determines it."""
     if true is None:
         return None
     return TrueAtPrinted(

@@ -15,33 +15,31 @@ from epsilond.calibrators.serving.values import UNBOUNDED
 UNSERVED: Mapping[str, bool] = {"unserved": True}
 """Metadata of dataclass fields that are not part of the JSON form."""
 LARGEST_EXACT = 2**53
-"""Least integer that not every JSON reader can represent exactly, as a double has 53 bits."""
+"""Size of integers from which on JSON readers that use doubles may round them, because a double has 53 bits."""
 
 
 def as_json(value: Any) -> Any:
     """Return the JSON form of an answer or of a part of it.
 
-    Fields that are None are left out. An infinity becomes the string "unbounded" or "-unbounded". An integer member
-    that a double cannot represent exactly has a second member, with the suffix `_exact` and its digits as a string.
+    Fields of dataclasses that are None are left out. An infinity becomes the string "unbounded" or "-unbounded". An
+    integer member of an object from ±2^53 on has a second member, with the suffix `_exact` and its digits as a string.
 
     Args:
-        value: a data class, mapping, sequence, enumeration, number, string or None.
+        value: a dataclass, mapping, sequence, enumeration, number, string or None.
 
     Returns:
-        A value of JSON types only; other objects are returned unchanged.
+        A value of JSON types only. Objects of other types are returned unchanged.
 
     Raises:
-        ValueError: on a NaN, which no answer may hold.
+        ValueError: a number is NaN.
     """
-    # Values that have their JSON form already.
     kind: object = type(value)
     if kind is str or kind is int or kind is bool or value is None:
         return value
 
-    # Records and numbers.
-    names = _names_of(kind)
+    names = _served_names(kind)
     if names is not None:
-        return _members([(name, item) for name in names if (item := getattr(value, name)) is not None])
+        return _members_as_json([(name, item) for name in names if (item := getattr(value, name)) is not None])
     if isinstance(value, float):
         if math.isnan(value):
             raise ValueError("an answer held a NaN")
@@ -49,19 +47,18 @@ def as_json(value: Any) -> Any:
             return value
         return UNBOUNDED if value > 0 else f"-{UNBOUNDED}"
 
-    # Enumerations and containers.
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, Mapping):
-        return _members(value.items())
+        return _members_as_json(value.items())
     if isinstance(value, tuple | list):
         return [as_json(item) for item in value]
     return value
 
 
 @cache
-def _names_of(kind: Hashable) -> tuple[str, ...] | None:
-    """Return the names of the served fields of a dataclass; None for a class that is not a dataclass, or a number."""
+def _served_names(kind: Hashable) -> tuple[str, ...] | None:
+    """Return the names of the served fields of a dataclass; None for other classes, numbers and enumerations."""
     is_record = isinstance(kind, type) and is_dataclass(kind) and not issubclass(kind, float | Enum)
     return field_names(kind) if is_record else None
 
@@ -85,10 +82,10 @@ class PartlyServed:
 
 @cache
 def _served_class(kind: type) -> type:
-    """Make a dataclass that has only those fields of another one that are served, for the JSON schema.
+    """Make a dataclass with only those fields of a given one that are served, for the JSON schema.
 
     Args:
-        kind: the other dataclass. Its fields with the metadata `UNSERVED` are left out.
+        kind: the given dataclass. Its fields with the metadata `UNSERVED` are left out.
 
     Returns:
         A class with the same name, module and docstring. It is made once for each `kind`.
@@ -104,23 +101,24 @@ def _served_class(kind: type) -> type:
     )
 
 
-def _members(items: Iterable[tuple[str, Any]]) -> JsonRecord:
-    """Return the JSON form of the members of an object.
+def _members_as_json(items: Iterable[tuple[str, Any]]) -> JsonRecord:
+    """Convert the members of an object to their JSON form.
 
-    An integer that a double cannot represent exactly is rounded up, and its digits are added as a string.
+    An integer from ±2^53 on is rounded up to a double. Its digits are added as a string, with the suffix `_exact` in
+    the name.
 
     Args:
         items: names and values of the members.
 
     Returns:
-        JSON values by name, in the same order. The digits of an integer have the suffix "_exact" in their name.
+        JSON values by name, in the same order.
     """
     members: JsonRecord = {}
     for name, item in items:
         kind = type(item)
         is_small_number = (kind is float or kind is int) and -LARGEST_EXACT < item < LARGEST_EXACT
         if kind is str or kind is bool or is_small_number:
-            # The fast path: most members of an answer have their JSON form already.
+            # A fast path, because most members of an answer have their JSON form already.
             members[name] = item
         elif isinstance(item, int) and kind is not bool and abs(item) >= LARGEST_EXACT:
             members[f"{name}_exact"] = str(item)
@@ -132,5 +130,7 @@ def _members(items: Iterable[tuple[str, Any]]) -> JsonRecord:
 
 def _round_up_to_double(count: int) -> int:
     """Return the least double at or above an integer, as an integer, so that no count is understated."""
-    rounded = float(count)
-    return int(rounded if int(rounded) >= count else math.nextafter(rounded, math.inf))
+    nearest = float(count)
+    if int(nearest) >= count:
+        return int(nearest)
+    return int(math.nextafter(nearest, math.inf))

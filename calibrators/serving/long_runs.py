@@ -26,18 +26,18 @@ GIGABIT = 1e9
 
 @dataclass(frozen=True, kw_only=True)
 class RunFigures:
-    """The figures of a run that the warning of a long run states.
+    """A run as the warning of a long run describes it.
 
     Attributes:
         rounds: number of rounds.
-        batch_size: records in a batch; None if it was not compared.
-        quality: bound on the excess risk, or on its ratio to that of the initial model (`remaining_share`); less is
-            better.
+        batch_size: records in a batch; None if the compared runs do not differ in it.
+        quality: bound on the excess risk, or on its ratio to that of the initial model (`remaining_share`). A smaller
+            value is better.
         quality_name: words before the quality in the message.
         bits_per_client: bits that a client sends if it reports in every round.
         certified: whether the noise of the run is certified; otherwise it is an estimate.
         chosen: whether it is the run of the answer.
-        vacuous: whether its bound is no better than that of the initial model.
+        vacuous: whether its bound is not below that of the initial model.
     """
 
     rounds: int
@@ -55,12 +55,7 @@ class RunFigures:
         return is_long(self.rounds, self.bits_per_client)
 
     def __str__(self) -> str:
-        """Return the figures of the run in words, for a warning: rounds, batch size, quality and traffic.
-
-        Returns:
-            Phrases that are separated by commas. Traffic is in gigabits per client.
-        """
-        # Phrases that appear only if they apply.
+        """Describe the rounds, the batch size, the quality and the traffic of the run in phrases with commas."""
         batch = "" if self.batch_size is None else f", batch_size = {self.batch_size}"
         about = "" if self.certified else "about "
         useless = ", no better than the start" if self.vacuous else ""
@@ -72,7 +67,7 @@ class RunFigures:
 
 
 def is_long(rounds: int, bits_per_client: float) -> bool:
-    """Decide whether a run has more rounds or more traffic than the limits above which an answer warns."""
+    """Return whether a run has more than `LONG_ROUNDS` rounds, or more than `LONG_BITS` bits of traffic per client."""
     return rounds > LONG_ROUNDS or bits_per_client > LONG_BITS
 
 
@@ -101,16 +96,15 @@ def long_run_cautions(
     if rounds is None or communication is None or not _leaves_run_open(problem):
         return
 
-    # The runs that were compared, one of which is the run of the answer.
     if frontier is None:
-        runs = [_noise_figures(run) for run in getattr(parameters, "frontier", None) or ()]
+        runs = [_describe_by_noise(run) for run in getattr(parameters, "frontier", None) or ()]
     else:
-        runs = [_risk_figures(run) for run in frontier]
+        runs = [_describe_by_risk(run) for run in frontier]
     chosen = next((run for run in runs if run.chosen), None)
     bits = chosen.bits_per_client if chosen else communication.bits_per_round_per_client * rounds
 
     if is_long(rounds, bits):
-        shorter = _best_shorter(runs, bits)
+        shorter = _choose_best_shorter(runs, bits)
         yield Caution(code=LONG_RUN, message=_describe_long_run(problem, rounds, bits, shorter))
 
 
@@ -129,7 +123,7 @@ def _describe_long_run(problem: object, rounds: int, bits: float, shorter: RunFi
     count = "1 round" if rounds == 1 else f"{rounds} rounds"
     need = f"the answer needs {count} and {bits / GIGABIT:.3g} Gbit per client that reports in every round"
     if shorter is None:
-        return f"{need}. {_advice_without_shorter_run(problem, rounds, bits)}"
+        return f"{need}. {_write_advice(problem, rounds, bits)}"
     if shorter.certified:
         return f"{need}. The best certified run within {SHORT_ROUNDS} rounds has {shorter}"
     return (
@@ -138,7 +132,7 @@ def _describe_long_run(problem: object, rounds: int, bits: float, shorter: RunFi
     )
 
 
-def _advice_without_shorter_run(problem: object, rounds: int, bits: float) -> str:
+def _write_advice(problem: object, rounds: int, bits: float) -> str:
     """Write advice on how to change a request if no compared run is shorter than the answer.
 
     Args:
@@ -159,19 +153,16 @@ def _advice_without_shorter_run(problem: object, rounds: int, bits: float) -> st
 
 
 def _leaves_run_open(problem: object) -> bool:
-    """Decide whether the request leaves rounds or batch size to the calibrator."""
-    missing = object()  # in place of a field that the request does not have
+    """Return whether the request leaves its rounds or its batch size to the calibrator, by a field that is None."""
+    missing = object()  # for a field that the request does not have, which is not open
     return any(getattr(problem, name, missing) is None for name in ("rounds", "batch_size"))
 
 
-def _risk_figures(run: FrontierRun) -> RunFigures:
-    """Describe a run for the warning of a long run; its quality is the bound on its excess risk.
+def _describe_by_risk(run: FrontierRun) -> RunFigures:
+    """Describe a run for the warning of a long run, with the bound on its excess risk as its quality.
 
     Args:
-        run: a run that was compared with others, with certified or estimated noise.
-
-    Returns:
-        The figures of the run. With estimated noise, the quality is an estimate and not a bound.
+        run: a run that was compared with others. If its noise is an estimate, its risk is one too.
     """
     return RunFigures(
         rounds=run.rounds,
@@ -185,14 +176,12 @@ def _risk_figures(run: FrontierRun) -> RunFigures:
     )
 
 
-def _noise_figures(run: RoundsRun) -> RunFigures:
-    """Describe a run for the warning of a long run; its quality bounds the share of the initial risk that is left.
+def _describe_by_noise(run: RoundsRun) -> RunFigures:
+    """Describe a run for the warning of a long run, with the bound on the remaining share of the initial risk.
 
     Args:
-        run: a run that was compared with others, with certified noise.
-
-    Returns:
-        The figures of the run. A share of at least 1 is vacuous: it does not show that training helps.
+        run: a run that was compared with others, with certified noise. A share of at least 1 does not show that
+            training helps.
     """
     return RunFigures(
         rounds=run.rounds,
@@ -206,7 +195,7 @@ def _noise_figures(run: RoundsRun) -> RunFigures:
     )
 
 
-def _best_shorter(runs: Sequence[RunFigures], bits: float) -> RunFigures | None:
+def _choose_best_shorter(runs: Sequence[RunFigures], bits: float) -> RunFigures | None:
     """Choose the best run within `SHORT_ROUNDS` rounds that sends less than the run of the answer.
 
     Runs that are not long by their traffic are preferred.

@@ -35,22 +35,22 @@ States = dict[str, tuple[LedgerRow, LedgerState]]
 
 
 class Desk:
-    """Reader and writer of the ledgers' rows and log entries, with signatures and with checks of the rows.
+    """Reader and writer of ledgers (privacy budgets) in a database, and of the log of their changes.
 
-    The present amounts of a ledger (a privacy budget) are database rows, and each change is an entry of an append-only
-    log. Every method takes the connection of a transaction, so that both are read at one moment.
+    The present amounts of a ledger are database rows, and each change is an entry of an append-only log. Every method
+    takes the connection of a transaction, so that rows and entries are read at one moment.
 
     Attributes:
-        balances: checker of the rows against the digests in the newest log entries.
+        balances: checker that compares the rows with the digests in the newest log entries.
     """
 
     def __init__(self, keyring: Callable[[], SigningKeys], clock: Callable[[], float], continuity: Continuity) -> None:
-        """Store how keys and times are read, and the earlier heads of the log.
+        """Make a reader and writer for the log with given keys and earlier heads.
 
         Args:
-            keyring: returns the present signing keys of the log.
-            clock: returns the present time in seconds since 1970.
-            continuity: heads (size and Merkle root) that are known from earlier, which the log must continue.
+            keyring: function that returns the present signing keys of the log.
+            clock: function that returns the present time in seconds since 1970.
+            continuity: earlier heads (size and Merkle root) of the log, which it must continue.
         """
         self._keyring = keyring
         self._clock = clock
@@ -60,26 +60,27 @@ class Desk:
     def write(
         self, connection: Connection, key: RequestKey, answer: JsonRecord | None, records: Sequence[MovedLedger]
     ) -> JsonRecord:
-        """Write one change of ledgers (move) to the log, and return the answer to its request.
+        """Append the entries of one change of ledgers to the log, and return the answer to its request.
 
         Args:
             connection: connection of the transaction of the change.
             key: idempotency key and sender of the request.
             answer: answer to store for the key; None means the receipts of the entries.
-            records: the change of each ledger.
+            records: the change in each ledger, which becomes one entry.
 
         Returns:
             The answer to the request: `answer`, or the receipts of the new entries.
 
         Raises:
-            NotReconciled: the log lacks entries that it had before; nothing may be committed.
+            NotReconciled, Again: as `write_all`.
         """
         return self.write_all(connection, [LoggedMove(key, answer, tuple(records))])[0]
 
     def write_all(self, connection: Connection, moves: Sequence[LoggedMove]) -> list[JsonRecord]:
         """Append the entries of moves (changes of ledgers) to the log, and store the answer to each.
 
-        The new head is put into `connection.info[WRITTEN]`, for the caller to note once the transaction has succeeded.
+        The new head (size and Merkle root) is put into `connection.info[WRITTEN]`. The caller may use it once the
+        transaction has succeeded.
 
         Args:
             connection: connection of the transaction of the moves.
@@ -89,23 +90,21 @@ class Desk:
             The answer to each move: its own answer, or the receipts of its entries under the new signed head.
 
         Raises:
-            NotReconciled: the log lacks entries that it had before; nothing may be committed.
+            NotReconciled: the log lacks entries that it had before. The transaction must be rolled back.
+            Again: another transaction answered a request with one of the keys. The caller must try again.
         """
-        # Take numbers for the entries, and check that the log before them continues every known head.
         entry_count = sum(len(move.records) for move in moves)
         first = entries.take(connection, entry_count)
         now = self._clock()
         nodes = StoredNodes(connection)
         signing_key = self._keyring().signing
         self._continuity.require(self._continuity.known_heads(), roots(nodes, first))
-        # Write the entries, and add them to the Merkle tree.
         rows_by_move = entry_rows(moves, first, now)
         rows = list(itertools.chain.from_iterable(rows_by_move))
         entries.append(connection, rows)
         tree = Tree(nodes, first).extend([row.leaf for row in rows])
         connection.info[WRITTEN] = checkpoints.of_tree(tree, signing_key.name)
 
-        # Store the answers to requests with an idempotency key.
         answers = answers_of(moves, rows_by_move, tree, signing_key)
         answer_rows = []
         for move, answer in zip(moves, answers, strict=True):
@@ -116,7 +115,7 @@ class Desk:
         return answers
 
     def keep(self, connection: Connection, key: RequestKey, answer: JsonObject) -> None:
-        """Store the answer to a request with an idempotency key.
+        """Store the answer to a request, by its idempotency key.
 
         Args:
             connection: connection of the transaction of the change.
@@ -124,20 +123,17 @@ class Desk:
             answer: answer to store.
 
         Raises:
-            Again: another request with the key was answered meanwhile.
+            Again: another transaction stored an answer for the key. The caller must try again.
         """
         keys.keep(connection, [answer_row(key, answer, self._clock())])
 
     def receipt(self, connection: Connection, row: EntryRow, size: int) -> Receipt:
-        """Return the receipt of a log entry: the proof that the log of `size` entries contains it.
+        """Make the receipt of a log entry: the entry, the proof that the log contains it, and the log's signed head.
 
         Args:
             connection: connection to read on.
             row: row of the entry.
-            size: number of entries of the log.
-
-        Returns:
-            The receipt: the entry, the proof, and the signed head (size and Merkle root) of the log.
+            size: number of entries of the log for which the proof and the head (size and Merkle root) are made.
         """
         tree = Tree(StoredNodes(connection), size)
         signing = self._keyring().signing
@@ -166,7 +162,7 @@ class Desk:
         return self.unsigned_head(connection, entries.size(connection))
 
     def find_answer(self, connection: Connection, key: RequestKey) -> JsonRecord | None:
-        """Return the stored answer to an earlier, equal request of the same caller with the same idempotency key.
+        """Find the stored answer to an earlier, equal request of the same caller with the same idempotency key.
 
         Args:
             connection: connection to read on.
@@ -176,12 +172,12 @@ class Desk:
             The answer. None if the request has no key, or if its key is new.
 
         Raises:
-            KeyReused: the key came with another request.
+            KeyReused: the key came with a different request before.
         """
         if key.value is None:
             return None
         stored = keys.find(connection, key.owner, key.value)
-        if stored is None:  # the key may be stored in the form of an earlier version
+        if stored is None:  # an earlier version may have stored it under another owner
             stored = keys.find(connection, key.earlier_owner, key.value)
         if stored is None:
             return None
@@ -191,14 +187,15 @@ class Desk:
         return answer
 
     def require_unanswered(self, connection: Connection, key: RequestKey) -> None:
-        """Check that no other thread or process has answered the same request of this caller meanwhile.
+        """Check in the transaction of a request that no other thread or process has answered the same request.
 
         Args:
             connection: connection of the transaction of the request.
             key: idempotency key and sender of the request.
 
         Raises:
-            Again: the request was answered. The caller tries again, and then finds the answer.
+            Again: the request was answered. The caller must try again, and then finds the answer.
+            KeyReused: the key came with a different request.
         """
         if self.find_answer(connection, key) is not None:
             raise Again(key.value)
@@ -212,17 +209,18 @@ class Desk:
         *,
         including: Sequence[str] = (),
     ) -> States:
-        """Load ledgers from the database, and return the rows and the state of each by its id.
+        """Load ledgers from the database with their reservations, and check them against the log.
 
         Args:
             connection: connection to read on.
             tenant: owner of the ledgers; None means any.
             identifiers: ids of the ledgers.
-            with_voids_of: a reservation to include with its number of voided runs, which is read from the log.
+            with_voids_of: a reservation to include. The number of its voided runs, that is, of committed runs that were
+                taken back, is read from the log.
             including: ids of more reservations to include. Those with uncommitted runs are always included.
 
         Returns:
-            Pairs (rows, state) by the id of the ledger.
+            The rows of each ledger and the state that they describe, by its id.
 
         Raises:
             NotFound: this tenant has no such ledger.
@@ -236,23 +234,23 @@ class Desk:
             if with_voids_of is not None:
                 held[with_voids_of.id] = with_voids_of
             own_reservations = [reservation for reservation in held.values() if name in reservation.ledgers]
-            states[name] = row, _state_of_rows(row, own_reservations)
+            states[name] = row, _build_state(row, own_reservations)
         self._require_balanced(connection, states)
         if with_voids_of is None:
             return states
         for name, (row, state) in states.items():
-            states[name] = row, _with_voids(connection, state, name, with_voids_of.id)
+            states[name] = row, _add_voided_runs(connection, state, name, with_voids_of.id)
         return states
 
     def _require_balanced(self, connection: Connection, states: States) -> None:
-        """Check that the database rows of ledgers agree with the digests in their newest log entries.
+        """Require that the rows of ledgers agree with the digests in their newest log entries.
 
         Args:
             connection: connection to read on.
             states: rows and state of each ledger, by its id.
 
         Raises:
-            NotReconciled: the rows of a ledger differ from its newest entry. The error names the first such ledger.
+            NotReconciled: the rows of a ledger differ. The error names the first such ledger.
         """
         wrong = self.balances.wrong(connection, states)
         if wrong:
@@ -260,7 +258,7 @@ class Desk:
             raise NotReconciled(trouble, name)
 
     def load_held(self, connection: Connection, tenant: str | None, identifier: str) -> tuple[ReservationRow, States]:
-        """Load a reservation together with the ledgers in which it holds runs or amounts.
+        """Load a reservation, and the ledgers whose runs or amounts it reserves.
 
         Args:
             connection: connection to read on.
@@ -278,26 +276,25 @@ class Desk:
         return reservation, self.states(connection, tenant, reservation.ledgers, reservation)
 
     def was_voided(self, connection: Connection, held: ReservationRow) -> bool:
-        """Return whether runs of a reservation were voided, that is, taken back because nobody saw their outputs.
+        """Return whether any committed runs of a reservation were voided: taken back because nobody saw their outputs.
+
+        No run may begin with the receipts of such a reservation.
 
         Args:
             connection: connection to read on.
             held: the reservation.
-
-        Returns:
-            True if some were. No run may begin with the receipts of such a reservation.
         """
         return any(_count_voided(connection, name, held.id) for name in held.ledgers)
 
     def contradicting_ledgers(self, connection: Connection, held: ReservationRow) -> list[str]:
-        """Return those ledgers of a reservation in which a run of it was observed to differ from its mechanism.
+        """Find the ledgers of a reservation that have an observation that its runs differ from their mechanism.
 
         Args:
             connection: connection to read on.
             held: the reservation.
 
         Returns:
-            The ids. The guarantees of these ledgers do not cover the run.
+            The ids of these ledgers, whose guarantees do not cover the runs.
         """
         rows = ledgers.load(connection, *held.ledgers)
         contradicting = []
@@ -308,7 +305,7 @@ class Desk:
         return contradicting
 
     def load_reservation(self, connection: Connection, tenant: str | None, identifier: str) -> ReservationRow:
-        """Return the database rows of a reservation in ledgers of this tenant, the organisation that owns them.
+        """Load a reservation in ledgers of a tenant, the organisation that owns them.
 
         Args:
             connection: connection to read on.
@@ -316,7 +313,7 @@ class Desk:
             identifier: id of the reservation.
 
         Returns:
-            The rows, with the runs or amounts that each ledger sets aside.
+            The rows of the reservation, with its runs and their cost in each ledger.
 
         Raises:
             NotFound: there is no such reservation, or it has a ledger of another tenant.
@@ -327,7 +324,7 @@ class Desk:
         return held
 
     def commits(self, connection: Connection, held: ReservationRow) -> list[EntryRow]:
-        """Return the log entries of a reservation's commits in all its ledgers, in the order of the log.
+        """Find the log entries of a reservation's commits in all its ledgers, in the order of the log.
 
         Args:
             connection: connection to read on.
@@ -340,7 +337,7 @@ class Desk:
         return sorted(rows, key=lambda row: row.seq)
 
     def row(self, connection: Connection, tenant: str | None, identifier: str) -> LedgerRow:
-        """Return the database rows of a ledger of this tenant, the organisation that owns it.
+        """Load a ledger of a tenant, the organisation that owns it.
 
         Args:
             connection: connection to read on.
@@ -359,7 +356,7 @@ class Desk:
             raise NotFound(identifier) from None
 
 
-def _state_of_rows(row: LedgerRow, held: Sequence[ReservationRow]) -> LedgerState:
+def _build_state(row: LedgerRow, held: Sequence[ReservationRow]) -> LedgerState:
     """Convert the database rows of a ledger and its reservations to the ledger's state.
 
     Args:
@@ -367,25 +364,26 @@ def _state_of_rows(row: LedgerRow, held: Sequence[ReservationRow]) -> LedgerStat
         held: reservations in this ledger.
 
     Raises:
-        NotReconciled: the rows are not valid, so that they were changed outside the service.
+        NotReconciled: the rows are not those of a ledger, so something other than the service changed them.
     """
+    # Rows that something else changed may make any step of the conversion fail.
     try:
         return state_from(row, held)
     except (EpsilondError, ArithmeticError, ValueError, LookupError, TypeError, AttributeError, StopIteration):
         raise NotReconciled(f"The rows of the ledger {row.id} describe no ledger.", row.id) from None
 
 
-def _with_voids(connection: Connection, state: LedgerState, ledger: str, reservation: str) -> LedgerState:
-    """Return the state of a ledger with the number of voided runs of a reservation, as the log states it.
+def _add_voided_runs(connection: Connection, state: LedgerState, ledger: str, reservation: str) -> LedgerState:
+    """Return the state of a ledger with the number of voided runs of a reservation, which only the log has.
 
     Args:
         connection: connection to read on.
-        state: the ledger, from its rows.
+        state: state of the ledger, from its rows.
         ledger: id of the ledger.
         reservation: id of the reservation.
 
     Returns:
-        The state. Its `voided` of the reservation is the number of committed runs that were taken back.
+        The state, in which `voided` of the reservation is the number of committed runs that were taken back.
     """
     held = state.reservations.get(reservation)
     if held is None or not held.committed:
@@ -394,6 +392,6 @@ def _with_voids(connection: Connection, state: LedgerState, ledger: str, reserva
 
 
 def _count_voided(connection: Connection, ledger: str, reservation: str) -> int:
-    """Return how many runs of a reservation were voided, that is, taken back, in a ledger, as the log states it."""
+    """Count the committed runs of a reservation that were voided (taken back) in a ledger, by its log entries."""
     void_entries = [entry(row) for row in entries.of_rare_kind(connection, [ledger], "voided")]
     return sum(record["count"] for record in void_entries if record["reservation"] == reservation)

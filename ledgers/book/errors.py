@@ -27,10 +27,10 @@ class NotReconciled(BookError):
     """
 
     def __init__(self, reason: str, ledger: str | None = None) -> None:
-        """Make the error.
+        """Make the error from its reason.
 
         Args:
-            reason: why the log cannot be trusted, as a sentence.
+            reason: why the log or a ledger cannot be trusted, as a sentence. It is the message.
             ledger: id of the only ledger that this concerns; None if it concerns the whole log.
         """
         super().__init__(reason)

@@ -69,15 +69,10 @@ class ResourceAnswer:
 
 
 def item_answer(item: ItemRow) -> ItemAnswer:
-    """Convert an item of a ledger's plan from its database row to the form of the service's answers.
-
-    An item is a mechanism with a number of planned runs. Credited runs were given back, and may be reserved again.
+    """Convert an item of a ledger's plan, a mechanism with a number of runs, to the form of the service's answers.
 
     Args:
-        item: the row: the item's name and its numbers of planned, reserved, committed and credited runs.
-
-    Returns:
-        The item as the service answers it.
+        item: database row of the item, with its numbers of planned, reserved, committed and returned runs.
     """
     return ItemAnswer(
         name=item.name,
@@ -90,7 +85,7 @@ def item_answer(item: ItemRow) -> ItemAnswer:
 
 
 def slot_answer(row: LedgerRow, kind: str) -> SlotAnswer:
-    """Return a slot of a ledger, a part of its privacy budget, in the form of the service's answers.
+    """Convert a slot of a ledger, a part of its privacy budget, to the form of the service's answers.
 
     Args:
         row: rows of the ledger.
@@ -108,19 +103,20 @@ def slot_answer(row: LedgerRow, kind: str) -> SlotAnswer:
         capacity[part.part] = format_amount(part.capacity)
         used[part.part] = format_amount(part.used)
         reserved[part.part] = format_amount(part.reserved)
-        remaining[part.part] = _difference(part.capacity, part.held)
+        remaining[part.part] = _format_remaining(part.capacity, part.held)
     return SlotAnswer(kind=kind, capacity=capacity, used=used, reserved=reserved, remaining=remaining)  # type: ignore[arg-type]
 
 
-def _difference(capacity: Amount, held: Amount) -> str:
-    """Return the amount that is left of a capacity, as a decimal string, at least zero.
+def _format_remaining(capacity: Amount, held: Amount) -> str:
+    """Write the amount that is left of a capacity as a decimal string.
 
     Args:
         capacity: amount at the opening.
-        held: used and reserved amount together.
+        held: used and reserved amount together. It may exceed the capacity for some orders of a Rényi slot with several
+            orders.
 
     Returns:
-        The decimal string. It is 0 for an overdrawn order of a Rényi slot with several orders.
+        The difference, or 0 if it is negative.
     """
     remaining = less(capacity, held)
     return format_amount(max(remaining, Amount(0)))
@@ -133,7 +129,7 @@ def resource_answer(resource: ScarceResource | None) -> ResourceAnswer | None:
         resource: an item of the plan (planned runs) or an amount of a slot (a budget); None if the ledger has neither.
 
     Returns:
-        The answer; None without a resource.
+        The resource with the fraction that is used or reserved, and what is left; None for None.
     """
     if resource is None:
         return None
@@ -149,13 +145,11 @@ def resource_answer(resource: ScarceResource | None) -> ResourceAnswer | None:
 def target_answer_of(target: LedgerTarget) -> TargetAnswer:
     """Convert the privacy target of a ledger to the form of the service's answers.
 
-    The target is the privacy budget of everything that the ledger allows.
-
     Args:
-        target: ε and log δ of the target, and the risk, such as an attacker's advantage, if that is the target.
+        target: ε and log δ of the target, and the risk, such as an attacker's advantage, if the target was set as one.
 
     Returns:
-        The target as the service answers it, with δ as the user wrote it.
+        ε, δ, log10 δ and the risk. δ is rounded to the digits that the user wrote.
     """
     risk_members = {} if target.risk is None else target.risk.members
     return TargetAnswer(
@@ -167,14 +161,13 @@ def target_answer_of(target: LedgerTarget) -> TargetAnswer:
 
 
 def short_log10(log_delta: float) -> float:
-    """Return log10 δ of a target as the user wrote it, without errors of conversions between logarithms.
+    """Convert log δ of a target to log10 δ, without the rounding errors of the conversion if the user wrote few digits.
 
     Args:
         log_delta: natural logarithm of the target's δ.
 
     Returns:
-        The value rounded to 9 digits if that differs only by a relative 1e-15, which is the conversions' rounding.
-        Otherwise the unrounded value.
+        log10 δ, rounded to 9 decimal places if this changes it by at most a relative 1e-15, as rounding errors do.
     """
     unrounded = log_delta / math.log(10.0)
     rounded = round(unrounded, 9)
@@ -184,14 +177,14 @@ def short_log10(log_delta: float) -> float:
 
 
 def short_delta(log_delta: float) -> float | None:
-    """Return the δ of a target as the user wrote it, without the error of the conversion from its logarithm.
+    """Convert log δ of a target to δ, without the rounding error of the conversion if the user wrote few digits.
 
     Args:
         log_delta: natural logarithm of the target's δ.
 
     Returns:
-        δ rounded to 9 digits if its logarithm equals `log_delta` up to a relative 1e-15. Otherwise the unrounded δ.
-        None if δ is below the smallest positive double.
+        δ, rounded to 9 significant digits if its logarithm then equals `log_delta` up to a relative 1e-15. None if δ is
+        0 as a double.
     """
     unrounded = math.exp(log_delta)
     rounded = float(f"{unrounded:.9g}")
@@ -213,10 +206,7 @@ def log10_above(log_delta: float) -> float:
 
 
 def above(rounded: float) -> float:
-    """Return an upper bound on a logarithm to base 10, given its value after two roundings.
-
-    The value is x/log 10. The constant log 10 and the division are rounded, which gives a relative error below 3 · 2⁻⁵³
-    ≈ 3.4e-16. The bound adds 8e-16, which also covers the rounding of the sum.
+    """Return an upper bound on a logarithm to base 10 that was computed as x/log 10 with rounding errors.
 
     Args:
         rounded: the computed value. An infinite value is returned unchanged.
@@ -226,6 +216,7 @@ def above(rounded: float) -> float:
     """
     if math.isinf(rounded):
         return rounded
+    # The constant and the division have a relative error below 3 · 2^−53, about 3.3e-16, and the sum one of 2^−53.
     margin = 8e-16 * abs(rounded)
     return rounded + margin
 
@@ -265,16 +256,14 @@ class ChargeAnswer:
 
 
 def holding_charge(row: HoldingRow) -> ChargeAnswer:
-    """Convert the cost of a reservation in one ledger to the form that the service answers.
-
-    The cost is a number of runs if an item of the plan pays. It is amounts, such as ρ or δ, if a slot (a budget for
-    other runs) pays.
+    """Convert the cost of a reservation in one ledger to the form of the service's answers.
 
     Args:
-        row: the reservation's runs in the ledger, with the charge as JSON text; None if an item of the plan pays.
+        row: runs of the reservation in the ledger. Its `charge` is a JSON text, or None if an item of the plan pays.
 
     Returns:
-        The cost as the service answers it.
+        The cost: a number of runs if an item of the plan pays, or amounts, such as ρ or δ, if a slot pays, a budget for
+        runs that are not planned.
     """
     charge = {} if row.charge is None else json.loads(row.charge)
     return ChargeAnswer(
@@ -289,20 +278,16 @@ def holding_charge(row: HoldingRow) -> ChargeAnswer:
 
 
 def charge_answer(item: str | None, slot: str | None, count: int, charge: Charge | None) -> ChargeAnswer:
-    """Return the cost of runs in a ledger as the service's answers show it.
-
-    A charge is certified by a theorem to cover the runs in the slot's notion of privacy.
+    """Convert the cost of runs in a ledger to the form of the service's answers.
 
     Args:
-        item: item of the plan that pays; None if a slot, a part of the budget for other runs, pays.
+        item: item of the plan that pays; None if a slot pays, a budget for runs that are not planned.
         slot: kind of the slot that pays; None if an item pays.
         count: number of runs.
-        charge: amounts that the slot pays. None if an item pays, because it pays in runs.
-
-    Returns:
-        The cost as the service answers it.
+        charge: amounts that the slot pays, with the theorem that proves that they cover the runs. None if an item pays,
+            because it pays in runs.
     """
-    if charge is None:  # an item pays in runs
+    if charge is None:
         return ChargeAnswer(item=item, slot=slot, count=count, parts={})
     cost_of_run = format_amounts(charge.each) if charge.each else None
     remaining = None if charge.remaining is None else format_amount(charge.remaining)
@@ -351,13 +336,13 @@ class CommitAnswer(ReceiptAnswer):
 
 
 def commit_answer(receipts: Sequence[JsonObject]) -> JsonRecord:
-    """Return the service's answer to a commit: the first receipt, and all receipts if there are several.
+    """Build the service's answer to a commit: the first receipt, with all of them as `receipts` if there are several.
 
     Args:
         receipts: one receipt for each ledger, in the order of the ledgers' ids; at least one.
 
     Returns:
-        A plain record. It is stored for the idempotency key, so that its JSON text never changes.
+        A JSON object. A repeated request with the same idempotency key gets the same text again.
     """
     first_receipt, *more_receipts = receipts
     if not more_receipts:

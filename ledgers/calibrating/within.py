@@ -55,10 +55,11 @@ class Within:
 
     Attributes:
         algorithm: name of the algorithm.
-        request: the calibrator's problem, with ε and δ. Its answer is the calibration.
-        spec: the run as the ledger is charged for it.
-        held: the reservation that the ledger would make for it; nothing was reserved.
-        slack: a fraction: the ledger rejects the run if its noise is lowered by it. None if that is not known.
+        request: request for the calibration of the run, with its ε and δ.
+        spec: mechanism of the run, for which the ledger is charged.
+        held: the reservation that the ledger would make for the run. Nothing was reserved.
+        slack: fraction of the noise by which it cannot be lowered, because the ledger then rejects the run. None if
+            this was not shown.
     """
 
     algorithm: str
@@ -88,11 +89,11 @@ def calibrate_within(state: LedgerState, algorithm: str, given: JsonObject, char
         LedgerExhausted: at no noise does the remaining budget pay for the run.
         RunDiffers: a run was observed to differ from the mechanism that the ledger paid for.
     """
-    chosen = _calibrator_of(algorithm)
+    chosen = _choose_calibrator(algorithm)
     fields = request_fields(chosen, given, state.setting)
 
     def problem(epsilon: float, log10_delta: float) -> object:
-        """Return the calibrator's problem for the target (ε, log10 δ) of one run."""
+        """Return the request for a calibration at the target (ε, log10 δ) of one run."""
         return read(chosen.problem, {**fields, "epsilon": epsilon, "log10_delta": log10_delta})
 
     return within(state, chosen, problem, charge_target)
@@ -101,7 +102,7 @@ def calibrate_within(state: LedgerState, algorithm: str, given: JsonObject, char
 def calibrate_and_solve(
     state: LedgerState, algorithm: str, given: JsonObject, charge_target: ChargeTarget
 ) -> tuple[Within, Calibration]:
-    """Find the least noise with which a run fits the remaining budget of a ledger, and solve the calibration.
+    """Find the least noise with which a run fits the remaining budget of a ledger, and compute the full calibration.
 
     Errors are those of `calibrate_within`.
 
@@ -115,22 +116,12 @@ def calibrate_and_solve(
         The result for the ledger, and the answer of the algorithm's calibrator to its request.
     """
     result = calibrate_within(state, algorithm, given, charge_target)
-    calibration = _calibrator_of(algorithm).solve(result.request)
+    calibration = _choose_calibrator(algorithm).solve(result.request)
     return result, calibration
 
 
-def _calibrator_of(algorithm: str) -> Calibrator:
-    """Return the calibrator of an algorithm by its name.
-
-    Args:
-        algorithm: name of the algorithm.
-
-    Returns:
-        The calibrator.
-
-    Raises:
-        InvalidInput: there is no such algorithm.
-    """
+def _choose_calibrator(algorithm: str) -> Calibrator:
+    """Return the calibrator of an algorithm. Raise `InvalidInput` if there is no algorithm of this name."""
     by_name = {calibrator.name: calibrator for calibrator in CALIBRATORS}
     return choose_by_name(algorithm, by_name, at="/algorithm", noun="algorithm")
 
@@ -146,7 +137,7 @@ def within(
     Args:
         state: the ledger.
         calibrator: finds the least noise of one run for a given ε and δ.
-        problem: returns the calibrator's problem at ε and log10 δ of that run.
+        problem: function of ε and log10 δ that returns the request for the calibration of a run.
         charge_target: the part of the budget that pays: a slot, or an item of the ledger's plan.
 
     Returns:
@@ -159,24 +150,24 @@ def within(
     require_consistent(state)
     compartment = compartment_of(state, charge_target)
 
-    # Choose the δ of the run's target.
     log_delta = state.target.log_delta
-    if state.target.epsilon == 0.0:  # δ at ε = 0 is no δ at which a run has a positive ε for every noise
+    if state.target.epsilon == 0.0:
+        # The δ of a target at ε = 0 may be so large that ε is 0 at much noise. A smaller δ makes ε a measure of noise.
         log_delta = min(log_delta, math.log(ASSUMED_DELTA))
-    if calibrator.knob != "noise_multiplier":  # noise of bounded support, with its own δ
+    if calibrator.knob != "noise_multiplier":
+        # Noise of bounded support has a positive δ at every ε, which the run pays for.
         log_delta = compartment.log_delta(log_delta)
-    log10_delta = _short(log_delta / math.log(10.0))
+    log10_delta = _round_if_close(log_delta / math.log(10.0))
 
-    # Check the algorithm's guarantee with an estimate of ε.
-    estimate = _clip(compartment.estimate_epsilon(log_delta))
+    # The kind of guarantee does not depend on ε, so an estimate is enough to check it.
+    estimate = _limit_epsilon(compartment.estimate_epsilon(log_delta))
     definition = calibrator.definition(problem(estimate, log10_delta))
     require_possible(calibrator.name, definition, state.setting)
 
-    # Find the run, and check whether the ledger rejects slightly less noise.
     runs = CalibratedRuns(state, calibrator, problem, compartment, log10_delta)
     strictness, reservation = _find_strictness(runs, state, compartment, -math.log(estimate))
     run = runs.run_at(strictness)
-    assert run is not None  # the reservation was made of it
+    assert run is not None  # the reservation is for this run
     request, spec = run
     slack = SLACK if _is_rejected(state, spec, compartment.charge_target) else None
     return Within(algorithm=calibrator.name, request=request, spec=spec, held=reservation, slack=slack)
@@ -185,13 +176,11 @@ def within(
 def _find_strictness(
     runs: CalibratedRuns, state: LedgerState, compartment: Compartment, start: float
 ) -> tuple[float, Reservation]:
-    """Find nearly the largest ε for which a calibrated run fits the rest of a ledger, and return −log ε.
+    """Find nearly the largest ε for which a calibrated run fits the remaining budget of a ledger.
 
-    A calibrator maps a target ε to a run with the least noise for it. The strictness of a run is −log ε. A stricter run
-    has more noise and costs less.
-
-    The search starts at an estimate, which `near_strictness` finds by comparing noise. If that fails, it starts where
-    the run is estimated to take the whole rest of the budget.
+    A calibrator maps a target ε to a run with the least noise for it. The search is over −log ε, the strictness of the
+    run: a stricter run has more noise and costs less. It starts at an estimate, which `near_strictness` finds by
+    comparing noise. If that fails, it starts where the run is estimated to take the whole remaining budget.
 
     Args:
         runs: the calibrated runs, which are computed for each strictness that is tried.
@@ -207,25 +196,23 @@ def _find_strictness(
         ConditionViolated: no charge is proved for the run in this ledger.
         LedgerExhausted: at no noise does the remaining budget pay for the run.
     """
-    # Estimate the strictness by noise or, if that fails, by the excess of whole calibrations.
     estimate = near_strictness(runs.spec_at, compartment.excess, least_accepted, runs.reserve, start)
     if estimate is None:
         estimate = crossing(runs.excess_at, start, _STRICTNESS_RANGE, WIDTH)
     if estimate is None:
         _, largest_strictness = _STRICTNESS_RANGE
-        raise _rejection(state, runs.run_at(largest_strictness), compartment.charge_target)
-    # Near the estimate, the ledger's own reservations decide.
+        raise _rejection_error(state, runs.run_at(largest_strictness), compartment.charge_target)
+    # The estimate is not certified. Near it, the ledger's own reservations decide.
     best = least_accepted(runs.reserve_at, estimate)
     if best is None:
-        raise _rejection(state, runs.run_at(estimate), compartment.charge_target)
+        raise _rejection_error(state, runs.run_at(estimate), compartment.charge_target)
     return best
 
 
-def _short(log10_delta: float) -> float:
-    """Round log10 δ to 9 digits if that changes it by no more than rounding errors.
+def _round_if_close(log10_delta: float) -> float:
+    """Round log10 δ to 9 decimal places if that changes it by no more than rounding errors.
 
-    The run is calibrated for this δ, so the certificate holds for either value. A round value reads better in the
-    answer.
+    The run is calibrated for the rounded value, so it is certified. In the answer it is easier to read.
 
     Args:
         log10_delta: logarithm of δ to base 10.
@@ -239,7 +226,7 @@ def _short(log10_delta: float) -> float:
     return log10_delta
 
 
-def _clip(epsilon: float) -> float:
+def _limit_epsilon(epsilon: float) -> float:
     """Limit ε to the range in which the search for the noise takes place, from 10⁻⁹ to 10⁶.
 
     Args:
@@ -255,9 +242,9 @@ def _clip(epsilon: float) -> float:
 
 
 def _is_rejected(state: LedgerState, spec: Spec, charge_target: ChargeTarget) -> bool:
-    """Return whether a ledger rejects a run if its noise is lowered by the share `SLACK`.
+    """Return whether a ledger rejects a run if its noise is lowered by the fraction `SLACK`.
 
-    If it does, the noise of the run is within that share of the least noise that fits.
+    If it does, the noise of the run is within this fraction of the least noise that fits.
 
     Args:
         state: the ledger.
@@ -265,10 +252,10 @@ def _is_rejected(state: LedgerState, spec: Spec, charge_target: ChargeTarget) ->
         charge_target: the slot (a budget) or planned item that would pay.
 
     Returns:
-        True if the ledger rejects less noise. False also for a run without noise, of which nothing can be lowered.
+        True if the ledger rejects less noise. False also for a mechanism without a noise multiplier, whose noise cannot
+        be lowered in this way.
     """
     with_less_noise = map_noise(spec, lambda noise: noise * (1.0 - SLACK))
-    # A mechanism without a noise multiplier is not changed, so nothing can be checked.
     if with_less_noise == spec:
         return False
     try:
@@ -278,23 +265,23 @@ def _is_rejected(state: LedgerState, spec: Spec, charge_target: ChargeTarget) ->
     return False
 
 
-def _rejection(state: LedgerState, last: tuple[object, Spec] | None, charge_target: ChargeTarget) -> NoCertificate:
-    """Return the error to raise if no noise that was tried makes a run fit the ledger.
+def _rejection_error(
+    state: LedgerState, rejected_run: tuple[object, Spec] | None, charge_target: ChargeTarget
+) -> NoCertificate:
+    """Return the error for the case that a run fits the remaining budget of a ledger at no noise that was tried.
 
-    The rejected run is tried once more, because the error of the ledger says which amount is too small.
+    A rejected run is tried once more, because the error of the ledger says which amount is too small.
 
     Args:
         state: the ledger.
-        last: problem and mechanism of a rejected run, of which the error is reported; None if no noise meets the
-            target.
+        rejected_run: request and mechanism of a rejected run; None if no noise meets the target.
         charge_target: slot (a budget) or planned item that is charged.
 
     Returns:
         The error of the ledger if it rejects the run. Otherwise the error that no noise in the range fits.
     """
-    # The ledger's own error for the last run has the reason, if there was a run.
-    if last is not None:
-        _, spec = last
+    if rejected_run is not None:
+        _, spec = rejected_run
         try:
             reserve_trial(state, spec, charge_target)
         except ConditionViolated as error:

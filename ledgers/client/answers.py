@@ -27,22 +27,21 @@ class ReadableAnswer(JsonRecord):
 
     def __str__(self) -> str:
         table = rows(self)
-        # The values start in one column, after the longest name.
         width = max((len(name) for name, _ in table), default=0)
         lines = [f"{name.ljust(width)}  {value}" for name, value in table]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        """Return the answer as a table in HTML, which notebooks display."""
+        """Return the answer as a table in HTML. Notebooks call this method to display it."""
         html_rows = [f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in rows(self)]
         return f"<table>{''.join(html_rows)}</table>"
 
 
 def rows(answer: JsonObject) -> list[tuple[str, str]]:
-    """Return the rows of a table that shows an answer: pairs of a name and a value, both as text.
+    """Return the rows of a table that shows an answer of a ledger, as pairs of a name and a value.
 
-    A ledger has one row for each item of its plan, each part of its slots, and each condition. Any other answer has a
-    row for each of its members; nested members have joined names.
+    If the answer is a ledger, there is a row for each item of its plan, each amount of its slots (budgets) and each
+    condition. Any other answer has a row for each member. The name of a nested member is a path of names.
 
     Args:
         answer: JSON object of the answer, as the service returns it.
@@ -57,22 +56,19 @@ def rows(answer: JsonObject) -> list[tuple[str, str]]:
 
 
 def _ledger_rows(ledger: JsonObject) -> list[tuple[str, str]]:
-    """Return the rows of a table that shows a ledger: pairs of a name and a value.
-
-    The rows have the order of the returned groups. Members that the answer lacks get no row.
+    """Return the rows of a table that shows a ledger, as pairs of a name and a value.
 
     Args:
         ledger: JSON object of a ledger, as the service returns it. Optional members may be absent.
 
     Returns:
-        General members, observations, target, plan and slots, then the scarcest resource and conditions. A slot is a
-        privacy budget in one notion of privacy; each of its amounts gets a row.
+        Rows for these, in this order: general members, observations that contradict the ledger, the target, the items
+        of the plan, the amounts of the slots (budgets), the scarcest of these, and the declared conditions.
     """
     table = [(name, str(ledger[name])) for name in _LEDGER_MEMBERS if name in ledger]
     table += [("contradicted", str(Observation(**item))) for item in ledger.get("observations", ())]
     table.append(("target", target_text(ledger["target"])))
 
-    # What is left of each item of the plan, and of each amount of the slots.
     table += [(f"plan {item['name']}", runs_text(item)) for item in ledger["plan"]]
     for slot in ledger["slots"]:
         table += [(f"slot {slot['kind']} {part}", part_text(slot, part)) for part in slot["capacity"]]
@@ -92,7 +88,6 @@ def target_text(target: JsonObject) -> str:
     Returns:
         For example `ε = 1 at δ = 1e-06`.
     """
-    # A δ that is too small for a double is given as its logarithm only.
     delta = f"log10 δ = {target['log10_delta']:.7g}"
     if "delta" in target:
         delta = f"δ = {target['delta']:.7g}"
@@ -104,7 +99,7 @@ def target_text(target: JsonObject) -> str:
 
 
 def runs_text(item: JsonObject) -> str:
-    """Return as text how many runs of an item of the plan are left, held by reservations, and committed.
+    """Describe how many runs of an item of the plan are left, reserved and committed.
 
     Args:
         item: JSON object of the item, with its numbers of runs. `credit` counts runs that were given back.
@@ -118,7 +113,7 @@ def runs_text(item: JsonObject) -> str:
 
 
 def part_text(slot: JsonObject, part: str) -> str:
-    """Return as text how much of an amount of a slot is left, with six significant digits.
+    """Describe how much of one amount of a slot is left and reserved, with six significant digits.
 
     A slot is a budget for runs that are not planned. Its parts are amounts, such as `mu_squared` and `eta`.
 
@@ -138,18 +133,14 @@ def part_text(slot: JsonObject, part: str) -> str:
 
 
 def scarcest_text(resource: JsonObject) -> str:
-    """Describe the fullest resource of a ledger in a text: its name, and how much of it is left.
-
-    The stated percentage counts used and reserved runs or amounts.
-
-    An example is "gdp mu_squared: 40 % used or held, 0.6 left".
+    """Describe the resource of a ledger of which the largest fraction is used or reserved.
 
     Args:
-        resource: an item of the plan (planned runs) or an amount of a slot (a budget), with its rest and the fraction
-            that is used.
+        resource: JSON object of an item of the plan (planned runs) or of an amount of a slot (a budget), with what
+            remains and the fraction that is used or reserved.
 
     Returns:
-        The text, as in the example.
+        For example `gdp mu_squared: 40 % used or held, 0.6 left`.
     """
     remaining = short(resource["remaining"])
     if "item" in resource:
@@ -161,15 +152,13 @@ def scarcest_text(resource: JsonObject) -> str:
 
 
 def short(amount: str) -> str:
-    """Round a remaining amount of a budget down to six significant digits.
-
-    The result is for display only.
+    """Round an amount down to six significant digits, for display.
 
     Args:
         amount: decimal number as text.
 
     Returns:
-        The rounded number, as text.
+        The rounded number as text.
     """
     from decimal import ROUND_FLOOR, Context  # noqa: PLC0415  only where something is shown
 

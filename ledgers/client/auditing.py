@@ -40,20 +40,19 @@ def audited(
     log: Path | None = None,
     witnesses: Sequence[str] = (),
 ) -> LogVerification:
-    """Verify evidence about a log of ledgers against trusted keys and against heads that the verifier kept.
-
-    The evidence is a bundle (exported log entries and receipts), a single receipt, or a file of ledgers.
+    """Verify the log of ledgers, or parts of it, with trusted keys and without its service.
 
     Args:
-        evidence: file of the bundle, the receipt or the ledgers.
+        evidence: file of a bundle (exported log entries and receipts), of a single receipt, or of ledgers.
         keys: file or folder of the trusted keys.
         checkpoints: files with old signed heads (size and Merkle root) of the log that the verifier kept. The log must
             continue them.
         log: bundle or receipts of entries that show whether the runs of a receipt were voided later.
-        witnesses: public keys of trusted witnesses, as vkeys `name+id+key`. Each must have cosigned the largest head.
+        witnesses: public keys of trusted witnesses, other parties that sign heads, as vkeys `name+id+key`. Each must
+            have signed the largest head.
 
     Returns:
-        The claims that were checked, each with its outcome. Evidence that fails a check is reported there, not raised.
+        The checked statements, each with its outcome. Evidence that fails a check is reported there, not raised.
 
     Raises:
         InvalidInput: a file cannot be read, or is of another kind.
@@ -71,8 +70,8 @@ class _TrustedEvidence:
 
     Attributes:
         keys: trusted keys of the log, at least one.
-        cosigners: trusted keys of witnesses.
-        checkpoints: files with old signed heads of the log.
+        cosigners: trusted keys of witnesses, other parties that sign heads of the log.
+        checkpoints: files with old signed heads (size and Merkle root) of the log.
         log: file with entries that show whether the runs of a receipt were voided later, if there is one.
     """
 
@@ -84,7 +83,7 @@ class _TrustedEvidence:
     def add_log(self, bundle: Bundle) -> Bundle:
         """Return a bundle (exported evidence) joined with the evidence in the file `log`.
 
-        Only one of them may have log entries. If there is no such file, the bundle is returned unchanged.
+        Only one of both may have log entries. If there is no such file, the bundle is returned unchanged.
 
         Args:
             bundle: entries, signed heads, receipts and proofs of a log; each kind may be empty.
@@ -118,7 +117,7 @@ def _audit_ledger_file(path: Path, trust: _TrustedEvidence) -> LogVerification:
         trust: keys that the verifier trusts, and further files of the verifier.
 
     Returns:
-        The claims with their outcomes. If an entry cannot be read, this is the only claim.
+        The checked statements with their outcomes. If an entry cannot be read, this failure is the only one.
 
     Raises:
         InvalidInput: another process has the file, or a further file of the verifier cannot be read.
@@ -137,14 +136,14 @@ def _audit_ledger_file(path: Path, trust: _TrustedEvidence) -> LogVerification:
 
 
 def _read_log(place: FilePlace, path: Path) -> Bundle:
-    """Return all log entries in a file of ledgers, with the signed head (size and root) that is next to it.
+    """Read all log entries in a file of ledgers, and the signed head (size and Merkle root) that is stored next to it.
 
     Args:
         place: the opened file.
         path: its path.
 
     Returns:
-        The entries and checkpoints, not verified. Without a stored head, only the checkpoints of the file.
+        The entries and signed heads, not verified.
 
     Raises:
         NotVerified: an entry has no valid form.
@@ -157,18 +156,19 @@ def _read_log(place: FilePlace, path: Path) -> Bundle:
 
 
 def _verify_bundle(bundle: Bundle, receipts: Sequence[Receipt], trust: _TrustedEvidence) -> LogVerification:
-    """Verify a bundle, exported evidence about a log, together with heads of the log that the verifier kept.
+    """Verify exported entries and receipts of a log, together with heads of the log that the verifier kept.
 
     A head is the log's size and Merkle root at some time. Runs that were declared void, or observed to differ from
     their mechanism, are reported too.
 
     Args:
-        bundle: the evidence, joined with the evidence in the verifier's file `log`.
-        receipts: the receipts of the runs that are examined. Receipts from the file `log` are not examined.
+        bundle: the exported evidence, joined with the evidence in the verifier's file `log`.
+        receipts: receipts whose runs are reported if they are void or contradicted. Those from the file `log` are not
+            among them.
         trust: trusted keys and files of the verifier.
 
     Returns:
-        The claims with their outcomes.
+        The checked statements with their outcomes.
     """
     # The heads that the verifier kept are checked like those of the bundle, so that the log must continue each of them.
     old_checkpoints = chain.from_iterable(map(read_checkpoints, trust.checkpoints))
@@ -181,7 +181,7 @@ def _verify_bundle(bundle: Bundle, receipts: Sequence[Receipt], trust: _TrustedE
         witnesses=trust.cosigners,
     )
 
-    # Receipts contain single entries, which are examined without the rest of the log.
+    # `verify` computes the costs of a complete log only. Receipts have single entries.
     if bundle.receipts and not bundle.entries:
         _replay_receipts(bundle.receipts, verification)
     _check_voids(receipts, bundle, verification)
@@ -190,20 +190,19 @@ def _verify_bundle(bundle: Bundle, receipts: Sequence[Receipt], trust: _TrustedE
 
 
 def _replay_receipts(receipts: Sequence[Receipt], verification: LogVerification) -> None:
-    """Compute the privacy costs in receipts again, and add the outcome to `verification`.
+    """Compute the privacy costs of the entries in receipts again, and report the outcome.
 
-    A ledger is replayed only if its opening is among the entries. The report also says that receipts cannot show
-    whether the log has more entries of these ledgers.
+    This needs all entries of a ledger from its opening on. Ledgers without their opening are reported as not verified.
+    The report also says that receipts cannot show whether the log has more entries of these ledgers.
 
     Args:
         receipts: receipts of a log of which no other entries are known.
-        verification: receives the claims and their outcomes.
+        verification: collects the statements and their outcomes.
     """
-    # Order the entries as in the log. An entry may be in several receipts, and is replayed once.
+    # Order the entries as in the log. An entry may be in several receipts.
     entries = sorted((receipt.entry for receipt in receipts), key=lambda entry: int(entry.get("seq", 0)))
     distinct_entries = {json.dumps(entry, sort_keys=True): entry for entry in entries}.values()
 
-    # Without its opening, a ledger has no first state from which its entries could be replayed.
     ledgers = by_ledger(distinct_entries).values()
     opened_ledgers = [own_entries for own_entries in ledgers if own_entries[0].get("kind") == "opened"]
     if not ledgers or len(opened_ledgers) < len(ledgers):
@@ -211,7 +210,6 @@ def _replay_receipts(receipts: Sequence[Receipt], verification: LogVerification)
     if not opened_ledgers:
         return
 
-    # Replay the ledgers from their openings on.
     try:
         for sentence in replay(chain.from_iterable(opened_ledgers)):
             verification.add(ClaimOutcome.VERIFIED, sentence)
@@ -222,7 +220,7 @@ def _replay_receipts(receipts: Sequence[Receipt], verification: LogVerification)
     verification.add(ClaimOutcome.NOT_VERIFIED, message)
 
 
-def _entries_of(bundle: Bundle) -> list[Record]:
+def _list_entries(bundle: Bundle) -> list[Record]:
     """Return all log entries in the evidence: those of the exported log, and those in receipts.
 
     Args:
@@ -237,21 +235,20 @@ def _entries_of(bundle: Bundle) -> list[Record]:
 def _check_voids(receipts: Sequence[Receipt], bundle: Bundle, verification: LogVerification) -> None:
     """Report receipts of runs that were later declared void, so that no run may begin with them.
 
-    Such a receipt is a failure, unless the receipt of the void is among the receipts, as in an export of a ledger.
-    Without the log, the report says that later voids cannot be excluded.
+    Such a receipt is a failure, unless the entry that declares this is among the receipts too, as in an export of a
+    ledger. Without the log, the report says that such entries may exist.
 
     Args:
         receipts: the examined receipts.
-        bundle: all evidence, which may contain the entries of voids.
-        verification: receives the claims and their outcomes.
+        bundle: all evidence, which may contain such entries.
+        verification: collects the statements and their outcomes.
     """
-    # Number of the newest void in the evidence, by ledger and reservation.
+    # Number of an entry that declares runs void, by their ledger and reservation.
     void_numbers = {}
-    for entry in _entries_of(bundle):
+    for entry in _list_entries(bundle):
         if entry.get("kind") == "voided":
             void_numbers[entry.get("ledger"), entry.get("reservation")] = entry.get("seq")
 
-    # Compare each receipt of a commit with the voids.
     disclosed_numbers = {receipt.entry.get("seq") for receipt in receipts}
     has_commit = False
     for index, receipt in enumerate(receipts):
@@ -263,21 +260,18 @@ def _check_voids(receipts: Sequence[Receipt], bundle: Bundle, verification: LogV
             outcome = ClaimOutcome.VOIDED if void_number in disclosed_numbers else ClaimOutcome.FAILED
             reason = f"runs of its reservation were voided by entry {void_number}"
             verification.add(outcome, f"Receipt {index} is void: {reason}.")
-    if has_commit and not _has_log(bundle):
+    if has_commit and not _shows_later_entries(bundle):
         message = "Whether runs of a receipt were voided or contradicted later is not shown: give the log."
         verification.add(ClaimOutcome.NOT_VERIFIED, message)
 
 
-def _has_log(bundle: Bundle) -> bool:
-    """Return whether evidence has the entries of a log, or receipts of a ledger from its opening on.
+def _shows_later_entries(bundle: Bundle) -> bool:
+    """Return whether evidence has the entries of a log, or the receipt of a ledger's opening, as an export has.
 
-    Only then can it show that nothing was declared void later.
+    Only then can it show that no runs were declared void later.
 
     Args:
         bundle: exported evidence about a log.
-
-    Returns:
-        True if the evidence has such entries or receipts.
     """
     has_opening = any(receipt.entry.get("kind") == "opened" for receipt in bundle.receipts)
     return bool(bundle.entries) or has_opening
@@ -292,10 +286,10 @@ def _check_contradictions(receipts: Sequence[Receipt], bundle: Bundle, verificat
     Args:
         receipts: the examined receipts.
         bundle: all evidence, which may contain entries with observations.
-        verification: receives the claims and their outcomes.
+        verification: collects the statements and their outcomes.
     """
-    # Report the observations, each entry once.
-    entries = {str(entry.get("seq")): entry for entry in _entries_of(bundle) if entry.get("kind") == "contradicted"}
+    # An entry may be in the log and in receipts. It is reported once.
+    entries = {str(entry.get("seq")): entry for entry in _list_entries(bundle) if entry.get("kind") == "contradicted"}
     for number, entry in entries.items():
         try:
             observations = " ".join(map(str, observations_of(entry)))
@@ -305,7 +299,6 @@ def _check_contradictions(receipts: Sequence[Receipt], bundle: Bundle, verificat
             return
         verification.add(ClaimOutcome.CONTRADICTED, f"Ledger {entry.get('ledger')}, by entry {number}: {observations}")
 
-    # Report the receipts of the runs that they concern.
     entries_by_ledger = by_ledger(entries.values())
     for index, receipt in enumerate(receipts):
         contradictions = entries_by_ledger.get(str(receipt.entry.get("ledger")), ())

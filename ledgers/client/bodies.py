@@ -25,7 +25,7 @@ def job(
     delta: AmountTold | None,
     expires_in: float | None = None,
 ) -> JsonRecord:
-    """Return the body of a request to price or to reserve runs of a mechanism in a ledger.
+    """Build the body of a request to price or to reserve runs of a mechanism in a ledger.
 
     An argument that is None is left out of the body, so that the service uses its default.
 
@@ -34,19 +34,16 @@ def job(
         spec: description of the mechanism, or None for the mechanism of the plan's item.
         slot: kind of the slot (a budget for runs outside the plan) that pays; None if the plan pays.
         count: number of runs.
-        eta: η, the δ that the runs may add to the profile of a Gaussian slot.
+        eta: η, the δ that the runs may take from a Gaussian slot.
         delta: δ that each run may take from a slot in ρ or in ε.
         expires_in: time until the reservation expires, in seconds.
 
     Returns:
         The body, a JSON object.
     """
-    spec_record = None if spec is None else as_json(spec)
-    # For a slot, the name is only a label, which the service need not know.
-    item_name = name if slot is None else None
     members = {
-        "spec": spec_record,
-        "item": item_name,
+        "spec": None if spec is None else as_json(spec),
+        "item": name if slot is None else None,
         "slot": slot,
         "count": count,
         "eta": amount_text(eta),
@@ -59,16 +56,15 @@ def job(
 def amendment(
     add: Mapping[str, object], lower: Mapping[str, int], declared: str | None, approval: bool | None
 ) -> JsonRecord:
-    """Return the body of a request to change the plan of a ledger.
+    """Build the body of a request to change the plan of a ledger, a list of mechanisms with numbers of runs.
 
-    The plan of a ledger is a list of mechanisms with numbers of runs. An argument that is None is left out of the body.
+    An argument that is None is left out of the body.
 
     Args:
-        add: new items of the plan: the description of each mechanism, by the name of its item.
-        lower: present items of the plan that get fewer runs: the new number of planned runs, by the name of the item.
+        add: description of the mechanism of each new item of the plan, by the name of the item.
+        lower: new, smaller number of planned runs of present items, by the name of the item.
         declared: statement that the change does not depend on outputs. The service needs it once runs were committed.
-            None sends no statement.
-        approval: whether a second person must approve moves of the ledger from now on; None changes nothing.
+        approval: whether a second person must approve changes of the ledger from now on; None keeps the present rule.
 
     Returns:
         The body, a JSON object.
@@ -85,17 +81,17 @@ def amendment(
 
 
 def slot_bodies(slots: JsonObject | Iterable[str]) -> list[JsonRecord]:
-    """Return the slots of a new ledger, its budgets for unplanned runs, as a request to open it states them.
+    """Build the part of a request to open a ledger that states its slots, its budgets for runs that are not planned.
 
-    A slot accounts in one notion of privacy, such as Gaussian or zero-concentrated differential privacy.
+    A slot counts in one notion of privacy, such as Gaussian or zero-concentrated differential privacy.
 
     Args:
-        slots: capacities by kind of slot; or only kinds, or one kind, which get the largest capacity that fits.
+        slots: capacities by kind of slot. Or only kinds of slots, or one kind: these get the largest capacity that the
+            target allows.
 
     Returns:
-        One JSON object for each slot.
+        One JSON object for each slot, with its `kind` and its `capacity`.
     """
-    # Without a capacity, a slot gets the largest that the target allows.
     capacities: Mapping[str, object]
     if isinstance(slots, Mapping):
         capacities = slots
@@ -103,19 +99,17 @@ def slot_bodies(slots: JsonObject | Iterable[str]) -> list[JsonRecord]:
         capacities = {slots: "largest"}
     else:
         capacities = dict.fromkeys(slots, "largest")
-    return [{"kind": kind, "capacity": _capacity(parts)} for kind, parts in capacities.items()]
+    return [{"kind": kind, "capacity": _capacity_as_texts(parts)} for kind, parts in capacities.items()]
 
 
-def _capacity(parts: object) -> object:
-    """Return the amounts of a slot (a budget) as texts, because JSON numbers may be rounded.
-
-    The service reads a decimal text without rounding.
+def _capacity_as_texts(parts: object) -> object:
+    """Convert the amounts of a slot (a budget) to decimal texts, because JSON numbers may be rounded.
 
     Args:
         parts: amounts by name, or a word such as "largest", which is returned as it is.
 
     Returns:
-        The amounts by the same names. A value that is no number, such as a list of Rényi orders, is unchanged.
+        The texts by the same names. A value that is no number, such as a list of Rényi orders, is not changed.
     """
     if not isinstance(parts, Mapping):
         return parts
@@ -127,15 +121,13 @@ def _capacity(parts: object) -> object:
 
 
 def amount_text(amount: AmountTold | None) -> str | None:
-    """Return an amount of privacy budget as decimal text with all its digits.
-
-    A float becomes the shortest text that gives the same double.
+    """Write an amount of privacy budget as text without loss of digits.
 
     Args:
         amount: the amount as a number or as text; None if it is not stated.
 
     Returns:
-        The text. None and texts are returned unchanged.
+        The text. For a float it is the shortest text that gives the same double. None and texts are returned unchanged.
     """
     if amount is None or isinstance(amount, str):
         return amount
@@ -145,7 +137,7 @@ def amount_text(amount: AmountTold | None) -> str | None:
 
 
 def readable(answer: Answer | None) -> ReadableAnswer | None:
-    """Return an answer whose members can be read by name, or None for None.
+    """Wrap an answer of the service so that its members can be read as attributes; return None for None.
 
     Args:
         answer: JSON object of the service's answer.
@@ -154,26 +146,21 @@ def readable(answer: Answer | None) -> ReadableAnswer | None:
 
 
 def without_absent(members: Mapping[str, object]) -> JsonRecord:
-    """Return a copy of a record without the members that are None.
+    """Return a copy of a mapping without the members that are None.
 
     Args:
-        members: the record, of which a None means that the member is absent.
-
-    Returns:
-        The copy; the given record is not changed.
+        members: values by name, where None means that the member is absent. The mapping is not changed.
     """
     return {name: value for name, value in members.items() if value is not None}
 
 
 def key_or_new(key: str | None) -> str:
-    """Return an idempotency key, or a new random key if None is passed.
+    """Return the caller's idempotency key, or a new random key if it is None.
 
-    The same key sent again has no second effect.
+    A request that is sent again with the same key has no second effect.
 
     Args:
-        key: key of the caller.
-
-    Returns:
-        The given key, or the new one.
+        key: key of the caller, or None.
     """
-    return secrets.token_urlsafe(24) if key is None else key  # 24 random bytes
+    random_bytes = 24  # so many that two keys are never equal
+    return secrets.token_urlsafe(random_bytes) if key is None else key

@@ -152,7 +152,7 @@ class ServicePlace:
         return self._request_change(f"/v1/ledgers/{escape_id(identifier)}/amendments", body, key, by)
 
     def void(self, identifier: str, body: Body, key: str, *, by: str | None = None) -> Answer | None:
-        """Return the budget of committed runs; return the pending change if a second person must approve it."""
+        """Return the budget of committed runs whose outputs nobody saw, or the pending change if it needs approval."""
         return self._request_change(f"/v1/ledgers/{escape_id(identifier)}/voids", body, key, by)
 
     def _request_change(self, path: str, body: Body, key: str, by: str | None) -> Answer | None:

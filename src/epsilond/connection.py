@@ -21,7 +21,7 @@ FIRST_PAUSE: Final = 0.2
 
 
 class _RejectRedirects(HTTPRedirectHandler):
-    """Handler that rejects redirects, so that the API key and requests to spend budget go to no other host."""
+    """Handler that rejects redirects, so that API keys and requests to spend budget are not sent to another host."""
 
     def redirect_request(self, *_: object) -> None:
         """Return no new request, so that urllib raises an error for the redirect."""
@@ -47,7 +47,7 @@ class ServiceProblem(Exception):
 
 
 class NoAnswer(Exception):
-    """No answer of a service came back. The message says why."""
+    """No complete answer of a service was received. The message says why."""
 
 
 @dataclass(frozen=True)
@@ -79,9 +79,9 @@ class Connection:
 
     Attributes:
         url: URL of the service.
-        key: the API key, if any.
-        timeout: time of each try [s].
-        longest_pause: longest pause [s] after which a postponed request is sent again.
+        key: the API key; None if the service needs none.
+        timeout: longest wait for the service in each try, in seconds.
+        longest_pause: longest pause in seconds after which a postponed request is sent again.
         longest_answer: largest number of bytes that are read of an answer; -1 for all.
         is_repeatable: whether a request may be sent again if its answer was lost.
     """
@@ -104,13 +104,13 @@ class Connection:
     ) -> T:
         """Send a request, and return the result of `read` for the answer.
 
-        A request is sent up to `TRIES` times, with growing pauses, if the service asks to retry later. If it is
-        repeatable, it is also sent again after an answer that is missing or incomplete.
+        If the service postpones the request, it is sent again, up to `TRIES` times with growing pauses. A repeatable
+        request is also sent again if the answer is missing or incomplete.
 
         Args:
             method: the HTTP method.
             path: the path and the query.
-            read: converts the answer; it raises a ValueError if the answer is incomplete.
+            read: function that converts the answer. It raises a ValueError if the answer is incomplete.
             data: the body; None for a request without a body.
             headers: the headers, to which the API key is added.
 
@@ -119,7 +119,7 @@ class Connection:
 
         Raises:
             ServiceProblem: the service answers with an error.
-            NoAnswer: no complete answer was received.
+            NoAnswer: no complete answer was received in the last try.
         """
         all_headers = dict(headers)
         if self.key is not None:
@@ -132,9 +132,9 @@ class Connection:
                     media_type = response.headers.get_content_type()
                     return read(ServiceAnswer(response.status, media_type, content))
             except HTTPError as error:
-                requested_pause = self._pause_after(error, pause)
+                requested_pause = self._choose_pause(error, pause)
                 if requested_pause is None or number == TRIES:
-                    raise ServiceProblem(error.code, error.reason, self._problem_of(error)) from None
+                    raise ServiceProblem(error.code, error.reason, self._read_problem(error)) from None
                 time.sleep(requested_pause)
             except (URLError, OSError, ValueError) as error:
                 if not self.is_repeatable or number == TRIES:
@@ -143,41 +143,37 @@ class Connection:
                 time.sleep(pause)
         raise AssertionError  # the last try answers or raises
 
-    def _pause_after(self, error: HTTPError, pause: float) -> float | None:
-        """Decide whether a failed request is sent again: return the seconds until then, or None if it is not.
+    def _choose_pause(self, error: HTTPError, pause: float) -> float | None:
+        """Return the seconds after which a failed request is sent again, or None if it is not.
 
-        A service that postpones a request says so by the status 429 or 503, and names the seconds in Retry-After. The
-        status 502 or 504 comes from a proxy that lost the answer. Such a request, and one without Retry-After, is sent
-        again only if it is repeatable.
+        With the status 429 or 503 a service postpones a request, and may state the seconds in Retry-After. With 502 or
+        504 a proxy reports a lost answer. After these, or without Retry-After, only a repeatable request is sent again.
 
         Args:
             error: the answer of the service.
-            pause: pause [s] of this try, to which the requested seconds are added.
+            pause: shortest pause in seconds. It is added to the seconds that the service states.
 
         Returns:
-            The pause in seconds. None if the request must not or need not be sent again.
+            The pause in seconds. None also if the service states more than `longest_pause`.
         """
         is_postponed = error.code in (429, 503)
         is_lost = error.code in (502, 504)
         if not is_postponed and not (is_lost and self.is_repeatable):
             return None
-        # The service may name a pause [s]. If it is above `longest_pause`, the request is not sent again.
         retry_after = error.headers.get("Retry-After", "")
         if retry_after.isdecimal():
             is_too_long = int(retry_after) > self.longest_pause
             return None if is_too_long else float(retry_after) + pause
         return pause if self.is_repeatable else None
 
-    def _problem_of(self, error: HTTPError) -> JsonObject:
-        """Return the problem document (RFC 9457) in the content of an HTTP error.
-
-        A problem document is the JSON form in which the service explains an error.
+    def _read_problem(self, error: HTTPError) -> JsonObject:
+        """Read the JSON object in which a service explains an HTTP error (problem details, RFC 9457).
 
         Args:
             error: answer of the service with an error status.
 
         Returns:
-            The document as a JSON object. Empty if the content cannot be read, or is not a JSON object.
+            The object. It is empty if the content cannot be read, or is not a JSON object.
         """
         try:
             problem = json.loads(error.read(self.longest_answer))
@@ -189,12 +185,9 @@ class Connection:
 
 
 def _pauses() -> Iterator[float]:
-    """Yield the pause [s] after each try: twice as long as the one before, times a random factor from 1 to 2.
+    """Yield the pause in seconds after each of `TRIES` tries: `FIRST_PAUSE` · 2^n times a random factor from 1 to 2.
 
-    The random factor keeps several clients from repeating their requests at the same time.
-
-    Yields:
-        `TRIES` pauses.
+    Here n is 0 for the first pause. The random factor keeps clients from repeating their requests at the same time.
     """
     for number in range(TRIES):
         random_factor = 1.0 + random.random()  # noqa: S311  no secret

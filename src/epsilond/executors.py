@@ -50,26 +50,26 @@ def run_in_order(
 ) -> list[T]:
     """Call `work(*part)` for each part, and return the results in the order of the parts.
 
-    Without an executor, the parts run here, one by one. An executor gets them in batches. A batch has half of an equal
-    share of the remaining parts. It has more parts if it would otherwise take less than `BATCH_SECONDS`, by the mean
-    CPU time so far. The results do not depend on the batches.
+    Without an executor, the calls are made here, one by one. An executor gets them in batches. The first batches are
+    large and the last ones small, so that all workers end at about the same time. The results do not depend on the
+    batches.
 
     Args:
-        executor: runs the batches, each on one thread.
-        work: function of a module. Its arguments and its results pickle.
-        parts: arguments of each call.
-        progress: called with the number of parts that are done, and the number of parts.
+        executor: executor that runs the batches, each on one thread; None for this thread.
+        work: function of a module. Its arguments and its results can be pickled.
+        parts: positional arguments of each call.
+        progress: function that is called with the number of finished calls, and the number of all calls.
 
     Returns:
         The result of each call, in the order of `parts`.
 
     Raises:
-        ClusterError: the executor lost the work, or runs another version of the engine.
+        ClusterError: the executor lost the work, or its workers have another version of the engine.
         Exception: the first error of `work`. Batches that have not begun are then cancelled.
     """
     progress(0, len(parts))
     if executor is None:
-        results: list[T] = _on_one_thread(_run_each, (work, parts, progress))
+        results: list[T] = _call_on_one_thread(_run_each, (work, parts, progress))
         return results
     batches = _Batches(executor, work, parts, progress)
     try:
@@ -83,26 +83,24 @@ def run_in_order(
 
 
 class _Batches(Generic[T]):
-    """Many calls of one function, in the course of being run in batches by an executor.
-
-    A part is one call. A place is a thread or process of the executor, which runs one batch at a time.
+    """The state of many calls of one function that an executor runs in batches.
 
     Args:
-        executor: runs the batches.
-        work: function that is called for each part.
+        executor: executor that runs the batches.
+        work: the function.
         parts: positional arguments of each call.
-        progress: called with the number of parts that are done, and the number of parts.
+        progress: function that is called with the number of finished calls, and the number of all calls.
 
     Attributes:
-        waiting: indices of the parts that are not submitted.
-        running: indices of the parts of each submitted batch.
-        answers: results by the index of the part.
+        waiting: indices of the calls that are not submitted.
+        running: for each submitted batch, the indices of its calls.
+        answers: results of finished calls, by the index of the call.
     """
 
     def __init__(
         self, executor: Executor, work: Callable[..., T], parts: Sequence[tuple[object, ...]], progress: Progress
     ) -> None:
-        """Store the calls of `work`, one for each entry of `parts`; none is submitted yet."""
+        """Prepare one call for each entry of `parts`, without submitting any."""
         self.waiting = deque(range(len(parts)))
         self.running: dict[Future[BatchResults[T]], list[int]] = {}
         self.answers: dict[int, T] = {}
@@ -113,41 +111,43 @@ class _Batches(Generic[T]):
         self._seconds = 0.0  # CPU time of all results so far
 
     def submit(self) -> None:
-        """Submit batches of calls: one for each place at first, and two once the time of a call is known.
+        """Submit as many batches as the executor runs at one time, or twice as many once the time of a call is known.
 
-        The second batch of a place is on its way while the first one runs.
+        The second batch of a worker is sent while its first one runs.
         """
-        places = count_places(self._executor)
-        most_running = 2 * places if self.answers else places
+        concurrent_batches = count_concurrent_batches(self._executor)
+        most_running = 2 * concurrent_batches if self.answers else concurrent_batches
         while self.waiting and len(self.running) < most_running:
-            size = self._batch_size(places)
+            size = self._batch_size(concurrent_batches)
             indices = [self.waiting.popleft() for _ in range(size)]
             batch = [self._parts[index] for index in indices]
             future = self._executor.submit(run_batch, ENGINE_VERSION, self._work, batch)
             self.running[future] = indices
 
-    def _batch_size(self, places: int) -> int:
-        """Return the number of parts of the next batch: half of an equal share, or more if the parts are fast.
+    def _batch_size(self, concurrent_batches: int) -> int:
+        """Return the number of calls of the next batch: half of an equal share, or more if the calls are fast.
+
+        A batch should take at least `BATCH_SECONDS`, because each one has a cost.
 
         Args:
-            places: number of batches that the executor runs at one time.
+            concurrent_batches: number of batches that the executor runs at one time.
 
         Returns:
-            The number of parts, at least 1 if parts wait, and at most the number of waiting parts.
+            The number of calls, at least 1 if calls wait, and at most the number of waiting calls.
         """
-        half_share = len(self.waiting) / (2 * places)
-        # The number of parts that take `BATCH_SECONDS` at the mean CPU time so far.
+        half_share = len(self.waiting) / (2 * concurrent_batches)
+        # The number of calls that take `BATCH_SECONDS` at their mean CPU time so far, or all so far if they took less.
         least = BATCH_SECONDS * len(self.answers) / max(self._seconds, BATCH_SECONDS)
         return min(ceil(max(half_share, least)), len(self.waiting))
 
     def collect(self) -> None:
         """Wait until at least one batch ends, and store its results.
 
-        A worker may stop before the end of its batch. The calls that it did not begin are put back, before all waiting
-        calls.
+        A worker may stop before the end of its batch. The calls that it did not begin are then the next to be submitted
+        again.
 
         Raises:
-            ClusterError: the executor lost the work, or runs another version of the engine.
+            ClusterError: the executor lost the work, or its workers have another version of the engine.
             Exception: the error of a call.
         """
         for future in wait(self.running, return_when=FIRST_COMPLETED).done:
@@ -167,7 +167,7 @@ def _run_each(work: Callable[..., T], parts: Sequence[tuple[object, ...]], progr
     Args:
         work: the function.
         parts: positional arguments of each call.
-        progress: called after each call with the number of finished parts, and the number of parts.
+        progress: function that is called after each call with the number of finished calls, and the number of all.
     """
     results = []
     for done, part in enumerate(parts, start=1):
@@ -176,14 +176,14 @@ def _run_each(work: Callable[..., T], parts: Sequence[tuple[object, ...]], progr
     return results
 
 
-def count_places(executor: Executor) -> int:
+def count_concurrent_batches(executor: Executor) -> int:
     """Return the number of batches that an executor can run at one time.
 
     Args:
         executor: a Dask executor, or a pool of threads or processes.
 
     Returns:
-        The number of threads of the Dask cluster, or of workers of the pool. By default the number of cores.
+        The number of threads of the Dask cluster, or of workers of the pool. If it is not known, the number of cores.
     """
     client = getattr(executor, "_client", None)
     if client is not None:
@@ -193,11 +193,11 @@ def count_places(executor: Executor) -> int:
 
 @dataclass(frozen=True)
 class BatchResults(Generic[T]):
-    """Results of the first parts of a batch. A worker may have left out the last parts.
+    """Results of the first calls of a batch. A worker may leave out the last ones.
 
     Attributes:
-        answers: result of each part, in order.
-        seconds: CPU time [s] that these parts took.
+        answers: results of the calls, in order.
+        seconds: CPU time of these calls, in seconds.
     """
 
     answers: Sequence[T]
@@ -205,17 +205,15 @@ class BatchResults(Generic[T]):
 
 
 def run_batch(version: str, work: Callable[..., T], parts: Sequence[tuple[object, ...]]) -> BatchResults[T]:
-    """Call a function for each part of a batch in a worker, until this has taken `LONGEST_SECONDS` of CPU time.
-
-    The result may therefore have fewer entries than there are parts; the caller submits the remaining parts again.
+    """Call a function for each part of a batch, in a worker, until the calls have taken `LONGEST_SECONDS` of CPU time.
 
     Args:
-        version: version of the engine that the caller runs.
+        version: version of the caller's engine.
         work: the function.
-        parts: arguments of each call.
+        parts: positional arguments of each call; at least one.
 
     Returns:
-        The results of the parts that were run, and the CPU time.
+        The results of the calls that were made, and their CPU time. The caller submits the remaining parts again.
 
     Raises:
         ClusterError: this worker runs another version of the engine.
@@ -224,18 +222,18 @@ def run_batch(version: str, work: Callable[..., T], parts: Sequence[tuple[object
     if version != ENGINE_VERSION:
         raise ClusterError("a worker " + OTHER_VERSION.format(theirs=ENGINE_VERSION, ours=version))
     reuse_freed_memory()
-    return _on_one_thread(_run_for_seconds, (work, parts))
+    return _call_on_one_thread(_run_for_seconds, (work, parts))
 
 
 def _run_for_seconds(work: Callable[..., T], parts: Sequence[tuple[object, ...]]) -> BatchResults[T]:
-    """Call a function for the first part, and for further parts until this has taken `LONGEST_SECONDS` of CPU time.
+    """Call a function for the first part, and for further parts until the calls have taken `LONGEST_SECONDS`.
 
     Args:
         work: the function.
         parts: positional arguments of each call; at least one.
 
     Returns:
-        The results of the parts that were run, and the CPU time that they took.
+        The results of the calls that were made, and their CPU time.
     """
     start = time.thread_time()
     answers = []
@@ -248,7 +246,7 @@ def _run_for_seconds(work: Callable[..., T], parts: Sequence[tuple[object, ...]]
 
 @cache
 def reuse_freed_memory() -> None:
-    """Let the C library reuse freed memory in a worker process of Dask, which Dask disables.
+    """Let the C library reuse freed memory in a worker process of Dask.
 
     Dask starts workers with `MALLOC_TRIM_THRESHOLD_=65536`. The C library then returns each array above 128 KiB to the
     system when it is freed, which nearly doubles the CPU time of simulations. Nothing is done if the variable has
@@ -262,10 +260,10 @@ def reuse_freed_memory() -> None:
         set_option(M_TRIM_THRESHOLD, 2 * MAPPED_BYTES)
 
 
-def _on_one_thread(work: Callable[..., T], part: tuple[object, ...]) -> T:
+def _call_on_one_thread(work: Callable[..., T], part: tuple[object, ...]) -> T:
     """Call `work(*part)` with one thread for linear algebra, and return its result.
 
-    The last digit of a sum depends on the number of threads. Without the package that limits it, it is not changed.
+    The last digit of a sum depends on the number of threads. Without the package that limits it, it is left as it is.
 
     Args:
         work: the function.
@@ -274,7 +272,7 @@ def _on_one_thread(work: Callable[..., T], part: tuple[object, ...]) -> T:
     try:
         from epsilond.witness.one_thread import one_thread  # noqa: PLC0415  it needs an optional package
     except ModuleNotFoundError:
-        return work(*part)  # every process of this machine then has as many threads as this one
+        return work(*part)
     with one_thread():
         return work(*part)
 
@@ -286,8 +284,8 @@ def result_of(future: Future[T]) -> T:
         future: future of a batch that an executor runs.
 
     Raises:
-        ClusterError: the executor lost the part.
-        Exception: the error of the work.
+        ClusterError: the executor lost the batch.
+        Exception: the error of a call in the batch.
     """
     try:
         return future.result()
@@ -303,13 +301,13 @@ def result_of(future: Future[T]) -> T:
 
 @contextmanager
 def dask_executor(address: str) -> Iterator[Executor]:
-    """Yield an executor on the Dask cluster with the scheduler at an address, such as `tcp://10.0.0.1:8786`.
+    """Yield an executor that runs calls on a Dask cluster, and close the connection at the end.
 
-    The workers must have the same version of epsilond. Everyone who reaches the scheduler can run code on its workers,
-    and the results are unpickled here: use a cluster of your own, on a network of your own.
+    Everyone who reaches the scheduler can run code on its workers, and their results are unpickled here. So use a
+    cluster of your own, on a network of your own.
 
     Args:
-        address: address of the scheduler.
+        address: address of the scheduler, such as `tcp://10.0.0.1:8786`.
 
     Raises:
         MissingExtra: distributed is not installed.
@@ -323,10 +321,10 @@ def dask_executor(address: str) -> Iterator[Executor]:
 
 
 def connect(address: str) -> Client:
-    """Return a client of a Dask cluster, after a check that its workers have the same version of the engine.
+    """Connect to a Dask cluster, and check that its workers have the same version of the engine.
 
     Args:
-        address: address of the scheduler, such as tcp://10.0.0.1:8786.
+        address: address of the scheduler, such as `tcp://10.0.0.1:8786`.
 
     Returns:
         The client, which the caller closes.
@@ -339,7 +337,7 @@ def connect(address: str) -> Client:
         from distributed import Client  # noqa: PLC0415  only clusters need it
     host, port = place_of(address)
     try:
-        # This fails at once if nothing listens; a client would try until its timeout.
+        # This fails at once if nothing listens there, while a client would try until its timeout.
         socket.create_connection((host, port), CONNECT_SECONDS).close()
         client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except OSError as error:
@@ -373,7 +371,7 @@ def place_of(address: str) -> tuple[str, int]:
 
 
 def engine_version() -> str:
-    """Return the version of the engine; a worker runs this function."""
+    """Return the version of the engine. The workers of a cluster run this function to report theirs."""
     return ENGINE_VERSION
 
 

@@ -12,17 +12,17 @@ class MissingExtra(ImportError):
 
 @contextmanager
 def extra(name: str, feature: str) -> Iterator[None]:
-    """Import packages of an extra (a group of optional dependencies) within this context.
+    """Replace the error of a missing optional package in this context by one that says how to install it.
 
     Args:
-        name: name of the extra.
-        feature: the part of epsilond that needs the packages, for the message.
+        name: name of the extra, the group of optional dependencies to which the package belongs.
+        feature: the part of epsilond that needs the package, for the message.
 
     Yields:
-        None, once, for the imports.
+        Nothing. The block imports the packages.
 
     Raises:
-        MissingExtra: one of these packages is not installed.
+        MissingExtra: a package that the block imports is not installed.
     """
     try:
         yield

@@ -30,17 +30,17 @@ _KEPT = 1e-21
 
 @dataclass(frozen=True)
 class TiltedDistribution:
-    """A loss distribution on a lattice with exponentially tilted masses, which are proportional to p e^{λL}.
+    """A loss distribution on a lattice whose masses are exponentially tilted, that is, proportional to p e^{λL}.
 
-    p is the probability of a loss L before the tilt λ. The indices are relative to a lattice point near the mean, so
-    that the characteristic function rotates slowly.
+    Here p is the probability of a loss L before the tilt λ. Indices are relative to a lattice point near the mean, so
+    that the angle of the characteristic function changes slowly with the frequency.
 
     Attributes:
         count: number T of rounds in which the loss occurs.
         index: lattice indices n of the losses, relative to the centre.
         weights: tilted probability of each loss, of sum 1.
         errors: bounds on the relative errors of the weights.
-        total_error: bound on the error of the sum of the weights.
+        total_error: bound on the error of the sum of the weights, due to the log moment.
     """
 
     count: int
@@ -91,13 +91,10 @@ class TiltedLine:
         return cls(laws, coordinate, log_moments, moment_errors, weights, centres)
 
     def parts(self) -> Iterator[TiltedDistribution]:
-        """Yield each tilted distribution with bounds on the errors of its masses.
+        """Yield each tilted distribution with bounds on the errors of its masses, in the order of the composition.
 
-        A tilted mass is p e^{λL}/e^{K(λ)}, the exponential of log p + λL − K(λ). Its relative error is the rounding of
-        this exponent, a few units of roundoff times the sizes of its terms.
-
-        Yields:
-            One tilted distribution for each distribution of the composition, in the same order.
+        A tilted mass is the exponential of log p + λL − K(λ). Its relative error is the rounding of this exponent, a
+        few units of roundoff times the sizes of its terms.
         """
         flat = self.laws.flat
         starts = np.append(flat.starts, self.weights.size)
@@ -116,36 +113,34 @@ class TiltedLine:
 
 
 def _log_moments(laws: LatticeComposition, tilt: float) -> tuple[FloatArray, FloatArray]:
-    """Return the log moment of each lattice distribution at a tilt λ, and a bound on its error.
+    """Compute the log moment K(λ) = log Σ m e^{λL} of each lattice distribution at a tilt λ, and a bound on its error.
 
-    The log moment is K_j(λ) = log Σ m e^{λL} over the losses L of distribution j with masses m.
-
-    With masses m of the finite losses L, mass a of the infinite loss and total mass 1 + x, the moment is 1 + c with
+    The sum is over the finite losses L with masses m. With the mass a of the infinite loss and the total mass 1 + x,
+    it is 1 + c, where
 
         c = Σ m (e^{λL} − 1) − a + x.
 
-    log(1 + c) is accurate if the losses are small. If c is not moderate, log Σ m e^{λL} is computed directly.
+    If the losses are small, log(1 + c) is accurate. If c is very large or near −1, log Σ m e^{λL} is computed directly.
 
     Args:
         laws: the lattice distributions.
         tilt: exponent λ of the weights e^{λL} of losses L.
 
     Returns:
-        K_j(λ) and a bound on its absolute error, one of each for every distribution.
+        K(λ) and a bound on its absolute error, one of each for every distribution.
     """
     flat = laws.flat
     exponents = tilt * flat.location
     log_peak = flat.largest(flat.log_mass + exponents)
 
-    # The change c of the moment by the tilt.
     terms = _moment_changes(flat.log_mass, exponents)
     infinite_masses = np.exp([law.log_atom for law in laws.laws])
     excesses = np.asarray([law.excess for law in laws.laws])
     change = flat.sums(terms) - infinite_masses + excesses
-    # Otherwise c may overflow, or log(1 + c) may lose its digits.
+    # Otherwise c might overflow, or log(1 + c) lose its digits.
     is_moderate = (log_peak < 500.0) & (change > -0.9)
 
-    # log(1 + c), and its error by those of the terms. The errors of the terms are in units of roundoff.
+    # The error of log(1 + c) follows from those of the terms of c, which are counted in units of roundoff.
     numbers_of_terms = flat.expand(flat.lengths.astype(np.float64))
     term_units = np.abs(flat.log_mass) + 3.0 * np.abs(exponents) + numbers_of_terms + 32.0
     value = np.log1p(np.where(is_moderate, change, 0.0))
@@ -153,7 +148,7 @@ def _log_moments(laws: LatticeComposition, tilt: float) -> tuple[FloatArray, Flo
     term_error = UNIT_ROUNDOFF * flat.sums(np.abs(terms) * term_units) / moment
     error = term_error + 16 * UNIT_ROUNDOFF * np.exp(-value)  # the rounding of c, relative to 1 + c
 
-    # The direct logarithm of the sum, for the other distributions.
+    # For the other distributions, the logarithm of the sum is computed directly.
     direct_value = flat.log_moments(tilt)
     direct_error = UNIT_ROUNDOFF * flat.largest(term_units) * 2.0  # the error of the largest exponent, twice
     errors = 16 * UNIT_ROUNDOFF + np.where(is_moderate, error, direct_error)  # with the rounding of the logarithm
@@ -161,17 +156,16 @@ def _log_moments(laws: LatticeComposition, tilt: float) -> tuple[FloatArray, Flo
 
 
 def _moment_changes(log_mass: FloatArray, exponents: FloatArray) -> FloatArray:
-    """Return the changes of masses when they are multiplied by exponentials, without cancellation.
+    """Compute m (e^x − 1) for masses m and exponents x, without cancellation and overflow.
 
-    The change of a mass m by a factor e^x is m (e^x − 1). For |x| < 1, e^x − 1 is computed directly;
-    otherwise e^{log m + x} − m, with a first exponent of at most 600 against overflow.
+    For |x| < 1 this form is used, and otherwise e^{log m + x} − m, with log m + x limited to 600.
 
     Args:
         log_mass: log m of each mass m.
         exponents: x, one for each mass.
 
     Returns:
-        The change of each mass, of the sign of its exponent.
+        One number for each mass, with the sign of its exponent.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         for_small = np.exp(log_mass) * np.expm1(np.clip(exponents, -1.0, 1.0))
@@ -183,14 +177,14 @@ def _moment_changes(log_mass: FloatArray, exponents: FloatArray) -> FloatArray:
 def build_spectrum(line: TiltedLine, size: int, power: Power, chernoff: Chernoff) -> Spectrum:
     """Build the sums over frequencies that give δ, from the characteristic function φ^T of the tilted composition.
 
-    The terms are φ^T times the kernel, the factor of the transform in the integral for δ. Frequencies with a negligible
-    φ^T are left out, and the bound on their contribution widens the enclosure of δ.
+    Each term is φ^T times the kernel, a factor that depends only on the frequency and the tilt. Frequencies with a
+    negligible φ^T are left out, and the bound on their contribution widens the enclosure of δ.
 
     Args:
         line: the distributions, tilted by λ: each mass is multiplied by e^{λL} and normalised.
         size: number N of lattice points in a period.
         power: φ^T on the computed frequencies.
-        chernoff: bounds of the alias, the error of the sum by its period.
+        chernoff: bounds on the alias, the error that the sum has because its period is finite.
 
     Returns:
         The sums, with all errors, from which δ is enclosed at any ε.
@@ -198,21 +192,20 @@ def build_spectrum(line: TiltedLine, size: int, power: Power, chernoff: Chernoff
     laws = line.laws
     counts = laws.counts
 
-    # The frequencies with a relevant φ^T. The first one is always used, so that the sums are not empty.
+    # The first frequency is always used, so that the sums are not empty.
     sizes = np.exp(power.log_size)
-    errors = _power_errors(power, sizes)
+    errors = _bound_power_errors(power, sizes)
     is_used = sizes + errors > _KEPT
     is_used[:1] = True
     frequencies, used_sizes = power.frequencies[is_used], sizes[is_used]
     skipped = power.skipped + float((sizes + errors)[~is_used].sum())
 
-    # The terms of the sum, and the sums that bound its error.
     kernel = Kernel.at(frequencies, size, laws.unit, line.coordinate).values
     kernel_sizes = np.abs(kernel)
-    terms = _polar(used_sizes, power.angle[is_used]) * kernel
+    terms = _from_polar(used_sizes, power.angle[is_used]) * kernel
     weights = Weights(float(used_sizes @ kernel_sizes), float(errors[is_used] @ kernel_sizes))
 
-    # The log moment K(λ) = Σ T_j K_j(λ) of the composition, and the centre of its tilted total loss.
+    # The log moment of the composition is the sum of those of the distributions, times their numbers of rounds.
     log_factors = [count * float(log_moment) for count, log_moment in zip(counts, line.log_moments, strict=True)]
     sum_of_sizes = math.fsum(map(abs, log_factors))
     centre = sum(count * int(law_centre) for count, law_centre in zip(counts, line.centres, strict=True))
@@ -234,18 +227,18 @@ def build_spectrum(line: TiltedLine, size: int, power: Power, chernoff: Chernoff
     )
 
 
-def _power_errors(power: Power, sizes: FloatArray) -> FloatArray:
-    """Bound the errors of the characteristic function of a composition at each frequency.
+def _bound_power_errors(power: Power, sizes: FloatArray) -> FloatArray:
+    """Bound the errors of the computed characteristic function φ^T of a composition at each frequency.
 
-    The error of the characteristic function φ^T is at most |φ^T| (e^g − 1). For a growth g < 1, the bound is |φ^T|
-    (g + g²). Otherwise it is |φ^T| e^g, with an exponent of at most 700 against overflow.
+    The error is at most |φ^T| (e^g − 1), for the number g that `power` has at the frequency. If g < 1, the bound is
+    |φ^T| (g + g²). Otherwise it is |φ^T| e^g, with a logarithm of at most 700.
 
     Args:
-        power: φ^T with the growth g of its errors.
+        power: φ^T with the numbers g as its `growth`.
         sizes: |φ^T| at each frequency.
 
     Returns:
-        One absolute error bound on φ^T for each frequency.
+        One absolute error bound for each frequency.
     """
     growth = power.growth
     errors = sizes * growth * (1.0 + growth)
@@ -254,10 +247,8 @@ def _power_errors(power: Power, sizes: FloatArray) -> FloatArray:
     return errors
 
 
-def _polar(sizes: FloatArray, angles: FloatArray) -> ComplexArray:
-    """Return complex numbers from their moduli and minus their angles.
-
-    The number is r e^{−iα} for each modulus r and angle α.
+def _from_polar(sizes: FloatArray, angles: FloatArray) -> ComplexArray:
+    """Compute the complex numbers r e^{−iα} of moduli r and angles α.
 
     Args:
         sizes: moduli r ≥ 0.
@@ -276,17 +267,17 @@ def _polar(sizes: FloatArray, angles: FloatArray) -> ComplexArray:
 def few_frequencies(line: TiltedLine, size: int, frequencies: IntArray, skipped: float) -> Power:
     """Compute the characteristic function φ^T of a tilted composition at some frequencies, by direct sums.
 
-    φ^T is the product of φ_j^{T_j} over the distributions j, with their numbers of rounds T_j. For few frequencies this
-    is cheaper than an FFT of a large period.
+    φ^T is the product of φ_j^{T_j} over the distributions j, with their numbers of rounds T_j. At few frequencies,
+    direct sums cost less than an FFT of a large period.
 
     Args:
         line: the distributions, tilted by λ: each mass is multiplied by e^{λL} and normalised.
-        size: number N of lattice points in a period; the angle is θ = 2πkn/N at frequency k and index n.
-        frequencies: indices k of the frequencies, increasing.
-        skipped: bound of Σ |φ^T| over all other frequencies.
+        size: number N of lattice points in a period.
+        frequencies: indices k of the frequencies, increasing, from 0 to N/2.
+        skipped: bound on Σ |φ^T| over all other frequencies.
 
     Returns:
-        φ^T with its error where it is not negligible. The bound for the other frequencies is added to `skipped`.
+        φ^T with its error at the frequencies where it is not negligible. Its `skipped` bounds Σ |φ^T| over all others.
     """
     split_frequencies = SplitFrequencies.of(frequencies)
 
@@ -294,17 +285,20 @@ def few_frequencies(line: TiltedLine, size: int, frequencies: IntArray, skipped:
         """Yield the characteristic function of each distribution, with bounds on its errors."""
         for law in line.parts():
             values = 1.0 + split_frequencies.transform_less_one(law.index, law.weights, size)
-            yield Factor(values, _direct_sum_error(law, size, frequencies))
+            yield Factor(values, _bound_direct_sum_errors(law, size, frequencies))
 
     return raise_to_counts(line.laws.counts, frequencies, factors(), skipped)
 
 
-def _direct_sum_error(law: TiltedDistribution, size: int, frequencies: IntArray) -> FloatArray:
-    """Bound the errors of a characteristic function that is computed by direct sums.
+def _bound_direct_sum_errors(law: TiltedDistribution, size: int, frequencies: IntArray) -> FloatArray:
+    """Bound the errors of a characteristic function φ that is computed by direct sums.
 
-    The sums are φ − 1 = Σ w (e^{−iθ} − 1) for the characteristic function φ (`SplitFrequencies`). A term is a sum of
-    products of x − 1 and y − 1 with |x − 1| + |y − 1| + |(x − 1)(y − 1)| ≤ min(4θ, 8). The bound is this size, averaged
-    over the weights, times the rounding of a sum and the relative error of the weights.
+    The sums are φ − 1 = Σ w (e^{−iθ} − 1). Each e^{−iθ} is a product xy of two rotations, and its term is computed from
+    x − 1 and y − 1 (`SplitFrequencies`), where
+
+        |x − 1| + |y − 1| + |(x − 1)(y − 1)| ≤ min(4θ, 8).
+
+    The bound is the mean of this size over the weights, times the relative errors of a sum and of the weights.
 
     Args:
         law: the tilted distribution, with weights w.
@@ -332,10 +326,10 @@ def all_frequencies(line: TiltedLine, size: int, frequencies: IntArray | None = 
         line: the distributions, tilted by λ: each mass is multiplied by e^{λL} and normalised.
         size: number N of lattice points in a period.
         frequencies: indices of the frequencies, from 0 to N/2. If None, all are used.
-        skipped: bound of Σ |φ^T| over all other frequencies.
+        skipped: bound on Σ |φ^T| over all other frequencies.
 
     Returns:
-        φ^T with its error where it is not negligible. The bound for the other frequencies is added to `skipped`.
+        φ^T with its error at the frequencies where it is not negligible. Its `skipped` bounds Σ |φ^T| over all others.
     """
     used_frequencies = np.arange(size // 2 + 1, dtype=np.int64) if frequencies is None else frequencies
     factors = (_transform(law, size, frequencies) for law in line.parts())
@@ -345,8 +339,9 @@ def all_frequencies(line: TiltedLine, size: int, frequencies: IntArray | None = 
 def _transform(law: TiltedDistribution, size: int, frequencies: IntArray | None) -> Factor:
     """Compute the characteristic function φ of one tilted distribution by an FFT.
 
-    Masses at indices that are equal modulo N are first added up, which is exact at these frequencies. The mass at the
-    centre is added exactly afterwards; only the other masses go through the FFT.
+    Masses at indices that are equal modulo N are first added up, which does not change φ at these frequencies. The mass
+    at the centre contributes the same number at each frequency. It is added after the FFT, whose error is then relative
+    to the other masses.
 
     Args:
         law: masses on lattice indices, multiplied by e^{λL} for a tilt λ and normalised.
@@ -360,8 +355,8 @@ def _transform(law: TiltedDistribution, size: int, frequencies: IntArray | None)
     off_centre_weights = np.where(is_central, 0.0, law.weights)
     central_weight = float(law.weights[is_central].sum())
 
-    # The butterflies of the FFT err by 5u log₂N (docs/engine-certificate.md, B3), doubled for radix 3 and 5. Sums of
-    # equal indices and the weights have errors too.
+    # An FFT of radix 2 has a relative error of 5u log₂N (docs/engine-certificate.md, B3), doubled for radix 3 and 5.
+    # Sums over equal indices have errors in proportion to the number of their terms.
     most_wrapped = float(np.bincount(law.index % size).max())
     fft_units = 10.0 * math.log2(size) + 16.0 + most_wrapped
     error = UNIT_ROUNDOFF * fft_units * float(off_centre_weights.sum())  # of the FFT
@@ -385,6 +380,6 @@ def wrap(index: IntArray, weights: FloatArray, size: int) -> FloatArray:
         size: length N of the result.
 
     Returns:
-        Entry k is the sum of the weights at indices that are k modulo N.
+        Array of length N. Entry k is the sum of the weights at indices that are k modulo N.
     """
     return np.asarray(np.bincount(index % size, weights=weights, minlength=size), dtype=np.float64)

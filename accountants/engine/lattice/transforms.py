@@ -37,24 +37,25 @@ _MOST_TRIES = 40
 
 
 class Transforms:
-    """A store of lattice distributions and their transforms, for one direction of a composition.
+    """A cache of lattice distributions and their transforms, for one direction of a composition.
 
-    A lattice distribution has its losses on multiples of a unit. Its Fourier transform at a tilt λ, after weighting by
-    e^{λL}, gives bounds on δ. Both are computed on first use, and the latest few are kept.
+    A lattice distribution has its losses L on multiples of a unit. The Fourier transform of the composition, after
+    weighting by e^{λL} with a tilt λ, gives bounds on δ. Distributions and transforms are computed on first use, and
+    the latest few are stored.
 
     Attributes:
-        grids: the distributions, by the choices that determine a lattice.
-        spectra: the transforms with the choices for their lattices. The keys are the lattice and tilt that were
-            requested, and whether the distributions dominate.
+        grids: the distributions, by the parameters that determine a lattice.
+        spectra: the transforms with the parameters of the lattices that were used. The keys are the requested lattice
+            and tilt, and whether the distributions dominate.
     """
 
     def __init__(self, survey: Survey, budget: Budget, log_width: float) -> None:
-        """Prepare an empty store.
+        """Prepare an empty cache.
 
         Args:
-            survey: outlines of the distributions.
-            budget: limits on the work.
-            log_width: log of the required relative width of δ.
+            survey: outlines of the loss distributions, from which lattice distributions are made.
+            budget: limits on the work of a transform.
+            log_width: log of the required width of the enclosure of δ, relative to δ.
         """
         self._survey = survey
         self._budget = budget
@@ -63,27 +64,28 @@ class Transforms:
         self.spectra: dict[tuple[GridAndTilt, bool], tuple[GridKey, Spectrum]] = {}
 
     def spectrum(self, choice: GridAndTilt, *, from_above: bool) -> tuple[GridKey, Spectrum]:
-        """Return the transform of the total loss at a tilt λ (weights e^{λS}), and the key of its lattice.
+        """Return the transform of the total loss at a tilt λ, on a lattice that is coarse enough for the budget.
 
-        The lattice is coarse enough for the budget. The result is stored. The oldest transforms are dropped if the
-        stored ones take too much memory.
+        The result is stored. The oldest transforms are dropped if the stored ones take too much memory.
 
         Args:
             choice: the lattice and the tilt. A coarser lattice is used if this one exceeds the budget.
             from_above: whether the distributions dominate, for upper bounds. Otherwise they are dominated.
 
         Returns:
-            The choices that determine the lattice that was used, and the transform on it.
-        """
-        index = (choice, from_above)
-        if index not in self.spectra:
-            remember(self.spectra, index, self._transform(choice, from_above=from_above), _KEPT_SPECTRA)
-            self._forget_large()
-        return self.spectra[index]
+            The parameters of the lattice that was used, and the transform on it.
 
-    def _forget_large(self) -> None:
+        Raises:
+            BeyondBudget: no lattice that is tried is coarse enough.
+        """
+        key = (choice, from_above)
+        if key not in self.spectra:
+            remember(self.spectra, key, self._transform(choice, from_above=from_above), _KEPT_SPECTRA)
+            self._drop_oldest()
+        return self.spectra[key]
+
+    def _drop_oldest(self) -> None:
         """Drop the oldest transforms until the rest take at most `_KEPT_BYTES`; the latest two always remain."""
-        # Bytes of the stored transforms, the oldest first, and the bytes to be freed.
         sizes = [spectrum.nbytes for _, spectrum in self.spectra.values()]
         excess = sum(sizes) - _KEPT_BYTES
         for size in sizes[:-2]:
@@ -94,21 +96,17 @@ class Transforms:
             excess -= size
 
     def _transform(self, choice: GridAndTilt, *, from_above: bool) -> tuple[GridKey, Spectrum]:
-        """Compute the transform at a tilt, with the lattice unit doubled until it fits the budget.
-
-        The transform of the composition's loss distribution gives bounds on δ. The tilt λ is the exponent of the weight
-        e^{λL} of a loss L.
+        """Compute the transform of the total loss at a tilt, with the lattice unit doubled until it fits the budget.
 
         Args:
-            choice: the choices that determine the lattice, and the tilt.
-            from_above: whether the distributions dominate the given ones, for upper bounds on δ. Otherwise they are
-                dominated.
+            choice: the lattice and the tilt λ, the exponent of the weight e^{λL} of a loss L.
+            from_above: whether the distributions dominate, for upper bounds on δ. Otherwise they are dominated.
 
         Returns:
-            The choices for the lattice that was used, and the transform on it.
+            The parameters of the lattice that was used, and the transform on it.
 
         Raises:
-            BeyondBudget: no unit that is tried is coarse enough.
+            BeyondBudget: no lattice that is tried is coarse enough.
         """
         key, coordinate = choice
         limits = self._budget.limits_for(len(self._survey.parts))
@@ -118,19 +116,17 @@ class Transforms:
             spectrum = TransformPlan.of(laws, coordinate, self._log_width).transform(limits)
             if isinstance(spectrum, Spectrum):
                 return key, spectrum
-            # The unit is too fine by this factor, at most 2^60.
+            # At most 60 doublings at a time.
             factor = min(spectrum.factor, 2.0**60)
             doublings = max(1, math.ceil(math.log2(factor)))
             key = key._replace(coarsening=key.coarsening + doublings)
         raise BeyondBudget("no lattice within the budget spans the loss")
 
     def laws(self, key: GridKey) -> CompositionBounds:
-        """Return the lattice distributions for a lattice and its interval of tilts, from above and from below.
-
-        The distributions are computed at the first call and stored; the oldest ones are dropped.
+        """Return the distributions on a lattice, from above and from below, from the cache if possible.
 
         Args:
-            key: the choices that determine the lattice.
+            key: the parameters that determine the lattice.
 
         Returns:
             The dominating distributions, with the tails from which the dominated ones are computed.
@@ -141,7 +137,7 @@ class Transforms:
 
 
 def remember(entries: dict[Key, Value], key: Key, value: Value, most: int) -> None:
-    """Add an entry to a dictionary of limited size, after the oldest entries are dropped.
+    """Add an entry to a dictionary of limited size, and drop the oldest entries for it if necessary.
 
     Args:
         entries: entries in the order of their addition.
@@ -177,7 +173,7 @@ def upper_log_delta(spectrum: Spectrum, laws: LatticeComposition, epsilon: float
     if spectrum.coordinate.direct:
         # The rounding of the sum of two exponentials is added.
         return min(float(np.logaddexp(log_infinite_mass, integral.upper)) + 4 * UNIT_ROUNDOFF, 0.0)
-    # A lower bound on 1 − δ gives an upper bound on δ; the factors round both outward.
+    # A lower bound on 1 − δ gives an upper bound on δ. The first factor rounds 1 − δ down, the last one log δ up.
     complement = math.exp(min(integral.lower, 0.0)) * (1 - 8 * UNIT_ROUNDOFF) - laws.excess
     if not 0.0 < complement < 1.0:
         return 0.0
@@ -187,12 +183,16 @@ def upper_log_delta(spectrum: Spectrum, laws: LatticeComposition, epsilon: float
 def chernoff_log_delta(laws: LatticeComposition, coordinate: TiltCoordinate, epsilon: float) -> float:
     """Return the Chernoff bound on log δ(ε) of a composition at a tilt, without a transform.
 
-    At a tilt λ > 0 it is log C(λ) + K(λ) − λε. K(λ) is log E[e^{λS}; S < ∞] with the total loss S, and C(λ) ≤ 1 is a
-    constant (`log_chernoff_constant`). The probability of an infinite loss is added.
+    At a tilt λ > 0, the finite part of δ(ε) is at most
+
+        C(λ) e^{K(λ) − λε},   K(λ) = log E[e^{λS}; S < ∞],
+
+    with the total loss S and a constant C(λ) ≤ 1 (`log_chernoff_constant`). The probability of an infinite loss is
+    added.
 
     Args:
         laws: lattice distributions that dominate: their δ is at least as large at every ε.
-        coordinate: the tilt λ, the exponent of the weights e^{λL}, as a real coordinate.
+        coordinate: the tilt λ > 0, as a real coordinate.
         epsilon: ε ≥ 0, in nats.
 
     Returns:
@@ -203,7 +203,7 @@ def chernoff_log_delta(laws: LatticeComposition, coordinate: TiltCoordinate, eps
     line = TiltedLine.of(laws, coordinate)
     counts = laws.flat.counts
     cumulants = counts * line.log_moments
-    # The errors of the log moments, and the roundings of their products with the counts.
+    # With the roundings of the products.
     errors = counts * (line.moment_errors + 4 * UNIT_ROUNDOFF * np.abs(line.log_moments))
 
     shift = coordinate.tilt * (epsilon - laws.loss_error)
@@ -212,8 +212,7 @@ def chernoff_log_delta(laws: LatticeComposition, coordinate: TiltCoordinate, eps
 
     log_infinite_mass = laws.log_infinite_mass(direction=1)
     log_total = float(np.logaddexp(log_infinite_mass, bound))
-    # The rounding of the last sum of exponentials.
-    return min(log_total + 4 * UNIT_ROUNDOFF * (1.0 + abs(bound)), 0.0)
+    return min(log_total + 4 * UNIT_ROUNDOFF * (1.0 + abs(bound)), 0.0)  # with the rounding of `logaddexp`
 
 
 def lower_log_delta(spectrum: Spectrum, laws: LatticeComposition, epsilon: float) -> float:
@@ -238,6 +237,6 @@ def lower_log_delta(spectrum: Spectrum, laws: LatticeComposition, epsilon: float
     if spectrum.coordinate.direct:
         # The rounding of the sum of two exponentials is subtracted.
         return float(np.logaddexp(log_infinite_mass, integral.lower)) - 4 * UNIT_ROUNDOFF
-    # An upper bound on 1 − δ gives a lower bound on δ; the factor rounds it down, as it is negative.
+    # An upper bound on 1 − δ gives a lower bound on δ. Its logarithm is negative, so a factor above 1 rounds it down.
     log_delta = float(log1m_exp(min(integral.upper, 0.0))) * (1 + 8 * UNIT_ROUNDOFF)
     return max(log_infinite_mass, log_delta)

@@ -60,6 +60,9 @@ def second_moment(
 ) -> Fraction:
     """Return an upper bound s² on the expected squared norm of the noisy mean gradient of a round.
 
+    The bound is L² (1 + v) + dσ². For Poisson sampling, v = (1 − M/N)/M is the relative variance of the number of
+    participants. Otherwise v = 0.
+
     Args:
         sampling: method by which a round's participants are drawn.
         clients: number N of clients.
@@ -69,8 +72,7 @@ def second_moment(
         noise_std: standard deviation σ of the noise of the mean, per coordinate.
 
     Returns:
-        L² (1 + v) + d σ², exactly. v is (1 − M/N)/M for Poisson sampling, the relative variance of the number of
-        participants, and 0 otherwise.
+        s², without rounding.
     """
     relative_variance = Fraction(0)
     if sampling == "poisson":

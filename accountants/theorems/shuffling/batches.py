@@ -28,7 +28,7 @@ from epsilond.accountants.theorems.sampling.subsampling import WITHOUT_REPLACEME
 from epsilond.accountants.theorems.sampling.two_level import FRESH_SELECTION
 from epsilond.accountants.theorems.shuffling.batch_clones import BatchClonesBound
 from epsilond.accountants.theorems.shuffling.local_curve import LocalCurve
-from epsilond.accountants.theorems.shuffling.reports import HIDDEN_FROM, not_replaced
+from epsilond.accountants.theorems.shuffling.reports import HIDDEN_FROM, reject_other_relation
 from epsilond.accountants.theorems.shuffling.statements import SAME_RANDOMIZER
 from epsilond.accountants.theorems.shuffling.tails import scaled_pair
 
@@ -81,7 +81,8 @@ def _find_batch(theorem: Theorem, spec: Shuffled, case: Case) -> tuple[Subsample
     Returns:
         The sampling and the release on its batch; the first refusal if a condition fails.
     """
-    if refusal := not_replaced(theorem, case):
+    # First the request: relation, unit and observer. Then the mechanism: its sampling and its report.
+    if refusal := reject_other_relation(theorem, case):
         return refusal
     if case.setting.unit != "record":
         return Refusal(theorem, "a client is protected, not one of its records")

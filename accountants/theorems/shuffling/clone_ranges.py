@@ -29,7 +29,7 @@ MOST_VALUES = 1 << 16
 class CountRanges(NamedTuple):
     """A partition of the possible numbers of clones into ranges of consecutive values, with their probabilities.
 
-    A clone is another client's report that looks like the victim's.
+    A clone is another client's report that looks like that of the protected client.
 
     Attributes:
         first: least value of each range, increasing; a range ends before the next one.
@@ -41,7 +41,7 @@ class CountRanges(NamedTuple):
 
     @property
     def inner_are_single(self) -> bool:
-        """True if every range but the first and the last is a single value."""
+        """True if every range except for the first and the last is a single value."""
         return bool((np.diff(self.first)[1:-1] == 1.0).all())
 
     def merge(self, starts: IntArray) -> CountRanges:
@@ -59,10 +59,12 @@ class CountRanges(NamedTuple):
 
 @dataclass(frozen=True)
 class CloneCount:
-    """The distribution of the number C of clones of the victim's report: C ~ Bin(n − 1, r).
+    """The binomial distribution of the number C of clones of a report among n − 1 others, C ~ Bin(n − 1, r).
+
+    A clone is another client's report that looks like that of the protected client.
 
     Attributes:
-        clients: number n of clients, the victim included.
+        clients: number n of clients, the protected one included.
         rate: probability r that another client's report is a clone.
     """
 
@@ -107,14 +109,13 @@ class CloneCount:
         return high - low + 1.0 > MOST_VALUES
 
     def ranges(self, most: int) -> CountRanges:
-        """Divide the possible values of the number C of clones into ranges, and compute the log probability of each.
+        """Divide the possible values of C into ranges, and compute the log probability of each.
 
-        A clone is another client's report that looks like the victim's. Values that are not `likely` are part of the
-        first or the last range.
+        Values that are not `likely` are part of the first or the last range.
 
         Args:
-            most: approximate number of ranges if C has more than `MOST_VALUES` likely values. With fewer ones, each
-                range is a single value.
+            most: approximate number of ranges if C has more than `MOST_VALUES` likely values. If it has fewer, each
+                likely value is a range of its own.
 
         Returns:
             The least value and the log probability of each range.
@@ -130,10 +131,10 @@ class CloneCount:
         return CountRanges(first, self._range_masses(first))
 
     def _range_masses(self, first: FloatArray) -> FloatArray:
-        """Compute the log probability that the number C of clones is in each range, as a difference of tails.
+        """Compute the log probability that C is in each range, as a difference of tails.
 
-        A clone is another client's report that looks like the victim's. The tails are P(C < c) up to the mean and P(C ≥
-        c) above it, because the smaller tail is more accurate.
+        The tails are P(C < c) up to the mean and P(C ≥ c) above it, because differences of small tails are more
+        accurate.
 
         Args:
             first: least value c of each range, increasing from 0. The last range has no end.
@@ -143,7 +144,7 @@ class CloneCount:
         """
 
         def log_masses(larger_tail: FloatArray, smaller_tail: FloatArray) -> FloatArray:
-            """Return log differences of tails; rounding may disturb their order, and the minimum restores it."""
+            """Return the logs of the differences of tails; 0 differences where rounding has changed their order."""
             return log_difference(larger_tail, np.minimum(smaller_tail, larger_tail))
 
         middle = int(np.searchsorted(first, self._mean, side="right"))
@@ -154,9 +155,10 @@ class CloneCount:
         return np.concatenate((up_to_mean, beyond_mean, log_above[-1:]))
 
     def _single_masses(self, values: FloatArray) -> FloatArray:
-        """Compute the log probability of each likely value of C, the number of clones.
+        """Compute the log probability of each likely value of C.
 
-        The probability of all values that are not listed counts at the nearest listed value.
+        The probability of smaller values is that of the value 0, and the probability of larger values is added to the
+        last value.
 
         Args:
             values: consecutive likely values, preceded by 0 if that is not likely.
@@ -164,12 +166,12 @@ class CloneCount:
         Returns:
             One natural logarithm for each value.
         """
-        # The last value also counts for all larger ones.
+        # The ratio P(C ≥ c)/P(C = c) adds the probability of all larger values to that of the last one.
         log_mass = np.array(self.distribution.log_mass(values))
         log_mass[-1:] += np.log(self.distribution.tail_ratio(values[-1:]))
         least = self.likely[0]
         if least > 0.0:
-            # The value 0 stands for all values below the least likely one.
+            # The value 0 gets the probability of all values below the least likely one, by the mirrored distribution.
             no_clones = self._other_clients - values[1:2] + 1.0
             log_mass[:1] = self._mirrored.log_mass(no_clones) + np.log(self._mirrored.tail_ratio(no_clones))
         return log_mass

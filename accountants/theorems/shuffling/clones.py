@@ -39,32 +39,31 @@ _RANGES, _COARSE = 1 << 14, 96
 """Number of ranges of C if it has too many values, and number of coarse ranges."""
 _TOGETHER = 16
 """Number of ε that are computed together, with the same ranges of C."""
-_FULL, _QUICK = Effort(46.0, 2048, quick=False), Effort(30.0, 128, quick=True)
+_FULL_EFFORT, _QUICK_EFFORT = Effort(46.0, 2048, quick=False), Effort(30.0, 128, quick=True)
 """The work for certified bounds on both sides, and for quick upper bounds."""
 
 
-class _Levels(NamedTuple):
-    """A fine and a coarse partition of the possible numbers of clones, for bounds that are sums over ranges.
+class _Partitions(NamedTuple):
+    """A fine and a coarse partition of the possible numbers of clones into ranges of consecutive values.
 
-    A clone is another client's report that looks like the victim's.
+    A clone is another client's report that looks like the victim's, the report of the protected client.
 
     Attributes:
-        every: all fine ranges.
+        fine: the fine ranges.
         starts: index of the first fine range of each coarse range.
         coarse: about a hundred coarse ranges.
-        accuracy: error of the log probability of each range that is not negligible. A difference of tails is less
-            accurate than the mass of a single value.
+        accuracy: bound on the error of the log probability of each range that is not negligible.
     """
 
-    every: CountRanges
+    fine: CountRanges
     starts: IntArray
     coarse: CountRanges
     accuracy: float
 
-    def fine_ranges(self, begin: int, end: int, most: int) -> CountRanges:
-        """Return the fine ranges of the number of clones within some coarse ranges, merged to at most `most`.
+    def select_fine_ranges(self, begin: int, end: int, most: int) -> CountRanges:
+        """Return the fine ranges within some consecutive coarse ranges, merged to at most `most` ranges to save time.
 
-        Merging loses accuracy but saves time. Ranges of single values are never merged; then there may be more.
+        If all of them are single values, they are not merged, and there may be more.
 
         Args:
             begin: index of the first coarse range.
@@ -74,10 +73,9 @@ class _Levels(NamedTuple):
         Returns:
             The ranges with their log probabilities, in increasing order.
         """
-        first_of_each = np.append(self.starts, self.every.first.size)
+        first_of_each = np.append(self.starts, self.fine.first.size)
         selected = slice(int(first_of_each[begin]), int(first_of_each[end]))
-        fine = CountRanges(self.every.first[selected], self.every.log_mass[selected])
-        # Merge equally many neighbouring ranges, unless each is a single value.
+        fine = CountRanges(self.fine.first[selected], self.fine.log_mass[selected])
         count = fine.first.size
         are_single = bool((np.diff(fine.first) == 1.0).all())
         if are_single or count <= most:
@@ -89,14 +87,15 @@ class _Levels(NamedTuple):
 def estimate_clones(epsilon: FloatArray | float, victim: FloatArray, log_share: FloatArray, clients: int) -> FloatArray:
     """Estimate log δ(ε) of shuffled reports by the clone bound, without an error bound (`ClonesBound` has one).
 
-    The victim's report has the local guarantee ε₀, and each other report looks like it with probability r (a clone).
-    Let N be standard normal. The standard deviation of the privacy loss is s = 2 tanh(ε₀/2)/√((n − 1) r + 1). Then
+    The report of the protected client, the victim, has the local guarantee ε₀. Each other report looks like it with
+    probability r, and is then a clone. Let N be standard normal, and s = 2 tanh(ε₀/2)/√((n − 1) r + 1) about the
+    standard deviation of the privacy loss. Then
 
         δ(ε) ≈ P(|N| ≤ s/2) √(2π) E(N − z)₊,   e^{−z²/2} = (1 − r(1 − e^{−D}))^{n−1},
 
-    where D = ((1 + u) log(1 + u) + (1 − u) log(1 − u))/2 and u = tanh(ε/2)/tanh(ε₀/2). Clones are of type 0 or 1. The
-    number e^{−cD} estimates the probability that a fraction (1 + u)/2 of c clones is of type 0. Its mean over the
-    number of clones is e^{−z²/2}.
+    where D = ((1 + u) log(1 + u) + (1 − u) log(1 − u))/2 and u = tanh(ε/2)/tanh(ε₀/2). A clone has one of two types,
+    with equal probability. The number e^{−cD} estimates the probability that a fraction (1 + u)/2 of c clones is of the
+    first type, and e^{−z²/2} is its mean over the number of clones.
 
     Args:
         epsilon: ε, in nats.
@@ -114,7 +113,7 @@ def estimate_clones(epsilon: FloatArray | float, victim: FloatArray, log_share: 
     with np.errstate(divide="ignore", invalid="ignore"):
         log_at_zero = np.log(erf(loss_std * math.sqrt(0.125)))  # log P(|N| ≤ s/2)
 
-        # The exponent −z²/2 from the divergence D at the imbalance u of the two types.
+        # The exponent is −z²/2, for the divergence D at the imbalance u of the two types.
         imbalance = np.minimum(np.tanh(0.5 * np.asarray(epsilon)) / tanh_half, 1.0)
         divergence = 0.5 * (xlog1py(1.0 + imbalance, imbalance) + xlog1py(1.0 - imbalance, -imbalance))
         exponent = (clients - 1) * np.log1p(share * np.expm1(-divergence))
@@ -144,21 +143,23 @@ def _log_sums(logs: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class ClonesBound(ScaledBound):
-    """The bound on δ(ε) by a clone pair, plus a charge for the total variation distance t from it, (1 + e^ε) t.
+    """The bound on δ(ε) of shuffled reports that hide one report, the victim's, among similar ones, its clones.
 
     Each of the n − 1 other clients sends, with probability r, a clone: a report of type 0 or 1 with equal probability.
-    The victim's report has type 0 with probability e^{ε₀}/(1 + e^{ε₀}) in one world, and type 1 with this probability
-    in the other. The number C of clones and the number of reports of type 0 are observed. So δ(ε) is a sum over the
-    values c of C, Σ_c P(C = c) δ_c(ε). It is the same in both directions.
+    The victim's report has type 0 with probability e^{ε₀}/(1 + e^{ε₀}) on one data set, and type 1 with this
+    probability on the other. The number C of clones and the number of reports of type 0 are observed. With the δ_c of
+    a victim among c clones, and the total variation distance t of the real reports from these, the bound is
+
+        δ(ε) ≤ Σ_c P(C = c) δ_c(ε) + (1 + e^ε) t,   C ~ Bin(n − 1, r).
 
     Attributes:
         clients: n, the victim included.
         rate: r, the probability that another client's report is a clone of the victim's.
         epsilon: ε₀ of the victim's report, in nats.
-        log_distance: log t, t the total variation distance between either world and that of the pair.
+        log_distance: log t; −∞ if the real reports are such reports.
 
-    Guarantees: both bounds enclose the pair's δ, for δ down to 1e-300 and below: within a relative 1e-8 if C has at
-    most 65536 likely values (n up to a few million), within 1e-3 for any n.
+    Guarantees: both bounds enclose the sum, for δ down to 1e-300 and below: within a relative 1e-8 if C has at most
+    65536 likely values (n up to a few million), within 1e-3 for any n.
     """
 
     clients: int
@@ -168,21 +169,19 @@ class ClonesBound(ScaledBound):
 
     @property
     def largest_loss(self) -> float:
-        """Least ε from which on δ is zero: ε₀, or math.inf if a distance is charged."""
+        """Least ε from which on the bound is zero: ε₀, or ∞ if the real reports have a distance from the clones."""
         if math.isinf(self.log_distance):
             return self.epsilon
         return math.inf
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Enclose log δ(ε) of shuffled reports by the clone bound.
-
-        The clone bound is for idealised reports. The charge for the distance of the real reports from them is included.
+        """Enclose the log of the bound on δ(ε) of shuffled reports, with the charge for their distance from clones.
 
         Args:
             epsilon: privacy loss ε ≥ 0, in nats.
 
         Returns:
-            A lower and an upper bound on the natural logarithm of δ.
+            A lower and an upper bound on the natural logarithm of the bound.
         """
         epsilons = np.asarray([epsilon])
         pair_lower, pair_upper = self._enclose(epsilons)
@@ -190,7 +189,7 @@ class ClonesBound(ScaledBound):
         return Interval(float(lower[0]), float(upper[0]))
 
     def upper(self, epsilon: float) -> float:
-        """Return an upper bound on log δ from fewer ranges of the number C of clones.
+        """Return an upper bound on log δ in less time, from fewer ranges of the number of clones.
 
         It is at most a relative 1e-6 above the upper bound of `log_bound`.
 
@@ -203,9 +202,10 @@ class ClonesBound(ScaledBound):
         return float(self.upper_bounds(np.asarray([epsilon]))[0])
 
     def upper_bounds(self, epsilon: FloatArray) -> FloatArray:
-        """Compute upper bounds on log δ at several ε, quicker if neighbouring entries are close to each other.
+        """Compute upper bounds on log δ at several ε.
 
-        Each group of `_TOGETHER` neighbouring values uses the same ranges of the number of clones.
+        Each group of `_TOGETHER` consecutive values uses the same ranges of the number of clones, so they should be
+        close to each other.
 
         Args:
             epsilon: values of ε, in nats.
@@ -222,10 +222,10 @@ class ClonesBound(ScaledBound):
         return charged_upper
 
     def _add_charge(self, epsilon: FloatArray, lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Add (1 + e^ε) t to lower and upper bounds on δ, rounded outward.
+        """Add the charge (1 + e^ε) t to lower and upper bounds on δ of idealised reports, rounded outward.
 
-        The bounds apply to idealised reports. The real reports are within the total variation distance t of them, on
-        both data sets. This increases δ by at most (1 + e^ε) t.
+        The real reports are within the total variation distance t of the idealised ones, on both data sets. This
+        increases δ by at most the charge.
 
         Args:
             epsilon: array of values of ε, in nats.
@@ -247,45 +247,43 @@ class ClonesBound(ScaledBound):
         return CloneCount(self.clients, self.rate)
 
     @cached_property
-    def _levels(self) -> _Levels:
+    def _partitions(self) -> _Partitions:
         """Fine and coarse ranges of C."""
-        return self._build_levels(_RANGES)
+        return self._build_partitions(_RANGES)
 
     @cached_property
-    def _quick_levels(self) -> _Levels:
+    def _quick_partitions(self) -> _Partitions:
         """Fine and coarse ranges of C for quick bounds.
 
-        If C has too many values, a quarter of the fine ranges is used: tables evaluate many (ε₀, δ₀) a few times each.
+        If C has too many values, there are a quarter as many fine ranges, because tables evaluate many bounds only a
+        few times each.
         """
         if self._count.has_many_values:
-            return self._build_levels(_RANGES // 4)
-        return self._levels
+            return self._build_partitions(_RANGES // 4)
+        return self._partitions
 
-    def _build_levels(self, most: int) -> _Levels:
-        """Divide the possible numbers of clones into fine ranges, and into about a hundred coarse ranges of fine ones.
-
-        A clone is another client's report that looks like that of the protected client.
+    def _build_partitions(self, most: int) -> _Partitions:
+        """Divide the possible numbers of clones into fine ranges, and these into about a hundred coarse ranges.
 
         Args:
             most: approximate number of fine ranges; see `CloneCount.ranges`.
 
         Returns:
-            Both partitions, with the error of the log probability of a range.
+            Both partitions, with a bound on the error of the log probability of a range.
         """
-        every = self._count.ranges(most)
-        fine_per_coarse = max(1, every.first.size // _COARSE)
-        starts = np.arange(0, every.first.size, fine_per_coarse)
-        # Error of a log probability in units of the accuracy of a log mass at most e^−800, or of a difference of tails.
-        error_units = 800.0 if every.inner_are_single else 5000.0
+        fine = self._count.ranges(most)
+        fine_per_coarse = max(1, fine.first.size // _COARSE)
+        starts = np.arange(0, fine.first.size, fine_per_coarse)
+        # In units of the accuracy of a logarithm, down to −800. A difference of tails is less accurate than a mass.
+        error_units = 800.0 if fine.inner_are_single else 5000.0
         accuracy = error_units * self._count.distribution.accuracy + RATIO_ACCURACY
-        return _Levels(every, starts, every.merge(starts), accuracy)
+        return _Partitions(fine, starts, fine.merge(starts), accuracy)
 
     def _enclose(self, epsilon: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Compute lower and upper bounds on log δ of a report that is shuffled among a random number of clones.
+        """Compute lower and upper bounds on log δ of idealised reports, as sums over ranges of the number c of clones.
 
-        The distance of the real reports from these is not added. δ_c, the δ of a victim among c clones, decreases with
-        c. So a range of c has the upper bound at its least value. Its lower bound is the one at its largest value, or
-        at the least value of the next range.
+        The δ of a victim among c clones decreases with c. So a range of c has the upper bound at its least value. Its
+        lower bound is the one at its largest value, or at the least value of the next range.
 
         Args:
             epsilon: values of ε, in nats.
@@ -297,10 +295,9 @@ class ClonesBound(ScaledBound):
         nothing = np.full(epsilon.size, -np.inf)
         if is_zero.all():  # for example if ε₀ = 0
             return nothing, nothing
-        ranges, bounds = self._choose_ranges(self._levels, epsilon, _FULL)
-        slack = self._levels.accuracy + 8 * UNIT_ROUNDOFF  # errors of the log probabilities and of the sums
+        ranges, bounds = self._choose_ranges(self._partitions, epsilon, _FULL_EFFORT)
+        slack = self._partitions.accuracy + 8 * UNIT_ROUNDOFF  # errors of the log probabilities and of the sums
 
-        # A single value is its own largest value. Any other range has the lower bound of the next range.
         largest_values = np.append(ranges.first[1:] - 1.0, self.clients - 1.0)
         is_single = largest_values == ranges.first
         low_of_next = np.concatenate((bounds.low[:, 1:], nothing[:, None]), axis=1)
@@ -311,10 +308,7 @@ class ClonesBound(ScaledBound):
         return np.where(is_zero, nothing, lower), np.where(is_zero, nothing, upper)
 
     def _quick_upper(self, epsilon: FloatArray) -> FloatArray:
-        """Compute cheap upper bounds on log δ of idealised shuffled reports, from few ranges of the number of clones.
-
-        Clones are reports that look like the victim's. The distance of the real reports from the idealised ones is not
-        added.
+        """Compute upper bounds on log δ of idealised reports in less time, from few ranges of the number of clones.
 
         Args:
             epsilon: values of ε, in nats.
@@ -325,46 +319,47 @@ class ClonesBound(ScaledBound):
         is_zero = epsilon >= self.epsilon
         if is_zero.all():
             return np.full(epsilon.size, -np.inf)
-        levels = self._quick_levels
-        ranges, bounds = self._choose_ranges(levels, epsilon, _QUICK)
+        partitions = self._quick_partitions
+        ranges, bounds = self._choose_ranges(partitions, epsilon, _QUICK_EFFORT)
         # The last two terms bound the errors of the log probabilities and of the sum.
-        upper = _log_sums(ranges.log_mass + bounds.high) + levels.accuracy + 8 * UNIT_ROUNDOFF
+        upper = _log_sums(ranges.log_mass + bounds.high) + partitions.accuracy + 8 * UNIT_ROUNDOFF
         return np.where(is_zero, -np.inf, np.minimum(upper, 0.0))
 
-    def _choose_ranges(self, levels: _Levels, epsilon: FloatArray, effort: Effort) -> tuple[CountRanges, CountBounds]:
-        """Choose ranges of the number C of clones, narrow ones where a term P(C = c) δ_c of δ is not negligible.
+    def _choose_ranges(
+        self, partitions: _Partitions, epsilon: FloatArray, effort: Effort
+    ) -> tuple[CountRanges, CountBounds]:
+        """Choose ranges of the number c of clones: narrow ones where the terms P(C = c) δ_c of δ are not negligible.
 
-        A clone is another client's report that looks like the victim's, and δ_c is the δ of a victim among c clones. A
-        coarse range stays whole if its term is below e^−negligible times the largest one. Its lower bound on δ_c is
-        then 0, and its upper bound omits the subtracted term of `bounds_given_clones`.
+        Here δ_c is the δ of a victim among c clones. A coarse range is not divided if its term is below e^−negligible
+        times the largest one at each ε. For it, rough bounds on δ_c are used: a lower bound of 0, and an upper bound
+        without the subtracted term of `bounds_given_clones`.
 
         Args:
-            levels: the narrow and the coarse ranges.
+            partitions: the narrow and the coarse ranges.
             epsilon: array of several ε, in nats. The same ranges are used for all of them.
-            effort: limits on the number of ranges, and the negligible log ratio.
+            effort: limit on the number of ranges, and `negligible`, the log ratio of negligible terms.
 
         Returns:
             The ranges, and bounds on log δ_c at the least value c of each, with a row for each ε.
         """
-        # With few fine ranges a selection does not pay.
-        if levels.every.first.size <= 4 * _COARSE:
-            return levels.every, bounds_given_clones(self.epsilon, levels.every.first, epsilon, effort)
+        # A selection among few fine ranges would not save time.
+        if partitions.fine.first.size <= 4 * _COARSE:
+            return partitions.fine, bounds_given_clones(self.epsilon, partitions.fine.first, epsilon, effort)
 
-        # A coarse range is relevant if its term is not negligible at some ε.
-        coarse = levels.coarse
+        coarse = partitions.coarse
         outer = rough_bounds_given_clones(self.epsilon, coarse.first, epsilon)
         log_terms = coarse.log_mass + outer.high
         least_relevant = log_terms.max(axis=1, keepdims=True) - effort.negligible
         relevant = np.flatnonzero((log_terms > least_relevant).any(axis=0))
 
-        # One more range on each side of the relevant ones is divided.
+        # One more range on each side is divided, as a margin.
         begin = max(int(relevant[0]) - 1, 0)
         end = min(int(relevant[-1]) + 2, coarse.first.size)
-        fine = levels.fine_ranges(begin, end, effort.most_fine)
+        fine = partitions.select_fine_ranges(begin, end, effort.most_fine)
         inner = bounds_given_clones(self.epsilon, fine.first, epsilon, effort)
 
         def replace_middle(coarse_values: FloatArray, fine_values: FloatArray) -> FloatArray:
-            """Return the values of the coarse ranges, with the fine ranges in place of the relevant ones."""
+            """Return the values of the coarse ranges, with those of the fine ranges in place of the relevant ones."""
             return np.concatenate((coarse_values[..., :begin], fine_values, coarse_values[..., end:]), axis=-1)
 
         first = replace_middle(coarse.first, fine.first)
@@ -386,7 +381,7 @@ def response_bound(clients: int, epsilon: float, categories: int) -> ScaledBound
         categories: number k of categories.
 
     Returns:
-        An upper bound on log δ(ε) of the shuffled reports.
+        The bound, which can be evaluated at any ε.
     """
     if categories == 2:
         rate = 2.0 * math.exp(-epsilon) / (1.0 + math.exp(-epsilon))

@@ -60,9 +60,11 @@ class ClosedFormBound(ScaledBound):
         return Interval(min(best - slack, local_bounds.lower, upper), upper)
 
     def _log_bounds(self, epsilon: float) -> FloatArray:
-        """Compute the log of the bound at ε for every point (ε₀, δ₀) of the local guarantee, by the class's equation.
+        """Compute the log of the closed form at ε for every point (ε₀, δ₀) of the guarantee of a single report.
 
-        The local guarantee is that of a single report.
+        With w = e^{ε₀}/n and t = (e^ε − 1)/tanh(ε₀/2) − 8w > 0, the closed form is
+
+            max(4 e^{−t²/(64 w)}, 2 e^{−1/(16 w)}) + (1 + e^ε) n (1 + e^{−ε₀}/2) δ₀.
 
         Args:
             epsilon: privacy loss ε ≥ 0, in nats.
@@ -85,7 +87,7 @@ class ClosedFormBound(ScaledBound):
         log_least = math.log(2.0) - 1.0 / (16.0 * width)
         main = np.where(excess > 0.0, np.maximum(log_tail, log_least), 0.0)
 
-        # The second term of the equation, for the δ₀ of the reports.
+        # The second term of the equation accounts for δ₀.
         log_one_plus_alpha = float(np.logaddexp(0.0, epsilon))
         charge = log_delta + math.log(self.clients) + np.log1p(0.5 * np.exp(-local)) + log_one_plus_alpha
         return np.asarray(np.logaddexp(main, charge))

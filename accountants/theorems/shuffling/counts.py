@@ -30,8 +30,8 @@ MOST_CLIENTS = 1000
 def two_counts(clients: int, epsilon: float, categories: int) -> tuple[Pair, ...]:
     """Return the distributions of two counts of shuffled k-ary randomized responses, for lower bounds on δ.
 
-    One client holds category a or b. All others hold a third category c in the first pair, which reveals more, and
-    category b in the second. The numbers of reports of a and of b are observed.
+    One client has category a or b. All others have a third category c in the first pair, and category b in the second.
+    The numbers of reports of a and of b are observed.
 
     Args:
         clients: number of clients, with the one that changes its category.
@@ -44,53 +44,56 @@ def two_counts(clients: int, epsilon: float, categories: int) -> tuple[Pair, ...
     """
     if categories < 3 or not 2 <= clients <= MOST_CLIENTS:
         return ()
-    # Log probabilities of a wrong category, of the true one, and of all categories but two wrong ones.
+    # Log probabilities that a report has a given wrong category, the true one, or one of k − 2 wrong ones.
     log_other = -epsilon - math.log1p((categories - 1) * math.exp(-epsilon))
     log_true = log_other + epsilon
     log_rest = log_other + math.log(categories - 2)
-    # Log probabilities that a client in a, in b or in c reports a, b, and any other category.
+    # Log probabilities that a client with category a, b or c reports a, b, or any other category.
     in_a = (log_true, log_other, log_rest)
     in_b = (log_other, log_true, log_rest)
     in_c = (log_other, log_other, math.log1p(-2.0 * math.exp(log_other)))
-    return tuple(_pair(clients, crowd, in_a, in_b) for crowd in (in_c, in_b))
+    return tuple(_build_pair(clients, log_others, in_a, in_b) for log_others in (in_c, in_b))
 
 
-def _pair(clients: int, crowd: tuple[float, ...], first: tuple[float, ...], second: tuple[float, ...]) -> Pair:
-    """Return the two distributions of the counts of three kinds of reports, if one report has one of two distributions.
+def _build_pair(
+    clients: int, log_others: tuple[float, ...], log_first: tuple[float, ...], log_second: tuple[float, ...]
+) -> Pair:
+    """Build the two distributions of the counts of three kinds of reports, if one report has one of two distributions.
 
-    Let M be the multinomial distribution of n reports with the probabilities r. If one of the n reports has the
-    probabilities f instead, the counts c have the probability M(c) Σ_i f_i c_i/(n r_i).
+    Let M be the multinomial distribution of n reports with the probabilities r_i. If one of them has the probabilities
+    f_i instead, the counts c_i have the probability
+
+        M(c) Σ_i f_i c_i/(n r_i).
 
     Args:
         clients: number n of reports.
-        crowd: natural logarithm of r of each kind of report.
-        first: natural logarithm of f in the first distribution.
-        second: natural logarithm of f in the second distribution.
+        log_others: natural logarithm of r_i for each kind of report.
+        log_first: natural logarithm of f_i in the first distribution.
+        log_second: natural logarithm of f_i in the second distribution.
 
     Returns:
         The two distributions, with one outcome for each triple of counts.
     """
-    # Every triple of counts is an outcome.
-    counts = _all_counts(clients)
+    counts = _list_counts(clients)
     possible_counts = np.arange(clients + 1)
 
     # log r_i^c/c!, a row for each kind i and a column for each count c.
-    log_powers = np.asarray(crowd)[:, None] * possible_counts - gammaln(possible_counts + 1.0)
+    log_powers = np.asarray(log_others)[:, None] * possible_counts - gammaln(possible_counts + 1.0)
     first_power, second_power, third_power = log_powers
     first_count, second_count, third_count = counts
     log_orderings = gammaln(clients + 1.0)
     log_multinomial = first_power[first_count] + second_power[second_count] + third_power[third_count] + log_orderings
 
-    log_p = log_multinomial + _log_ratio(counts, crowd, first)
-    log_q = log_multinomial + _log_ratio(counts, crowd, second)
+    log_p = log_multinomial + _log_ratio(counts, log_others, log_first)
+    log_q = log_multinomial + _log_ratio(counts, log_others, log_second)
     # The rounding error of a log probability, relative to the largest term of its sum.
-    largest_term = clients * (math.log(clients + 1.0) + max(abs(log_rate) for log_rate in crowd))
+    largest_term = clients * (math.log(clients + 1.0) + max(abs(log_rate) for log_rate in log_others))
     accuracy = (64.0 + 16.0 * largest_term) * UNIT_ROUNDOFF
     return finite_pair(log_p, log_q, accuracy)
 
 
-def _all_counts(clients: int) -> tuple[IntArray, IntArray, IntArray]:
-    """Return all triples of counts that sum to the number of clients.
+def _list_counts(clients: int) -> tuple[IntArray, IntArray, IntArray]:
+    """List all triples of counts that sum to the number of clients.
 
     Args:
         clients: number n of clients.
@@ -99,32 +102,35 @@ def _all_counts(clients: int) -> tuple[IntArray, IntArray, IntArray]:
         Three arrays, of the first, the second and the third count, with one entry for each triple.
     """
     # Every pair of integers a ≤ b up to n gives the counts a, b − a and n − b.
-    first, sum_of_two = np.triu_indices(clients + 1)
-    second = sum_of_two - first
-    return first, second, clients - first - second
+    first_count, sum_of_two = np.triu_indices(clients + 1)
+    second_count = sum_of_two - first_count
+    return first_count, second_count, clients - first_count - second_count
 
 
-def _log_ratio(counts: Sequence[IntArray], crowd: tuple[float, ...], replaced: tuple[float, ...]) -> FloatArray:
-    """Compute the log ratio of the probabilities of counts with and without a replaced report.
+def _log_ratio(
+    counts: Sequence[IntArray], log_others: tuple[float, ...], log_replaced: tuple[float, ...]
+) -> FloatArray:
+    """Compute the log ratio of the probabilities of counts c_i if one of n reports has another distribution.
 
-    It is log Σ f_i c_i/(n r_i). The n reports are independent, and those of the other clients are of kind i with
-    probability r_i. The replaced report is of kind i with probability f_i.
+    If all reports are of kind i with probability r_i, and this one with probability f_i instead, the ratio is
+
+        Σ_i f_i c_i/(n r_i).
 
     Args:
         counts: arrays of the counts c_i, one array for each of the three kinds of reports.
-        crowd: natural logarithm of r_i for each kind.
-        replaced: natural logarithm of f_i for each kind.
+        log_others: natural logarithm of r_i for each kind.
+        log_replaced: natural logarithm of f_i for each kind.
 
     Returns:
         An array with one logarithm for each triple of counts; −∞ if the counts are impossible with the replaced report.
     """
-    if crowd == replaced:
+    if log_others == log_replaced:
         return np.zeros(counts[0].size)
     # The three counts of every triple add up to the number of clients.
-    first, second, third = counts
-    clients = float(first[0] + second[0] + third[0])
-    ratio = np.zeros(first.size)
-    for count, log_crowd, log_replaced in zip(counts, crowd, replaced, strict=True):
-        ratio = ratio + count * (math.exp(log_replaced - log_crowd) / clients)
+    first_count, second_count, third_count = counts
+    clients = float(first_count[0] + second_count[0] + third_count[0])
+    ratio = np.zeros(first_count.size)
+    for count, log_r, log_f in zip(counts, log_others, log_replaced, strict=True):
+        ratio = ratio + count * (math.exp(log_f - log_r) / clients)
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(ratio))

@@ -39,7 +39,7 @@ _LEAST_WEIGHT = 1e-290
 
 
 def blanket_outcomes(rows: Sequence[Sequence[float]]) -> tuple[Outcomes, ...]:
-    """Return the probabilities that determine the privacy blanket bound of a randomizer, for every two inputs.
+    """List the probabilities that determine the privacy blanket bound of a randomizer, for every two inputs.
 
     The privacy blanket is the part of a report's distribution that does not depend on the input. It gives each outcome
     its least probability over all inputs.
@@ -57,35 +57,34 @@ def blanket_outcomes(rows: Sequence[Sequence[float]]) -> tuple[Outcomes, ...]:
 
 
 def response_outcomes(epsilon: float, categories: int) -> tuple[Outcomes, ...]:
-    """Return the probabilities that determine the privacy blanket bound of k-ary randomized response.
+    """List the probabilities that determine the privacy blanket bound of k-ary randomized response.
 
-    One pair of inputs is enough, because all have the same δ. A report is true with probability e^{ε₀}/(e^{ε₀} + k −
-    1), and each other category has 1/(e^{ε₀} + k − 1). The outcomes are the two categories of the pair, and all further
-    categories as one.
+    A report is true with probability e^{ε₀}/(e^{ε₀} + k − 1), and each other category has the probability
+    1/(e^{ε₀} + k − 1). One pair of inputs is enough, because all pairs have the same δ. All categories that are not in
+    the pair are combined to one outcome.
 
     Args:
         epsilon: ε₀ of one report, in nats.
-        categories: number k of categories.
+        categories: number k of categories, at least 2.
 
     Returns:
-        One pair of inputs: a triple for each outcome. Its entries are the least probability over all inputs, and the
-        probabilities under the first and the second input of the pair. The first outcome is the first input.
+        One pair of inputs, with a triple for each outcome: the least probability over all inputs, and the probabilities
+        under the first and the second input of the pair.
     """
-    false = math.exp(-epsilon) / (1.0 + (categories - 1) * math.exp(-epsilon))
-    true = math.exp(epsilon) * false
-    # Triples: the least probability over all inputs, and those under the two inputs of the pair.
-    first_category = (false, true, false)
-    second_category = (false, false, true)
+    false_probability = math.exp(-epsilon) / (1.0 + (categories - 1) * math.exp(-epsilon))
+    true_probability = math.exp(epsilon) * false_probability
+    first_category = (false_probability, true_probability, false_probability)
+    second_category = (false_probability, false_probability, true_probability)
     if categories == 2:
         return ((first_category, second_category),)
-    remaining = (categories - 2) * false
+    remaining = (categories - 2) * false_probability
     further_categories = (remaining, remaining, remaining)
     return ((first_category, second_category, further_categories),)
 
 
 @dataclass(frozen=True)
 class FiniteBlanketBound(ScaledBound):
-    """The bound on δ of shuffled reports by the privacy blanket: the largest one over several pairs of inputs.
+    """The bound on δ of shuffled reports by the privacy blanket, the largest one over several pairs of inputs.
 
     The blanket is the part of a report's distribution that is the same for all inputs. Outcome i has the weight w_i in
     it, and the probabilities p_i and q_i under the two inputs. For n clients and α = e^ε,
@@ -121,13 +120,13 @@ class FiniteBlanketBound(ScaledBound):
         return max(largest_losses) * (1.0 + 16 * UNIT_ROUNDOFF)
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Enclose log δ(ε) of the privacy blanket bound, the largest over every two inputs.
+        """Enclose log δ(ε) of the privacy blanket bound, the largest one over all pairs of inputs.
 
         Args:
             epsilon: privacy loss ε ≥ 0, in nats.
 
         Returns:
-            Both bounds on the natural logarithm; −∞ from the largest privacy loss on.
+            A lower and an upper bound on the natural logarithm; −∞ if ε is at least the largest privacy loss.
         """
         if epsilon >= self.largest_loss:
             return Interval(-math.inf, -math.inf)
@@ -139,13 +138,12 @@ class FiniteBlanketBound(ScaledBound):
     def _bound_pair(self, table: FloatArray, epsilon: float) -> Interval:
         """Enclose log δ(ε) of the privacy blanket bound for two given inputs.
 
-        The privacy blanket is the part of a report's distribution that does not depend on the input. It gives each
-        outcome its least probability over all inputs. An outcome is hidden if it has a weight there. The lower bound
-        leaves out the other outcomes.
+        The privacy blanket is the part of a report's distribution that does not depend on the input. Outcomes that have
+        a weight in it are hidden among the reports of others. The lower bound leaves out the other outcomes.
 
         Args:
-            table: three rows: weight w_i in the blanket, and probabilities p_i and q_i under both inputs, of each
-                outcome i.
+            table: three rows with an entry for each outcome i: its weight w_i in the blanket, and its probabilities p_i
+                and q_i under the two inputs.
             epsilon: privacy loss ε ≥ 0, in nats.
 
         Returns:
@@ -155,12 +153,12 @@ class FiniteBlanketBound(ScaledBound):
         log_clients = math.log(self.clients)
         is_hidden = table[0] > _LEAST_WEIGHT
 
-        # Hidden outcomes contribute the expected positive part of a sum, divided by the number of clients.
+        # Hidden outcomes add the expected positive part of a sum, divided by the number of clients, to δ.
         hidden_sum = self._log_positive_sum(table[:, is_hidden], alpha)
         lower = hidden_sum.lower - log_clients - _LOG_ACCURACY
         hidden_upper = hidden_sum.upper - log_clients
 
-        # The other outcomes add their whole contribution Σ (p_i − α q_i)₊ to δ.
+        # The other outcomes add Σ (p_i − α q_i)₊ to δ.
         _, first, second = table[:, ~is_hidden]
         exposed_delta = float(np.maximum(first - alpha * second, 0.0).sum())
         log_exposed_delta = -math.inf
@@ -173,17 +171,16 @@ class FiniteBlanketBound(ScaledBound):
     def _log_positive_sum(self, table: FloatArray, alpha: float) -> LogInterval:
         """Enclose log E[(Y₁ + … + Y_n)₊], the log of the expected positive part of a sum of n independent terms.
 
-        Each term Y is (p_i − α q_i)/w_i with probability w_i, and otherwise 0. Dividing the result by n gives δ.
+        Each term Y is (p_i − α q_i)/w_i with probability w_i, and otherwise 0. The expectation divided by n is δ.
 
         Args:
-            table: three rows: w_i > 0, p_i and q_i of each outcome i; see `_bound_pair`.
+            table: three rows with w_i > 0, p_i and q_i of each outcome i; see `_bound_pair`.
             alpha: factor α = e^ε ≥ 1.
 
         Returns:
             A lower and an upper bound on the natural logarithm.
         """
         weight, first, second = table
-        # The values of Y with their probabilities, and bounds on the rounding errors of both.
         atoms = WeightedPoints(
             points=(first - alpha * second) / weight,
             weights=weight,
@@ -194,11 +191,10 @@ class FiniteBlanketBound(ScaledBound):
 
 
 class _CountEvent(NamedTuple):
-    """An event about a count of reports that favours the first of two data sets, at each ε.
+    """The event, at each ε, that a count is more than e^ε times as probable on one data set as on a neighbouring one.
 
-    The count is the number of clients that send a certain report. It is B ~ Bin(trials, base) for the other clients,
-    with mass function b, plus 1 if the client with changed data, the victim, sends it. The event is that the count is
-    at least κ: it is then more than e^ε times as likely on the first data set.
+    The count is the number of clients that send a certain report. The event is that the count is at least κ. Of the
+    clients with equal data on both data sets, B ~ Bin(trials, base) send the report, with the mass function b.
 
     Attributes:
         least: κ; it exceeds every count if the event is impossible.
@@ -213,19 +209,20 @@ class _CountEvent(NamedTuple):
 
 @dataclass(frozen=True)
 class CountProfile(Profile):
-    """The privacy profile of a count on two data sets: the number of clients that send a certain report.
+    """The privacy profile of the number of clients that send a certain report, for two neighbouring data sets.
 
-    It is B, plus 1 if the victim, the client with data that differ, sends the report. B ~ Bin(trials, `base`) counts
-    the other clients. The victim sends it with probability `high` in the first world, the first data set, and `low` <
-    `high` in the second. Let κ be the least count that is more than e^ε times as likely in the first world. Then
+    One client, the victim, has different data on them. It sends the report with probability `high` on the first data
+    set, and with `low` < `high` on the second. Of the other clients, B ~ Bin(trials, base) send it, with the mass
+    function b. Let κ be the least count that is more than α = e^ε times as probable on the first data set. Then
 
-        δ(ε) = (high − α low) b(κ − 1) − (α − 1) P(B ≥ κ),   b the mass function of B,   α = e^ε.
+        δ(ε) = (high − α low) b(κ − 1) − (α − 1) P(B ≥ κ).
 
     Attributes:
         trials: number of other clients.
         base: probability that another client sends the report, and its complement.
-        high: probability that the victim sends it in the first world, and its complement.
-        low: probability that the victim sends it in the second world, and its complement.
+        high: probability that the victim sends it on the first data set, and its complement.
+        low: probability that the victim sends it on the second data set, and its complement.
+        log_infinite_mass: log of the probability of an infinite loss, −∞ because no loss is infinite.
     """
 
     trials: int
@@ -236,7 +233,7 @@ class CountProfile(Profile):
 
     @property
     def tail_accuracy(self) -> float:
-        """Error of each log tail: of a mass, of a tail ratio, and of their sum."""
+        """Bound on the error of each log tail, from a mass, a tail ratio, and their sum."""
         return 2.0 * self._other_reports.accuracy + 4 * RATIO_ACCURACY
 
     @cached_property
@@ -244,27 +241,23 @@ class CountProfile(Profile):
         """Distribution of B."""
         return Binomial(np.asarray(float(self.trials)), *self.base)
 
-    def _event(self, epsilon: FloatArray) -> _CountEvent:
-        """Return the event that a count of reports is large enough to favour the first of two data sets.
-
-        The event is that the count is at least κ, where it is more than e^ε times as likely on the first data set. The
-        count is the number of clients that send a certain report. On the first data set the victim sends it with
-        probability `high`, on the second one with probability `low`. B ~ Bin(trials, base) of the other clients send
-        it, with mass function b.
+    def _find_event(self, epsilon: FloatArray) -> _CountEvent:
+        """Find the least count κ that is more than e^ε times as probable on the first data set as on the second.
 
         Args:
             epsilon: values of ε, in nats.
 
         Returns:
-            κ, log b(κ − 1), and P(B ≥ κ)/b(κ − 1) at each ε.
+            κ, log b(κ − 1) and P(B ≥ κ)/b(κ − 1) at each ε. B is the number of other clients that send the report, and
+            b its mass function.
         """
-        growth = np.expm1(np.minimum(epsilon, 700.0))  # α − 1; the minimum keeps it finite
+        alpha_excess = np.expm1(np.minimum(epsilon, 700.0))  # α − 1; the minimum keeps it finite
         base, not_base = self.base
-        has_event = self._gap(growth) > 0.0
+        has_event = self._gap(alpha_excess) > 0.0
 
-        # The least count κ whose odds exceed the threshold. Without an event, κ exceeds every count.
+        # κ is the least count whose odds exceed the threshold. If there is none, it is larger than every count.
         clients = self.trials + 1.0
-        largest_not_sent = np.ceil(clients / (1.0 + self._count_odds(growth))) - 1.0
+        largest_not_sent = np.ceil(clients / (1.0 + self._count_odds(alpha_excess))) - 1.0
         not_sent = np.maximum(largest_not_sent, 0.0)
         least = np.where(has_event, clients - not_sent, clients + 1.0)
 
@@ -275,46 +268,46 @@ class CountProfile(Profile):
         tail = ratio_to_own_mass * not_sent * base / (possible_count * not_base)
         return _CountEvent(least, log_mass, np.where(has_event, tail, 0.0))
 
-    def _gap(self, growth: FloatArray) -> FloatArray:
-        """Compute A = high − α low, which is positive if some count favours the first of the two data sets.
+    def _gap(self, alpha_excess: FloatArray) -> FloatArray:
+        """Compute high − α low without cancellation.
+
+        It is positive if some count is more than α = e^ε times as probable on the first data set as on the second.
 
         Args:
-            growth: array of α − 1 = e^ε − 1, one for each ε.
-
-        Returns:
-            A at each ε, without cancellation.
+            alpha_excess: array of α − 1 = e^ε − 1, one for each ε.
         """
         high, low = self.high[0], self.low[0]
-        return high - low - growth * low
+        return high - low - alpha_excess * low
 
-    def _count_odds(self, growth: FloatArray) -> FloatArray:
-        """Return the least odds k/(trials + 1 − k) from which on a count k favours the first of two data sets.
+    def _count_odds(self, alpha_excess: FloatArray) -> FloatArray:
+        """Return the odds above which a count is more than α = e^ε times as probable on the first data set.
 
-        Above them, k is more than α times as likely on the first data set. Let A be the result of `_gap`, and
-        D = α (1 − low) − (1 − high). The odds are (D/A) base/(1 − base).
+        The odds of a count k are k/(trials + 1 − k). The threshold is
+
+            (α (1 − low) − (1 − high))/(high − α low) · base/(1 − base).
 
         Args:
-            growth: array of α − 1 = e^ε − 1, one for each ε.
+            alpha_excess: array of α − 1 = e^ε − 1, one for each ε.
 
         Returns:
-            An array of odds; infinite for A ≤ 0, where no count favours the first data set.
+            The threshold at each ε; infinite if no count is more than α times as probable.
         """
-        gap = self._gap(growth)
+        gap = self._gap(alpha_excess)
         has_event = gap > 0.0
         not_high, not_low = self.high[1], self.low[1]
-        complement_gap = (not_low - not_high) + growth * not_low  # D
+        complement_gap = (not_low - not_high) + alpha_excess * not_low  # α (1 − low) − (1 − high)
         base, not_base = self.base
         divisor = np.where(has_event, gap, 1.0)
-        with np.errstate(over="ignore"):  # if the odds overflow, only the largest count favours the first world
+        with np.errstate(over="ignore"):  # if the odds overflow, only the largest count exceeds them
             odds = complement_gap / divisor * (base / not_base)
         return np.where(has_event, odds, np.inf)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Compute the log tails of the privacy loss: log P(loss > ε) on the first data set and on the second.
+        """Compute the log probabilities of a privacy loss above ε, on the first data set and on the second.
 
-        The privacy loss of a count is the log ratio of its probabilities on both data sets. It exceeds ε if the count
-        is at least κ, see `_event`. The tails are P(B ≥ κ) + high b(κ − 1), and the same sum with `low`. B is the
-        number of other clients that send the report, and b its mass function.
+        The loss of a count is the log ratio of its probabilities on both data sets. It exceeds ε if the count is at
+        least κ (`_find_event`). With the number B of other clients that send the report and its mass function b, the
+        probabilities are P(B ≥ κ) + high b(κ − 1), and the same with `low`.
 
         Args:
             epsilon: array of values of ε, in nats.
@@ -322,7 +315,7 @@ class CountProfile(Profile):
         Returns:
             Two arrays of natural logarithms, one entry for each ε.
         """
-        _, log_mass, tail = self._event(np.asarray(epsilon, dtype=np.float64))
+        _, log_mass, tail = self._find_event(np.asarray(epsilon, dtype=np.float64))
         high, low = self.high[0], self.low[0]
         log_first = np.minimum(log_mass + np.log(tail + high), 0.0)
         log_second = np.minimum(log_mass + np.log(tail + low), 0.0)
@@ -331,10 +324,10 @@ class CountProfile(Profile):
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclose log δ(ε) of a count of reports on two data sets, at each ε.
 
-        Let α = e^ε, and b the mass function of the number B of other clients that send the report. Let κ be the least
-        count that is more than α times as likely on the first data set (`_event`). Then δ = b(κ − 1) (gain − loss) with
-        gain = high − α low and loss = (α − 1) P(B ≥ κ)/b(κ − 1). The victim sends the report with probability high or
-        low. The slack covers the cancellation in gain − loss.
+        With α = e^ε, the count κ of `_find_event`, and the mass function b of the number B of other clients that send
+        the report,
+
+            δ = b(κ − 1) (gain − loss),   gain = high − α low,   loss = (α − 1) P(B ≥ κ)/b(κ − 1).
 
         Args:
             epsilon: values of ε, in nats.
@@ -343,16 +336,16 @@ class CountProfile(Profile):
             Arrays of lower and upper bounds on the natural logarithm of δ.
         """
         points = np.asarray(epsilon, dtype=np.float64)
-        growth = np.expm1(np.minimum(points, 700.0))  # α − 1; the minimum keeps it finite
-        least, log_mass, tail = self._event(points)
-        gain = np.maximum(self._gap(growth), 0.0)
-        loss = growth * tail
+        alpha_excess = np.expm1(np.minimum(points, 700.0))  # α − 1; the minimum keeps it finite
+        least, log_mass, tail = self._find_event(points)
+        gain = np.maximum(self._gap(alpha_excess), 0.0)
+        loss = alpha_excess * tail
 
-        # By rounding, κ may be wrong by one; b then changes by this factor at most.
+        # Rounding may make κ wrong by one, which changes b by this factor at most.
         base, not_base = self.base
         mass_ratio = least / np.maximum(self.trials + 2.0 - least, 1.0) * (not_base / base)
         relative_error = 4 * RATIO_ACCURACY + 4 * self._other_reports.accuracy
-        # Errors of both terms, and of their difference.
+        # The slack covers the errors of both terms, which may cancel in their difference.
         slack = relative_error * (gain * (1.0 + mass_ratio) + loss) + 8 * UNIT_ROUNDOFF
         log_magnitude = np.abs(np.where(np.isneginf(log_mass), 0.0, log_mass))
         log_mass_error = 2.0 * self._other_reports.accuracy * (1.0 + log_magnitude)
@@ -366,7 +359,7 @@ class CountProfile(Profile):
 def response_instance(clients: int, epsilon: float, categories: int) -> Pair:
     """Return the distributions of one count of shuffled randomized responses, for a lower bound on δ.
 
-    One client, the victim, holds the first category or the second one. All others hold the second one. The number of
+    One client, the victim, has the first category or the second one. All others have the second one. The number of
     reports of the first category is observed. For two categories the shuffled reports reveal nothing more.
 
     Args:
@@ -377,12 +370,13 @@ def response_instance(clients: int, epsilon: float, categories: int) -> Pair:
     Returns:
         The pair of the count's distributions on the two data sets, with a profile for each direction.
     """
-    true = 1.0 / (1.0 + (categories - 1) * math.exp(-epsilon))
-    false = true * math.exp(-epsilon)
-    # Probabilities that a holder of the first category, and another client, sends it, each with its complement.
-    holder = (true, (categories - 1) * false)
-    non_holder = (false, 1.0 - false)
-    # In the other direction, the clients that do not send the first category are counted.
+    true_probability = 1.0 / (1.0 + (categories - 1) * math.exp(-epsilon))
+    false_probability = true_probability * math.exp(-epsilon)
+    # Probabilities that a client with the first category, and one with the second, report the first category. Each
+    # has its complement.
+    holder = (true_probability, (categories - 1) * false_probability)
+    non_holder = (false_probability, 1.0 - false_probability)
+    # In the reverse direction, the reports of other categories are counted.
     mirrored_holder, mirrored_non_holder = holder[::-1], non_holder[::-1]
     forward = CountProfile(clients - 1, base=non_holder, high=holder, low=non_holder)
     backward = CountProfile(clients - 1, base=mirrored_non_holder, high=mirrored_non_holder, low=mirrored_holder)

@@ -61,9 +61,10 @@ class Rows(NamedTuple):
 
 
 class Estimates(NamedTuple):
-    """Estimates of log δ of shuffled reports, from which the rows of a table and the bound of each row are chosen.
+    """Estimates of log δ of shuffled reports, by which a table of certified bounds is planned.
 
-    A clone pair is one way to bound δ: a victim's report of some ε₀ hides among similar ones, its clones.
+    There are several bounds to choose from. Each belongs to a clone pair: two distributions of a protected report that
+    hides among similar reports, its clones.
 
     Attributes:
         epsilon: increasing ε from 0, in nats.
@@ -77,13 +78,13 @@ class Estimates(NamedTuple):
 
 
 def row_spacing(value: FloatArray | float, top: float) -> FloatArray:
-    """Return the planned fall of log δ from one entry of a table of bounds to the next.
+    """Return by how much log δ should fall from one row of a table of bounds to the next.
 
-    An entry (row) is an ε with an upper bound on log δ. Linear interpolation between rows raises log δ by at most
-    fall²/8: about 0.001, 0.015, 0.06 and 3 for the falls 0.1, 0.35, 0.7 and 5. Hence larger δ get smaller falls.
+    A row is an ε with an upper bound on log δ. Linear interpolation between rows raises log δ by at most fall²/8. This
+    is about 0.001, 0.015, 0.06 and 3 for the falls 0.1, 0.35, 0.7 and 5, of which larger δ get the smaller ones.
 
     Args:
-        value: natural logarithm of δ at the row; an array gives several rows.
+        value: natural logarithm of δ at a row, or at several rows.
         top: natural logarithm of δ at ε = 0.
 
     Returns:
@@ -99,11 +100,10 @@ def row_spacing(value: FloatArray | float, top: float) -> FloatArray:
 def epsilon_grid(scale: float, furthest: float) -> FloatArray:
     """Return `GRID` values of ε from 0 to `furthest`, evenly spaced near 0 and at equal ratios far from it.
 
-    The values are a sinh(u) at evenly spaced u, where a is a quarter of `scale`. The function sinh is linear near 0 and
-    exponential far from it.
+    The values are a sinh(u) at evenly spaced u, because sinh is linear near 0 and exponential far from it.
 
     Args:
-        scale: order of magnitude of the privacy loss, in nats.
+        scale: order of magnitude of the privacy loss, in nats. The range of even spacing is about a quarter of it.
         furthest: largest ε of the grid, in nats.
 
     Returns:
@@ -117,10 +117,12 @@ def epsilon_grid(scale: float, furthest: float) -> FloatArray:
 
 
 class Costs(NamedTuple):
-    """The terms of a table of bounds on δ of shuffled reports that depend on the noise of the reports.
+    """Those terms of bounds on δ of shuffled reports that depend on the noise of the reports.
+
+    A bound is that of idealised reports (a clone pair), plus a charge for the distance of the real reports from them.
 
     Attributes:
-        log_distance: for each clone pair, log of the total variation distance of the reports from its idealised ones.
+        log_distance: for each clone pair, log of the total variation distance of the real reports from its reports.
         local: function from ε in nats to an upper bound on log δ without shuffling.
     """
 
@@ -130,14 +132,13 @@ class Costs(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """Upper bounds on log δ of shuffled reports at some ε, before a charge that depends on their noise is added.
+    """Upper bounds on log δ of idealised shuffled reports at some ε, which do not depend on the noise of the reports.
 
-    The bounds are for idealised reports: one victim's report, hidden among similar ones (its clones). Two distributions
-    of such reports are a clone pair. Its δ does not depend on the noise. The charge accounts for the total variation
-    distance of the real reports from the idealised ones. A row is one ε, at which several clone pairs may have a bound.
+    An idealised report hides among similar ones, its clones. Two distributions of such reports are a clone pair. A
+    charge for the total variation distance of the real reports from the idealised ones is added later.
 
     Attributes:
-        epsilon: ε of each row in nats, increasing.
+        epsilon: ε of each row in nats, increasing. A row may have bounds of several clone pairs.
         row: for each bound, the index of its row in `epsilon`.
         choice: for each bound, the index of its clone pair.
         value: for each bound, the upper bound on log δ, natural logarithm.
@@ -149,13 +150,13 @@ class Table:
     value: FloatArray
 
     def merge(self, additional: Table) -> Table:
-        """Return the union of this table and a second one, sorted by ε.
+        """Return a table with the rows and bounds of this table and of a second one, sorted by ε.
 
         Args:
-            additional: the second table. Its clone pairs have the same numbers as in this table.
+            additional: the second table, with the same indices of clone pairs.
 
         Returns:
-            The table with all values of ε and all bounds. Its `row` refers to the sorted values of ε.
+            The table, in which `row` has the indices after sorting.
         """
         epsilon = np.concatenate((self.epsilon, additional.epsilon))
         row = np.concatenate((self.row, additional.row + self.epsilon.size))
@@ -170,10 +171,10 @@ class Table:
         )
 
     def compact(self) -> tuple[IntArray, Table]:
-        """Return the clone pairs that are used, and the table with their new indices.
+        """Renumber the clone pairs, without those that have no bound in the table.
 
         Returns:
-            The indices of the clone pairs that have values, and the table with indices into this array.
+            The present indices of the remaining clone pairs, and the table in which `choice` is the position in them.
         """
         used, new_choice = np.unique(self.choice, return_inverse=True)
         return used, Table(self.epsilon, self.row, new_choice, self.value)
@@ -195,7 +196,6 @@ class Table:
         log_sum = np.logaddexp(self.value, log_charge)
         # Rounded up if below 0, by more than the rounding errors of the sums; −∞ stays.
         upper = log_sum * (1.0 - 4.0 * UNIT_ROUNDOFF) + 8.0 * UNIT_ROUNDOFF
-        # Several clone pairs may have a bound in a row, and the least one is used.
         least_in_row = np.zeros(self.epsilon.size)
         np.minimum.at(least_in_row, self.row, upper)
         return Rows(self.epsilon, np.minimum(least_in_row, costs.local(self.epsilon)))
@@ -204,9 +204,9 @@ class Table:
 def plan_table(estimates: Estimates, pairs: Pairs, costs: Costs, *, coarse: bool = False) -> Table:
     """Compute a table of upper bounds on log δ of shuffled reports, at values of ε that are chosen by estimates.
 
-    Each bound is for a victim's report hidden among similar ones, that is, for a clone pair. The estimates decide at
-    which ε to have entries (rows), and which clone pair to evaluate there. The rows end at δ = 1e-312, or at the ε from
-    which log δ no longer falls. Two rows are at most a few tenths of log δ apart where δ matters most.
+    Each bound belongs to a clone pair, that is, to a report that hides among similar ones. The estimates determine at
+    which ε the table has rows, and which clone pair is evaluated there. The last row is at δ of about 1e-312, or where
+    log δ no longer falls. Where δ is largest, log δ falls by at most a few tenths between rows.
 
     Args:
         estimates: estimates of log δ of each clone pair.
@@ -221,19 +221,19 @@ def plan_table(estimates: Estimates, pairs: Pairs, costs: Costs, *, coarse: bool
     spacing_factor = _COARSE if coarse else 1.0
     least_estimate = np.minimum(estimates.choices.min(axis=1), estimates.local)
     planned_rows = _plan_rows(estimates.epsilon, least_estimate, spacing_factor)
-    table = _evaluate(estimates, planned_rows, pairs, spacing_factor)
+    table = _evaluate_rows(estimates, planned_rows, pairs, spacing_factor)
     for _ in range(_MOST_INSERTIONS):
-        middles = _middles_of_gaps(table.rows(costs), spacing_factor)
+        middles = _find_middles_of_gaps(table.rows(costs), spacing_factor)
         if middles.size == 0:
             return table
-        table = table.merge(_evaluate(estimates, middles, pairs, spacing_factor))
+        table = table.merge(_evaluate_rows(estimates, middles, pairs, spacing_factor))
     return table
 
 
-def _middles_of_gaps(rows: Rows, spacing_factor: float) -> FloatArray:
-    """Return the middle ε between neighbouring entries (rows) of a table that are too far apart in log δ.
+def _find_middles_of_gaps(rows: Rows, spacing_factor: float) -> FloatArray:
+    """Find the middle ε between neighbouring rows of a table that are too far apart in log δ for interpolation.
 
-    A row is an ε with an upper bound on log δ. Interpolation between distant rows would lose accuracy.
+    A row is an ε with an upper bound on log δ.
 
     Args:
         rows: increasing ε with bounds on log δ.
@@ -247,17 +247,16 @@ def _middles_of_gaps(rows: Rows, spacing_factor: float) -> FloatArray:
     fall = -np.diff(np.minimum.accumulate(log_delta))
     planned_fall = row_spacing(log_delta[:-1], float(log_delta[0]))
     is_too_far = fall > _TOO_FAR * spacing_factor * planned_fall
-    is_divisible = np.diff(epsilon) > 1e-9 * epsilon[1:]  # both ε are far enough apart for a double between them
+    is_divisible = np.diff(epsilon) > 1e-9 * epsilon[1:]  # the middle is then a double that differs from both ε
     is_relevant = log_delta[:-1] > _DEEP
     middles = 0.5 * (epsilon[:-1] + epsilon[1:])
     return np.asarray(middles[is_too_far & is_divisible & is_relevant])
 
 
 def _plan_rows(epsilon: FloatArray, estimate: FloatArray, spacing_factor: float) -> FloatArray:
-    """Return the values of ε at which a table of bounds on log δ should have entries (rows).
+    """Choose the values of ε at which a table of bounds on log δ has rows, with the density of `_rows_between`.
 
-    The first row is at ε = 0, and the last one where the estimate of log δ stops falling, or reaches `_DEEPEST`.
-    `_rows_between` says how dense the rows are.
+    The first row is at ε = 0, and the last one where the estimate of log δ no longer falls, or reaches `_DEEPEST`.
 
     Args:
         epsilon: increasing ε.
@@ -277,10 +276,10 @@ def _plan_rows(epsilon: FloatArray, estimate: FloatArray, spacing_factor: float)
 
 
 def _rows_between(epsilon: FloatArray, log_delta: FloatArray) -> FloatArray:
-    """Return how many entries (rows) a table of bounds on log δ should have between each ε and the next, not rounded.
+    """Compute how many rows a table of bounds on log δ should have between each ε and the next, not rounded.
 
-    From row to row log δ falls by about `row_spacing`. Where δ is negligible (log δ below `_DEEP`), neighbouring rows
-    also differ by at least `_SPARSE_SPACING` in log ε.
+    From row to row log δ falls by `row_spacing`. Where δ is negligible (log δ below `_DEEP`), there are fewer rows if
+    they would differ by less than `_SPARSE_SPACING` in log ε.
 
     Args:
         epsilon: increasing ε.
@@ -295,8 +294,8 @@ def _rows_between(epsilon: FloatArray, log_delta: FloatArray) -> FloatArray:
     return np.where(is_negligible, np.minimum(by_fall, by_ratio), by_fall)
 
 
-def _evaluate(estimates: Estimates, epsilon: FloatArray, pairs: Pairs, spacing_factor: float) -> Table:
-    """Return a table of bounds on log δ at some ε, with the choices (clone pairs) that seem best there by estimates.
+def _evaluate_rows(estimates: Estimates, epsilon: FloatArray, pairs: Pairs, spacing_factor: float) -> Table:
+    """Compute a table of bounds on log δ at given ε, with the clone pairs that are best there by estimates.
 
     Args:
         estimates: estimates of log δ of each clone pair.
@@ -305,7 +304,8 @@ def _evaluate(estimates: Estimates, epsilon: FloatArray, pairs: Pairs, spacing_f
         spacing_factor: factor by which the tolerated excess of a pair's log δ over the best one is enlarged.
 
     Returns:
-        The table, in which a row has one bound, or several near the border of two clone pairs.
+        The table. A row has one bound, several near the border of two clone pairs, or none where shuffling does not
+        help.
     """
     nearest = np.minimum(np.searchsorted(estimates.epsilon, epsilon), estimates.epsilon.size - 1)
     runs = _choose_runs(estimates.choices[nearest], estimates.local[nearest], spacing_factor)
@@ -314,7 +314,7 @@ def _evaluate(estimates: Estimates, epsilon: FloatArray, pairs: Pairs, spacing_f
     rows = [np.arange(run.start, run.end) for run in wide_runs]
     choices = [np.full(run.end - run.start, run.choice, np.int64) for run in wide_runs]
     values = [pairs(run.choice, epsilon[run.start : run.end]) for run in wide_runs]
-    # There may be no run, if the bound without shuffling is the least at every ε.
+    # Without any run, the concatenation needs an empty array.
     no_integers = np.zeros(0, np.int64)
     row = np.concatenate((no_integers, *rows))
     choice = np.concatenate((no_integers, *choices))
@@ -323,7 +323,7 @@ def _evaluate(estimates: Estimates, epsilon: FloatArray, pairs: Pairs, spacing_f
 
 
 class _Run(NamedTuple):
-    """Consecutive entries (rows) of a table of bounds on δ, all of which use the same clone pair.
+    """Consecutive rows of a table of bounds on δ, in all of which the same clone pair is evaluated.
 
     Attributes:
         choice: index of the clone pair.
@@ -336,25 +336,21 @@ class _Run(NamedTuple):
     end: int
 
     def widen(self, margin: int, row_count: int) -> _Run:
-        """Return the run of consecutive rows of a table, made longer at both ends.
+        """Return a run with more rows at both ends, as far as the table has them.
 
         Args:
-            margin: number of rows on each side.
+            margin: number of additional rows on each side.
             row_count: number of rows of the table.
-
-        Returns:
-            The longer run, which is limited to the rows of the table.
         """
         return _Run(self.choice, max(self.start - margin, 0), min(self.end + margin, row_count))
 
 
 def _choose_runs(choices: FloatArray, local: FloatArray, spacing_factor: float) -> Iterator[_Run]:
-    """Yield runs of consecutive entries (rows) of a table of bounds on δ, with the clone pair that each run uses.
+    """Divide the rows of a table of bounds on δ into runs, in each of which one clone pair is evaluated.
 
     Long runs save time, because every new pair has a fixed cost. A clone pair suits a row if its estimated log δ
-    exceeds the least one by no more than the row's tolerance. Each run takes the pair that suits most of the following
-    rows, and a run ends where its pair no longer suits. Rows at which the bound without shuffling is lower by 1 or more
-    in log δ are in no run.
+    exceeds the least one by no more than a tolerance. Each run has the pair that suits the most consecutive rows from
+    its start on. Rows at which the bound without shuffling is lower by 1 or more in log δ are in no run.
 
     Args:
         choices: estimated log δ, a row for each ε and a column for each clone pair.
@@ -364,15 +360,13 @@ def _choose_runs(choices: FloatArray, local: FloatArray, spacing_factor: float) 
     Yields:
         The runs, in the order of their rows; they do not overlap.
     """
-    # A pair suits a row if its estimate is near the least one, and shuffling helps there.
     best = choices.min(axis=1)
     is_needed = best < local + 1.0
-    largest_suitable = best + spacing_factor * _tolerances(best)
+    largest_suitable = best + spacing_factor * _tolerated_excess(best)
     suits = (choices <= largest_suitable[:, None]) & is_needed[:, None]
     no_pair = np.zeros((1, choices.shape[1]), np.bool_)  # a last row that suits no pair, so that every run ends
     suits = np.vstack((suits, no_pair))
 
-    # From each row on, take the pair that suits the longest run of rows.
     start = 0
     while start < best.size:
         if not is_needed[start]:
@@ -385,16 +379,18 @@ def _choose_runs(choices: FloatArray, local: FloatArray, spacing_factor: float) 
         start = end
 
 
-def _tolerances(best: FloatArray) -> FloatArray:
-    """Return the tolerated excess of a bound's log δ over the best estimate at each entry (row) of a table.
+def _tolerated_excess(best: FloatArray) -> FloatArray:
+    """Return by how much the estimate of a chosen bound on log δ may exceed the least estimate, at each row of a table.
+
+    More is tolerated the further log δ has fallen since the first row.
 
     Args:
-        best: array of the least estimate of log δ at each row. The depth of a row is the fall from the first row to it.
+        best: array of the least estimate of log δ at each row.
 
     Returns:
         An array of tolerances in log δ, one for each row.
     """
-    # A δ of 0 has infinite depth. The subtraction would give a NaN there if δ of the first row is 0 too.
+    # The depth is the fall since the first row. It is infinite for δ = 0, where −∞ − (−∞) would be NaN.
     depth = np.subtract(best[0], best, where=best > -np.inf, out=np.full(best.size, np.inf))
     largest_depths, tolerances = np.asarray(_TOLERATED_EXCESS).T
     return np.asarray(tolerances[np.searchsorted(largest_depths, depth)])

@@ -59,29 +59,26 @@ LARGEST_RESPONSE_EPSILON, MOST_CATEGORIES = 500.0, 10**6
 """Largest ε₀ in nats, and largest number of categories, of randomized response."""
 
 
-def not_replaced(theorem: Theorem, case: Case) -> Refusal | None:
-    """Return a refusal for a relation other than replacing one client's contribution.
-
-    A refusal is an object that says why a theorem does not apply.
+def reject_other_relation(theorem: Theorem, case: Case) -> Refusal | None:
+    """Reject a neighbouring relation other than replacing one client's contribution.
 
     Args:
         theorem: the theorem that the refusal names.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The refusal; None for replace-one.
+        A refusal, an object that says why the theorem does not apply; None for replace-one.
     """
     if case.setting.relation == "replace-one":
         return None
     return Refusal(theorem, "the number of reports is seen, so a contribution is replaced; nothing else is covered")
 
 
-def not_hidden(theorem: Theorem, spec: Shuffled, case: Case) -> Refusal | None:
-    """Return a refusal if shuffling amplifies nothing for the requested relation, unit and observer.
+def reject_without_amplification(theorem: Theorem, spec: Shuffled, case: Case) -> Refusal | None:
+    """Reject cases in which no theorem shows that shuffling improves the guarantee of a report.
 
-    A refusal is an object that says why a theorem does not apply. Shuffling amplifies nothing for a relation other than
-    replace-one, and for an observer who knows the senders. The same holds for a single client, and for records of which
-    a client samples only some.
+    These are relations other than replace-one, observers who know the senders, a single client, and the protection of
+    records of which a client samples only some.
 
     Args:
         theorem: the theorem that the refusal names.
@@ -89,9 +86,9 @@ def not_hidden(theorem: Theorem, spec: Shuffled, case: Case) -> Refusal | None:
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The first reason for a refusal; None if the theorem may apply.
+        A refusal, an object with the first reason why the theorem does not apply; None if it may apply.
     """
-    if refusal := not_replaced(theorem, case):
+    if refusal := reject_other_relation(theorem, case):
         return refusal
     if case.setting.observer not in HIDDEN_FROM:
         return Refusal(theorem, f"the observer {case.setting.observer} knows senders, and order hides nothing")
@@ -105,22 +102,22 @@ def not_hidden(theorem: Theorem, spec: Shuffled, case: Case) -> Refusal | None:
 def attained_pairs(spec: Shuffled, case: Case) -> tuple[Pair, ...]:
     """Return distributions of shuffled reports on concrete neighbouring data sets, for lower bounds on δ.
 
-    They are known for Gaussian reports and for randomized response, if the server sees the shuffled reports. Of
-    Gaussian reports the sum is used, and of randomized responses the numbers of some categories.
+    They are known for Gaussian reports, by the sum of the reports, and for randomized response, by the numbers of
+    reports of some categories. The observer must be the server, which sees the shuffled reports.
 
     Args:
         spec: specification of the shuffled mechanism.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        Pairs of distributions; an empty tuple for other mechanisms and observers.
+        Pairs of distributions; none for other mechanisms and observers.
     """
     mechanism = spec.mechanism
     if case.setting.observer != "shuffled-server":
         return ()
     noise_multiplier = gaussian_multiplier(mechanism)
     if noise_multiplier is not None:
-        # The sum of the reports, for two opposite contributions of norm C.
+        # A contribution of norm C that is replaced by its opposite shifts the sum by 2C.
         noise_of_sum = noise_multiplier * math.sqrt(spec.clients)
         return (gaussian_pair(2.0 / noise_of_sum),)
     report = mechanism.primitive
@@ -132,23 +129,21 @@ def attained_pairs(spec: Shuffled, case: Case) -> tuple[Pair, ...]:
 
 
 def local_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of a single report, which holds after shuffling too; or a refusal.
+    """Return the guarantee of a single report, which holds after shuffling too.
 
-    Shuffling is a post-processing of the reports. The lower bounds are the report's own if the observer knows its
-    sender. Otherwise they are the bounds of `attained_pairs`.
+    Shuffling is a post-processing of the reports, so the upper bound on δ holds. The lower bound of the report holds
+    only if the observer knows its sender. Otherwise lower bounds are those of `attained_pairs`.
 
     Args:
         spec: specification of the shuffled mechanism.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee. It is a refusal, which says why the theorem does not apply, for a relation other than
-        replace-one.
+        The guarantee. For a relation other than replace-one, a refusal with the reason why the theorem does not apply.
     """
-    if refusal := not_replaced(LOCAL, case):
+    if refusal := reject_other_relation(LOCAL, case):
         return refusal
     inner = case.account(of_records(spec.mechanism), case.setting)
-    # If the sender is known, the report's own lower bounds hold too. Otherwise only its upper bound does.
     sender_is_known = case.setting.observer == "server" or spec.clients == 1
     if sender_is_known:
         curve = inner.curve
@@ -159,8 +154,8 @@ def local_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     return Guarantee(setting=case.setting, curve=curve, derivation=step, declared=inner.declared)
 
 
-def _guarantee_of(bound: ScaledBound, inner: Guarantee, step: Step) -> Guarantee:
-    """Return the guarantee of shuffled reports from a bound on δ that holds in both directions.
+def _build_guarantee(bound: ScaledBound, inner: Guarantee, step: Step) -> Guarantee:
+    """Build the guarantee of shuffled reports from a bound on δ that holds in both directions.
 
     Args:
         bound: upper bound on δ(ε) of the shuffled reports.
@@ -174,47 +169,46 @@ def _guarantee_of(bound: ScaledBound, inner: Guarantee, step: Step) -> Guarantee
     return Guarantee(setting=inner.setting, curve=Curve(scaled_pair(bound)), derivation=step, declared=declared)
 
 
-def _local_curve(theorem: Theorem, spec: Shuffled, case: Case) -> tuple[Guarantee, LocalCurve] | Refusal:
-    """Return the guarantee of a single report and its points (ε₀, δ₀), or a refusal if shuffling amplifies nothing.
-
-    A refusal is an object that says why a theorem does not apply.
+def _account_single_report(theorem: Theorem, spec: Shuffled, case: Case) -> tuple[Guarantee, LocalCurve] | Refusal:
+    """Account for a single report, unless no theorem shows that shuffling improves its guarantee.
 
     Args:
-        theorem: the theorem that the refusal names.
+        theorem: the theorem that a refusal names.
         spec: specification of the shuffled mechanism.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee and its points, or the refusal.
+        The guarantee of a single report, and the points (ε₀, δ₀) of its curve. Or a refusal, which says why the theorem
+        does not apply.
     """
-    if refusal := not_hidden(theorem, spec, case):
+    if refusal := reject_without_amplification(theorem, spec, case):
         return refusal
     inner = case.account(of_records(spec.mechanism), case.setting)
     return inner, LocalCurve(inner.curve.upper)
 
 
 def closed_form(spec: Shuffled, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee by Theorem F.2 of Lowy and Razaviyayn, for clients with one record each; or a refusal.
+    """Return the guarantee of shuffled reports by Theorem F.2 of Lowy and Razaviyayn, for clients with one record each.
 
-    The theorem bounds δ of shuffled reports in closed form, from the guarantee of a single report.
+    The theorem bounds δ in closed form, from the guarantee of a single report.
 
     Args:
         spec: specification of the shuffled mechanism.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee. It is a refusal, which says why the theorem does not apply, if shuffling amplifies nothing.
+        The guarantee. Or a refusal with the reason why the theorem does not apply to the setting.
     """
-    local = _local_curve(SINGLE_ROUND, spec, case)
+    local = _account_single_report(SINGLE_ROUND, spec, case)
     if isinstance(local, Refusal):
         return local
     inner, curve = local
     step = SINGLE_ROUND.because(inner.derivation, clients=spec.clients, samples_per_client=1)
-    return _guarantee_of(ClosedFormBound(spec.clients, curve), inner, step)
+    return _build_guarantee(ClosedFormBound(spec.clients, curve), inner, step)
 
 
 def clones_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of shuffled ε₀-private reports by hiding each among clones; or a refusal.
+    """Return the guarantee of shuffled ε₀-private reports, each of which hides among clones.
 
     A clone is another client's report that is distributed like that of the protected client. The reports must be purely
     private, that is, have δ₀ = 0 at some ε₀.
@@ -224,9 +218,9 @@ def clones_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refusal:
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee. It is a refusal, which says why the theorem does not apply, for other reports and settings.
+        The guarantee. For other reports and settings, a refusal with the reason why the theorem does not apply.
     """
-    local = _local_curve(CLONES, spec, case)
+    local = _account_single_report(CLONES, spec, case)
     if isinstance(local, Refusal):
         return local
     inner, curve = local
@@ -234,11 +228,11 @@ def clones_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refusal:
         return Refusal(CLONES, "a report is not purely private: δ₀ > 0 at every ε₀ up to 700")
     step = CLONES.because(inner.derivation, clients=spec.clients, local_epsilon=curve.pure_epsilon)
     bound = LocalClonesBound(spec.clients, curve, coarse=case.effort == "coarse")
-    return _guarantee_of(bound, inner, step)
+    return _build_guarantee(bound, inner, step)
 
 
 def approximate_clones_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of shuffled (ε₀, δ₀)-private reports by hiding each among clones; or a refusal.
+    """Return the guarantee of shuffled (ε₀, δ₀)-private reports, each of which hides among clones.
 
     A clone is another client's report that is distributed like that of the protected client. The theorem is for reports
     with δ₀ > 0 at every ε₀. At each ε the bound is the best over the points (ε₀, δ₀) of the report's curve.
@@ -248,9 +242,9 @@ def approximate_clones_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refu
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee. It is a refusal, which says why the theorem does not apply, for other reports and settings.
+        The guarantee. For other reports and settings, a refusal with the reason why the theorem does not apply.
     """
-    local = _local_curve(APPROXIMATE_CLONES, spec, case)
+    local = _account_single_report(APPROXIMATE_CLONES, spec, case)
     if isinstance(local, Refusal):
         return local
     inner, curve = local
@@ -258,11 +252,11 @@ def approximate_clones_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refu
         return Refusal(APPROXIMATE_CLONES, "a report is purely private, and there is no δ₀ to account for")
     step = APPROXIMATE_CLONES.because(CLONES.because(clients=spec.clients), inner.derivation, clients=spec.clients)
     bound = LocalClonesBound(spec.clients, curve, coarse=case.effort == "coarse")
-    return _guarantee_of(bound, inner, step)
+    return _build_guarantee(bound, inner, step)
 
 
 def randomized_response(spec: Shuffled, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of shuffled randomized response by its privacy blanket, or a refusal.
+    """Return the guarantee of shuffled randomized response by its privacy blanket.
 
     The blanket is the part of a report's distribution that does not depend on the category. The bound is an exact sum
     for two categories, and a certified contour integral for more.
@@ -272,10 +266,10 @@ def randomized_response(spec: Shuffled, case: Case) -> Guarantee | Refusal:
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee. It is a refusal, which says why the theorem does not apply, for other reports, units and
-        observers. It also is a refusal for parameters that are too large to compute.
+        The guarantee. For other reports and settings, or for parameters that are too large, a refusal with the reason
+        why the theorem does not apply.
     """
-    if refusal := not_hidden(RESPONSE, spec, case):
+    if refusal := reject_without_amplification(RESPONSE, spec, case):
         return refusal
     report = spec.mechanism.primitive
     if not isinstance(report, CategoryReport):
@@ -290,24 +284,24 @@ def randomized_response(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     if report.categories > 2:
         premises.insert(0, BLANKET.because(clients=spec.clients))
     step = RESPONSE.because(*premises, clients=spec.clients, categories=report.categories)
-    return _guarantee_of(bound, inner, step)
+    return _build_guarantee(bound, inner, step)
 
 
 def gaussian_blanket(spec: Shuffled, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of shuffled one-dimensional Gaussian reports by their privacy blanket, or a refusal.
+    """Return the guarantee of shuffled one-dimensional Gaussian reports by their privacy blanket.
 
-    The blanket is the part of a report's distribution that does not depend on the contribution. The worst neighbours
-    have opposite contributions.
+    The blanket is the part of a report's distribution that does not depend on the contribution. The largest δ belongs
+    to a contribution that is replaced by its opposite.
 
     Args:
         spec: specification of the shuffled mechanism.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee. It is a refusal, which says why the theorem does not apply, for other reports, units and
-        observers. It also is a refusal if too few clients are in the blanket on average.
+        The guarantee. For other reports and settings, or if too few clients are in the blanket on average, a refusal
+        with the reason why the theorem does not apply.
     """
-    if refusal := not_hidden(GAUSSIAN_BLANKET, spec, case):
+    if refusal := reject_without_amplification(GAUSSIAN_BLANKET, spec, case):
         return refusal
     noise_multiplier = gaussian_multiplier(spec.mechanism)
     if noise_multiplier is None:
@@ -317,7 +311,6 @@ def gaussian_blanket(spec: Shuffled, case: Case) -> Guarantee | Refusal:
             GAUSSIAN_BLANKET, "computed for dimension 1; what reports share falls like e^(−√dimension/noise_multiplier)"
         )
 
-    # The bound needs enough clients with reports from the blanket, on average.
     log_blanket_clients = log_blanket_mass(noise_multiplier) + math.log(spec.clients)
     if log_blanket_clients < math.log(LEAST_BLANKET):
         return Refusal(GAUSSIAN_BLANKET, f"fewer than {LEAST_BLANKET:g} clients are in the blanket on average")
@@ -325,7 +318,7 @@ def gaussian_blanket(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     inner = case.account(of_records(spec.mechanism), case.setting)
     premise = BLANKET.because(clients=spec.clients)
     step = GAUSSIAN_BLANKET.because(premise, inner.derivation, clients=spec.clients, noise_multiplier=noise_multiplier)
-    return _guarantee_of(GaussianBlanketBound(spec.clients, noise_multiplier), inner, step)
+    return _build_guarantee(GaussianBlanketBound(spec.clients, noise_multiplier), inner, step)
 
 
 RULES: tuple[Rule, ...] = (

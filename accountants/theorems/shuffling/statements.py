@@ -78,10 +78,10 @@ class RandomizerInputs:
     epsilon: Annotated[float, EPSILON]
 
     def check(self) -> None:
-        """Check that the matrix of output probabilities is stochastic, row by row, and not too large.
+        """Check that each row of `probabilities` is a distribution over the same outcomes, and the size of the table.
 
         Raises:
-            InvalidInput: a row has another length, is not a distribution, or there are too many rows or columns.
+            InvalidInput: a row has another length or is not a distribution, or the size of the table is out of range.
         """
         rows = self.probabilities
         has_allowed_size = 2 <= len(rows) <= MOST_INPUTS and 1 <= len(rows[0]) <= MOST_OUTCOMES
@@ -105,20 +105,20 @@ class GaussianReportsInputs(DeltaFields):
 
 
 def clones(inputs: ClonesInputs) -> Outputs:
-    """Compute numerical bounds on ε at δ of shuffled reports, each of which is a clone with probability e^{−ε₀}.
+    """Compute bounds on ε at δ of shuffled reports, each distributed like a protected one with probability e^{−ε₀}.
 
     Args:
         inputs: number of clients, ε₀ of a report, and δ.
 
     Returns:
-        `epsilon`, the upper bound, and `lower_numerical_epsilon`, a lower bound on the ε of the clone pair.
+        `epsilon`, an upper bound; `lower_numerical_epsilon`, a lower bound on its exact value for this probability.
     """
     clone_rate = math.exp(-inputs.local_epsilon)
     return _epsilon_bounds(ClonesBound(inputs.clients, clone_rate, inputs.local_epsilon), inputs)
 
 
 def stronger_clones(inputs: ClonesInputs) -> Outputs:
-    """Compute numerical bounds on ε at δ, with the probability 2/(e^ε₀ + 1) of a clone as for randomized response."""
+    """Compute the bounds of `clones` for the larger probability 2/(e^ε₀ + 1), which randomized response has."""
     return _epsilon_bounds(response_bound(inputs.clients, inputs.local_epsilon, 2), inputs)
 
 
@@ -149,7 +149,7 @@ def response(inputs: ResponseInputs) -> Outputs:
         inputs: number of clients, ε₀ of a report, number of categories, and δ.
 
     Returns:
-        `epsilon` by the privacy blanket. `lower_epsilon`, which the number of reports of one category attains.
+        `epsilon`, an upper bound by the privacy blanket; `lower_epsilon`, which the number of one category attains.
     """
     bounds = _epsilon_bounds(response_bound(inputs.clients, inputs.local_epsilon, inputs.categories), inputs)
     instance = response_instance(inputs.clients, inputs.local_epsilon, inputs.categories)
@@ -157,15 +157,15 @@ def response(inputs: ResponseInputs) -> Outputs:
 
 
 def randomizer(inputs: RandomizerInputs) -> Outputs:
-    """Compute the mass of the privacy blanket of a randomizer, and the largest δ at ε over any two inputs.
+    """Compute the mass of the privacy blanket of a randomizer, and a bound on δ at ε of its shuffled reports.
 
-    The blanket is the part of an outcome's distribution that is the same for all inputs.
+    The blanket is the part of a report's distribution that is the same for all inputs.
 
     Args:
         inputs: number of clients, probabilities of the outcomes for each input, and ε.
 
     Returns:
-        `blanket_mass`, and the bound on δ.
+        `blanket_mass`, in [0, 1], and the bound on δ, also as a logarithm.
     """
     bound = FiniteBlanketBound(inputs.clients, blanket_outcomes(inputs.probabilities))
     mass = math.fsum(map(min, zip(*inputs.probabilities, strict=True)))  # the smallest probability of each outcome
@@ -179,8 +179,8 @@ def gaussian_reports(inputs: GaussianReportsInputs) -> Outputs:
         inputs: number n of clients, noise multiplier of a report, and δ.
 
     Returns:
-        `epsilon` is an upper bound by the privacy blanket, and `lower_epsilon` a lower bound that the sum of the
-        reports attains. `log10_blanket_mass` is the share of a report that does not depend on its contribution.
+        `epsilon`, an upper bound by the privacy blanket; `lower_epsilon`, which the sum of the reports attains.
+        `log10_blanket_mass`, the decimal logarithm of the part of a report that does not depend on its contribution.
     """
     bound = GaussianBlanketBound(inputs.clients, inputs.noise_multiplier)
     instance = gaussian_pair(2.0 / (inputs.noise_multiplier * math.sqrt(inputs.clients)))
@@ -192,16 +192,16 @@ def gaussian_reports(inputs: GaussianReportsInputs) -> Outputs:
 
 
 def shared_outcome(inputs: ClonesInputs) -> Outputs:
-    """Compute two factors of the probability r with which two inputs give an outcome, for a third input.
+    """Compare the probability of an outcome that a lemma on clones needs with the one that ε₀-privacy ensures.
 
-    The lemma on stronger clones needs the probability `needed` · r = 2r/(e^ε₀ + 1) of the outcome. Pure privacy only
-    gives `available` · r = e^{−ε₀} r.
+    Let two inputs have the same probability r of the outcome. For a third input, the lemma on stronger clones needs at
+    least `needed` · r = 2r/(e^ε₀ + 1). Pure privacy only ensures `available` · r = e^{−ε₀} r.
     """
     return {"needed": 2.0 / (math.exp(inputs.local_epsilon) + 1.0), "available": math.exp(-inputs.local_epsilon)}
 
 
 def _epsilon_bounds(bound: ScaledBound, inputs: DeltaFields) -> Outputs:
-    """Return numerical bounds on the ε that a bound on δ gives at a target δ.
+    """Compute the ε that a bound on δ of shuffled reports gives at a target δ, with its numerical error.
 
     Args:
         bound: bound on δ(ε) of shuffled reports.
@@ -216,8 +216,8 @@ def _epsilon_bounds(bound: ScaledBound, inputs: DeltaFields) -> Outputs:
     return {"epsilon": upper, "lower_numerical_epsilon": lower}
 
 
-def _blanket_size(inputs: GaussianReportsInputs) -> Sides:
-    """Compare nγ, the mean number of clients in the blanket, with `LEAST_BLANKET`."""
+def _compare_blanket_size(inputs: GaussianReportsInputs) -> Sides:
+    """Evaluate the condition nγ ≥ `LEAST_BLANKET` on the mean number of clients whose reports are in the blanket."""
     log_size = log_blanket_mass(inputs.noise_multiplier) + math.log(inputs.clients)
     return Sides.at_least(math.exp(log_size), LEAST_BLANKET)
 
@@ -227,7 +227,7 @@ ONE_COORDINATE = Condition("one-coordinate", "a report has one coordinate")
 ENOUGH_IN_BLANKET = Condition(
     "enough-in-blanket",
     "the mean number nγ of the n clients whose reports are in the blanket is at least 8",
-    _blanket_size,
+    _compare_blanket_size,
 )
 LOCAL_FOR_EVERY_PAIR = Condition(
     "local-for-every-pair", "the local guarantee is for any two contributions, in both orders"

@@ -73,7 +73,7 @@ class FigureArm:
     def seconds(self) -> float:
         """Estimated time of one trial on one core, in seconds.
 
-        One run serves all settings of the figure, so that a setting counts an equal share of its time.
+        One training serves all settings of the figure. So each setting is assigned an equal share of its time.
         """
         users = SyntheticUsers()
         rounds, records = max(ROUNDS), users.users * BATCH_SIZE
@@ -92,21 +92,14 @@ class FigureArm:
         return {"step_size": STEPS}
 
     def check(self, folders: Mapping[DataName, Path]) -> tuple[DataFile, ...]:
-        """Return the data files that the experiment reads: none, because its data are drawn at random.
-
-        Args:
-            folders: not used.
-
-        Returns:
-            An empty tuple.
-        """
+        """Return no data files, because the data of this experiment are drawn at random. `folders` is not used."""
         del folders
         return ()
 
     def run(self, folders: Mapping[DataName, Path], seed: int) -> TrialResult:
-        """Return the smallest excess risk over a grid of step sizes, and the step size that reaches it.
+        """Return the smallest excess risk over a grid of step sizes, and the step size that attains it.
 
-        Runs that differ only in the number of rounds are trained once, and their results are reused.
+        All settings with the same seed are trained once, and the results are reused.
 
         Args:
             folders: not used.
@@ -116,9 +109,8 @@ class FigureArm:
             The excess risk after `rounds` rounds, in units of the loss, and the step size.
         """
         del folders
-        risks_by_run = _risks(seed)
+        risks_by_run = _train_all_runs(seed)
         measured_index = ROUNDS.index(self.rounds)
-        # There is one run for each step size, in the order of `STEPS`; the best one is chosen.
         runs = _find_runs(self.personalization, self.noise_multiplier)
         risks = [risks_by_run[run][measured_index] for run in runs]
         best = int(np.argmin(risks))
@@ -127,7 +119,8 @@ class FigureArm:
     def certify(self, folders: Mapping[DataName, Path]) -> Ends | None:
         """Return certified bounds on ε for all data of a user, against an observer of the models of all rounds.
 
-        Each round releases a sum of clipped updates with Gaussian noise. No gain from sampling users is counted.
+        They are for the longest run of the figure, of which this setting uses the first rounds. Each round releases a
+        sum of clipped updates with Gaussian noise. No amplification by the sampling of users is used.
 
         Args:
             folders: not used.
@@ -138,7 +131,6 @@ class FigureArm:
         del folders
         if self.noise_multiplier == 0.0 or self.personalization == LOCAL:
             return None
-        # Every round releases one noisy sum, so that the run is a composition of Gaussian mechanisms.
         all_rounds = Repeated(times=max(ROUNDS), mechanism=Gaussian(noise_multiplier=self.noise_multiplier))
         answer = account(all_rounds, relation="replace-one", unit="client", observer="released-models")
         log_delta = math.log(DELTA)
@@ -146,23 +138,20 @@ class FigureArm:
 
 
 def _find_runs(personalization: float, noise_multiplier: float) -> tuple[PersonalRun, ...]:
-    """Return the training run of each step size, for one personalization and one noise.
+    """Return one training run for each step size in `STEPS`, with one personalization and one noise.
 
-    Without a shared model the noise has no effect. It is set to 0 then, so that equal runs are trained once.
+    Without a shared model the noise has no effect. It is then set to 0, so that equal runs are trained once.
 
     Args:
         personalization: weight α of the shared model, times the number of users in a round.
         noise_multiplier: standard deviation of the noise in units of the clipping norm.
-
-    Returns:
-        One run for each step size in `STEPS`, in this order.
     """
     noise = 0.0 if personalization == LOCAL else noise_multiplier
     return tuple(PersonalRun(step_size=step, personalization=personalization, noise_multiplier=noise) for step in STEPS)
 
 
 def distinct_runs() -> tuple[PersonalRun, ...]:
-    """Return the training runs of all noise multipliers, personalizations and step sizes, each once."""
+    """Return the training runs for all noise multipliers, personalizations and step sizes, without repetitions."""
     runs: list[PersonalRun] = []
     for noise, personalization in product(NOISE_MULTIPLIERS, TIMES_PARTICIPANTS):
         runs += _find_runs(personalization, noise)
@@ -170,11 +159,11 @@ def distinct_runs() -> tuple[PersonalRun, ...]:
 
 
 @functools.lru_cache(maxsize=SEEDS_KEPT)
-def _risks(seed: int) -> Mapping[PersonalRun, npt.NDArray[np.float64]]:
-    """Train with all settings of Figure 1a of Bietti et al., and return the excess risks after the measured rounds.
+def _train_all_runs(seed: int) -> Mapping[PersonalRun, npt.NDArray[np.float64]]:
+    """Train with all personalizations, noises and step sizes of Figure 1a of Bietti et al., and measure the risks.
 
-    A setting is a personalization, a noise and a step size. All runs have the same data and noise. The results are kept
-    in memory, because the simulations with one seed need them one after another.
+    All runs have the same data, and the same noise up to its scale. The results are stored, because several simulations
+    with the same seed need them.
 
     Args:
         seed: seed of data and noise.
@@ -191,14 +180,14 @@ def _risks(seed: int) -> Mapping[PersonalRun, npt.NDArray[np.float64]]:
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     """Return the simulations for Figure 1a of Bietti et al.: one for each noise, personalization and number of rounds.
 
-    Personalization is the weight of the model that all users share. A trial trains once, with its own randomness.
+    Personalization is the weight of the model that all users share.
 
     Args:
-        repetitions: number of trials of each simulation.
+        repetitions: number of trials of each simulation, with different randomness.
         seed: seed of all randomness.
 
     Returns:
-        For each combination of the values, the repeated trainings with their position on the grid.
+        For each combination of the three values, the values and the simulation.
     """
     table = []
     for noise, personalization, rounds in product(NOISE_MULTIPLIERS, TIMES_PARTICIPANTS, ROUNDS):
@@ -215,27 +204,21 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
 @dataclass(frozen=True)
 class _Scores:
-    """A table of measured excess risks, by noise multiplier, name of the personalization αQ, and number of rounds.
-
-    α weights the shared model against the users' own models, and Q is the number of users in a round.
+    """Measured excess risks of all settings of the figure.
 
     Attributes:
-        by_place: mean excess risk with its confidence band, by the three values.
+        by_place: mean excess risk with its confidence band, by the noise multiplier, the name of the personalization
+            αQ, and the number of rounds. α is the weight of the shared model, and Q the number of users in a round.
     """
 
     by_place: Mapping[tuple[float, str, int], Measured]
 
     @classmethod
     def of(cls, answers: Sequence[CellAnswer]) -> Self:
-        """Collect the measured excess risks by noise multiplier, personalisation and number of rounds.
-
-        Personalization is the weight of the model that all users share.
+        """Collect the measured excess risks from the results of an experiment.
 
         Args:
-            answers: simulations of the experiment; those without a measurement are left out.
-
-        Returns:
-            The mean excess risks with their confidence bands, by the three values.
+            answers: results of the simulations. Those without a measurement are left out.
         """
         read_excess = private_score("excess_risk")
         by_place = {}
@@ -249,7 +232,7 @@ class _Scores:
             by_place[noise, personalization, rounds] = excess
         return cls(by_place)
 
-    def at(self, noise: float, personalization: float, rounds: int) -> Measured:
+    def risk_at(self, noise: float, personalization: float, rounds: int) -> Measured:
         """Return the measured excess risk in one setting.
 
         Args:
@@ -262,15 +245,13 @@ class _Scores:
         """
         return self.by_place[noise, personalization_name(personalization), rounds]
 
-    def against_others(
+    def compare_with_others(
         self, personalization: float, noises: Sequence[float], rounds: Sequence[int]
     ) -> list[tuple[Measured, Measured]]:
-        """Compare the excess risk of one personalization with that of each other one, in every setting.
-
-        Personalization αQ weights the model that all users share against their own models.
+        """Pair the excess risk of one personalization with that of each other one, in every setting.
 
         Args:
-            personalization: αQ, the first of each pair.
+            personalization: weight αQ of the model that all users share; its risk is the first of each pair.
             noises: noise multipliers.
             rounds: numbers of rounds.
 
@@ -280,9 +261,8 @@ class _Scores:
         rivals = [value for value in TIMES_PARTICIPANTS if value != personalization]
         pairs = []
         for noise, count, rival in product(noises, rounds, rivals):
-            # Both risks of a pair belong to the same noise and number of rounds.
-            own_risk = self.at(noise, personalization, count)
-            rival_risk = self.at(noise, rival, count)
+            own_risk = self.risk_at(noise, personalization, count)
+            rival_risk = self.risk_at(noise, rival, count)
             pairs.append((own_risk, rival_risk))
         return pairs
 
@@ -296,31 +276,31 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
         answers: results of the experiment, one for each noise multiplier, number of rounds, and personalization.
 
     Returns:
-        One finding for each of the three claims, from the mean excess risks and their confidence bands.
+        For each of the three claims, whether the mean excess risks with their confidence bands support it.
     """
     scores = _Scores.of(answers)
     first, last = ROUNDS[0], ROUNDS[-1]
     later_rounds = ROUNDS[2:]  # 200 and 300
 
-    # Without noise, the best of the settings with both a shared model and models of the users' own.
-    personalized = [scores.at(0.0, value, last) for value in TIMES_PARTICIPANTS if 0.0 < value < SHARED]
+    # Without noise, over the settings in which users have a shared model and own models.
+    personalized = [scores.risk_at(0.0, value, last) for value in TIMES_PARTICIPANTS if 0.0 < value < SHARED]
     best_personalized = min(personalized, key=lambda measured: float(measured.mean))
     return (
         judge_pairs(
             "In early rounds one model for all is best, at every noise.",
-            scores.against_others(SHARED, NOISE_MULTIPLIERS, [first]),
+            scores.compare_with_others(SHARED, NOISE_MULTIPLIERS, [first]),
             names=("one model for all", "the others"),
             quantity=f"excess risk after {first} rounds",
         ),
         judge_pairs(
             "Later, even without noise, a personalized model is better than one model for all.",
-            [(best_personalized, scores.at(0.0, SHARED, last))],
+            [(best_personalized, scores.risk_at(0.0, SHARED, last))],
             names=("the best personalization", "one model for all"),
             quantity=f"excess risk after {last} rounds",
         ),
         judge_pairs(
             "With large noise (σ ≥ 100) models of one's own only are best after about 200 rounds.",
-            scores.against_others(LOCAL, LARGE_NOISES, later_rounds),
+            scores.compare_with_others(LOCAL, LARGE_NOISES, later_rounds),
             names=("no shared model", "the others"),
             quantity="excess risk after 200 and 300 rounds",
         ),

@@ -21,11 +21,11 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     Personalization is the weight of the model that all users share.
 
     Args:
-        repetitions: trials of each simulation.
+        repetitions: number of trials of each simulation, with different randomness.
         seed: seed of all randomness.
 
     Returns:
-        For each combination of the values, the repeated trainings with their position on the grid.
+        For each combination of the three values, the values and the simulation.
     """
     return users.figure_cells(users.STACK_OVERFLOW, repetitions, seed)
 
@@ -40,12 +40,12 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
         answers: results of the experiment, one for each noise multiplier, personalization and share of the rounds.
 
     Returns:
-        A finding on the best personalization without noise, and one on how it changes with the noise.
+        For two claims, whether the measured accuracies support them: on the best personalization without noise, and on
+        how the best one changes with the noise.
     """
-    # Accuracies at the end of training: without noise, of the best combination and of both extremes; and at each noise.
     last_share = users.SHARES[-1]
-    noiseless = users.select(answers, noise_multiplier=0.0, share=last_share)
-    best = users.best_between(noiseless)
+    noiseless = users.select_accuracies(answers, noise_multiplier=0.0, share=last_share)
+    best = users.find_best_between(noiseless)
     extremes = [noiseless[personalization_name(value)] for value in (users.SHARED, users.LOCAL)]
     points = users.points_by_noise(users.STACK_OVERFLOW, answers, share=last_share)
     return (

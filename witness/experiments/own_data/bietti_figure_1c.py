@@ -21,11 +21,11 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     Personalization is the weight of the model that all users share.
 
     Args:
-        repetitions: trials of each simulation.
+        repetitions: number of trials of each simulation, with different randomness.
         seed: seed of all randomness.
 
     Returns:
-        For each combination of the values, the repeated trainings with their position on the grid.
+        For each combination of the three values, the values and the simulation.
     """
     return users.figure_cells(users.EMNIST, repetitions, seed)
 
@@ -40,10 +40,11 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
         answers: results of the experiment, one for each noise multiplier, personalization and share of the rounds.
 
     Returns:
-        A finding on users' own models without noise, and one on how the best personalization changes with the noise.
+        For two claims, whether the measured accuracies support them: on users' own models without noise, and on how the
+        best personalization changes with the noise.
     """
     last = users.SHARES[-1]
-    noiseless = users.select(answers, noise_multiplier=0.0, share=last)
+    noiseless = users.select_accuracies(answers, noise_multiplier=0.0, share=last)
     local = personalization_name(users.LOCAL)
     return (
         judge_pairs(

@@ -33,20 +33,19 @@ RUNS_SHARED: Final = 2
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     """Return the simulations for Figure 2 of Bietti et al.: one for each data set, noise and line of the figure.
 
-    A line of the figure has several personalizations, of which the best is used. Personalization is the weight of the
-    model that all users share. A trial trains once, with its own randomness.
+    A line of the figure has one or several personalizations, of which a trial trains with each and uses the best.
+    Personalization is the weight of the model that all users share.
 
     Args:
-        repetitions: trials of each simulation.
+        repetitions: number of trials of each simulation, with different randomness.
         seed: seed of all randomness.
 
     Returns:
-        For each combination of the values, the repeated trainings with their position on the grid.
+        For each combination of the three values, the values and the simulation.
     """
     table = []
     for panel, study in PANELS.items():
         for noise, line in product(users.STUDIES[study].noise_multipliers, LINES):
-            # A trial trains with every personalization of the line, and keeps the best.
             arm = users.UserArm(study, LINES[line], noise, runs=RUNS_SHARED)
             simulation = TrialSimulation(arm=arm, repetitions=repetitions, seed=seed)
             place: Place = {"data": panel, "personalization": line, "noise_multiplier": noise}
@@ -64,16 +63,16 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
         answers: results of the experiment, one for each data set, noise multiplier and personalization.
 
     Returns:
-        A finding for each extreme, and one on the claim that the best personalization falls as the noise grows.
+        Whether the measured accuracies support the claim against each extreme, and the claim that the best
+        personalization falls as the noise grows.
     """
     points = {panel: users.points_by_noise(study, answers, data=panel) for panel, study in PANELS.items()}
 
-    # Compare the best combination with both extremes, at each noise of each data set.
     pairs_with_shared = []
     pairs_with_local = []
     for _, *private_points in points.values():  # the first point has no noise
         for point in private_points:
-            best = users.best_between(point.measured)
+            best = users.find_best_between(point.measured)
             pairs_with_shared.append((best, point.measured[personalization_name(users.SHARED)]))
             pairs_with_local.append((best, point.measured[personalization_name(users.LOCAL)]))
     return (

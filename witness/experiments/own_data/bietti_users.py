@@ -63,7 +63,7 @@ NOISE_AXIS: Final = Axis(name="noise_multiplier", title="noise multiplier σ")
 
 @dataclass(frozen=True, kw_only=True)
 class UserStudy:
-    """How the experiment is run on one data set: its files, step sizes, noises, clipping norm, passes and costs.
+    """Settings of the experiment on one data set, and the costs of a run.
 
     Attributes:
         files: files of the data set.
@@ -87,19 +87,16 @@ class UserStudy:
 
 
 def read_stack_overflow(folder: Path) -> ClassifiedUsers:
-    """Return 500 users of Stack Overflow, with 5,000 words as features and 80 tags as classes.
+    """Read the training and test records of 500 users of Stack Overflow, with 5,000 words and 80 tags.
 
     Args:
         folder: folder of the data set Stack Overflow.
-
-    Returns:
-        Training and test records of each user.
     """
     return read_tagging_users(folder, 500, words=5000, tags=80)
 
 
 def read_emnist(folder: Path) -> ClassifiedUsers:
-    """Return the training and test records of 1,000 writers of digits.
+    """Read the training and test records of 1,000 writers of digits.
 
     Args:
         folder: folder of federated EMNIST.
@@ -134,15 +131,15 @@ STUDIES: Final[dict[DataName, UserStudy]] = {
 
 @dataclass(frozen=True)
 class UserArm:
-    """PPSGD on one data set with one noise, at the best step, and at the best of some personalizations.
+    """A setting of the experiment: PPSGD on one data set with one noise, at the best step size and personalization.
 
     Attributes:
         study: name of the data set.
-        personalizations: values of αQ, of which the best is chosen. α is the step of the shared model over that of the
-            users' own models, and Q the number of users in a round.
+        personalizations: values of αQ, of which the best is chosen. α is the step size of the shared model over that of
+            the users' own models, and Q the number of users in a round.
         noise_multiplier: standard deviation of the noise in units of the clipping norm.
-        share: share of the rounds after which the accuracy is measured, one of `SHARES`.
-        runs: number of runs that the time of a trial is divided by, because they are shared with other arms.
+        share: fraction of the rounds after which the accuracy is measured, one of `SHARES`.
+        runs: number of settings that share a training, by which the time of a trial is divided.
         algorithm: name of the algorithm.
     """
 
@@ -170,7 +167,7 @@ class UserArm:
 
     @property
     def grids(self) -> Mapping[str, Sequence[float]]:
-        """Values of the step size. The personalization goes from 0 to infinity, so that none is outside."""
+        """Values of the step size whose ends a chosen value should not reach. Personalization has no such ends."""
         return {"step_size": STUDIES[self.study].step_sizes, "personalization": ()}
 
     def check(self, folders: Mapping[DataName, Path]) -> tuple[DataFile, ...]:
@@ -208,7 +205,7 @@ class UserArm:
             rows.append(by_share_and_step[share_index])
         accuracies = np.array(rows)  # one row for each personalization, one column for each step size
 
-        # Choose the best combination of both. A single personalization is not a choice.
+        # A single personalization is not a choice, so it is not in the result.
         best_row, best_column = np.unravel_index(int(np.argmax(accuracies)), accuracies.shape)
         step_sizes = STUDIES[self.study].step_sizes
         chosen = {"step_size": step_sizes[int(best_column)]}
@@ -219,7 +216,7 @@ class UserArm:
     def certify(self, folders: Mapping[DataName, Path]) -> Ends | None:
         """Return certified bounds on ε for all data of a user, against an observer of the models of all rounds.
 
-        The user with the most batches is the least protected, and counts.
+        They are for the user with the most batches, who takes part in the most rounds.
 
         Args:
             folders: folder of the data set.
@@ -237,7 +234,7 @@ class UserArm:
 
 @functools.lru_cache(maxsize=64)
 def certified_epsilon(noise_multiplier: float, times: int) -> Ends:
-    """Return certified bounds on the ε of a user at δ = 10⁻⁴, if clipped gradients are released in noisy sums.
+    """Return certified bounds on the ε of a user at `DELTA`, if clipped gradients are released in noisy sums.
 
     Args:
         noise_multiplier: standard deviation of the noise in units of the clipping norm.
@@ -254,9 +251,9 @@ def certified_epsilon(noise_multiplier: float, times: int) -> Ends:
 def _accuracies(
     study: DataName, folder: Path, personalization: float, noise_multiplier: float, seed: int
 ) -> npt.NDArray[np.float64]:
-    """Return the test accuracies of a run after each measured share of the rounds, for each step size.
+    """Return the test accuracies of a training after each fraction of the rounds in `SHARES`, for each step size.
 
-    Without a shared model the noise has no effect, so that one run serves all noises.
+    Without a shared model the noise has no effect, so one training serves all noises.
 
     Args:
         study: name of the data set.
@@ -276,9 +273,9 @@ def _accuracies(
 def _train(
     study: DataName, folder: Path, personalization: float, noise_multiplier: float, seed: int
 ) -> npt.NDArray[np.float64]:
-    """Train with all step sizes of the grid, and return the test accuracies by share of the rounds and step size.
+    """Train with all step sizes of the grid, and measure the test accuracies after fractions of the rounds.
 
-    Results are kept in memory, because several simulations need the same training.
+    The results are stored, because several simulations need the same training.
 
     Args:
         study: name of the data set.
@@ -288,7 +285,7 @@ def _train(
         seed: seed of all randomness.
 
     Returns:
-        Accuracies, with one row for each measured share of the rounds and one column for each step size.
+        Accuracies from 0 to 1, with one row for each fraction in `SHARES` and one column for each step size.
     """
     settings = STUDIES[study]
     training = ClassifierTraining(
@@ -308,27 +305,27 @@ def _train(
 def figure_cells(study: DataName, repetitions: int, seed: int) -> tuple[Cell, ...]:
     """Return the simulations for Figure 1b or 1c of Bietti et al.: each noise, personalization and share of rounds.
 
-    Personalization is the weight of the model that all users share. A trial trains once, with its own randomness.
+    Personalization is the weight of the model that all users share.
 
     Args:
         study: name of the data set.
-        repetitions: number of trials of each simulation.
+        repetitions: number of trials of each simulation, with different randomness.
         seed: seed of all randomness.
 
     Returns:
-        For each combination of the values, the repeated trainings with their position on the grid.
+        For each combination of the three values, the values and the simulation.
     """
     table = []
     for noise, value, share in product(STUDIES[study].noise_multipliers, TIMES_PARTICIPANTS, SHARES):
         place: Place = {"noise_multiplier": noise, "personalization": personalization_name(value), "share": share}
-        # One run serves all shares of the rounds.
+        # One training serves all fractions of the rounds, so its time is divided by their number.
         arm = UserArm(study, (value,), noise, share, runs=len(SHARES))
         simulation = TrialSimulation(arm=arm, repetitions=repetitions, seed=seed)
         table.append(Cell(place=place, simulation=simulation))
     return tuple(table)
 
 
-def select(answers: Sequence[CellAnswer], **place: float | str) -> dict[str, Measured]:
+def select_accuracies(answers: Sequence[CellAnswer], **place: float | str) -> dict[str, Measured]:
     """Return the test accuracies of one setting of the experiment, by ascending personalization.
 
     Personalization is the weight of the model that all users share.
@@ -354,14 +351,13 @@ def select(answers: Sequence[CellAnswer], **place: float | str) -> dict[str, Mea
     return {name: by_name[name] for name in names}
 
 
-def best_between(accuracies: Mapping[str, Measured]) -> Measured:
-    """Return the best mean accuracy of the personalizations that combine a shared model with models of one's own.
+def find_best_between(accuracies: Mapping[str, Measured]) -> Measured:
+    """Find the best mean accuracy, with its confidence band, over all personalizations between the two extremes.
+
+    The extremes are one model for all users, and models of the users' own only.
 
     Args:
         accuracies: accuracy by name of the personalization (the weight of the shared model).
-
-    Returns:
-        The mean with its confidence band.
     """
     extremes = {personalization_name(SHARED), personalization_name(LOCAL)}
     combined = [score for name, score in accuracies.items() if name not in extremes]
@@ -369,13 +365,13 @@ def best_between(accuracies: Mapping[str, Measured]) -> Measured:
 
 
 def judge_less_with_noise(lines: Mapping[str, Sequence[MeasuredPoint]]) -> Finding:
-    """Judge whether the best personalization, the weight of the shared model, falls as the noise grows.
+    """Judge the claim that the best personalization, the weight of the shared model, falls as the noise grows.
 
     Args:
         lines: accuracies by increasing noise, for each data set.
 
     Returns:
-        The claim with its verdict, from the confidence bands of the accuracies.
+        The claim, and whether the accuracies with their confidence bands support it.
     """
     return judge_order(LESS_CLAIM, lines, quantity=QUANTITY, lower_is_better=False)
 
@@ -395,6 +391,6 @@ def points_by_noise(study: DataName, answers: Sequence[CellAnswer], **place: flo
     """
     points = []
     for noise in STUDIES[study].noise_multipliers:
-        accuracies = select(answers, noise_multiplier=noise, **place)
+        accuracies = select_accuracies(answers, noise_multiplier=noise, **place)
         points.append(MeasuredPoint(f"σ = {noise:g}", accuracies))
     return points

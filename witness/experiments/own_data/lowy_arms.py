@@ -30,18 +30,16 @@ ARMS: Final[Mapping[str, tuple[Algorithm, Noise]]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class ArmClaim:
-    """A claim of the paper that one algorithm with its noise is better than another one.
-
-    An algorithm with its noise is called an arm of the experiment.
+    """A claim of the paper that one arm of the experiment, an algorithm with its noise, is better than another arm.
 
     Attributes:
         text: the claim in words.
-        first: name of the arm that is said to be better.
+        first: name of the arm that is claimed to be better.
         second: name of the arm that it is compared with.
         panels: panels of the figure that the claim is about; None for all.
-        least_epsilon: smallest ε of the claim.
-        largest_epsilon: largest ε of the claim.
-        no_worse: True if the first arm is only said to be as good.
+        least_epsilon: smallest ε for which the claim is made.
+        largest_epsilon: largest ε for which the claim is made.
+        no_worse: True if the first arm is only claimed to be at least as good.
     """
 
     text: str
@@ -60,24 +58,24 @@ def arm_cells(
     records: Mapping[str, int],
     simulate: Callable[[str, ArmSettings], TrialSimulation],
 ) -> tuple[Cell, ...]:
-    """Return the simulations of a figure of Lowy and Razaviyayn: one for each panel, algorithm with its noise, and ε.
+    """Return the simulations of a figure of Lowy and Razaviyayn: one for each panel, arm and ε.
 
-    An algorithm with its noise is an arm of the experiment. Without noise it is the same at each ε. The paper claims an
-    ε for the noise of mini-batch SGD only, because it does not print that of local SGD.
+    An arm is an algorithm with its noise. Only for the noise of mini-batch SGD does the paper claim an ε, because it
+    does not print the noise of local SGD.
 
     Args:
         participants: number of silos (clients) in a round, by panel.
         epsilons: values of ε of the noise.
         records: number n of training records of a silo, by panel; δ = n⁻².
-        simulate: function that returns the repeated trainings of an arm in a panel.
+        simulate: function that returns the simulation of an arm in a panel.
 
     Returns:
-        For each combination of the values, the repeated trainings with their position on the grid.
+        For each combination of the three values, the values, the simulation and the ε that the paper claims.
     """
     cells = []
     for panel, arm, epsilon in itertools.product(participants, ARMS, epsilons):
         algorithm, noise = ARMS[arm]
-        # Without noise, the largest ε fixes the number of gradients in a round.
+        # Without noise, an arm is the same at each ε. The largest ε determines its number of gradients in a round.
         settings = ArmSettings(
             algorithm=algorithm,
             noise=noise,
@@ -99,47 +97,44 @@ def arm_cells(
 def judge_arms(
     answers: Sequence[CellAnswer], claims: Sequence[ArmClaim], *, measure: str, quantity: str
 ) -> tuple[Finding, ...]:
-    """Judge the claims of Lowy and Razaviyayn that one algorithm is better than another, and their noise's privacy.
+    """Judge the claims of Lowy and Razaviyayn on which algorithms are better, and on the privacy of their noise.
 
     Two algorithms are compared by the confidence bands of their mean scores in the same settings.
 
     Args:
         answers: results of the experiment.
-        claims: the claims, each that one algorithm with its noise is better or no worse than another one.
+        claims: the claims on pairs of algorithms with their noise.
         measure: name of the score.
         quantity: the score in words.
 
     Returns:
-        One finding for each claim, and then one for the printed noise.
+        For each claim, and then for the privacy of the paper's noise, whether the results support it.
     """
     scores = scores_by_setting(answers, measure)
     findings = []
     for claim in claims:
         finding = judge_pairs(
             claim.text,
-            _pairs(scores, claim),
+            _collect_pairs(scores, claim),
             names=(claim.first, claim.second),
             quantity=quantity,
             no_worse=claim.no_worse,
         )
         findings.append(finding)
-    # The last finding is about the privacy of the paper's noise.
     printed = judge_printed_noise(answers, "The printed noise of the experiments is private at the ε on their axes.")
     return (*findings, printed)
 
 
 def scores_by_setting(answers: Sequence[CellAnswer], measure: str) -> Mapping[tuple[str, str, float], Measured]:
-    """Return the measured scores of an experiment by number of silos in a round, algorithm and ε.
-
-    A silo is a client with many records. A panel of the figure shows one number of silos in a round. An algorithm with
-    its noise is an arm of the experiment.
+    """Collect the measured scores of an experiment.
 
     Args:
         answers: results of the experiment. Those without the score are left out.
         measure: name of the score.
 
     Returns:
-        The mean scores with their confidence bands. The keys are the panel, the arm and ε.
+        The mean scores with their confidence bands. The keys are the panel of the figure (the number of clients in a
+        round), the arm (the algorithm with its noise) and ε.
     """
     read = private_score(measure)
     scores = {}
@@ -151,24 +146,22 @@ def scores_by_setting(answers: Sequence[CellAnswer], measure: str) -> Mapping[tu
     return scores
 
 
-def _pairs(scores: Mapping[tuple[str, str, float], Measured], claim: ArmClaim) -> list[tuple[Measured, Measured]]:
-    """Return the scores of the two algorithms that a claim compares, wherever the paper makes the claim.
-
-    An algorithm with its noise is an arm of the experiment. A panel is a number of silos (clients with many records) in
-    a round.
+def _collect_pairs(
+    scores: Mapping[tuple[str, str, float], Measured], claim: ArmClaim
+) -> list[tuple[Measured, Measured]]:
+    """Pair the scores of the two arms (algorithms with their noise) that a claim compares, wherever it is made.
 
     Args:
-        scores: measured score by panel of the figure, arm, and ε.
-        claim: both arms, with the panels and the range of ε.
+        scores: mean scores with their confidence bands, by panel of the figure, arm, and ε.
+        claim: the claim, with the panels and the range of ε for which it is made.
 
     Returns:
-        Pairs of mean scores with their confidence bands: first the arm that is claimed to be better.
+        One pair for each panel and ε. The first score is that of the arm that is claimed to be better.
     """
     pairs = []
     for (panel, arm, epsilon), first_score in scores.items():
         is_in_panels = claim.panels is None or panel in claim.panels
         is_in_range = claim.least_epsilon <= epsilon <= claim.largest_epsilon
-        # The second score belongs to the same panel and ε.
         if arm == claim.first and is_in_panels and is_in_range:
             second_score = scores[panel, claim.second, epsilon]
             pairs.append((first_score, second_score))

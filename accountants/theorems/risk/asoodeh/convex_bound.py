@@ -35,7 +35,7 @@ STOPS = Quantity(symbol="k", ge=1, description="the last steps among which the r
 
 
 def _upper_double(value: Fraction) -> float:
-    """Return a double at or above a nonnegative rational number, at most two units in the last place above it."""
+    """Return a double at or above a nonnegative rational number, and at most two units in the last place above it."""
     return root_up(value * value)
 
 
@@ -50,10 +50,14 @@ def convex_stops(
     step_size: Annotated[float | None, STEP_SIZE] = None,
     stops: Annotated[int | None, STOPS] = None,
 ) -> Outputs:
-    """Bound the excess risk of noisy projected SGD on convex losses, for a model released at a random or the last step.
+    """Bound the excess risk of noisy projected SGD on convex losses, after a random step and after the last step.
 
-    With s² = L² + dσ²/m, both bounds are 2ρ²/(ηk) + (ηs²/2) f. For a random one of the last k steps, f = 1. For the
-    last of T steps, k = T and f = 1 + (1 + 1/2 + … + 1/(T − 1)). All bounds are rounded up.
+    Both bounds have the form
+
+        2ρ²/(ηk) + (ηs²/2) f,   s² = L² + dσ²/m.
+
+    After a random one of the last k steps, f = 1. After the last of T steps, k = T and f = 1 + (1 + 1/2 + … +
+    1/(T − 1)). All bounds are rounded up.
 
     Args:
         run: the users n and the users m of a step.
@@ -75,21 +79,21 @@ def convex_stops(
     if possible_stops > steps:
         raise InvalidInput.at("/stops", "cannot exceed the steps of the pass", allowed=f"≤ {steps}")
 
-    # The constants of both bounds, as rational numbers; f of the last step is rounded up.
+    # Rational numbers, so that only the results are rounded. The harmonic number is a double, which is raised.
     squared_radius = Fraction(radius) ** 2
     noise_moment = dimension * Fraction(noise_std) ** 2 / run.participants
     moment = Fraction(lipschitz) ** 2 + noise_moment  # s²
     last_factor = 1 + Fraction(harmonic(steps - 1)) * (1 + Fraction(PAD))
 
     def bound_at_stop(count: int, factor: Fraction) -> tuple[float, float]:
-        """Return the bound 2ρ²/(ηk) + (ηs²/2) f on the excess risk of noisy projected SGD, and the step size η.
+        """Return the bound 2ρ²/(ηk) + (ηs²/2) f, and the step size η at which it holds.
 
-        ρ is the radius of the domain, and s² bounds the mean squared norm of a noisy gradient. If η is free, it is the
-        best one, 2ρ/(s√(fk)), at which the bound is 2ρs√(f/k).
+        ρ is the radius of the domain, and s² bounds the mean squared norm of a noisy gradient. If η is not given, it is
+        the best one, 2ρ/(s√(fk)), at which the bound is 2ρs√(f/k).
 
         Args:
-            count: number k of steps among which the run stops.
-            factor: factor f of the release.
+            count: number k of steps.
+            factor: f, which depends on how the released model is chosen.
 
         Returns:
             The bound in loss units, rounded up, and the step size.

@@ -13,10 +13,10 @@ from epsilond.accountants.theorem import Condition, Outputs, Source, Status, The
 def order(*, run: ParticipantFields) -> Outputs:
     """Return the order 1/√T of the excess risk of one pass of noisy projected SGD on convex losses.
 
-    Asoodeh et al. state the order O(1/√T) without a constant, so it is not a bound.
+    It is not a bound, because Asoodeh et al. state O(1/√T) without a constant.
 
     Args:
-        run: the users n, and the users m of a step.
+        run: the number n of users, and the number m of users in a step.
 
     Returns:
         `steps`, the number T = ⌊n/m⌋ of steps, and `excess_risk_scale`, 1/√T.

@@ -37,25 +37,26 @@ class AverageRisk(ScheduledPass):
 def corollary_2(inputs: AverageRisk, reading: Reading = "printed") -> Outputs:
     """Return the bound of Corollary 2 of Asoodeh et al. on the mean excess risk of one pass of noisy projected SGD.
 
-    It is an optimisation term plus a noise term. The optimisation term is (cm/(λn)) ((L + βρ)² + s²) ln T, with the
-    unpublished constant c of Theorem 3 of Shamir 2016.
+    It is the sum of an optimisation term and a noise term:
+
+        (cm/(λn)) ((L + βρ)² + s²) ln T + Σ_t η_t σ_t²/n.
+
+    Here c is the unpublished constant of Theorem 3 of Shamir 2016.
 
     Args:
-        inputs: T steps over n clients in batches of m, the radius ρ of the domain, and optionally c. The losses have
-            Lipschitz constant L, smoothness β and strong convexity λ. s = `gradient_std` is the paper's G, a bound on
-            the norm of a client's gradient.
-        reading: "printed" has the noise term Σ_t η_t σ_t²/n; "corrected" has d/2 times this (erratum A-4), with the
-            dimension d.
+        inputs: T steps of sizes η_t with noise σ_t over n clients in batches of m, the radius ρ of the domain, and
+            optionally c. The losses have Lipschitz constant L, smoothness β and strong convexity λ. s = `gradient_std`
+            is the paper's G, a bound on the norm of a client's gradient.
+        reading: "printed" for this noise term; "corrected" for d/2 times it, with the dimension d (erratum A-4).
 
     Returns:
         Both terms and their sum `excess_risk`; only `noise_term` if c is not given.
     """
-    # Step sizes and noises are one value if they are constant, otherwise one for each step.
     step_sizes = np.asarray(inputs.step_sizes, dtype=np.float64)
     noise_stds = np.asarray(inputs.noise_stds, dtype=np.float64)
     scaled_variances = step_sizes * noise_stds**2
 
-    # The sum over all steps; a constant value counts once for each step.
+    # There is one value for each step, or a single value that counts for all steps.
     repetitions = inputs.steps / scaled_variances.size
     factor = 1.0 if reading == "printed" else 0.5 * inputs.dimension
     noise = factor * float(np.sum(scaled_variances)) * repetitions / inputs.clients

@@ -42,15 +42,15 @@ GROWTH = 1.0 + 2.0**-50
 
 
 def stop_bound(run: ScheduledRun) -> float:
-    """Return a bound on the excess risk of the model after a uniformly random one of the last k steps of SGD.
+    """Bound the excess risk of the model after a uniformly random one of the last k of T steps of noisy projected SGD.
 
-    The model may be released after the steps a, …, T (the stops), with k = T − a + 1. Let e_t be the step size after
-    model t, and r_t² a bound on the mean squared norm of its gradient. After model T, they are those of a further step
-    of the last size, without noise. The bound is
+    These steps, the possible stops, are a, …, T. Let e_t be the size of the step after step t, and r_t² a bound on the
+    mean squared norm of its gradient. A step after step T exists only in the proof. It has the size of step T and no
+    noise. The bound is
 
         (2ρ²/k)[(1/e_a − λ)⁺ + Σ_{a<t≤T} (1/e_t − 1/e_{t−1} − λ)⁺] + Σ_{a≤t≤T} e_t r_t²/(2k).
 
-    For more than `MOST_STEPS` stops an upper bound on it is returned.
+    For more than `MOST_STEPS` possible stops, an upper bound on it is returned.
 
     Args:
         run: the run of T steps, with the radius ρ of the domain and the strong convexity λ of the losses.
@@ -64,7 +64,6 @@ def stop_bound(run: ScheduledRun) -> float:
         return _long_stop_bound(run, first)
     window = Window.of(run, first)
 
-    # The factor of 2ρ²/k, which strong convexity lowers in every step.
     inverse_sizes = 1.0 / window.sizes
     first_term = max(float(inverse_sizes[0]) - run.strong_convexity, 0.0)
     further_terms = np.maximum(np.diff(inverse_sizes) - run.strong_convexity, 0.0)
@@ -77,20 +76,20 @@ def stop_bound(run: ScheduledRun) -> float:
 
 
 def _long_stop_bound(run: ScheduledRun, first: int) -> float:
-    """Return an upper bound on the excess risk after a random one of many steps, in closed form.
+    """Bound the excess risk of noisy projected SGD after a random one of its last steps, in closed form.
 
-    It is not below the result of `stop_bound`, which adds up the steps one by one. The step sizes must be constant or
-    fall like 1/t. All noises are replaced by the noise of step first + 1, the largest of the following steps.
+    The result is at least that of `stop_bound`, which adds a term for each step. The step sizes must be constant or
+    fall like 1/t, and the noise must not increase.
 
     Args:
-        run: the run of T steps with its schedule.
+        run: the run of T steps with its schedules.
         first: index of the first step after which the run may stop.
 
     Returns:
-        The bound, in loss units.
+        The bound, in units of the loss.
     """
     stops, steps = run.possible_stops, run.steps
-    # Bound the gradients of all later steps by that of the step with the largest noise.
+    # Of the steps after `first`, the next one has the largest noise.
     largest_moment = run.moments(first + 1, first + 1).item()
 
     schedule = run.step_schedule
@@ -106,18 +105,20 @@ def _long_stop_bound(run: ScheduledRun, first: int) -> float:
         distance_factor = max(1.0 / step_size - run.strong_convexity, 0.0)
         sum_of_sizes = stops * step_size
 
-    # Divide the sums over the steps by their number, as each is the last with the same probability.
     distance_part = 2.0 * run.radius**2 * distance_factor / stops
     gradient_part = 0.5 * largest_moment * sum_of_sizes / stops
     return distance_part + gradient_part
 
 
 def last_bound(run: ScheduledRun) -> float:
-    """Return a bound on the excess risk of the last model of projected SGD that holds without strong convexity.
+    """Bound the excess risk of the last model of noisy projected SGD, without the use of strong convexity.
 
-    Let e_t be the step size after model t, and r_t² a bound on the mean squared norm of its gradient. The bound is
-    (1/e_T)[2ρ²/T + Σ_t e_t²r_t²/(2 max{1, T − t})]. It is infinite if step sizes increase. For more than `MOST_STEPS`
-    steps an upper bound on it is returned.
+    Let e_t be the size of the step after step t, and r_t² a bound on the mean squared norm of its gradient. A step
+    after the last step T exists only in the proof. It has the size of step T and no noise. The bound is
+
+        (1/e_T)[2ρ²/T + Σ_t e_t²r_t²/(2 max{1, T − t})].
+
+    It is infinite if step sizes increase. For more than `MOST_STEPS` steps, an upper bound on it is returned.
 
     Args:
         run: the run of T steps, with the radius ρ of the domain.
@@ -132,7 +133,6 @@ def last_bound(run: ScheduledRun) -> float:
     if np.any(np.diff(window.sizes) > 0.0):
         return math.inf
 
-    # The noise of a step counts less, the longer ago the step is.
     last_size = float(window.sizes[-1])  # e_T
     ages = np.maximum(np.arange(steps - 1, -1, -1, dtype=np.float64), 1.0)  # max{1, T − t}
     gradient_terms = window.sizes * (window.sizes / last_size) * window.moments / ages
@@ -141,10 +141,10 @@ def last_bound(run: ScheduledRun) -> float:
 
 
 def _long_last_bound(run: ScheduledRun) -> float:
-    """Return an upper bound on the excess risk of the last model after many steps, in closed form.
+    """Bound the excess risk of the last model of noisy projected SGD after many steps, in closed form.
 
-    It is not below the result of `last_bound`. The step sizes are constant or fall like c/t. All noises are replaced by
-    the noise of the second step, the largest of the following steps.
+    The result is at least that of `last_bound`. The step sizes must be constant or c/t, and the noise must not
+    increase.
 
     For step sizes c/t, the sum over t of 1/((t + 1)² max{1, T − t}) is needed. The terms with t < T/2 add up to at most
     2(π²/6 − 1)/T. The others add up to at most (4/T²)(1 + H_T), with the harmonic number H_T = 1 + 1/2 + … + 1/T.
@@ -156,17 +156,15 @@ def _long_last_bound(run: ScheduledRun) -> float:
         The bound, in units of the loss.
     """
     steps, schedule = run.steps, run.step_schedule
-    # Bound the gradients of all later steps by that of the step with the largest noise.
+    # Of the steps after the first, the second one has the largest noise.
     largest_moment = run.moments(2, 2).item()
 
-    # Step sizes c/t: the terms with t < T/2, and the others.
     if isinstance(schedule, InverseTime):
         early_terms = 2.0 * (math.pi**2 / 6.0 - 1.0)
         late_terms = 4.0 * (1.0 + harmonic(steps)) / steps
         gradient_part = schedule.scale * largest_moment * (early_terms + late_terms)
         return 2.0 * run.radius**2 / schedule.scale + 0.5 * gradient_part
 
-    # Equal step sizes.
     step_size = schedule.least(1)
     distance_part = 2.0 * run.radius**2 / (step_size * steps)
     return distance_part + 0.5 * step_size * largest_moment * (1.0 + harmonic(steps - 1))
@@ -175,24 +173,27 @@ def _long_last_bound(run: ScheduledRun) -> float:
 def squared_distance(run: ScheduledRun) -> float:
     """Bound the mean squared distance E‖W_T − w*‖² of the last model of noisy projected SGD from the minimiser.
 
-    The bounds A_t on E‖W_t − w*‖² satisfy A_t ≤ max{1 − 2λη_t, 0} A_{t−1} + η_t²s_t². The recursion begins with the
-    squared diameter 4ρ² of the domain, at most `MOST_STEPS` steps before the end. This start is valid at every step.
+    The distance of the model after step t is at most A_t, where
+
+        A_t = max{1 − 2λη_t, 0} A_{t−1} + η_t²s_t².
+
+    The recursion begins with the squared diameter 4ρ² of the domain, at most `MOST_STEPS` steps before the end. This
+    start is valid at every step.
 
     Args:
         run: the run of T steps, with step sizes η_t, bounds s_t² on the mean squared norms of the gradients, strong
             convexity λ and radius ρ.
 
     Returns:
-        The bound, rounded up and at most 4ρ².
+        The bound, at most 4ρ². It is rounded up, except for equal steps, where it is a rounded closed form.
     """
-    # Equal steps have a closed form.
     has_one_noise = run.noise_schedule is None or run.noise_schedule.constant is not None
     step_size = run.step_schedule.constant
     if step_size is not None and has_one_noise:
         return _squared_distance_of_equal_steps(run, step_size)
 
-    # Otherwise run the recursion over the last steps. Contractions and sums are rounded up: the factor 1 − 2^−50 lowers
-    # the subtracted number, and `GROWTH` raises each sum.
+    # Contractions and sums are rounded up: the factor 1 − 2^−50 lowers the subtracted number, and `GROWTH` raises each
+    # sum.
     first = max(run.steps - MOST_STEPS, 0) + 1
     sizes = run.step_schedule.at(first, run.steps)
     moments = run.moments(first, run.steps)
@@ -207,10 +208,11 @@ def squared_distance(run: ScheduledRun) -> float:
 
 
 def _squared_distance_of_equal_steps(run: ScheduledRun, step_size: float) -> float:
-    """Return a bound on the mean squared distance of the last model from the minimiser, for equal steps of noisy SGD.
+    """Bound the mean squared distance of the last model from the minimiser, for equal steps of noisy projected SGD.
 
-    It solves the recursion A_t = (1 − c) A_{t−1} + η²s² with A_0 = 4ρ² and c = 2λη. The solution is
-    (1 − c)^T · 4ρ² + η²s² (1 − (1 − c)^T)/c, and the bound is at most 4ρ².
+    The bound solves the recursion A_t = (1 − c) A_{t−1} + η²s² with A_0 = 4ρ² and c = 2λη. With at most 4ρ², it is
+
+        (1 − c)^T · 4ρ² + η²s² (1 − (1 − c)^T)/c.
 
     Args:
         run: the run of T steps, with strong convexity λ, bound s² on the mean squared norm of a gradient, and radius ρ
@@ -218,7 +220,7 @@ def _squared_distance_of_equal_steps(run: ScheduledRun, step_size: float) -> flo
         step_size: step size η > 0 of all steps.
 
     Returns:
-        The bound. If c ≥ 1, each step forgets the previous distance, and the bound is η²s² or 4ρ².
+        The smaller of this bound and 4ρ². If c ≥ 1, the bound after each step is η²s², for any distance before it.
     """
     largest = 4.0 * run.radius**2
     squared_gradient = run.moments(1, 1).item()  # s², the same in all steps
@@ -227,7 +229,7 @@ def _squared_distance_of_equal_steps(run: ScheduledRun, step_size: float) -> flo
     if contraction_rate >= 1.0:
         return min(largest, addition)
 
-    # The closed form, by logarithms so that a small c loses no digits. For c = 0 the sum of powers is T.
+    # Logarithms keep the digits of a small c. For c = 0 the sum 1 + (1 − c) + … + (1 − c)^{T−1} is T.
     log_power = run.steps * math.log1p(-contraction_rate)  # log (1 − c)^T
     sum_of_powers = float(run.steps)
     if contraction_rate > 0.0:
@@ -238,7 +240,7 @@ def _squared_distance_of_equal_steps(run: ScheduledRun, step_size: float) -> flo
 
 @in_doubles
 def scheduled_risk(run: ScheduledRun) -> Outputs:
-    """Bound the excess risk of noisy projected SGD for any schedules, after a random step and the last step.
+    """Bound the excess risk of noisy projected SGD with any schedules, after a random step and after the last step.
 
     Args:
         run: the run, with its schedules of step sizes and noise, and the constants of the losses.
@@ -248,11 +250,10 @@ def scheduled_risk(run: ScheduledRun) -> Outputs:
         `excess_risk_at_random_stop`: bound after a uniformly random one of the last k steps.
         `excess_risk_of_last`: least bound on the last model; infinite if the loss is not strongly convex and step sizes
         increase.
-        `excess_risk_of_last_if_interior`: bound on the last model W_T if the minimiser w* is inside the domain, for
-        strongly convex losses of smoothness β. It is at most β/2 times the bound on E‖W_T − w*‖².
+        `excess_risk_of_last_if_interior`: bound on the last model W_T if the gradient is 0 at the minimiser w*, for
+        strongly convex risks of smoothness β. It is at most β/2 times the bound on E‖W_T − w*‖².
         All bounds are rounded up, in units of the loss.
     """
-    # Strong convexity bounds the distance of the last model from the minimiser, and hence its risk.
     last = last_bound(run)
     bounds: dict[str, float] = {}
     if run.strong_convexity > 0.0:

@@ -48,12 +48,10 @@ class ScheduledRun(ParticipantFields):
     checks: ClassVar[Checks] = (CONVEXITY_WITHIN_SMOOTHNESS,)
 
     def check(self) -> None:
-        """Check that schedules have one value for each step, and that the run has enough steps to stop after.
-
-        A schedule is a list of values or a formula for the values of all steps.
+        """Check that each schedule has a value for every step, and that `stops` is at most the number of steps.
 
         Raises:
-            InvalidInput: if the length of a list is not the number of steps, or `stops` exceeds the number of steps.
+            InvalidInput: a schedule that is a list has another length, or `stops` is too large.
         """
         for name in ("step_schedule", "noise_schedule"):
             schedule: object = getattr(self, name)
@@ -77,10 +75,12 @@ class ScheduledRun(ParticipantFields):
         return self.steps if self.stops is None else self.stops
 
     def moments(self, first: int, last: int) -> FloatArray:
-        """Return bounds s_t² on the mean squared norm of the noisy gradient in the steps of a range.
+        """Return bounds s_t² on the mean squared norm of the noisy gradient in a range of steps t.
 
-        They are s_t² = L² + dσ_t²/m. L is the Lipschitz constant, d the dimension, m the batch size, and σ_t the
-        standard deviation of one record's noise per coordinate in step t.
+        With the Lipschitz constant L, the dimension d, the batch size m, and the standard deviation σ_t of the noise of
+        one record's gradient per coordinate,
+
+            s_t² = L² + dσ_t²/m.
 
         Args:
             first: index of the first step of the range, from 1.
@@ -98,14 +98,13 @@ class ScheduledRun(ParticipantFields):
 
 @dataclass(frozen=True)
 class Window:
-    """The steps that follow the models W_first, …, W_T of a run of projected SGD.
+    """Sizes and gradients of the steps that follow the models W_first, …, W_T of a run of noisy projected SGD.
 
-    The analysis appends a step after the last model W_T, which is not run. It has the size of the last step and no
-    noise.
+    The step after the last model W_T exists only in the analysis. It has the size of the step before it and no noise.
 
     Attributes:
-        sizes: step size e_t of the step after each W_t.
-        moments: bound r_t² on the mean squared norm of the noisy gradient of each step.
+        sizes: size e_t of the step after each W_t.
+        moments: bound r_t² on the mean squared norm of the noisy gradient of each of these steps.
     """
 
     sizes: FloatArray
@@ -113,9 +112,7 @@ class Window:
 
     @classmethod
     def of(cls, run: ScheduledRun, first: int) -> Window:
-        """Return the steps that follow the models from W_first on, with the step that is appended after W_T.
-
-        The appended step is only used in the analysis. It has the size of the last step and a gradient without noise.
+        """Collect the steps that follow the models from W_first on, with the step that the analysis adds after W_T.
 
         Args:
             run: the run of T steps.

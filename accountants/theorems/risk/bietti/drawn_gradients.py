@@ -37,14 +37,15 @@ class GroupOfUsers(EqualClients):
 
 @dataclass(frozen=True, kw_only=True)
 class Variances:
-    """The three summands of the variance of a round's mean gradient, each averaged over the clients by their weights.
+    """Three parts of the variance of a round's mean gradient, in squared gradient units.
 
-    All are in squared gradient units. They are not yet divided by the expected weight of the clients in a round.
+    Each is a mean over the clients by their weights. For the variance of a round, it is still to be divided by the
+    expected weight of the clients in a round.
 
     Attributes:
-        shared: variance of the gradients in the parameters that all clients share, due to the sampling of records.
-        selection: variance of the same gradients that is due to the random choice of clients.
-        local: variance of the gradients in each client's own parameters, due to the sampling of records.
+        shared: part for the parameters that all clients share, due to the sampling of records.
+        selection: part for the same parameters, due to the random choice of clients.
+        local: part for each client's own parameters, due to the sampling of records.
     """
 
     shared: float
@@ -89,13 +90,13 @@ class DrawnGradients(DrawnClients):
         """Return the factors (a, b) in the smoothness L max{αa, b} of personalised SGD with randomly drawn clients.
 
         A model has a part that all clients share, with the weight α, and an own part of each client. The factor a
-        belongs to the shared part, and b to the clients' own parts. L is the smoothness of the losses, and q the
-        probability that a client is drawn. W is the total weight of the clients, and ω the largest number of gradients
-        in a message (`largest_message`).
+        belongs to the shared part, and b to the clients' own parts. Below, q is the probability that a client is drawn,
+        W the total weight of the clients, and ω the largest number of gradients in a message (`largest_message`).
 
         Args:
-            reading: "printed" has b = ω/W and a = 1 + b, as the theorem. "proof" has b = ω/(qW) and a = 1 + b, as its
-                proof. "corrected" has the same b, and the true a = 1 + κb with κ of `selection` (erratum E-B5).
+            reading: "printed" for b = ω/W and a = 1 + b, as in the theorem of Bietti et al. "proof" for b = ω/(qW) and
+                a = 1 + b, as in its proof. "corrected" for the same b and a = 1 + κb, with the factor κ of `selection`
+                (erratum E-B5).
 
         Returns:
             The pair (a, b), without unit.
@@ -108,22 +109,20 @@ class DrawnGradients(DrawnClients):
         return 1.0 + selection_factor * local_factor, local_factor
 
     def variances(self, reading: Reading = "corrected") -> Variances:
-        """Return the variances of a step of personalised SGD in equations (13) and (35) of Bietti et al.
+        """Compute the parts of the variance of a step of personalised SGD, equations (13) and (35) of Bietti et al.
 
-        They are averages over the clients by their weights.
-
-        If clients have equal weights (`clients`), a client sends the mean of its batch of m records, so variances are
-        divided by m. If clients are weighted by their records (`samples`), a client sends the sum, which has m times
-        the variance of one record.
+        If clients have equal weights (`clients`), a client sends the mean gradient of its batch of m records, with the
+        variance of one record divided by m. If they are weighted by their records (`samples`), a client sends the sum,
+        with m times the variance of one record.
 
         Args:
-            reading: "printed" has the factor q(1 − q) in the variance by the draw of clients. "corrected" has the
-                factor κ of `selection` (erratum E-B6).
+            reading: "printed" for the factor q(1 − q) in the part due to the choice of clients, as in the paper.
+                "corrected" for the factor κ of `selection` (erratum E-B6).
 
         Returns:
-            The variances of shared gradients, of the choice of clients, and of local gradients.
+            The parts due to the records of the shared gradients, to the choice of clients, and to the records of the
+            own gradients.
         """
-        # Averages over clients of the variances of their messages: means of a batch, or sums.
         if self.weighting == "clients":
             shared = self.mean(lambda group: group.shared_gradient_std**2 / group.batch_size)
             selection = self.mean(lambda group: group.shared_gradient_norm**2)
@@ -133,7 +132,6 @@ class DrawnGradients(DrawnClients):
             selection = self.mean(lambda group: (group.batch_size * group.shared_gradient_norm) ** 2)
             local = self.mean(lambda group: group.batch_size * group.local_gradient_std**2)
 
-        # The factor of the random draw of clients.
         selection_factor = self.selection
         if reading == "printed":
             selection_factor = self.rate * (1.0 - self.rate)
@@ -165,9 +163,9 @@ class DrawnGradients(DrawnClients):
     def coarser_variance(
         self, *, alpha: float, noise_std: float, dimension: int, reading: Reading = "corrected"
     ) -> float:
-        """Return the variance of a step as if all batches had the smallest size (equation (36) of Bietti et al.).
+        """Return the variance of a step of personalised SGD as if all batches had the smallest batch size.
 
-        Clients have equal weights.
+        It is equation (36) of Bietti et al., for clients with equal weights.
 
         Args:
             alpha: weight α of the shared part, finite.
@@ -179,14 +177,14 @@ class DrawnGradients(DrawnClients):
             The variance in squared gradient units.
 
         Guarantees:
-            The result is at least the true variance of a step, because a smaller batch has a larger variance.
+            With the reading "corrected", the result is at least the true variance of a step, because a smaller batch
+            has a larger variance.
         """
         expected_weight = self.rate * self.weight
         smallest_batch = min(group.batch_size for group in self.groups)
         shared = self.mean(lambda group: group.shared_gradient_std**2)
         local = self.mean(lambda group: group.local_gradient_std**2)
 
-        # The variance is due to the records of a batch, to the choice of clients, and to the noise.
         sampling_variance = (alpha * shared + local) / (expected_weight * smallest_batch)
         selection_variance = alpha * self.variances(reading).selection / expected_weight
         noise_variance = alpha * dimension * noise_std * noise_std

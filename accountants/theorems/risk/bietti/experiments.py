@@ -31,14 +31,14 @@ NOISE_MULTIPLIERS = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
 def squared_loss(*, feature_norm: Annotated[float, FEATURE_NORM]) -> Outputs:
     """Return the smoothness of the squared loss ½(y − (w + θ_i)ᵀx)² of personalised federated learning.
 
-    A loss is L-smooth if its gradient changes by at most L times the change of the model.
+    The smoothness is a Lipschitz constant of the gradient.
 
     Args:
         feature_norm: bound R on the norm of the features x of a record.
 
     Returns:
-        `smoothness` 2R² in the pair (w, θ_i) of the shared and the own model. `smoothness_of_a_part` R² in one of them,
-        if the other one is fixed.
+        `smoothness`: 2R², in the pair (w, θ_i) of the shared and the own model.
+        `smoothness_of_a_part`: R², in w or in θ_i if the other part is fixed.
     """
     squared = feature_norm * feature_norm
     return {"smoothness": 2.0 * squared, "smoothness_of_a_part": squared}
@@ -83,8 +83,10 @@ def synthetic_constants(
 ) -> Outputs:
     """Return the constants of the synthetic data in Bietti et al., and the values over which their experiments search.
 
-    The features have the covariance Σ = diag(1/k), and client i has the true model θ_i*. The risk of models w + θ_i is
-    (1/N) Σ_i ‖w + θ_i − θ_i*‖²_Σ, in expectation over the random θ_i*.
+    The features have the covariance Σ = diag(1/k) for the coordinates k = 1, …, d, and client i has the true model
+    θ_i*. The risk of models w + θ_i, in expectation over the random θ_i*, is
+
+        (1/N) Σ_i ‖w + θ_i − θ_i*‖²_Σ.
 
     Args:
         clients: number N of clients.
@@ -96,13 +98,14 @@ def synthetic_constants(
         batch_size: records m of a batch.
 
     Returns:
-        tr Σ, and the mean squared norm of the common model. The risk before training, the least risk of one model for
-        all clients, and the variance of the gradient at the optimum. The last three entries are the values of the
-        search. The noise multipliers are in units of the clipping norm divided by N.
+        `covariance_trace`, `squared_common_norm`: tr Σ, and the mean squared norm of the common model.
+        `initial_risk`, `global_risk`: the risk before training, and the least risk of one model for all clients.
+        `gradient_variance`: the variance of a batch's gradient at the optimum.
+        `step_sizes`, `scaled_personalizations`, `noise_multipliers`: the values of the search. The noise multipliers
+        are in units of the clipping norm divided by N.
     """
     covariance_trace = harmonic(dimension)
 
-    # The clients differ in the last coordinates only, of variance 1/k in coordinate k.
     first_own_coordinate = dimension - own_coordinates + 1
     own_trace = math.fsum(1.0 / coordinate for coordinate in range(first_own_coordinate, dimension + 1))
     own_risk = own_std * own_std * own_trace

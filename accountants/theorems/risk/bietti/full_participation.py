@@ -47,8 +47,11 @@ from epsilond.accountants.verdict import Verdict
 def bound_outputs(*, smoothness: float, norm: float, variance: float, rounds: int) -> Outputs:
     """Return the bound of Theorem 4.5 of Bietti et al. on the excess risk, and a smaller one at a shorter step size.
 
-    The theorem has the step size min{1/(4L_α), ‖z*‖/(√n σ)} and the bound 4L_α‖z*‖²/n + 3σ‖z*‖/√n. Erratum E-B11 proves
-    2√2 in place of the constant 3 if the step size has √(2n) in place of √n.
+    The step size and the bound of the theorem are
+
+        η = min{1/(4L_α), ‖z*‖/(√n σ)},   4L_α‖z*‖²/n + 3σ‖z*‖/√n.
+
+    With √(2n) in place of √n in η, the constant 3 is replaced by 2√2 (erratum E-B11).
 
     Args:
         smoothness: smoothness L_α of the loss.
@@ -57,11 +60,11 @@ def bound_outputs(*, smoothness: float, norm: float, variance: float, rounds: in
         rounds: number n of rounds.
 
     Returns:
-        `weighted_smoothness`: smoothness L_α of the problem.
-        `variance`: variance σ² of a step.
-        Then, for the step size of the theorem, this step size, and the bound with its two terms.
+        `weighted_smoothness`, `variance`: L_α and σ².
+        `step_size`: the step size of the theorem.
+        `excess_risk`: the bound, the sum of `optimisation_term` and `variance_term`.
         `excess_risk_at_step`: the sharper bound (23) of the paper at this step size.
-        Outputs with `refined` in their names are the same for the shorter step size.
+        `refined_step_size`, `refined_excess_risk`, `excess_risk_at_refined_step`: the same for the shorter step size.
     """
     squared_norm = norm * norm
     smooth = smoothness * squared_norm
@@ -108,12 +111,13 @@ class WeightedOptimum:
     checks: ClassVar[Checks] = (lambda record: record.demand_one_name(),)
 
     def demand_one_name(self) -> None:
-        """Reject a request with both names or with neither.
+        """Require exactly one of `weighted_optimum_norm` and its older name `optimum_norm`.
 
         Raises:
-            InvalidInput: unless exactly one of the names is used.
+            InvalidInput: both or neither of them are given.
         """
-        if (self.weighted_optimum_norm is None) == (self.optimum_norm is None):
+        has_both_or_neither = (self.weighted_optimum_norm is None) == (self.optimum_norm is None)
+        if has_both_or_neither:
             message = "is needed: exactly one of weighted_optimum_norm and its older name optimum_norm"
             raise InvalidInput.at("/weighted_optimum_norm", message, allowed=WEIGHTED_NORM.allowed)
 
@@ -121,7 +125,7 @@ class WeightedOptimum:
     def norm(self) -> float:
         """‖z*‖_α, from the name that the request uses."""
         norm = self.weighted_optimum_norm if self.optimum_norm is None else self.optimum_norm
-        assert norm is not None  # the check demands one of the names
+        assert norm is not None  # `demand_one_name` has made sure of this
         return norm
 
 
@@ -187,15 +191,18 @@ class AnyStepInputs(WeightedOptimum):
 def any_step(inputs: AnyStepInputs) -> Outputs:
     """Return two bounds on the excess risk of SGD after n rounds at a step size η.
 
-    The first bound is (‖z*‖²/n + 2η²σ²)/(2η(1 − 2ηL_α)) for η < 1/(2L_α). The second one is ‖z*‖²/(ηn) + 2ησ² for
-    η ≤ 1/(4L_α).
+    They are
+
+        (‖z*‖²/n + 2η²σ²)/(2η(1 − 2ηL_α)) for η < 1/(2L_α),
+        ‖z*‖²/(ηn) + 2ησ² for η ≤ 1/(4L_α).
 
     Args:
         inputs: the rounds n, the step size η, the distance ‖z*‖ of the initial model from the minimiser, the smoothness
             L_α, and the standard deviation σ of a step.
 
     Returns:
-        The first bound as `excess_risk`, and the second as `simple_excess_risk`, in units of the loss.
+        `excess_risk`: the first bound, in units of the loss; infinite for larger η.
+        `simple_excess_risk`: the value of the second formula, also for larger η, where it is no bound.
     """
     squared_norm = inputs.norm**2
     variance = inputs.gradient_std**2
@@ -231,16 +238,16 @@ UNCLIPPED = Condition(
 )
 
 
-def _no_clipping(inputs: BoundInputs) -> Sides:
-    """Compare the bound G on the norm of gradients with the norm C to which messages are clipped.
+def _compare_with_clipping(inputs: BoundInputs) -> Sides:
+    """Evaluate the condition G ≤ C, under which clipping changes no message.
 
-    Clipping changes no message if G ≤ C.
+    G is the bound on the norm of gradients, and C the norm to which messages are clipped.
 
     Args:
         inputs: request of the bound. G is its `lipschitz` and C its `clipping_norm`, both optional.
 
     Returns:
-        Both sides of G ≤ C, and whether it is true. It is undecidable if one of them is absent, which is shown as ∞.
+        Both sides, and whether the condition holds. It is undecidable if one of them is absent, which is shown as ∞.
     """
     gradient_bound, clipping_norm = inputs.lipschitz, inputs.clipping_norm
     if gradient_bound is None or clipping_norm is None:
@@ -254,7 +261,7 @@ BELOW_CLIPPING = Condition(
         "Every shared gradient ∇_w f_i has a norm of at most G, and G is at most the clipping norm C. The condition is "
         "undecidable if G or C is absent"
     ),
-    _no_clipping,
+    _compare_with_clipping,
 )
 
 THEOREM_4_5 = Theorem(

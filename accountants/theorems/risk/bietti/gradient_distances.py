@@ -42,16 +42,17 @@ def distance_of_all(
     personalization: Annotated[float, FINITE_PERSONALIZATION],
     excess_risk: Annotated[float, MODEL_EXCESS],
 ) -> Outputs:
-    """Return a bound on the squared distance between a gradient step at a model z and one at the optimum z*.
+    """Bound the squared distance between the gradient at a model z and that at the optimum z*, over all clients.
 
-    All clients take part. The bound is 2L_α(f(z) − f(z*)) with L_α = L max{α, 1/N}, Lemma B.2 of Bietti et al. It is
-    valid because the gradient of a smooth convex loss changes little where the loss itself is almost minimal.
+    By Lemma B.2 of Bietti et al., for a smooth convex loss f it is at most
+
+        2L_α (f(z) − f(z*)),   L_α = L max{α, 1/N}.
 
     Args:
         clients: number N of clients.
         smoothness: smoothness L of the losses.
-        personalization: weight α of the part of the model that all clients share. The squared distance of two steps
-            has the weight α for their shared part, and the weight 1 for the clients' own parts.
+        personalization: weight α of the part of the model that all clients share. The squared distance has the weight α
+            for this part, and the weight 1 for the clients' own parts.
         excess_risk: excess risk f(z) − f(z*) of the model.
 
     Returns:
@@ -74,10 +75,10 @@ def distance_of_drawn(
     personalization: Annotated[float, FINITE_PERSONALIZATION],
     excess_risk: Annotated[float, MODEL_EXCESS],
 ) -> Outputs:
-    """Return two bounds on the mean squared distance between a step at a model z and one at the optimum z*.
+    """Bound the mean squared distance between the gradient at a model z and that at the optimum z*, for drawn clients.
 
-    The clients of a step are drawn at random. Each bound is twice a smoothness times the excess risk. The first one is
-    Lemma B.3 of Bietti et al., and the second one is sharper.
+    The clients of a step are drawn independently at random. Each bound is twice a smoothness times the excess risk. The
+    first one is Lemma B.3 of Bietti et al., and the second one is sharper.
 
     Args:
         records: number M of records in the batches of all clients.
@@ -90,8 +91,8 @@ def distance_of_drawn(
     Returns:
         `weighted_smoothness`: L max{α + αm_max/(qM), m_max/(qM)}, the smoothness of the paper.
         `squared_distance`: twice that times the excess risk, in squared gradient units.
-        `sharper_weighted_smoothness`, `sharper_squared_distance`: the same with α(1 − q) in place of the second α, by
-        the variance of the draw.
+        `sharper_weighted_smoothness`, `sharper_squared_distance`: the same with α(1 − q) in place of the second α,
+        because the variance of a draw has the factor 1 − q.
     """
     largest_share = largest_batch / (participation_rate * records)  # m_max/(qM)
     printed_part = personalization * (1.0 + largest_share)

@@ -30,14 +30,16 @@ _EPOCHS: Final = 8
 
 
 class Epoch:
-    """Iterator over the batches of indices of one pass over the sampler, which records each batch it yields.
+    """Iterator over the batches of indices of one pass over the sampler, which records each batch that it yields.
+
+    A recorded batch of indices is called a draw.
 
     Args:
-        source: record of all draws of the sampler.
+        source: record of the draws in all passes over the sampler.
         batches: Opacus' own iterator.
 
     Attributes:
-        draws: draws (batches of indices) that no optimizer step has used yet.
+        draws: draws of this pass that no optimizer step has used yet.
         loader: whether an iterator of a data loader reads this pass.
     """
 
@@ -73,9 +75,9 @@ class Epoch:
         return indices
 
     def hand_out(self, batch: object, largest_part: int | None) -> None:
-        """Match a batch of data that the loader returns with the draw of indices from which it was loaded.
+        """Match a batch of data that the loader returns with the draw (batch of indices) from which it was loaded.
 
-        It belongs to the earliest draw that was not returned completely. If there is none, nothing happens.
+        This is the earliest draw that was not returned completely. If there is none, nothing happens.
 
         Args:
             batch: tensors of the batch.
@@ -85,7 +87,6 @@ class Epoch:
         self.loader = True
         if not self._pending:
             return
-        # Opacus may split a draw into parts. The draw is complete with its last part.
         draw = self._pending[0]
         self._returned_parts += 1
         is_complete = largest_part is None or self._returned_parts >= math.ceil(draw.size / largest_part)
@@ -96,7 +97,7 @@ class Epoch:
         self._source.contents.hand_out(batch, draw)
 
     def available_draws(self) -> list[IndexBatch]:
-        """Return the unused draws that the program can have got: all, or those that the data loader has returned."""
+        """Return the unused draws that a step may use. If a data loader reads the pass, it must have returned them."""
         return [draw for draw in self.draws if draw.handed_out or not self.loader]
 
     def use(self, draw: IndexBatch) -> int:
@@ -106,25 +107,25 @@ class Epoch:
             draw: a draw of this pass.
 
         Returns:
-            Number of draws that are now skipped and were not before.
+            The number of draws that were not marked as skipped before.
         """
         draw.used = True
         skipped = [earlier for earlier in self.draws if earlier.position < draw.position and not earlier.skipped]
         for earlier in skipped:
             earlier.skipped = True
-        # Used draws are forgotten, so that a long run needs little memory.
+        # Used draws are removed, so that a long run needs little memory.
         self.draws = [unused for unused in self.draws if not unused.used]
         return len(skipped)
 
 
 class Draws:
-    """Record of the draws of one sampler, which tests that they are fresh Poisson samples of Opacus' own sampler.
+    """Record of the draws (batches of indices) of one sampler, which tests that they are not repeated or replaced.
 
     Attributes:
         sampler: Opacus' sampler with the recorded draws.
-        epochs: the latest passes over the sampler.
-        alarm: the observation that the draws are not those of Opacus' sampler; None if there is none.
-        contents: the batches that the loader returned.
+        epochs: the latest passes over the sampler, at most `_EPOCHS`.
+        alarm: first observation that the draws are not fresh draws of Opacus' sampler, in words; None if there is none.
+        contents: the batches of data that the loader returned.
     """
 
     def __init__(
@@ -134,8 +135,8 @@ class Draws:
 
         Args:
             sampler: Opacus' sampler; its class records its draws from now on.
-            before_draw: called before each draw.
-            after_draw: called after each draw.
+            before_draw: function that is called before each draw.
+            after_draw: function that is called after each draw.
         """
         self.sampler = sampler
         self.epochs: list[Epoch] = []
@@ -150,9 +151,9 @@ class Draws:
     def record(self, indices: list[int]) -> None:
         """Record a draw, and set `alarm` if it equals an earlier draw, or if the random generator was replaced.
 
-        A draw at rate q equals a given set of s of n records with probability q^s (1 − q)^(n − s). A repetition sets
-        the alarm only if this probability is at most the significance level, divided by the number of stored draws.
-        When `_MEMORY` draws are stored, each new one replaces the latest of them.
+        A draw at rate q equals a given set of s of n records with the probability q^s (1 − q)^(n − s). A repetition
+        sets the alarm only if this is improbable: if it is at most the significance level, divided by the number of
+        stored draws.
 
         Args:
             indices: positions of the drawn records in the data set.
@@ -161,7 +162,6 @@ class Draws:
         if self.sampler.generator is not self._generator:
             self._raise_alarm("the random generator of the sampler was replaced")
 
-        # A draw that equals an earlier one is suspicious if that is improbable by chance.
         self._count += 1
         size = len(indices)
         digest = (hash(tuple(indices)), size)
@@ -170,7 +170,8 @@ class Draws:
             if self._log_probability(size) <= log_level:
                 self._raise_alarm(f"a draw of {size} records repeats an earlier draw")
 
-        # The earliest draws are kept: a generator that is set back to its seed repeats them.
+        # If the memory is full, only the latest draw is replaced. A generator that is set back to its seed repeats the
+        # earliest draws.
         if len(self._digests) >= _MEMORY:
             latest_digest = next(reversed(self._digests))
             del self._digests[latest_digest]
@@ -182,7 +183,7 @@ class Draws:
             self.alarm = observation
 
     def start(self, batches: Iterator[list[int]]) -> Epoch:
-        """Start a pass (epoch) over the sampler, and forget the oldest pass if there are more than `_EPOCHS`.
+        """Start the record of a pass over the sampler, and drop the oldest pass if there are more than `_EPOCHS`.
 
         Args:
             batches: Opacus' own iterator, which draws the batches of this pass.
@@ -198,15 +199,15 @@ class Draws:
         return epoch
 
     def latest_unread(self) -> Epoch | None:
-        """Return the latest pass that no iterator of a data loader reads; None if there is none."""
+        """Return the latest pass over the sampler that no iterator of a data loader reads; None if there is none."""
         unread = [epoch for epoch in self.epochs if not epoch.loader]
         return unread[-1] if unread else None
 
     def match(self, size: int) -> IndexBatch | None:
-        """Return an unused draw with the size of a step's batch, which the step has probably used.
+        """Find the draw (batch of indices) that a step has probably used: an unused one with the size of its batch.
 
-        Later passes over the sampler are searched first. Within a pass, the draw that the data loader handed out last
-        is preferred, then the earliest draw.
+        Later passes over the sampler are searched first. Within a pass, the draw that the data loader returned last is
+        preferred, then the earliest draw.
 
         Args:
             size: number of records in the batch of the step.
@@ -224,12 +225,13 @@ class Draws:
         return None
 
     def latest(self) -> IndexBatch | None:
-        """Return the next draw that a step may use, of any size.
+        """Return the draw (batch of indices) that the next step is expected to use.
 
-        It is the draw that a data loader handed out last, or the first one if no loader reads the pass.
+        In the latest pass with unused draws, it is the one that a data loader returned last, or the first one if no
+        loader reads the pass.
 
         Returns:
-            The draw, that is, a batch of indices of records; None if every recorded draw was used.
+            The draw; None if there is no unused draw.
         """
         for epoch in reversed(self.epochs):
             available = epoch.available_draws()
@@ -238,15 +240,15 @@ class Draws:
         return None
 
     def _log_probability(self, size: int) -> float:
-        """Return the log-probability [nat] that Poisson sampling draws exactly a given set of records.
+        """Return the natural logarithm of the probability that Poisson sampling draws exactly a given set of records.
 
-        It is s log q + (n − s) log(1 − q) for s of n records and the sampling rate q. For q = 1 it is taken as 0.
+        For s of n records and the sampling rate q < 1 it is s log q + (n − s) log(1 − q).
 
         Args:
             size: number s of records in the set.
 
         Returns:
-            The logarithm, at most 0.
+            The logarithm, at most 0. It is 0 for q = 1, so that repetitions are not improbable.
         """
         rate = self.sampler.sample_rate
         records = self.sampler.num_samples
@@ -256,9 +258,10 @@ class Draws:
 
 
 class RecordedSampler(UniformWithReplacementSampler):
-    """Opacus' sampler with a record of its draws. Samplers of a watched run get this class in place of Opacus'.
+    """Opacus' sampler with a record of its draws, which do not change. A watched run sets this class for its sampler.
 
-    The record (`epsilond_draws`) is compared with the batches that the model reads. The draws themselves do not change.
+    Attributes:
+        epsilond_draws: the record, which is compared with the batches that the model reads.
     """
 
     epsilond_draws: Draws
@@ -269,19 +272,16 @@ class RecordedSampler(UniformWithReplacementSampler):
     def __reduce__(
         self,
     ) -> tuple[Callable[[dict[str, object]], UniformWithReplacementSampler], tuple[dict[str, object]]]:
-        """Return the sampler without its record, because a copy draws batches that no step of the run may use."""
+        """Copy and pickle the sampler as one of Opacus' class, because no step of the run may use draws of a copy."""
         values = {name: value for name, value in self.__dict__.items() if name != "epsilond_draws"}
         return _plain_sampler, (values,)
 
 
 def _plain_sampler(values: dict[str, object]) -> UniformWithReplacementSampler:
-    """Return a sampler of Opacus' own class with given attributes, without calling its constructor.
+    """Make a sampler of Opacus' own class with given attributes, without calling its constructor.
 
     Args:
         values: attributes of the sampler by name.
-
-    Returns:
-        The sampler. Methods of a subclass do not affect its draws.
     """
     sampler = UniformWithReplacementSampler.__new__(UniformWithReplacementSampler)
     sampler.__dict__.update(values)
@@ -289,15 +289,14 @@ def _plain_sampler(values: dict[str, object]) -> UniformWithReplacementSampler:
 
 
 def record_draws(sampler: Sampler, *, before_draw: Callable[[], None], after_draw: Callable[[], None]) -> Draws | None:
-    """Return a record of the batches of indices that a sampler draws from now on.
+    """Start to record the batches of indices that a sampler draws, without changing them.
 
-    The class of the sampler becomes `RecordedSampler`. The draws themselves do not change. They are compared with the
-    batches that the model reads.
+    The class of the sampler becomes `RecordedSampler`. If it is this class already, its record is returned.
 
     Args:
         sampler: batch sampler of the loader that `make_private` returned.
-        before_draw: called before each draw.
-        after_draw: called after each draw.
+        before_draw: function that is called before each draw.
+        after_draw: function that is called after each draw.
 
     Returns:
         The record; None if the sampler is not Opacus' own.
@@ -312,7 +311,7 @@ def record_draws(sampler: Sampler, *, before_draw: Callable[[], None], after_dra
 
 
 def recorded_epoch(iterator: _BaseDataLoaderIter) -> tuple[Epoch, int | None] | None:
-    """Return the pass over the sampler from which an iterator of a data loader takes its indices.
+    """Find the recorded pass over the sampler from which an iterator of a data loader takes its indices.
 
     The result is cached as an attribute of the iterator.
 

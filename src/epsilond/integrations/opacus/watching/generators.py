@@ -24,13 +24,15 @@ _LARGEST_MEMORY: Final = 1 << 17
 
 
 class GeneratorState(TypedDict):
-    """Seed of a generator and its observed states, as JSON values.
+    """Observed states of a random generator, as JSON values for a checkpoint.
+
+    A state is identified by the first bytes of the block of random numbers that the generator has computed last.
 
     Attributes:
-        seed: seed at the first observation; None before it.
-        states: the first observed states, in hexadecimal digits.
-        last: the last observed state.
-        progress: number of blocks of random numbers from the seed to the last state, at most `_EARLY_BLOCKS`.
+        seed: seed at the last observation of a new block; None before the first observation.
+        states: the first observed blocks, in hexadecimal digits.
+        last: the last observed block, in hexadecimal digits.
+        progress: number of blocks from the seed to the last one; `_EARLY_BLOCKS` if it is not known.
     """
 
     seed: int | None
@@ -40,16 +42,16 @@ class GeneratorState(TypedDict):
 
 
 class GeneratorWatch:
-    """Observations of the state of one random generator, by which a reset is noticed.
+    """Observations of the state of one random generator of torch, which show if it was reset.
 
     The state of a generator on the CPU is identified by the first bytes of its present block of 624 numbers, and by the
     position in this block. Blocks do not repeat within the period 2^19937 − 1. So a block that was seen before, with
-    another block since, shows a reset. A generator on a device has a seed and a counter, which only grows.
+    another block since, shows a reset. A generator on a device has a seed and a counter, which only increases.
 
     Attributes:
-        generator: the observed random generator of torch.
-        seed: its seed at the first observation, or None before it.
-        moved: whether numbers were drawn since the last observation, as far as that is known.
+        generator: the observed generator.
+        seed: its seed, as it was when a new block was last observed; None before the first observation.
+        moved: whether numbers are known to have been drawn since the last observation.
         purposes: uses of its numbers, "batches" or "noise".
     """
 
@@ -77,7 +79,7 @@ class GeneratorWatch:
         self._earlier: Sequence[GeneratorState] = ()
 
     def observe(self) -> str | None:
-        """Compare the present state with the earlier ones, and remember it.
+        """Compare the present state of the generator with its earlier ones, and store it.
 
         At most `_LARGEST_MEMORY` blocks are stored. The first state is compared with those of the run that is resumed.
 
@@ -91,15 +93,14 @@ class GeneratorWatch:
             return None
         block, position = _block_and_position(state)
         if self.seed is None:
-            message = self._start(block)
+            message = self._compare_first_block(block)
         elif block == self._last:
             # Within a block the position only grows, and it must have grown if numbers were drawn.
             has_gone_back = position < self._position
             has_stood_still = self.moved and position == self._position
             message = "was set back" if has_gone_back or has_stood_still else None
         else:
-            message = self._compare(block)
-        # Remember the block, and the present position, for the next observation.
+            message = self._compare_block(block)
         if block != self._last and len(self._states) < _LARGEST_MEMORY:
             self._states[block] = None
         self._last = block
@@ -107,16 +108,14 @@ class GeneratorWatch:
         self.moved = False
         return message
 
-    def _start(self, block: bytes) -> str | None:
-        """Compare the generator's first state with the states of the run that is resumed, if there is one.
-
-        Noise that an earlier part of the run has used must not be used again.
+    def _compare_first_block(self, block: bytes) -> str | None:
+        """Compare the generator's first observed state with the states of the run that is resumed, if there is one.
 
         Args:
             block: the first bytes of the present block of random numbers.
 
         Returns:
-            A phrase about a repetition of the earlier run's numbers; None if there is none.
+            A phrase, if the generator will repeat numbers that the earlier run has used; otherwise None.
         """
         self.seed = self.generator.initial_seed()
         self._early = early_blocks(self.generator)
@@ -129,8 +128,8 @@ class GeneratorWatch:
                 return "starts with the seed of the run that is resumed"
         return None
 
-    def _compare(self, block: bytes) -> str | None:
-        """Return whether a generator was seeded anew or reset, by its present block of random numbers.
+    def _compare_block(self, block: bytes) -> str | None:
+        """Decide whether the generator was seeded anew or reset, by its present block of random numbers.
 
         Args:
             block: the first bytes of the present block of random numbers.
@@ -151,20 +150,15 @@ class GeneratorWatch:
     def repeats(self, other: GeneratorWatch) -> bool:
         """Return whether this generator will produce numbers that another generator has already produced.
 
-        Only generators with a common purpose are compared, such as noise. The first test: the present block of numbers
-        is one that the other generator has left behind. The second test: both have the same seed, and this generator
-        has drawn fewer numbers since. It needs the number of blocks since the seed, which is known for the first
-        `_EARLY_BLOCKS` blocks only.
+        Only generators with a common purpose are compared, such as noise. There are two tests. The other generator may
+        have passed the present block of numbers. Or both have the same seed, and this generator has drawn fewer numbers
+        since. The second test needs the number of blocks since the seed, which is only known up to `_EARLY_BLOCKS`.
 
         Args:
             other: an earlier generator of the run.
-
-        Returns:
-            True if one of the two tests shows a repetition.
         """
         if self.purposes.isdisjoint(other.purposes):
             return False
-        # The other generator has left this block behind.
         if self._last in other._states and self._last != other._last:
             return True
         if self.seed != other.seed or self._progress == _EARLY_BLOCKS:
@@ -175,7 +169,7 @@ class GeneratorWatch:
         return own_position < other_position or (own_position == other_position and other.moved)
 
     def state_dict(self) -> GeneratorState:
-        """Return the seed and the first states as JSON values."""
+        """Return the seed, the first states and the last one as JSON values, for a checkpoint."""
         states = [block.hex() for block, _ in zip(self._states, range(_PERSISTENT), strict=False)]
         return {"seed": self.seed, "states": states, "last": self._last.hex(), "progress": self._progress}
 
@@ -188,8 +182,8 @@ class GeneratorWatch:
 class GeneratorWatches:
     """All random generators that one run uses, with checks that none repeats its numbers or those of another one.
 
-    Noise that is used twice can be removed by a subtraction. Batches that are drawn twice are not independent, as the
-    account assumes.
+    Noise that is used twice can be removed by a subtraction. Batches that are drawn twice are not independent, although
+    the privacy accounting assumes that they are.
     """
 
     def __init__(self) -> None:
@@ -197,7 +191,7 @@ class GeneratorWatches:
         self._earlier: list[GeneratorState] = []
 
     def note_draw(self, generator: torch.Generator) -> None:
-        """Note that numbers were drawn from a generator, if it is observed.
+        """Record that numbers were drawn from a generator, if it is observed.
 
         Args:
             generator: the random generator.
@@ -236,7 +230,6 @@ class GeneratorWatches:
         watch.purposes.update(purposes)
         watch.compare_with(self._earlier)
         message = watch.observe()
-        # A new generator may have the seed of another one, and would then repeat its numbers.
         if message is None and any(watch.repeats(earlier) for earlier in self._watches.values()):
             message = "starts where an earlier one of the run had started"
         self._watches[id(generator)] = watch
@@ -259,10 +252,10 @@ class GeneratorWatches:
 
 
 def early_blocks(generator: torch.Generator) -> dict[bytes, int]:
-    """Return the numbers of the first `_EARLY_BLOCKS` blocks of random numbers after a generator's seed.
+    """Enumerate the first `_EARLY_BLOCKS` blocks of random numbers after a generator's seed.
 
-    A block has as many numbers as the generator computes at a time. By the blocks it is known how many numbers a
-    generator has drawn since its seed.
+    A block has as many numbers as the generator computes at a time. The number of the present block shows how far the
+    generator is from its seed.
 
     Args:
         generator: the generator, of which only the seed is read.
@@ -285,21 +278,21 @@ def early_blocks(generator: torch.Generator) -> dict[bytes, int]:
 
 
 def _block_and_position(state: torch.Tensor) -> tuple[bytes, int]:
-    """Return an identification of the present block of random numbers, and the position in this block.
+    """Read the present block of random numbers and the position in it from the state of a generator of torch.
 
-    The state of torch's Mersenne Twister has its position in bytes 16 to 23 and its block from byte 24 on. The first 32
-    bytes of the block identify it. Generators of CUDA devices have a seed in bytes 0 to 7 and a counter in bytes 8 to
-    15.
+    The state of the Mersenne Twister, for the CPU, has the position in bytes 16 to 23 and the block from byte 24 on.
+    The first 32 bytes of the block identify it. The state for a CUDA device has the seed in bytes 0 to 7 and a counter
+    in bytes 8 to 15.
 
     Args:
         state: the state of a generator, as `get_state` returns it.
 
     Returns:
-        The bytes that identify the block or the seed, and the position as a number.
+        The bytes that identify the block, or the seed for a device, and the position or the counter.
     """
     raw = state.numpy().tobytes()
-    # Generators of devices have a smaller state than the Mersenne Twister.
-    if len(raw) == _STATE_BYTES:
+    is_mersenne_twister = len(raw) == _STATE_BYTES
+    if is_mersenne_twister:
         block, position = raw[24:56], raw[16:24]
     else:
         block, position = raw[:8], raw[8:16]

@@ -48,15 +48,15 @@ _randomness = np.random.default_rng()
 
 @dataclass(frozen=True)
 class _StepNoise:
-    """Values of one optimizer step at a few coordinates, from which the noise that was added is computed.
+    """Values of one optimizer step at a few coordinates, from which the noise of the step is computed.
 
-    The noise of the step is Z = noisy_mean · divisor − clipped_sum, and should have the standard deviation σ C.
+    The noise is noisy_mean · divisor − clipped_sum. It should have the standard deviation `noise_std`.
 
     Attributes:
         noisy_mean: noisy sum of the clipped gradients, divided by the divisor.
         clipped_sum: sum of the clipped gradients.
         divisor: number by which the noisy sum was divided.
-        noise_std: recorded standard deviation σ C: noise multiplier times clipping norm.
+        noise_std: recorded standard deviation of the noise, the noise multiplier times the clipping norm.
     """
 
     noisy_mean: Values
@@ -76,8 +76,8 @@ class NoiseCheck:
         """Prepare the check, before the first step of the run.
 
         Args:
-            reporter: takes contradictions of the recorded run.
-            generators: states of the random generators of the run.
+            reporter: receiver of observations that contradict the recorded run.
+            generators: observed states of the random generators of the run.
         """
         self._reporter = reporter
         self._generators = generators
@@ -124,12 +124,9 @@ class NoiseCheck:
         return reset is None and self._samples.alarm is None
 
     def _store_step(self, parameters: list[torch.nn.Parameter], *, divisor: float, noise_std: float) -> None:
-        """Store the values from which the noise of a step is computed, and test the stored steps if it is time.
+        """Store the values from which the noise of a step is computed, and test the stored steps if there are enough.
 
-        They are tested if enough steps wait, or if the run has just begun.
-
-        The noise of the sum is the noisy mean times the divisor, minus the clipped sum. Storing steps makes the tests
-        faster.
+        Tests of several steps together take less time. At the beginning of a run, each step is tested at once.
 
         Args:
             parameters: parameters of the private optimizer, with their sums and gradients.
@@ -142,44 +139,43 @@ class NoiseCheck:
         noisy_mean = self._copy_values([parameter.grad for parameter in parameters])
         self._waiting.append(_StepNoise(noisy_mean, clipped_sum, divisor, noise_std))
         self._steps += 1
-        # Tests of one step at a time cost more time. The first steps are tested at once, to find errors early.
+        # The first steps are tested at once to find errors early, unless their values are on a device.
         is_early = self._reads_memory and self._steps <= _CHUNK
         if is_early or len(self._waiting) >= _CHUNK:
             self.flush()
 
     def flush(self) -> None:
-        """Test the noise of the stored steps, and report a deviation. Noise that rounding hides is not tested.
+        """Test the noise of the stored steps, and report a deviation.
 
         The noise of a step is the noisy mean times the divisor, minus the clipped sum. Divided by its recorded standard
-        deviation, it should be standard normal.
+        deviation, it should be standard normal. It is not tested if rounding errors are too large for this.
         """
         for step in self._waiting:
-            clipped_sum = _on_host(step.clipped_sum)
+            clipped_sum = _to_array(step.clipped_sum)
             rounding_error = _ROUNDINGS * self._precision * (float(np.abs(clipped_sum).max()) + step.noise_std)
             is_precise = rounding_error <= _LARGEST_ERROR * step.noise_std  # False for sums that are not finite
-            # Half precision rounds different noise to equal values, so that it is not tested.
+            # Half precision is excluded, because it rounds different noise to equal values.
             if self._precision > _LARGEST_PRECISION or not is_precise:
                 reason = "the noise is too small to be read next to the sum of gradients"
                 self._reporter.rest_on_caller(NOISE, reason)
             elif self._samples.alarm is None:
-                noise = _on_host(step.noisy_mean) * step.divisor - clipped_sum
+                noise = _to_array(step.noisy_mean) * step.divisor - clipped_sum
                 self._samples.observe(noise / step.noise_std, self._groups)
                 self._report_alarm()
         self._waiting = []
 
     def _report_alarm(self) -> None:
-        """Report that the tests have rejected the noise, if they have."""
+        """Report a contradiction of the recorded run if the tests have rejected the noise."""
         alarm = self._samples.alarm
         if alarm is not None:
             remedy = "Use the optimizer as make_private returned it, and do not seed during the run."
             self._reporter.contradict(NOISE, "noise", alarm, remedy=remedy)
 
     def _choose_coordinates(self, parameters: Sequence[torch.nn.Parameter]) -> None:
-        """Choose the coordinates at which noise is tested, at random.
+        """Choose the coordinates at which noise is tested, at random, and start the tests anew.
 
-        Each parameter gets the same number of coordinates, or all of them if it has fewer.
-
-        The tests start anew at these coordinates; an earlier alarm remains.
+        Each parameter gets the same number of coordinates, or all of its coordinates if it has fewer. An earlier
+        rejection of the noise remains.
 
         Args:
             parameters: parameters of the optimizer.
@@ -187,7 +183,6 @@ class NoiseCheck:
         self.flush()
         self._identities = [id(parameter) for parameter in parameters]
         sizes = [parameter.numel() for parameter in parameters]
-        # Each parameter gets an equal share of all coordinates, at least one.
         share = max(1, _LARGEST_SAMPLE // len(sizes))
         coordinates = [np.sort(_randomness.choice(size, min(size, share), replace=False)) for size in sizes]
         self._groups = np.cumsum([0, *(len(indices) for indices in coordinates[:-1])]).astype(np.intp)
@@ -205,7 +200,7 @@ class NoiseCheck:
         self._samples.alarm = earlier_alarm
 
     def _copy_values(self, tensors: list[torch.Tensor]) -> Values:
-        """Return a copy of the chosen coordinates of tensors in double precision.
+        """Copy the values of tensors at the chosen coordinates, in double precision.
 
         Args:
             tensors: one tensor for each parameter, such as its gradient.
@@ -246,7 +241,7 @@ def _is_readable(parameter: torch.nn.Parameter) -> bool:
     return parameter.device.type == "cpu" and parameter.dtype in _READABLE
 
 
-def _on_host(values: Values) -> NDArray[np.float64]:
-    """Return values as an array."""
+def _to_array(values: Values) -> NDArray[np.float64]:
+    """Return values as an array in memory, also if they are on a device."""
     array: NDArray[np.float64] = values.cpu().numpy() if isinstance(values, torch.Tensor) else values
     return array
