@@ -58,12 +58,13 @@ class TheoremDetail(TheoremSummary):
             The description, which the service renders as JSON.
         """
         full = theorem_in_full(theorem)
-        schemas: tuple[Schema | None, Schema | None] = (None, None)
-        if full.readings:
-            schemas = inputs_schema(theorem), outputs_schema(theorem)
-        of_inputs, of_outputs = schemas
-        links = TheoremSummary.of(theorem).links
-        return cls(**vars(full), links=links, inputs_schema=of_inputs, outputs_schema=of_outputs)
+        has_formula = bool(full.readings)
+        return cls(
+            **vars(full),
+            links=TheoremSummary.of(theorem).links,
+            inputs_schema=inputs_schema(theorem) if has_formula else None,
+            outputs_schema=outputs_schema(theorem) if has_formula else None,
+        )
 
 
 def inputs_schema(theorem: Theorem) -> Schema:
@@ -92,32 +93,29 @@ def outputs_schema(theorem: Theorem) -> Schema:
         for reading in theorem.readings:
             try:
                 answers.append(as_json(theorem.evaluate(read_body(declared, inputs), reading).outputs))
-            except EpsilondError:  # the example is for the other reading
+            except EpsilondError:  # some examples can be evaluated in one reading only
                 continue
-    return _common(answers) if answers else {"type": "object"}
+    return _infer_schema(answers) if answers else {"type": "object"}
 
 
-def _common(values: Sequence[Any]) -> Schema:
+def _infer_schema(values: Sequence[Any]) -> Schema:
     """Infer a JSON schema that all given values satisfy.
 
-    If their types differ, it is the empty schema, which allows any.
-
     Args:
-        values: JSON values. An infinite number is a text, which the schema of a number allows.
+        values: at least one JSON value. An infinite number is a text, which the schema of a number allows.
 
     Returns:
-        The schema. It is stricter than the empty schema only if all values have the same type.
+        The schema of their type. If their types differ, the empty schema, which allows every value.
     """
-    # Objects and arrays have members with schemas of their own.
     if all(isinstance(value, Mapping) for value in values):
-        return _common_object(values)
+        return _infer_object_schema(values)
     if all(isinstance(value, list) for value in values):
         items: list[Any] = []
         for value in values:
             items.extend(value)
-        return {"type": "array", "items": _common(items)} if items else {"type": "array"}
+        return {"type": "array", "items": _infer_schema(items)} if items else {"type": "array"}
 
-    # Booleans come before numbers, because in Python a bool is an int.
+    # Booleans must be tested before numbers, because in Python a bool is an int.
     if all(isinstance(value, bool) for value in values):
         return {"type": "boolean"}
     infinite_numbers = NUMBER["anyOf"][1]["enum"]
@@ -128,10 +126,10 @@ def _common(values: Sequence[Any]) -> Schema:
     return {}
 
 
-def _common_object(values: Sequence[Mapping[str, Any]]) -> Schema:
+def _infer_object_schema(values: Sequence[Mapping[str, Any]]) -> Schema:
     """Infer the schema of JSON objects, with a property for each member that at least one of them has."""
     members: dict[str, list[Any]] = {}
     for value in values:
         for name, member in value.items():
             members.setdefault(name, []).append(member)
-    return {"type": "object", "properties": {name: _common(group) for name, group in members.items()}}
+    return {"type": "object", "properties": {name: _infer_schema(group) for name, group in members.items()}}

@@ -24,19 +24,21 @@ if TYPE_CHECKING:
     BoolArray = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
 
 CHUNK = 2**14
+"""Number of steps that are evaluated at once; it bounds the memory."""
 BLOCK = 2**10
 """Number of stops in a block of a sum. The error of a running sum of logarithms grows with the square of its length."""
 LEAST_LOG_FACTOR = -1e3
 """Least logarithm of a factor. A smaller factor is raised to e^−1000: the bound remains valid, and products finite."""
 NEGLIGIBLE = 45.0
+"""Distance of logarithms, in nats, from which on a number is negligible: e^−45 is 3e-20, far below a rounding."""
 
 
 class ShiftSequence(Protocol):
-    """Interface to the shifts of a run of noisy steps, evaluated for a range of steps at a time.
+    """Interface to the shifts of the noisy steps of a run. Steps are counted from 1.
 
-    A shift is the distance of two Gaussian means in standard deviations of the noise. Step t has a sensitivity shift
-    r_s(t), by which a use of the record moves its output. It also has a contraction shift r_c(t), which determines how
-    much the step forgets an earlier difference.
+    A shift is a distance of two Gaussian means, in standard deviations of the noise. Step t has a sensitivity shift
+    r_s(t), by which a use of the record in this step moves its output. It also has a contraction shift r_c(t), which
+    determines the factor by which the step contracts the divergence from an earlier use.
     """
 
     @property
@@ -55,11 +57,11 @@ class ShiftSequence(Protocol):
         """Return the least contraction shift of several consecutive steps.
 
         Args:
-            first: number of the first of these steps, counted from 1.
+            first: number of the first of these steps.
             last: number of the last of these steps.
 
         Returns:
-            The least r_c, in standard deviations of the noise.
+            The least r_c.
         """
 
     def shifts(self, first: int, last: int) -> tuple[FloatArray, FloatArray]:
@@ -68,33 +70,35 @@ class ShiftSequence(Protocol):
         Their relative error is at most eight units of roundoff.
 
         Args:
-            first: number of the first of these steps, counted from 1.
+            first: number of the first of these steps.
             last: number of the last of these steps.
 
         Returns:
-            r_s and r_c of each of these steps, in standard deviations of the noise.
+            r_s and r_c of each of these steps.
         """
 
 
 def log_scheduled_sum(epsilon: float, steps: ShiftSequence, first_stop: int, *, worst: bool) -> Interval:
     """Enclose the log of a sum of products of contraction factors over the steps of a run, or of its largest term.
 
-    The sum is Σ_j A_j R_j. A_j = θ_ε(r_s(j)) is the divergence from a use of the record at step j, and
-    B_k = θ_ε(r_c(k)) its contraction by step k. R_j = Σ_{τ ≥ max(j, first_stop)} Π_{j<k≤τ} B_k adds up the effects on
-    the releases at steps τ. As R_j is [j ≥ first_stop] + B_{j+1} R_{j+1}, one backward pass takes O(T) time. It stops
-    early if the steps that are left are negligible, and adds a bound on them.
+    Let θ_ε(r) be the hockey-stick divergence of N(r, 1) from N(0, 1) at e^ε. The sum is
+
+        Σ_j A_j R_j,   A_j = θ_ε(r_s(j)),   R_j = Σ_{τ ≥ max(j, first_stop)} Π_{j<k≤τ} B_k,   B_k = θ_ε(r_c(k)).
+
+    A_j is the divergence from a use of the record at step j, B_k its contraction by step k, and R_j the sum of its
+    effects on the releases at steps τ. As R_j is B_{j+1} R_{j+1}, plus 1 if step j may be released, one backward pass
+    suffices. It ends early if the remaining steps are negligible, and adds a bound on them.
 
     Args:
         epsilon: ε, in nats.
-        steps: shifts r_s and r_c of the steps of the run, in standard deviations of the noise.
+        steps: shifts r_s and r_c of the steps of the run.
         first_stop: first step that may be released.
-        worst: whether the maximum is taken instead of the sum.
+        worst: whether to take the largest term instead of the sum.
 
     Returns:
         The lower and the upper bound on the logarithm.
     """
     sums = _BackwardPass(epsilon, steps, first_stop, worst)
-    # Take chunks of steps from the last one backward.
     for last in range(steps.count, 0, -CHUNK):
         first = max(1, last - CHUNK + 1)
         least_contraction = steps.least_contraction(first, last)
@@ -107,7 +111,7 @@ def log_scheduled_sum(epsilon: float, steps: ShiftSequence, first_stop: int, *, 
         if sums.charge_negligible_steps(first):
             break
     chunks = steps.count // CHUNK
-    # The roundings of the terms, and of the sum of all chunks.
+    # More than the roundings of the terms, and of the sum of all chunks.
     slack = (128.0 + 4.0 * chunks) * UNIT_ROUNDOFF * (1.0 + abs(sums.total_upper))
     return Interval(sums.total_lower - slack, sums.total_upper + slack)
 
@@ -115,12 +119,12 @@ def log_scheduled_sum(epsilon: float, steps: ShiftSequence, first_stop: int, *, 
 class _BackwardPass:
     """The state of a pass over the steps of a run from the last to the first, which adds up terms A_j R_j.
 
-    A_j is the divergence from a use of the record at step j, and R_j the sum of its contracted effects on later
-    releases (`log_scheduled_sum`). All numbers are logarithms with bounds on their errors.
+    A_j is the divergence from a use of the record at step j, B_j the factor by which step j contracts earlier ones, and
+    R_j the sum of the contracted effects on releases from step j on (`log_scheduled_sum`).
 
     Attributes:
-        total_lower, total_upper: bounds on the log of the sum, or of the maximum, so far.
-        inflow: log(B_{j+1} R_{j+1}) of the last step j + 1 that was added.
+        total_lower, total_upper: bounds on the log of the sum of all terms so far, or of the largest one.
+        inflow: log(B_j R_j) of the latest step that was added; −inf before the first one.
         inflow_error: bound on its error.
     """
 
@@ -132,18 +136,16 @@ class _BackwardPass:
         self._log_largest, self._largest_error = value, error
 
     def add_equal_terms(self, length: int, rest: float) -> None:
-        """Add the equal terms A_j R_j of consecutive steps, without evaluating each of them.
+        """Add the terms A_j R_j of consecutive steps, which are equal up to a negligible error.
 
-        A_j is the divergence from a use of the record at step j. R_j adds up its contracted effects on later releases.
-
-        The steps are before the first step that may be released, have equal A_j, and have contraction factors B_j that
-        are negligibly close to 1.
+        The steps are before the first step that may be released, have equal divergences A_j, and have contraction
+        factors B_j that are negligibly close to 1. So all have the same sum R_j of effects on later releases.
 
         Args:
             length: number of steps.
             rest: largest 1 − B_j.
         """
-        # A factor B = 1 − x with a tiny x has |log B| of at most 2x. This error is charged for every step.
+        # |log(1 − x)| is at most 2x for a tiny x = 1 − B. This error is added for every step.
         self.inflow_error += 2.0 * rest * length
         log_sum_of_terms = self._log_largest + self.inflow + math.log(length)
         lower = log_sum_of_terms - self._largest_error - self.inflow_error
@@ -152,26 +154,22 @@ class _BackwardPass:
         self.total_upper = _log_add(self.total_upper, upper)
 
     def add_chunk(self, first: int, last: int, rest: float | None) -> None:
-        """Add the terms of consecutive steps to the bounds on the sum of all terms.
+        """Add the terms A_j R_j of consecutive steps j to the bounds on the sum of all terms.
 
-        The term of step j is A_j R_j (`log_scheduled_sum`). A_j is the divergence from a use of the record at step j.
-        R_j adds up its contracted effects on later releases.
-
-        The steps are taken in blocks from the last to the first.
-        The results of a block are the start of the block before it.
+        A_j is the divergence from a use of the record at step j, and R_j the sum of its contracted effects on releases.
+        R_j is computed in blocks of steps, from the last block to the first.
 
         Args:
             first: the first step.
             last: the last step.
             rest: largest 1 − B of the contraction factors B of these steps if it is negligible; None otherwise.
         """
-        # log A_j and log B_j of all steps of the chunk, with their errors.
         sensitivity, contraction = self._steps.shifts(first, last)
         log_a, a_error = theta_of_many(self._epsilon, sensitivity)
         stops_before = first > self._first_stop
         log_b, b_error = _factors(self._epsilon, contraction, rest, self._steps.count, stops_before=stops_before)
 
-        # log R_j with its error, by blocks. Without a release in the chunk, one block is enough.
+        # A step that may be released ends a product of factors. Without one, the chunk is a single block.
         log_r, r_error = np.empty_like(log_a), np.empty_like(log_a)
         block_length = BLOCK if last > self._first_stop else CHUNK
         for end in range(log_a.size, 0, -block_length):
@@ -193,7 +191,6 @@ class _BackwardPass:
             errors: bounds on their errors.
         """
         lower, upper = log_terms - errors, log_terms + errors
-        # The maximum of the terms is wanted, or their sum.
         if self._worst:
             self.total_lower = max(self.total_lower, float(lower.max()))
             self.total_upper = max(self.total_upper, float(upper.max()))
@@ -202,24 +199,22 @@ class _BackwardPass:
             self.total_upper = _log_add(self.total_upper, log_sum(upper))
 
     def charge_negligible_steps(self, first: int) -> bool:
-        """Add a bound on all steps before a given one to the upper bound, if these steps are negligible.
+        """Add a bound on the terms of all steps before a given one to the upper bound, if these terms are negligible.
 
-        A term A_j R_j is the divergence A_j from a use of the record at step j, times the sum R_j of its contracted
-        effects.
-
-        Before the first step that may be released, R_j does not increase towards earlier steps. Each term A_j R_j is
-        then at most the largest A times B R, with the contraction factor B and the sum R of the given step.
+        Before the first step that may be released, R_j, the sum of contracted effects on releases, does not increase
+        towards earlier steps. So each of these terms A_j R_j is at most the largest divergence A of all steps, times
+        B R of the given step, where B is its contraction factor.
 
         Args:
-            first: the given step.
+            first: the given step, which was added last.
 
         Returns:
-            True if the earlier steps are negligible, and so are done.
+            True if the earlier steps are negligible, so that the pass is complete.
         """
         if not 1 < first <= self._first_stop:
             return False
-        # Each of at most `first` earlier terms has at most the largest A, and the R that comes in.
         log_largest = float(self._log_largest + self._largest_error)
+        # There are fewer than `first` earlier terms.
         log_bound = self.inflow + self.inflow_error + log_largest + math.log(first)
         if not log_bound < self.total_lower - NEGLIGIBLE:
             return False
@@ -228,23 +223,15 @@ class _BackwardPass:
 
 
 def _log_add(first: float, second: float) -> float:
-    """Return log(e^a + e^b) of two numbers a and b.
-
-    Args:
-        first: logarithm a, which may be −inf.
-        second: logarithm b, which may be −inf.
-
-    Returns:
-        The logarithm of the sum; −inf if both terms are 0.
-    """
+    """Return log(e^a + e^b) for two numbers a = `first` and b = `second`, each of which may be −inf."""
     return float(np.logaddexp(first, second))
 
 
 def _negligible_rest(epsilon: float, least_contraction: float, count: int) -> float | None:
-    """Return the largest distance of contraction factors from 1, if all factors are negligibly close to 1.
+    """Return the largest distance 1 − B of contraction factors B from 1, if it is negligible.
 
-    The factors are B = θ_ε(r_c), and the distance is 1 − B. It is negligible if the sum of `count` such numbers is
-    below e^−45.
+    It is negligible if `count` such numbers add up to less than e^−45. The factor of a step is B = θ_ε(r_c), the
+    hockey-stick divergence of N(r_c, 1) from N(0, 1) at e^ε.
 
     Args:
         epsilon: ε, in nats.
@@ -266,8 +253,9 @@ def _factors(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the log contraction factors log B = log θ_ε(r_c) of a chunk of steps, with bounds on their errors.
 
-    If every factor is negligibly close to 1, it counts as 1. If all are negligibly close to 0, the largest replaces
-    all, provided that the step before the chunk may be released: then B R hardly adds to the 1 in every R_j.
+    θ_ε(r) is the hockey-stick divergence of N(r, 1) from N(0, 1) at e^ε. If all factors are negligibly close to 1, they
+    count as 1. If all are negligibly close to 0, and these steps and the one before may be released, the largest one
+    replaces all: in the sum of effects on releases, R_j = 1 + B_{j+1} R_{j+1}, the second term then hardly matters.
 
     Args:
         epsilon: ε, in nats.
@@ -298,11 +286,13 @@ def _factors(
 def _stop_sums(
     log_b: FloatArray, b_error: FloatArray, may_stop: BoolArray, inflow: float, inflow_error: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the logarithm of the summed effects of each step of a block on all releases from it on.
+    """Return the logarithm of the summed effects R_j of each step j of a block on all releases from this step on.
 
-    R_j adds up the effects of step j on its own and all later releases (`log_scheduled_sum`). It is e^{S_j}
-    (Σ_{τ ≥ j} e^{−S_τ} + B R), with S_j the sum of log B over the steps after j in the block. The sum is over steps τ
-    of the block that may be released, and B and R are those of the first step after the block.
+    Let S_j be the sum of the log contraction factors log B_k over the steps k > j of the block. Then
+
+        R_j = e^{S_j} (Σ_{τ ≥ j} e^{−S_τ} + B R),
+
+    where τ are the steps of the block that may be released. B and R are those of the first step after the block.
 
     Args:
         log_b: log of the contraction factor B of each step of the block.
@@ -314,30 +304,23 @@ def _stop_sums(
     Returns:
         log R_j of each step of the block, and a bound on its absolute error.
     """
-    log_product = _suffix(log_b)  # S_j
-    error = _suffix(b_error) + inflow_error
+    log_product = _sums_after(log_b)  # S_j
+    error = _sums_after(b_error) + inflow_error
     remaining_steps = np.arange(log_b.size, 0.0, -1.0)
     if not may_stop.any():
-        # Each addition of the sum S_j rounds by one unit of its size.
+        # Each addition to S_j has a rounding error of at most one unit roundoff relative to S_j.
         rounding = 4 * UNIT_ROUNDOFF * (remaining_steps * np.abs(log_product) + abs(inflow))
         return log_product + inflow, error + rounding
 
-    # Running sums from the last step of the block to the first, which start with B R.
+    # Running sums from the last step of the block to the first, of which B R is the first term.
     log_terms = np.append(np.where(may_stop, -log_product, -np.inf), inflow)
     log_sums = running_log_sums(log_terms[::-1])[1:][::-1]
-    # Each addition of both running sums rounds by some units of their sizes.
+    # Each addition to both running sums has a rounding error of a few units relative to them.
     rounding = 4 * UNIT_ROUNDOFF * remaining_steps * (1.0 + np.abs(log_product) + np.abs(log_sums))
     return log_product + log_sums, error + rounding
 
 
-def _suffix(values: FloatArray) -> FloatArray:
-    """Return for each position j of an array the sum of the values after it, Σ_{k>j} values_k.
-
-    Args:
-        values: the numbers; the last sum is 0.
-
-    Returns:
-        One sum for each position.
-    """
+def _sums_after(values: FloatArray) -> FloatArray:
+    """Return for each position of an array the sum of the values after it, which is 0 for the last one."""
     sums = np.cumsum(values[::-1])[::-1]
     return np.append(sums[1:], 0.0)

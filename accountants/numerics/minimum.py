@@ -25,14 +25,14 @@ def golden_section(cost: Callable[[float], float], low: float, high: float, *, w
     """Search the minimiser of a unimodal function on an interval by the golden section.
 
     A unimodal function decreases up to its minimiser and increases after it. Each step shortens the interval by a
-    factor of 0.62. The search is deterministic, so a parameter that it chooses is reproducible.
+    factor of 0.62.
 
     Args:
         cost: the function.
         low: lower end of the interval.
         high: upper end of the interval.
         width: length of the interval at which the search ends.
-        most: limit on the steps.
+        most: largest number of steps.
 
     Returns:
         The better one of the two points that divide the last interval by the golden section.
@@ -42,7 +42,7 @@ def golden_section(cost: Callable[[float], float], low: float, high: float, *, w
     for _ in range(most):
         if high - low <= width:
             break
-        # Keep the part of the interval that contains the minimum. One of its two dividing points is known.
+        # The part of the interval that contains the minimum is kept. One of its two dividing points is known already.
         if at_left <= at_right:
             high, right, at_right = right, left, at_left
             left = high - RATIO * (high - low)
@@ -95,9 +95,9 @@ class Least(NamedTuple):
 def least_value(known: Sequence[Known], slopes: Slopes) -> Least:
     """Return a lower bound on a convex function from bounds on its values at several points.
 
-    The bound of each interval between neighbouring points first uses one chord on either side. On the interval with the
-    least bound, chords to all other points are then used, because close neighbours have inaccurate slopes. This is
-    repeated until that interval has been improved already.
+    Chords outside an interval, extended into it, bound the function from below. Each interval between neighbouring
+    points first has a bound by one chord on either side. The least bound is then improved by chords to all other
+    points, because the slope of a short chord is inaccurate. This is repeated until the least bound is an improved one.
 
     Args:
         known: two or more points in increasing order, with bounds on the function there.
@@ -109,11 +109,9 @@ def least_value(known: Sequence[Known], slopes: Slopes) -> Least:
     Guarantees: consider any convex function with such slopes, and with values within the bounds. The returned value is
     at most its minimum between the first and the last point.
     """
-    # First bounds, with one chord on either side of each interval.
     bounds = {index: _between(known, index, slopes, 1) for index in _intervals_of_minimum(known)}
     improved_intervals: set[int] = set()
     while True:
-        # Improve the interval with the least bound. If it has been improved already, its bound is the result.
         least_interval = min(bounds, key=lambda interval: bounds[interval].value)
         if least_interval in improved_intervals:
             return bounds[least_interval]
@@ -135,10 +133,8 @@ def _intervals_of_minimum(known: Sequence[Known]) -> range:
     Returns:
         The index of the first point of each such interval.
     """
-    # Index of the point with the least upper bound.
     lowest = min(range(len(known)), key=lambda index: known[index].upper)
     first, last = 0, len(known) - 1
-    # The nearest such point on either side of the lowest one.
     for index in range(lowest - 1, -1, -1):
         is_above_inner_neighbour = known[index].lower > known[index + 1].upper
         if is_above_inner_neighbour:
@@ -155,19 +151,19 @@ def _intervals_of_minimum(known: Sequence[Known]) -> range:
 def _between(known: Sequence[Known], index: int, slopes: Slopes, most: int) -> Least:
     """Return a lower bound on a convex function on one interval between neighbouring points.
 
-    The bound is the value at the intersection of the extended chords from the left and from the right. A convex
-    function is above both.
+    The function is above each chord on the left of the interval, extended into it, and above each one on the right. So
+    it is above the intersection of two such lines, if one falls and the other one rises.
 
     Args:
         known: points in increasing order, with bounds on the function there.
         index: index of the interval's first point.
         slopes: bounds on the slope of the function.
-        most: number of points on either side of the interval from which chords are extended into it.
+        most: largest number of points on either side of the interval from which chords are extended into it.
 
     Returns:
-        The bound on this interval, and the point where the two chords meet.
+        The bound on this interval, and the point at which the bounding lines have this value.
     """
-    # The steepest chord from the left, and the flattest one from the right.
+    # The largest slope on the left and the smallest one on the right give the best bound.
     left, right = known[index], known[index + 1]
     left_slope, right_slope = slopes.least, slopes.most
     for outer in known[max(index - most, 0) : index]:
@@ -180,19 +176,18 @@ def _between(known: Sequence[Known], index: int, slopes: Slopes, most: int) -> L
     if right_slope <= 0.0:  # the function falls on the interval
         return Least(right.lower, right.x)
 
-    # The function is above both lines, and so above their intersection, as one line falls and the other rises.
     rise = right.lower - left.lower + left_slope * left.x - right_slope * right.x
     intersection = min(max(rise / (left_slope - right_slope), left.x), right.x)
     change_from_left = left_slope * (intersection - left.x)
     change_from_right = right_slope * (intersection - right.x)
-    # The errors of the intersection and of both lines, by the sizes of their terms.
+    # More than the errors of the intersection and of both lines, which are relative to their terms.
     rounding = 8 * UNIT_ROUNDOFF * (left.lower + right.lower - change_from_left - change_from_right)
     value = min(left.lower + change_from_left, right.lower + change_from_right)
     return Least(value - rounding, intersection)
 
 
 def _slope(first: float, second: float, start: float, end: float, side: float) -> float:
-    """Return the slope of a chord, moved to a side by the possible effect of the points' rounding.
+    """Return the slope of a chord, rounded up or down by more than the effect of rounding errors.
 
     Args:
         first: value at the first point.
@@ -200,9 +195,6 @@ def _slope(first: float, second: float, start: float, end: float, side: float) -
         start: the first point.
         end: the second point, above the first one.
         side: −1 to round the slope down, 1 to round it up.
-
-    Returns:
-        The slope, moved to the requested side.
     """
     slope = (second - first) / (end - start)
     relative_size = (abs(start) + abs(end)) / (end - start)
@@ -215,8 +207,7 @@ def golden_sections(
 ) -> FloatArray:
     """Search the minimisers of several unimodal functions by the golden section, all of them together.
 
-    A unimodal function decreases up to its minimiser and increases after it. A function may be infinite left of some
-    place. A step keeps the part of each interval that contains the minimum, and needs one new value.
+    A unimodal function decreases up to its minimiser and increases after it. It may be infinite up to some argument.
 
     Args:
         cost: function from one argument of each function to their values.
@@ -230,11 +221,11 @@ def golden_sections(
     left, right = high - RATIO * (high - low), low + RATIO * (high - low)
     at_left, at_right = cost(left), cost(right)
     for _ in range(steps):
-        # The new interval ends at one of the two dividing points.
+        # Of two infinite values, the minimum is on the right. Hence `<` here, not `<=`.
         keeps_left_part = at_left < at_right
         low, high = np.where(keeps_left_part, low, left), np.where(keeps_left_part, right, high)
 
-        # One of its own dividing points is known, and the second one is new.
+        # One dividing point of the new interval is known, and the other one is evaluated.
         new_left, new_right = high - RATIO * (high - low), low + RATIO * (high - low)
         new_point = np.where(keeps_left_part, new_left, new_right)
         at_new_point = cost(new_point)

@@ -28,6 +28,7 @@ A million such terms add 2e-16 of the largest.
 _MOST_RANGE = 500.0
 """Range of logarithms, in nats, whose exponentials are added without a logarithm for each partial sum."""
 _BLOCK, _FEWEST_POINTS, _FEWEST_TERMS = 256, 512, 6
+"""Number of points of a block; and numbers of points and of terms below which blocks save no time."""
 _STEP = 4
 """Number of terms of which windows start and end at a multiple, so that neighbouring blocks share a window."""
 
@@ -47,14 +48,13 @@ class TermWindow(NamedTuple):
 def log_sums(logs: FloatArray) -> FloatArray:
     """Return log Σ e^{logs} over the first axis; −inf if every term is −inf.
 
-    The largest term is taken out of each sum, so that nothing overflows. The error is one rounding for each term, and
-    the roundings of |logs|.
+    The largest term is taken out of each sum, so that nothing overflows.
 
     Args:
         logs: logarithms of the terms, with one row for each term.
 
     Returns:
-        The log of the sum of e^{logs} for each column.
+        One logarithm for each column.
     """
     largest = logs.max(axis=0)
     # A column without any finite term is shifted by 0, so that its sum is log 0 = −inf.
@@ -66,14 +66,7 @@ def log_sums(logs: FloatArray) -> FloatArray:
 
 
 def log_sum(values: FloatArray) -> float:
-    """Return log Σ e^x over the elements x of an array, without overflow; −inf for no elements.
-
-    Args:
-        values: the elements x, of which the largest is taken out of the sum.
-
-    Returns:
-        The logarithm of the sum of all e^x.
-    """
+    """Return log Σ e^x over the elements x of an array, without overflow; −inf for an empty array."""
     largest = float(values.max()) if values.size else -math.inf
     if math.isinf(largest):
         return largest
@@ -83,8 +76,8 @@ def log_sum(values: FloatArray) -> float:
 def running_log_sums(logs: FloatArray) -> FloatArray:
     """Return the logarithms of the running sums Σ_{k ≤ j} e^{x_k} for each position j of an array.
 
-    If the finite x_k differ by at most `_MOST_RANGE`, the exponentials are added plainly, which is quick. Otherwise
-    each partial sum is added in logarithms.
+    If the finite x_k differ by at most `_MOST_RANGE`, their exponentials are added, which is quick. Otherwise these
+    could underflow, and the slower addition of logarithms is used.
 
     Args:
         logs: logarithms x_k of the terms, in the order of summation.
@@ -93,10 +86,8 @@ def running_log_sums(logs: FloatArray) -> FloatArray:
         log Σ_{k ≤ j} e^{x_k} for each position j.
     """
     finite = logs[np.isfinite(logs)]
-    # The exponentials could underflow: add the partial sums in logarithms.
     if not finite.size or finite.max() - finite.min() > _MOST_RANGE:
         return np.asarray(np.logaddexp.accumulate(logs))
-    # Otherwise take out the largest term, and add the exponentials.
     largest = finite.max()
     with np.errstate(divide="ignore"):
         return np.asarray(largest + np.log(np.cumsum(np.exp(logs - largest))))
@@ -117,18 +108,18 @@ class PointRuns(NamedTuple):
 
 
 def blocks_of(terms: int, points: FloatArray) -> PointRuns | None:
-    """Return blocks of consecutive points; None if there are so few terms or points that blocks save no time.
+    """Divide the points at which a sum is evaluated into blocks of consecutive points.
 
     Args:
         terms: number of terms of the sum.
-        points: the points at which the sum is evaluated.
+        points: the points.
 
     Returns:
-        The starts of the blocks, and the least and the largest point of each; None if there are no blocks.
+        The starts of the blocks, and the least and the largest point of each. None if there are so few terms or points
+        that blocks save no time.
     """
     if terms < _FEWEST_TERMS or points.size < _FEWEST_POINTS:
         return None
-    # Least and largest point of each block of `_BLOCK` points; the last block may be shorter.
     starts = np.arange(0, points.size, _BLOCK)
     least = np.asarray(np.minimum.reduceat(points, starts))
     largest = np.asarray(np.maximum.reduceat(points, starts))
@@ -136,25 +127,24 @@ def blocks_of(terms: int, points: FloatArray) -> PointRuns | None:
 
 
 def windows(blocks: PointRuns, *terms: tuple[FloatArray, FloatArray]) -> Iterator[TermWindow]:
-    """Yield ranges of points with the range of terms that are not negligible there, for sums of equally many terms.
+    """Yield ranges of points, each with the range of terms that are not negligible there in at least one of some sums.
 
     A range of points consists of consecutive blocks with the same range of terms. Ranges of terms are rounded outward
-    to multiples of `_STEP`, so that more blocks share one.
+    to multiples of `_STEP`, so that more blocks have the same range.
 
     Args:
         blocks: the result of `blocks_of`.
-        terms: for each sum, the terms at the least and at the largest point of each block, a row for each term.
+        terms: for each sum, the logarithms of its terms at the least and at the largest point of each block. They have
+            one row for each term, and all sums have the same number of terms.
     """
-    # The first and the last term of each block that matter for any of the sums, rounded outward.
     masks = [_may_matter(at_least, at_largest) for at_least, at_largest in terms]
     is_needed = np.logical_or.reduce(masks)
     count = is_needed.shape[0]
     first_needed = np.argmax(is_needed, axis=0)
     stop = count - np.argmax(is_needed[::-1], axis=0)
     low = first_needed // _STEP * _STEP
-    high = np.minimum(-(-stop // _STEP) * _STEP, count)
+    high = np.minimum((stop + _STEP - 1) // _STEP * _STEP, count)
 
-    # Runs of consecutive blocks with the same range of terms.
     is_new_run = (np.diff(low) != 0) | (np.diff(high) != 0)
     starts_of_runs = np.flatnonzero(is_new_run) + 1
     for first, last in _runs(starts_of_runs.tolist(), low.size):
@@ -178,7 +168,7 @@ def _may_matter(first: FloatArray, last: FloatArray) -> FloatArray:
     """Return a mask of the terms (rows) that are not certainly negligible in a block (columns).
 
     Each term is monotone, so in a block it is between its values at the least and at the largest point. It is
-    negligible if the larger value is 50 below the largest of the smaller values of all terms.
+    negligible if its larger value is `_NEGLIGIBLE` or more below the largest of the smaller values of all terms.
 
     Args:
         first: logarithms of the terms at the least point of each block.

@@ -11,8 +11,8 @@ from epsilond.app.workers.process import Task
 def may_join_background(background: Sequence[Task], caller: str, most: int) -> bool:
     """Decide whether one more task of a caller may run in the background.
 
-    One caller may have half of the room. A full background still takes the task if another caller has at least two
-    tasks more than this caller. One of those then has to leave.
+    A caller may have half of the tasks there, at least one. If the background is full, the task may join only if
+    another caller has at least two tasks more than this caller. One of those tasks must then leave.
 
     Args:
         background: the tasks that run in the background.
@@ -20,7 +20,7 @@ def may_join_background(background: Sequence[Task], caller: str, most: int) -> b
         most: largest number of tasks in the background.
 
     Returns:
-        True if the task may join; if the background is full, another task must then leave it.
+        True if the task may join.
     """
     counts = Counter(task.caller for task in background)
     if counts[caller] >= max(1, most // 2):

@@ -35,18 +35,7 @@ LOOK_SECONDS = 5.0
 
 
 class Cluster:
-    """The Dask cluster at an address, to be used within the context manager `running`.
-
-    Args:
-        address: address of the scheduler.
-        metrics: metrics of the service, which count the steps on the cluster and in the service.
-        locally: runs a computation of a caller in a worker of this service, where the cluster fails.
-        away_seconds: shortest time between attempts to connect.
-        look_seconds: time between checks that the cluster still has workers.
-
-    Raises:
-        MissingExtra: the package `distributed` is not installed.
-    """
+    """The Dask cluster at an address, to be used within the context manager `running`."""
 
     def __init__(
         self,
@@ -63,14 +52,14 @@ class Cluster:
             address: address of the Dask scheduler.
             metrics: metrics of the service, which count the computations by where they ran.
             locally: function that runs a computation of a caller in this service, after failures of the cluster.
-            away_seconds: least seconds from the start of a failed attempt to connect to the next attempt.
-            look_seconds: seconds after which a waiting call checks again that the cluster has workers.
+            away_seconds: least time [s] from the start of a failed attempt to connect to the next attempt.
+            look_seconds: time [s] between checks that the cluster still has workers, while a computation runs.
 
         Raises:
             MissingExtra: the packages of Dask are not installed.
         """
         with extra("dask", "a Dask cluster"):
-            import distributed  # noqa: F401, PLC0415  its absence is reported before anything is started
+            import distributed  # noqa: F401, PLC0415  a missing package is reported before anything is started
         self._address = address
         self._metrics = metrics
         self._locally = locally

@@ -21,14 +21,15 @@ LINGER_SECONDS: Final = 60.0
 
 
 class FairQueue:
-    """A queue of tasks with one line for each caller, so that a caller with many tasks does not delay the others.
-
-    Args:
-        room: largest number of tasks in the queue.
-        room_each: largest number of tasks of one caller in the queue.
-    """
+    """A queue of tasks with one line for each caller, so that a caller with many tasks does not delay the others."""
 
     def __init__(self, room: int, room_each: int) -> None:
+        """Create an empty queue.
+
+        Args:
+            room: largest number of tasks in the queue.
+            room_each: largest number of tasks of one caller in the queue.
+        """
         self._room = room
         self._room_each = room_each
         self._lines: dict[str, deque[Task]] = {}
@@ -42,9 +43,7 @@ class FairQueue:
         return self._length >= self._room or len(self._lines.get(caller, ())) >= self._room_each
 
     def make_room_for(self, caller: str) -> Task | None:
-        """Remove a task from a full queue to make room for a new caller, and return it.
-
-        It is the newest task of the caller with most tasks in the queue.
+        """Remove the newest task of the caller with most tasks, to make room for a caller without tasks.
 
         Args:
             caller: the caller who needs room.
@@ -55,7 +54,6 @@ class FairQueue:
         """
         if caller in self._lines or not self._lines:
             return None
-        # The newest task of the longest line makes room, unless every line has a single task.
         longest = max(self._lines.values(), key=len)
         if len(longest) < 2:
             return None
@@ -64,7 +62,7 @@ class FairQueue:
         return newest
 
     def put(self, task: Task) -> None:
-        """Put a task at the end of its caller's line, whether there is room or not."""
+        """Put a task at the end of its caller's line. Whether there is room is not checked."""
         self._lines.setdefault(task.caller, deque()).append(task)
         self._length += 1
 
@@ -87,10 +85,10 @@ class FairQueue:
         recent_seconds: Callable[[str], float],
         most_running: Callable[[str], int],
     ) -> Task | None:
-        """Take the next task from the queue, so that all callers have a fair share.
+        """Remove the next task from the queue, so that all callers have a fair share.
 
-        It is the oldest task of the caller with fewest running tasks. Among these callers, the one who has used least
-        processor time comes first, then the one who has waited longest.
+        It is the first task of the caller with fewest running tasks. Among such callers, the one with the least recent
+        processor time is preferred, then the one who has waited longest.
 
         Args:
             count_running: returns the number of running tasks of a caller.
@@ -103,7 +101,7 @@ class FairQueue:
         callers = [caller for caller in self._lines if count_running(caller) < most_running(caller)]
         if not callers:
             return None
-        # The dictionary has the caller who has waited longest first, and `min` returns the first of equals.
+        # The dictionary lists the caller who has waited longest first, and `min` returns the first of equal ones.
         caller = min(callers, key=lambda name: (count_running(name), recent_seconds(name)))
         task = self._lines[caller][0]
         self.drop(task)
@@ -144,7 +142,7 @@ class MeanSeconds:
         """Return the estimated time in whole seconds until tasks are computed, between 1 and `LONGEST_RETRY`.
 
         Args:
-            tasks: number of tasks.
+            tasks: number of tasks that run or wait.
             places: number of tasks that run at one time.
 
         Returns:
@@ -156,14 +154,15 @@ class MeanSeconds:
 class Usage:
     """CPU seconds that each caller has used recently. Used time counts half after each `HALF_LIFE`.
 
-    The pool of workers serves the waiting caller with the least recent use first. Callers with almost no recent use are
-    forgotten.
-
-    Args:
-        clock: returns the time in seconds.
+    If there are many callers, those with almost no recent use are forgotten.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        """Create a record without any use.
+
+        Args:
+            clock: returns the time in seconds.
+        """
         self._clock = clock
         self._used: dict[str, tuple[float, float]] = {}
 
@@ -180,21 +179,18 @@ class Usage:
 
 
 class Turns:
-    """Limits of each caller's share of the worker processes: the time of a question on one, and their number.
+    """Limits of each caller's use of the worker processes: the time of a question on one, and their number.
 
-    A place is a worker process that computes a question (a request). After a question that is estimated to be
-    expensive, or that had to leave its place, the limits of its caller are strict for `LINGER_SECONDS`: short turns,
-    and one place fewer than there are. So a question of another caller soon has a place.
+    A question is a request that is computed. After one that is estimated to be expensive, or that had to leave its
+    worker, the limits of its caller are strict for `LINGER_SECONDS`: short turns, and one worker fewer than there are.
+    So a question of another caller soon gets a worker.
     """
 
     def __init__(self) -> None:
         self._lingering: TTLCache[str, bool] = TTLCache(CALLERS, LINGER_SECONDS)
 
     def linger(self, caller: str) -> None:
-        """Note that a question of a caller is expensive, or had to make way for other tasks.
-
-        Stricter limits then hold.
-        """
+        """Set strict limits for a caller, because a question of this caller is expensive or had to leave its worker."""
         self._lingering[caller] = True
 
     def seconds(self, caller: str, *, others_wait: bool) -> float:
@@ -213,8 +209,8 @@ class Turns:
     def most_places(self, lane: Lane, caller: str, places: int) -> int:
         """Return how many worker processes a caller may use at one time for one kind of work.
 
-        This is `places`, except in two cases: for work that reads request bodies, and for questions of a caller with
-        strict limits. In these cases one place remains free for other callers, if there is more than one.
+        For reading request bodies, and for questions of a caller with strict limits, one place (worker process) remains
+        free for other callers, if there is more than one. Otherwise the caller may use all places.
 
         Args:
             lane: kind of work: reading requests, answering questions, or jobs.
@@ -222,7 +218,7 @@ class Turns:
             places: number of places for this kind of work.
 
         Returns:
-            The number of worker processes, at least 1 if `places` is.
+            The number of worker processes.
         """
         has_strict_limits = lane == "question" and caller in self._lingering
         leaves_one_free = lane == "read" or has_strict_limits

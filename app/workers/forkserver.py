@@ -68,13 +68,13 @@ class ForkedServer:
     control: socket.socket
 
     def kill(self) -> None:
-        """Kill the process, if it was not waited for."""
+        """Kill the process, if it still runs."""
         with suppress(ChildProcessError, ProcessLookupError):
             if os.waitpid(self.pid, os.WNOHANG) == (0, 0):
                 os.kill(self.pid, signal.SIGKILL)
 
     def wait(self) -> int:
-        """Wait until the process has ended, and return its status; 0 if it was waited for."""
+        """Wait until the process has ended, and return its status; 0 if an earlier call has returned the status."""
         with suppress(ChildProcessError):
             return os.waitpid(self.pid, 0)[1]
         return 0
@@ -162,13 +162,13 @@ class ForkServer:
         return None if self._server is None else self._server.pid
 
     def is_alive(self) -> bool:
-        """Decide whether the fork server still runs, by its connection, which is then open.
+        """Return whether the fork server still runs, that is, whether the connection to it is open.
 
         The connection ends before the kernel kills the workers. Therefore the result is False as soon as the fork
         server has died, even while some of its workers still exist.
 
         Returns:
-            True if the connection is open. False also before the fork server has been started.
+            True if the connection is open. False if it has ended, or if no fork server was started yet.
         """
         if self._control is None:
             return False
@@ -208,12 +208,10 @@ class ForkServer:
             self._server = None
 
     async def _attempt(self) -> Process:
-        """Return a new worker that is ready for work; the fork server is started first if it does not run.
-
-        The worker gets its own connection to the service, over which tasks and outcomes are sent.
+        """Make one attempt to create a worker. The fork server is started first if it does not run.
 
         Returns:
-            The worker, which has sent its first message.
+            The worker, which has sent its first message and is ready for work.
 
         Raises:
             OSError: there are no processes or descriptors left.
@@ -276,12 +274,13 @@ class ForkServer:
     def _start(self) -> socket.socket:
         """Start the fork server, and return the connection to it.
 
-        A fork server that was forked before the event loop is used once. After its end, one is started as a program.
+        The first fork server may have been forked before the event loop was started. After its end, one is started as a
+        program.
 
         Returns:
             The service's end of the connection, which does not block.
         """
-        if self._forked is not None:  # forked before the event loop, and not used yet
+        if self._forked is not None:
             self._server = self._forked
             self._control = self._forked.control
             self._forked = None

@@ -102,21 +102,21 @@ class Pool(WarmWorkers):
         Args:
             message: the pickled computation.
             caller: identity of the caller.
-            lane: kind of work, which has a queue of its own: reading requests, answering questions, or jobs.
-            expensive: whether the task is expected to take long; its caller then gets shorter turns for a while.
+            lane: kind of work: reading requests, answering questions, or jobs. Each has its own queue.
+            expensive: whether the task is expected to take long. Its caller then gets shorter turns for a while.
 
         Returns:
             The task, which waits or runs; its event `done` is set at the end.
 
         Raises:
-            Problem: the queue is full, and no task of a caller with several can be turned away; or the service stops.
+            Problem: the service stops; or the queue is full, and no task of a caller with several tasks is displaced.
         """
         if not self._open:
             raise Problem("unavailable", "The service is stopping.", headers={"Retry-After": "5"})
         queue = self._queues[lane]
-        free = self.running_in(lane) < self._places[lane] and not queue  # the task could start at once
-        if not free and queue.is_full_for(caller):
-            displaced = queue.make_room_for(caller)  # the newest task of the caller who has most
+        can_start_at_once = self.running_in(lane) < self._places[lane] and not queue
+        if not can_start_at_once and queue.is_full_for(caller):
+            displaced = queue.make_room_for(caller)
             if displaced is None:
                 raise self._too_many(lane)
             self._end(displaced, TurnedAway(self._too_many(lane)))
@@ -151,8 +151,8 @@ class Pool(WarmWorkers):
     def to_background(self, task: Task) -> bool:
         """Let a question go on after the deadline of its request, at the priority of jobs.
 
-        A queued question moves to the queue of the jobs. A running question runs on in the background; if there is no
-        room, it stays in front until another task needs its worker.
+        A queued question moves to the queue of the jobs. A running one continues in the background. If there is no room
+        for it, it keeps its priority until another task needs its worker.
 
         Args:
             task: the question. Nothing happens if it is a job or in the background already.
@@ -162,7 +162,7 @@ class Pool(WarmWorkers):
         """
         if task.lane == "job" or task.background:
             return True
-        if task.state == "queued":  # it moves to the queue of jobs, if that has room
+        if task.state == "queued":
             if self._queues["job"].is_full_for(task.caller):
                 return False
             self._queues[task.lane].drop(task)
@@ -218,10 +218,10 @@ class Pool(WarmWorkers):
                 self._end_turn(task, others_wait=waiting_of_others > free)
 
     def _end_turn(self, task: Task, *, others_wait: bool) -> None:
-        """Take the worker from a question that has run for its allowed time, its turn; do nothing before that.
+        """Take the worker from a question that has run for its turn, the time that it is allowed; do nothing before.
 
-        The question goes on in the background or, if there is no room, begins anew as a job. It keeps its place if no
-        other caller waits and its caller may not queue another job.
+        The question continues in the background or, if there is no room for it, begins anew as a job. It keeps its
+        worker if no other caller waits and its caller may not queue another job.
 
         Args:
             task: a running question.
@@ -240,20 +240,20 @@ class Pool(WarmWorkers):
         return [task for task in self._running if task.lane == lane and not task.background]
 
     def _move_to_background(self, task: Task) -> bool:
-        """Let a running question go on in the background, at lower priority.
+        """Let a running question continue in the background, at lower priority, if there is room for it.
 
         Args:
             task: a running question.
 
         Returns:
-            True if it is in the background now. False if it has no room there, and goes on as before.
+            True if it is in the background now. False if nothing was changed.
         """
         background = [running_task for running_task in self._running if running_task.background]
         most = self._settings.job_processes
         if not may_join_background(background, task.caller, most):
             return False
         if len(background) >= most:
-            self._begin_anew(newest_of_largest_caller(background))  # it makes room, and is computed later as a job
+            self._begin_anew(newest_of_largest_caller(background))  # which makes room, and is computed later as a job
         task.background = True
         self._running[task].lower_priority()
         return True
@@ -291,13 +291,13 @@ class Pool(WarmWorkers):
             process.lower_priority()
         process.start(task)
         if lane == "question":
-            # When the question may have had its turn, others get its place. Timers may be early by CLOCK_DIFFERENCE.
+            # At the end of its turn, other tasks may get its place. Timers may be early by `CLOCK_DIFFERENCE`.
             for seconds in {TURN_SECONDS, self._turns.seconds(task.caller, others_wait=True)}:
                 self._loop.call_later(seconds + CLOCK_DIFFERENCE, self._dispatch)
         return True
 
     def _missing(self) -> int:
-        """Return the number of warm workers that are to be made."""
+        """Return the number of idle workers that are to be made: one for each free place, and the spare ones."""
         free = sum(max(self._places[lane] - self.running_in(lane), 0) for lane in LANES)
         return free + self._settings.spare_workers - len(self._warm)
 
@@ -313,7 +313,7 @@ class Pool(WarmWorkers):
         self._dispatch()
 
     def _handle_outcome(self, process: Process, outcome: Outcome, cpu_seconds: float) -> None:
-        """Take the outcome and the CPU seconds of a worker's task, end the task, and reuse the worker.
+        """End the task of a worker with its outcome, and reuse the worker.
 
         A worker with lowered priority is killed instead, because a process cannot raise its priority again.
 
@@ -327,7 +327,7 @@ class Pool(WarmWorkers):
             return
         process.task = None
         del self._running[task]
-        if process.low:  # its priority cannot be raised again
+        if process.low:
             process.kill()
         else:
             self._warm.append(process)
@@ -381,7 +381,7 @@ class Pool(WarmWorkers):
         return seconds
 
     def _account(self, task: Task, seconds: float) -> None:
-        """Count the processor time of a task as used by its caller."""
+        """Count seconds of a task as used by its caller: CPU seconds, or the run time of a task that was stopped."""
         task.cpu_seconds += seconds
         self._usage.add(task.caller, seconds)
 

@@ -19,18 +19,16 @@ def collisions(colliding: Mapping[str, Sequence[tuple[str, bool]]]) -> tuple[Cau
     """Return a warning for each ledger that covers the same people as other ledgers.
 
     Args:
-        colliding: the other ledgers, by the id of the ledger. Each is a pair of its id and whether it is open.
+        colliding: for the id of each such ledger, the other ledgers: pairs of an id, and whether that ledger is open.
 
     Returns:
-        One warning for each ledger in `colliding`, in its order.
+        One warning for each ledger, in the order of `colliding`.
     """
-    return tuple(_collision(name, pairs) for name, pairs in colliding.items())
+    return tuple(_collision_warning(identifier, others) for identifier, others in colliding.items())
 
 
-def _collision(identifier: str, colliding: Sequence[tuple[str, bool]]) -> Caution:
-    """Return the warning that other ledgers cover the same people as a ledger.
-
-    Each ledger certifies a bound only for the runs that it pays for.
+def _collision_warning(identifier: str, colliding: Sequence[tuple[str, bool]]) -> Caution:
+    """Return the warning that other ledgers cover the same people as a ledger, which certifies only its own runs.
 
     Args:
         identifier: id of the ledger.
@@ -41,22 +39,22 @@ def _collision(identifier: str, colliding: Sequence[tuple[str, bool]]) -> Cautio
     """
     ids = ", ".join(name for name, _ in colliding)
     message = f"The people of {identifier} have other ledgers: {ids}. Its guarantee does not cover their releases."
-    # An open ledger could spend a further budget on the same people. Changes are blocked until one ledger is left open.
+    # An open ledger could spend a further budget on the same people, so changes are blocked.
     if any(is_open for _, is_open in colliding):
         message += " Reservations, commits and amendments are refused until all except one are closed."
     return Caution(code="ledger-collides", message=message)
 
 
 def near_names(names: Sequence[str]) -> tuple[Caution, ...]:
-    """Return a warning if a data set or a block has almost the same name as others.
+    """Return a warning if the data set or block of a new ledger has almost the same name as others.
 
-    The warning is given when a ledger is opened. A typing error in a name would give the same people a second budget.
+    A typing error in a name would give the same people a second budget.
 
     Args:
-        names: the other names. They differ only in spaces, hyphens, underscores and dots.
+        names: the other names, which differ from the new one only in spaces, hyphens, underscores and dots.
 
     Returns:
-        One warning, or none.
+        One warning, or none if there are no such names.
     """
     if not names:
         return ()
@@ -71,12 +69,12 @@ def require_movable(connection: Connection, rows: Sequence[LedgerRow]) -> None:
     A reconciliation is the acceptance of a log that may lack entries.
 
     Args:
-        connection: connection to read on.
+        connection: database connection.
         rows: rows of the ledgers.
 
     Raises:
         AwaitsApproval: a reconciliation waits for a second person.
-        BlockHasLedger: another ledger of the same people is open, or this one is closed and is not the only one.
+        BlockHasLedger: another ledger of the same people is open, or one of these is closed and is not the only one.
     """
     require_reconciled(connection, rows)
     require_sole(connection, rows)
@@ -85,10 +83,10 @@ def require_movable(connection: Connection, rows: Sequence[LedgerRow]) -> None:
 def require_reconciled(connection: Connection, rows: Iterable[LedgerRow]) -> None:
     """Check that no ledger is blocked because an approver must still accept that the log lacks entries.
 
-    Such a log may have lost commits, so that its ledgers may seem to have more budget left than they have.
+    A log that lost commits shows more remaining budget than there is.
 
     Args:
-        connection: connection to read on.
+        connection: database connection.
         rows: rows of the ledgers.
 
     Raises:
@@ -109,17 +107,16 @@ def require_sole(connection: Connection, rows: Iterable[LedgerRow]) -> None:
     Two open ledgers could each spend a full budget on the same people.
 
     Args:
-        connection: connection to read on.
+        connection: database connection.
         rows: rows of the ledgers.
 
     Raises:
-        BlockHasLedger: another such ledger is open, or the ledger itself is closed and is not the only one.
+        BlockHasLedger: another such ledger is open; or one of these ledgers is closed, and there is another one.
     """
     for row in rows:
         colliding = owners.colliding(connection, row)
         all_others = [identifier for identifier, _ in colliding]
         open_others = [identifier for identifier, is_open in colliding if is_open]
-        # A closed ledger must be the only one; next to an open ledger, no other may be open.
         if all_others and row.status == "closed":
             message = "the data set has another ledger since it belongs to an organisation, and this one is closed"
             raise BlockHasLedger(message, None, {"ledger": all_others[0]})
@@ -129,16 +126,14 @@ def require_sole(connection: Connection, rows: Iterable[LedgerRow]) -> None:
 
 
 def require_setting(state: LedgerState, job: JobAsked) -> None:
-    """Check that a job is meant for the ledger's protected unit and neighbouring relation.
-
-    A job need not name either of them. If it does, both must be the ledger's.
+    """Check that requested runs are meant for the ledger's protected unit and neighbouring relation.
 
     Args:
         state: the ledger.
-        job: the requested runs.
+        job: the request, which may leave out the unit and the relation.
 
     Raises:
-        InvalidInput: the job names another unit or relation.
+        InvalidInput: the request names another unit or relation.
     """
     own_unit = state.setting.protected_unit
     own_relation = state.setting.relation
@@ -153,11 +148,11 @@ def require_setting(state: LedgerState, job: JobAsked) -> None:
 def require_no_overlap(connection: Connection, row: LedgerRow) -> None:
     """Check that no other ledger covers the same people as a ledger that is being opened.
 
-    A second ledger of the same block is rejected elsewhere, by the database.
+    A second ledger of the same block is rejected by the database itself.
 
     Args:
         connection: connection of the transaction. It must have reserved the numbers of its log entries, so that no
-            other process adds a ledger now.
+            other process adds a ledger at the same time.
         row: rows of the new ledger.
 
     Raises:

@@ -47,7 +47,7 @@ class GatedRequest:
         ledger: id of the ledger.
         kind: kind of the change.
         body: the request.
-        may_act: whether the caller may make the change in a ledger that needs no second person.
+        may_act: whether the caller may make the change in a ledger without such approval.
     """
 
     key: RequestKey
@@ -60,15 +60,14 @@ class GatedRequest:
         """Check that the caller may request this change of a ledger.
 
         Args:
-            has_approval: whether the ledger needs a second person.
+            has_approval: whether a second person must approve changes of the ledger.
 
         Raises:
-            RoleMissing: the ledger needs no second person, and the caller may not make the change.
-            InvalidInput: the caller has no name, which approval needs.
+            RoleMissing: no second person must approve, and the caller may not make the change.
+            InvalidInput: the caller has no name, but the ledger has approval, or the request introduces it.
         """
         if not has_approval and not self.may_act:
             raise RoleMissing("approver")
-        # A caller with a name may request any change.
         if self.key.by:
             return
         if isinstance(self.body, AmendAsked) and self.body.approval:
@@ -113,9 +112,9 @@ class PendingMove:
 
 @dataclass(frozen=True)
 class JudgedMove:
-    """A change of a ledger (move) that the ledger permits, computed but not written yet.
+    """A permitted change of a ledger, which is computed but not written yet.
 
-    The computation may be slow, so that it is made before the ledger is locked.
+    The computation may be slow, so it is made before the ledger is locked.
 
     Attributes:
         after: state of the ledger after the change.
@@ -127,21 +126,18 @@ class JudgedMove:
 
 
 def pending_move(row: PendingRow, now: float, warnings: Sequence[Caution] = ()) -> PendingMove:
-    """Convert the row of a change that needs a second person's approval to the service's answer.
-
-    Such a change is called a move. A reader sees with it who requested and who decided.
+    """Convert the database row of a change that needs a second person's approval to the service's answer.
 
     Args:
-        row: the change in the database.
+        row: row of the change.
         now: present time in seconds since 1970. A pending change is shown as expired from its time of expiry on.
         warnings: warnings of the service for the answer, which has no such member if there are none.
 
     Returns:
-        The change as the service answers it.
+        The change with its state, and with the names and times of its request and of the decision.
     """
-    # A move that has expired may still be stored as pending.
+    # A change that has expired may still be stored as pending.
     state = "expired" if is_over(row, now) else row.state
-    # Times become RFC 3339 text.
     expires_at = None if row.expires is None else when(row.expires)
     closed_at = None if row.closed_at is None else when(row.closed_at)
     return PendingMove(
@@ -162,7 +158,7 @@ def pending_move(row: PendingRow, now: float, warnings: Sequence[Caution] = ()) 
 def waiting_ledgers(count: int) -> Caution:
     """Return the warning that ledgers are blocked until a second person approves.
 
-    An operator has accepted a log that lacks entries. Ledgers without approval go on at once, the others must wait.
+    An operator has accepted a log that lacks entries. Ledgers without approval continue at once, the others must wait.
 
     Args:
         count: number of ledgers that wait, at least 1.
@@ -178,7 +174,7 @@ def waiting_ledgers(count: int) -> Caution:
 
 
 def read_request(move: PendingRow) -> Gatable | JsonRecord:
-    """Read the request for a change of a ledger from the row of the pending change.
+    """Read the request for a change of a ledger from the database row of the change.
 
     Args:
         move: row of the change, which waits for a second person's approval or has ended.
@@ -195,14 +191,14 @@ def read_request(move: PendingRow) -> Gatable | JsonRecord:
 
 
 def is_over(move: PendingRow, now: float) -> bool:
-    """Return whether the time of a pending change has passed, although the change is still stored as pending.
+    """Return whether a change has expired, although it is still stored as pending.
 
     Args:
         move: row of the change, which needs a second person's approval.
         now: present time in seconds since 1970.
 
     Returns:
-        True if the change has expired.
+        True from the time of expiry on; False if the change never expires, or has ended in another way.
     """
     return move.state == "pending" and move.expires is not None and move.expires <= now
 
@@ -237,7 +233,7 @@ def judge_move(request: Gatable | JsonRecord, row: LedgerRow, state: LedgerState
         after = moves.void(state, identifier=request.reservation, count=request.count)
         reservation = after.reservations[request.reservation]
         return JudgedMove(after, entry_records.void_record(reservation, request.count))
-    # A reconciliation changes no balance of the ledger.
+    # A reconciliation changes no balance.
     return JudgedMove(state, entry_records.reconciliation_record(request["size"], request["root"]))
 
 
@@ -251,9 +247,7 @@ def store_pending(
     now: float,
     seconds: float | None,
 ) -> PendingRow:
-    """Store a requested change of a ledger that waits for a second person's approval, and return it.
-
-    Nothing changes in the ledger until another person approves the request.
+    """Store a requested change of a ledger, which is made only after a second person's approval.
 
     Args:
         connection: connection of the transaction.
@@ -268,10 +262,9 @@ def store_pending(
         The row of the change in the database.
 
     Raises:
-        AwaitsApproval: `MOST_PENDING` moves of the ledger wait already, and the move is not a reconciliation.
+        AwaitsApproval: `MOST_PENDING` changes of the ledger wait already. A reconciliation, the acceptance of a log
+            that lacks entries, is stored nevertheless.
     """
-    # The limit does not apply to reconciliations, the acceptance of a log that lacks entries.
-    # The number of changes that wait is limited, except for the confirmation of an accepted log.
     if kind != "reconcile" and pending_rows.count_live(connection, row.id, now) >= MOST_PENDING:
         message = f"{MOST_PENDING} moves of the ledger wait for approval: approve or reject some of them first."
         raise AwaitsApproval(message)
@@ -290,9 +283,9 @@ def store_pending(
 
 
 def require_unblocked(connection: Connection, kind: PendingKind, row: LedgerRow) -> None:
-    """Check that neither overlapping ledgers nor a log that may lack entries blocks a change of a ledger.
+    """Check that neither another ledger of the same people nor a log that may lack entries blocks a change.
 
-    Overlapping ledgers block changes of the plan only.
+    Other ledgers of the same people block only amendments of the plan.
 
     Args:
         connection: connection of the transaction of the change.
@@ -301,7 +294,8 @@ def require_unblocked(connection: Connection, kind: PendingKind, row: LedgerRow)
 
     Raises:
         AwaitsApproval: a reconciliation of the ledger waits for a second person.
-        BlockHasLedger: the move is an amendment, and another ledger of the same people is open.
+        BlockHasLedger: the change is an amendment, and another ledger of the same people is open; or this one is closed
+            and is not the only one.
     """
     if kind == "amend":
         require_movable(connection, [row])
@@ -313,7 +307,7 @@ def find_move(connection: Connection, ledger: str, identifier: str) -> PendingRo
     """Return a change of a ledger that waits for a second person's approval, or that has ended.
 
     Args:
-        connection: connection to read on.
+        connection: database connection.
         ledger: id of the ledger.
         identifier: id of the change.
 
@@ -332,11 +326,11 @@ def find_move(connection: Connection, ledger: str, identifier: str) -> PendingRo
 def load_states(
     desk: Desk, connection: Connection, tenant: str, identifier: str, request: Gatable | JsonRecord
 ) -> States:
-    """Load the ledger of a requested change. To declare runs void, their reservation is loaded, too.
+    """Load the ledger of a requested change and, for runs that are to be declared void, their reservation.
 
     Args:
         desk: reads and checks the rows of ledgers.
-        connection: connection to read on.
+        connection: database connection.
         tenant: owner of the ledger.
         identifier: id of the ledger.
         request: the request to amend or to void; for a reconciliation, a record with the log's size and root.
@@ -350,7 +344,7 @@ def load_states(
     """
     if not isinstance(request, VoidAsked):
         return desk.states(connection, tenant, [identifier])
-    # To declare runs void, the number of those that are void already is needed; it is read from the log.
+    # The number of runs that are void already is needed, too. It is read from the log.
     held = desk.load_reservation(connection, tenant, request.reservation)
     states = desk.states(connection, tenant, [identifier], held)
     if identifier not in held.ledgers:

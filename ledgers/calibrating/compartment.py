@@ -36,15 +36,15 @@ SHARE_OF_DELTA = Amount("0.5")  # share of the η of a run that its own δ may t
 
 @dataclass(frozen=True, kw_only=True)
 class ChargeTarget:
-    """Part of a ledger's privacy budget that is to pay for a run: a slot, or an item of the plan.
+    """The user's choice of the part of a ledger's privacy budget that is to pay for a run.
 
     A slot is a budget in one notion of privacy. An item of the plan is a mechanism with a number of runs. If neither is
     named, the Gaussian slot pays, or the only slot.
 
     Attributes:
-        slot: kind of the slot.
-        item: name of the item.
-        eta: δ that the run may add to the profile of a Gaussian slot; None means a share of the slot's η.
+        slot: kind of the slot; None without one.
+        item: name of the item; None without one.
+        eta: η, the δ that the run may add to the profile of a Gaussian slot; None means a share of the slot's η.
     """
 
     slot: SlotKind | None = None
@@ -53,7 +53,7 @@ class ChargeTarget:
 
 
 class Compartment(Protocol):
-    """Part of a ledger's privacy budget that can pay for a run: a slot or an item of the plan, at one moment.
+    """Interface of the part of a ledger's privacy budget that is to pay for a run: a slot, or an item of the plan.
 
     A slot is a budget in one notion of privacy. An item of the plan is a mechanism with a number of runs. A calibration
     searches for the least noise with which the part can pay.
@@ -71,22 +71,22 @@ class Compartment(Protocol):
         """
 
     def log_delta(self, target_log_delta: float) -> float:
-        """Return log δ of a single run for calibrating noise of bounded support.
+        """Return the log δ for which a single run is calibrated.
 
-        Such noise has no finite ε at small δ, so that the run's δ must come out of the budget's δ.
+        Noise of bounded support has no finite ε at small δ, so the budget must be able to pay for this δ.
 
         Args:
             target_log_delta: log δ of the ledger's whole budget.
         """
 
     def excess(self, spec: Spec) -> float:
-        """Return by how much a run exceeds the remaining budget: above 0 if it does, otherwise at most 0.
+        """Return by how much a run exceeds the remaining budget.
 
         Args:
             spec: description of the run: a mechanism, with the number of its steps.
 
         Returns:
-            Roughly log(cost of the run / remaining budget). Only the sign is exact; the size guides the search.
+            A number above 0 if it does, otherwise at most 0. It is roughly log(cost of the run / remaining budget).
 
         Raises:
             NoCertificate: no theorem gives a cost for such a mechanism in this slot or item.
@@ -94,7 +94,7 @@ class Compartment(Protocol):
 
 
 def compartment_of(state: LedgerState, charge_target: ChargeTarget) -> Compartment:
-    """Return the part of an open ledger's budget that is to pay for a run, of which something must be left.
+    """Return the part of an open ledger's budget that is to pay for a run, after checking that something is left of it.
 
     It is a slot, a budget in one notion of privacy, or an item of the plan, a mechanism with a number of runs.
 
@@ -107,7 +107,8 @@ def compartment_of(state: LedgerState, charge_target: ChargeTarget) -> Compartme
         The slot or the item, together with the ledger's state.
 
     Raises:
-        InvalidInput: the ledger has no such slot, or none is named and it has several, or a slot and an item are named.
+        InvalidInput: the ledger has no such slot, or a slot and an item are named. Also if none is named, and the
+            ledger does not have exactly one slot or a Gaussian one.
         NotInPlan: the plan has no such item.
         LedgerExhausted: nothing is left of the slot or the item.
         LedgerClosed, NotSealed: the ledger takes no reservations at present.
@@ -117,7 +118,8 @@ def compartment_of(state: LedgerState, charge_target: ChargeTarget) -> Compartme
         raise InvalidInput.at("/slot", "give an item of the plan or a slot, not both")
     if charge_target.item is not None:
         return _item_compartment(state, charge_target.item, charge_target)
-    slot = _chosen_slot(state, charge_target.slot)
+    slot = _choose_slot(state, charge_target.slot)
+    # η or δ alone cannot pay for a run.
     main_parts = [part for part in slot.capacity if part not in ("eta", "delta")]
     if not any(slot.free(part) > 0 for part in main_parts):
         raise LedgerExhausted(f"nothing is left of the slot {slot.kind}")
@@ -150,18 +152,19 @@ def _item_compartment(state: LedgerState, name: str, charge_target: ChargeTarget
     return OfItem(state, item, charge_target)
 
 
-def _chosen_slot(state: LedgerState, kind: SlotKind | None) -> Slot:
-    """Return a ledger's slot of a kind, a budget in one notion of privacy.
+def _choose_slot(state: LedgerState, kind: SlotKind | None) -> Slot:
+    """Return a ledger's slot (a budget in one notion of privacy) of a given kind, or the default slot.
 
     Args:
         state: state of the ledger.
-        kind: kind of the slot, such as "gdp" for a Gaussian slot; None chooses it, or otherwise the only slot.
+        kind: kind of the slot, such as "gdp" for the Gaussian slot; None for the Gaussian slot, or otherwise the only
+            slot.
 
     Returns:
         The slot, with its capacity and its used and reserved amounts.
 
     Raises:
-        InvalidInput: the ledger has no such slot, or several slots of which none is Gaussian.
+        InvalidInput: the ledger has no such slot.
     """
     if kind is not None:
         slot = state.slot(kind)
@@ -171,7 +174,6 @@ def _chosen_slot(state: LedgerState, kind: SlotKind | None) -> Slot:
             raise InvalidInput.at("/slot", "is not a slot of this ledger", allowed=allowed)
         return slot
 
-    # The caller did not choose.
     slot = state.slot("gdp")
     if slot is None and len(state.slots) == 1:
         (slot,) = state.slots
@@ -182,8 +184,6 @@ def _chosen_slot(state: LedgerState, kind: SlotKind | None) -> Slot:
 
 def reserve_trial(state: LedgerState, spec: Spec, charge_target: ChargeTarget) -> Reservation:
     """Return the reservation that a ledger would make for a run, without changing the ledger.
-
-    The search for the least noise decides by such trials, so that the unchanged ledger accepts its result.
 
     Args:
         state: the ledger.
@@ -235,30 +235,26 @@ class OfSlot:
             target_log_delta: log δ of the ledger's target, which is returned if the slot has no η.
 
         Returns:
-            The log of half the η that a run may take, at most `target_log_delta`.
+            The log of half the η that a run may take, and at most `target_log_delta`.
         """
         if self.slot.kind != "gdp":
             return target_log_delta
-        # The η does not depend on the mechanism, so that any mechanism serves for the request.
+        # The η does not depend on the mechanism, so the request may have any.
         any_spec = Gaussian(noise_multiplier=1.0)
         request = ChargeRequest(setting=self.state.setting, spec=any_spec, count=1, eta=self.charge_target.eta)
         own_delta = down(eta_of(request, self.slot) * SHARE_OF_DELTA)
         return min(math.log(float(own_delta)), target_log_delta)
 
     def excess(self, spec: Spec) -> float:
-        """Return by how much a run exceeds the free amounts of the slot, a budget; at most 0 if it fits.
-
-        The meaning of the value depends on the kind of the slot:
-
-        - If charges add up, it is the largest log(charge / free amount) over the parts of the slot.
-        - In a Gaussian slot, other mechanisms are charged by a comparison of privacy profiles (`_residue_excess`).
-        - In a Rényi slot of several orders, only the sign is known: the orders are judged together.
+        """Return by how much a run exceeds the free amounts of the slot; at most 0 if it fits.
 
         Args:
             spec: description of the run: a mechanism, with the number of its steps.
 
         Returns:
-            The excess on a logarithmic scale; −∞ if the run costs nothing.
+            The largest log(charge / free amount) over the amounts of the slot, such as ρ and δ; −∞ if the run costs
+            nothing. For a mechanism without a μ² in a Gaussian slot, it is the value of `_residue_excess`. In a Rényi
+            slot of several orders, which count together, only its sign has a meaning.
         """
         step, count = steps_of(spec)
         request = ChargeRequest(setting=self.state.setting, spec=step, count=count, eta=self.charge_target.eta)
@@ -289,23 +285,23 @@ class OfSlot:
         return math.log(Fraction(amount) / Fraction(free))
 
     def _residue_excess(self, request: ChargeRequest) -> float:
-        """Estimate by how much a run that is not Gaussian exceeds the free μ² of a Gaussian slot, a budget.
+        """Estimate by how much a run that is not Gaussian exceeds the free μ² of a Gaussian slot.
 
-        Such a run is charged as a whole. Its cost is the μ² that the slot's Gaussian mechanism must give up for the
-        run. The rest and the run together may exceed the former privacy profile by at most η, a δ. The run may fit if
-        the estimate is at most 0.
+        All steps of the run are charged together. Their cost is a μ² that is subtracted from the slot's. The remaining
+        Gaussian budget and the run together may exceed the former privacy profile by at most η, a δ. The run may fit
+        if the estimate is at most 0.
 
         Args:
             request: the run with its number of steps, and the η that its charge may use.
 
         Returns:
-            The log of cost / free μ² where a lower estimate of the cost is quick to compute. Otherwise a measure of how
-            much the run's profile exceeds the profile that is available. `UNKNOWN_EXCESS` if no cost is finite.
+            The log of cost / free μ², if a lower estimate of the cost is quick to compute; `UNKNOWN_EXCESS` if this
+            estimate is infinite. Otherwise a measure of how much the run's profile exceeds the available one.
         """
         remaining = self.slot.remainder("mu_squared")
         free = self.slot.free("mu_squared")
         eta = eta_of(request, self.slot)
-        # Steps that cannot be composed are charged one by one, for which a lower estimate is quick.
+        # Steps that cannot be composed are charged one by one. Then a lower estimate of the cost is quick.
         if not may_be_composed(request.parts):
             cost_from_below, _ = quick_cost(request.parts, remaining=remaining, eta=eta)
             if math.isinf(cost_from_below):
@@ -313,7 +309,6 @@ class OfSlot:
             if cost_from_below > 0.0:
                 return math.log(cost_from_below / float(free))
 
-        # Otherwise compare privacy profiles at nearly the largest possible cost.
         largest_cost = down(free * LARGEST_COST_SHARE)
         return shortfall(request.parts, remaining=remaining, cost=largest_cost, eta=eta)
 
@@ -350,22 +345,22 @@ class OfItem:
         return target_log_delta
 
     def excess(self, spec: Spec) -> float:
-        """Return how much less noise a run has than the planned mechanism, as a difference of logarithms.
+        """Return by how much the noise of a run is below that of the planned mechanism; at most 0 if the item can pay.
 
-        An item pays for a run if its mechanism loses no more privacy than the planned one. If a mechanism has no single
-        noise multiplier, only the sign of the result has a meaning.
+        An item pays for a run whose mechanism loses no more privacy than the planned one.
 
         Args:
             spec: description of the run: a mechanism, with the number of its steps.
 
         Returns:
-            log(planned noise multiplier / that of the run); at most 0 if the item can pay for the run.
+            log(planned noise multiplier / that of the run). If a mechanism has no single noise multiplier, only the
+            sign of the result has a meaning.
 
         Raises:
-            NoCertificate: no noise makes the run fit, because it has too many runs or is of another kind than the
+            NoCertificate: no noise makes the run fit, because it has too many steps or is of another kind than the
                 planned mechanism.
         """
-        # More noise does not help a run with too many steps: the trial raises the ledger's own error.
+        # More noise does not help a run with too many steps. The trial raises the ledger's own error.
         step, count = steps_of(spec)
         if count > self.item.free:
             reserve_trial(self.state, spec, self.charge_target)
@@ -376,7 +371,7 @@ class OfItem:
         if planned_noise is None or run_noise is None:
             return _try_move(lambda: reserve_trial(self.state, spec, self.charge_target))
 
-        # Nor does more noise help a run of another kind: the trial raises the ledger's own error.
+        # More noise does not help a run of another kind, either.
         with_planned_noise = map_noise(spec, lambda _: planned_noise)
         step_with_planned_noise, _ = steps_of(with_planned_noise)
         if dominance_reason(step_with_planned_noise, self.item.spec) is None:
@@ -385,10 +380,10 @@ class OfItem:
 
 
 def _try_move(move: Callable[[], object]) -> float:
-    """Try to reserve a run without an effect on the real ledger, and return ±`UNKNOWN_EXCESS`.
+    """Return an excess of which only the sign is known, by a trial reservation.
 
     Args:
-        move: reserves the run, without an effect on the real ledger.
+        move: function that reserves the run in a copy of the ledger.
 
     Returns:
         `UNKNOWN_EXCESS` if the run is rejected because too little is left, and −`UNKNOWN_EXCESS` if it fits.

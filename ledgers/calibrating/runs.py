@@ -24,7 +24,8 @@ REMEMBERED = 64
 class CalibratedRuns:
     """Runs of one algorithm, each with the least noise that meets a target (ε, δ).
 
-    They are found by −log ε, the strictness. A stricter run has more noise, and takes less of the ledger's budget.
+    A run is identified by the strictness of its target, −log ε. A stricter run has more noise, and takes less of the
+    ledger's budget.
 
     Attributes:
         run_at: function that returns the problem and the mechanism at a strictness; None if no permitted noise meets
@@ -59,7 +60,7 @@ class CalibratedRuns:
         self.excess_at = functools.lru_cache(maxsize=REMEMBERED)(self._excess_at)
 
     def _run_at(self, strictness: float) -> tuple[object, Spec] | None:
-        """Find the least noise that meets the target ε = e^−strictness. `run_at` keeps the results.
+        """Find the least noise that meets the target ε = e^−strictness. `run_at` caches the results.
 
         Args:
             strictness: −log ε of the target of the run. A larger value requires more noise.
@@ -75,7 +76,7 @@ class CalibratedRuns:
             return None
 
     def _excess_at(self, strictness: float) -> float:
-        """Estimate by how much the run at a strictness exceeds the free budget. `excess_at` keeps the results.
+        """Estimate by how much the run at a strictness exceeds the free budget. `excess_at` caches the results.
 
         Args:
             strictness: −log ε of the target of the run.
@@ -104,9 +105,7 @@ class CalibratedRuns:
         return spec
 
     def reserve(self, spec: Spec) -> Reservation | None:
-        """Return the reservation that the ledger would make for a run; None if it has no room for the run.
-
-        The ledger is not changed.
+        """Return the reservation that the ledger would make for a run, without changing the ledger.
 
         Args:
             spec: description of the run: a mechanism with its noise.
@@ -138,10 +137,9 @@ class CalibratedRuns:
 
 
 def least_accepted(reserve_at: Callable[[float], Reservation | None], start: float) -> tuple[float, Reservation] | None:
-    """Find nearly the least strictness at which a ledger accepts a calibrated run.
+    """Find nearly the least strictness, −log ε of the target, at which a ledger accepts a calibrated run.
 
-    The strictness is −log ε of its target. It is raised in steps from the start until a run is accepted, and then
-    bisected to within `CLOSE`.
+    It is raised in growing steps until a run is accepted, and then bisected to within `CLOSE`.
 
     Args:
         reserve_at: returns the reservation at a strictness, or None if it is rejected.
@@ -153,11 +151,10 @@ def least_accepted(reserve_at: Callable[[float], Reservation | None], start: flo
     reservation = reserve_at(start)
     if reservation is not None:
         return start, reservation
-    first = _first_accepted(reserve_at, start)
-    if first is None:
+    bracket = _first_accepted(reserve_at, start)
+    if bracket is None:
         return None
-    # Bisect between a rejected and an accepted strictness, and keep the reservation of the accepted one.
-    rejected, accepted, best = first
+    rejected, accepted, reservation_at_accepted = bracket
     while accepted - rejected > CLOSE:
         middle = 0.5 * (rejected + accepted)
         reservation = reserve_at(middle)
@@ -165,16 +162,16 @@ def least_accepted(reserve_at: Callable[[float], Reservation | None], start: flo
             rejected = middle
         else:
             accepted = middle
-            best = reservation
-    return accepted, best
+            reservation_at_accepted = reservation
+    return accepted, reservation_at_accepted
 
 
 def _first_accepted(
     reserve_at: Callable[[float], Reservation | None], start: float
 ) -> tuple[float, float, Reservation] | None:
-    """Lower the target ε of a calibrated run until a ledger accepts the run.
+    """Raise the strictness, −log ε of the target, in growing steps until a ledger accepts the calibrated run.
 
-    The search works with the strictness −log ε. It adds a step, and doubles the step after each rejection.
+    The step is doubled after each of at most `BACKS` rejections.
 
     Args:
         reserve_at: returns the reservation at a strictness, or None if it is rejected.

@@ -26,8 +26,7 @@ NOISE: Final = ("noise_multiplier", "noise_std")
 def request_fields(calibrator: Calibrator, values: Mapping[str, object], setting: Setting) -> JsonRecord:
     """Complete a user's fields of a calibration with the relation, the unit and the observer of the ledger.
 
-    The target ε and δ are not among the fields, because the search chooses ε. If the problem has a field `solve_for`,
-    the request solves for the noise.
+    If the problem has a field `solve_for`, it is set to the noise.
 
     Args:
         calibrator: calibrator of the algorithm.
@@ -35,32 +34,27 @@ def request_fields(calibrator: Calibrator, values: Mapping[str, object], setting
         setting: relation, unit and observer of the ledger.
 
     Returns:
-        The fields of the calibrator's request by name, without a target.
+        The fields of the calibrator's request by name, without the target ε and δ, which the search sets.
 
     Raises:
         InvalidInput: the ledger determines a field, or a field contradicts the ledger.
         ConditionViolated: the algorithm has no guarantee in this setting.
     """
-    # Check the fields that were given, and that the calibrator is for the ledger's relation, unit and observer.
     own_fields = {field.name for field in fields(calibrator.problem)}
-    faults = _faults(values, own_fields, setting)
+    faults = _find_faults(values, own_fields, setting)
     if faults:
         raise InvalidInput(*faults)
     require_setting(calibrator, setting)
-    # Add the fields that follow from the ledger.
-    own_setting: JsonRecord = {name: _member(setting, name) for name in SETTING if name in own_fields}
+    own_setting: JsonRecord = {name: _member_json(setting, name) for name in SETTING if name in own_fields}
     request: JsonRecord = {**values, **own_setting}
-    # Solve for the noise, unless the user chose another unknown.
     if "solve_for" in own_fields and values.get("solve_for") is None:
         unknowns = _choices(calibrator.problem, "solve_for")
         request["solve_for"] = next(name for name in NOISE if name in unknowns)
     return request
 
 
-def _faults(values: Mapping[str, object], own_fields: set[str], setting: Setting) -> list[Fault]:
-    """Return an error for each field of a user's calibration that the ledger or the search determines.
-
-    A field that contradicts the ledger is an error, too.
+def _find_faults(values: Mapping[str, object], own_fields: set[str], setting: Setting) -> list[Fault]:
+    """Return an error for each field of a user's calibration that contradicts the ledger, or that it determines.
 
     Args:
         values: fields from the user.
@@ -71,16 +65,15 @@ def _faults(values: Mapping[str, object], own_fields: set[str], setting: Setting
         The errors, each with the pointer to its field.
     """
     user_values = {name: value for name, value in values.items() if value is not None}
-    # The target follows from the ledger.
     faults = [Fault(f"/{name}", "is set by the ledger: leave it out") for name in TARGET if name in user_values]
 
     # Unit, relation and observer may be stated, but must be those of the ledger.
     for name in SETTING:
-        own_word = _word(_member(setting, name))
-        if name in user_values and _word(user_values[name]) != own_word:
-            faults.append(Fault(f"/{name}", f"is {_word(user_values[name])}, and not the ledger's", own_word))
+        own_word = _as_word(_member_json(setting, name))
+        if name in user_values and _as_word(user_values[name]) != own_word:
+            faults.append(Fault(f"/{name}", f"is {_as_word(user_values[name])}, and not the ledger's", own_word))
 
-    # The search solves for the noise.
+    # The search can solve for the noise only.
     if values.get("solve_for") not in (None, *NOISE):
         faults.append(Fault("/solve_for", "is not available for a ledger", " or ".join(NOISE)))
     if "noise_multiplier" in own_fields and "noise_multiplier" in user_values:
@@ -88,7 +81,7 @@ def _faults(values: Mapping[str, object], own_fields: set[str], setting: Setting
     return faults
 
 
-def _member(setting: Setting, name: str) -> object:
+def _member_json(setting: Setting, name: str) -> object:
     """Return the unit, the relation or the observer of a guarantee in its JSON form.
 
     Args:
@@ -103,13 +96,11 @@ def _member(setting: Setting, name: str) -> object:
     return getattr(setting, name)
 
 
-def _word(value: object) -> str:
+def _as_word(value: object) -> str:
     """Return a unit, relation or observer as one word, so that two of them can be compared.
 
-    A unit is a word such as "client", or the JSON form of a windowed unit, which becomes "client-day", for example.
-
     Args:
-        value: unit, relation or observer in its JSON form.
+        value: unit, relation or observer in its JSON form: a word, or an object for a unit with a window of time.
 
     Returns:
         A word such as `client`, `client-day` or `replace-one`.
@@ -122,11 +113,9 @@ def _word(value: object) -> str:
 def require_setting(calibrator: Calibrator, setting: Setting) -> None:
     """Check that the algorithm has a guarantee for the ledger's unit, relation and observer.
 
-    The setting of a guarantee is the protected unit, the neighbouring relation and the observer.
-
     Args:
         calibrator: the algorithm.
-        setting: unit of privacy, neighbouring relation and observer of the ledger.
+        setting: protected unit, neighbouring relation and observer of the ledger.
 
     Raises:
         ConditionViolated: the algorithm supports only other values.
@@ -134,7 +123,7 @@ def require_setting(calibrator: Calibrator, setting: Setting) -> None:
     for name in SETTING:
         choices = _choices(calibrator.problem, name)
         if choices and getattr(setting, name) not in choices:
-            raise _mismatch(calibrator.name, name, " or ".join(choices), getattr(setting, name))
+            raise _mismatch_error(calibrator.name, name, " or ".join(choices), getattr(setting, name))
 
 
 def require_possible(algorithm: str, definition: Definition, setting: Setting) -> None:
@@ -150,13 +139,13 @@ def require_possible(algorithm: str, definition: Definition, setting: Setting) -
     """
     if setting.observer not in POSSIBLE[definition]:
         supported = f"{' or '.join(POSSIBLE[definition])}, as its trust model is {definition}"
-        raise _mismatch(algorithm, "observer", supported, setting.observer)
+        raise _mismatch_error(algorithm, "observer", supported, setting.observer)
 
 
 def require_one(algorithm: str, released: tuple[object, ...]) -> Any:
     """Return the mechanism of a run, after checking that it is the same for all groups of clients.
 
-    In federated learning, groups of clients may release with different mechanisms.
+    A ledger charges one mechanism, but groups of clients may release with different ones.
 
     Args:
         algorithm: name of the algorithm, for the error.
@@ -176,7 +165,7 @@ def require_one(algorithm: str, released: tuple[object, ...]) -> Any:
     return mechanism
 
 
-def _mismatch(algorithm: str, name: str, supported: str, required: str) -> ConditionViolated:
+def _mismatch_error(algorithm: str, name: str, supported: str, required: str) -> ConditionViolated:
     """Return the error that an algorithm has no guarantee for the ledger's unit, relation or observer.
 
     A guarantee for another unit or relation would not bound the privacy loss that the ledger accounts for.

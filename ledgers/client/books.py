@@ -141,12 +141,10 @@ class Books:
         return [self._ledger(answer) for answer in self._place.ledgers()]
 
     def ledger(self, name: str) -> Ledger:
-        """Return the ledger with this name or id.
-
-        The ids are unique, and names need not be.
+        """Return the ledger with this id or, if there is none, with this name.
 
         Args:
-            name: id of a ledger, or its name as a person gave it. Ids are compared first.
+            name: id of a ledger, or its name, which need not be unique.
 
         Returns:
             The ledger, as it is now.
@@ -154,7 +152,6 @@ class Books:
         Raises:
             InvalidInput: no ledger has the name or id, or several ledgers have the name.
         """
-        # An id takes precedence over a name, because names need not be unique.
         ledgers = self._place.ledgers()
         matches = [ledger for ledger in ledgers if ledger["id"] == name]
         if not matches:
@@ -180,9 +177,9 @@ class Books:
         expires_in: float | None = None,
         key: str | None = None,
     ) -> HeldRun:
-        """Reserve runs that read several blocks of a data set: in the ledgers of all blocks or in none.
+        """Reserve runs that read several blocks of a data set, in the ledgers of all these blocks or in none.
 
-        A slot is a part of a ledger's budget for runs that its plan does not list.
+        A run is charged to an item of each ledger's plan, or to a slot, a part of the budget for other mechanisms.
 
         Args:
             ledgers: ledgers of the blocks.
@@ -211,12 +208,12 @@ class Books:
         return HeldRun(self._place, self._runs, self._place.reservation(reservation))
 
     def begin(self, *receipts: Receipt) -> None:
-        """Mark receipts as used on the disk, because their run begins now.
+        """Mark receipts of committed runs as used, on the disk, because the runs begin now.
 
         This is for a process that executes runs which another process committed.
 
         Args:
-            receipts: receipts of committed runs; each permits one run.
+            receipts: the receipts, each of which permits one run.
 
         Raises:
             ReceiptUsed: one of the receipts was used before.
@@ -236,10 +233,10 @@ class Books:
     ) -> ReadableAnswer:
         """Compare the log with a checkpoint that was stored earlier, to permit changes again after a restore.
 
-        A checkpoint is a signed head: the log's size and Merkle root at some time. A log is accepted if it continues
+        A checkpoint is a signed head: the log's size and Merkle root at some time. A file accepts a log that continues
         the checkpoint and the newest stored head. Otherwise the log has lost entries, and the budget that they record
         as spent would be available again. Such a log is accepted only with your declaration, and ledgers with approval
-        then wait for a second person. A service accepts no log without the declaration.
+        then wait for a second person. A service always requires the declaration.
 
         Args:
             checkpoint: the checkpoint; None means the newest that the place knows.
@@ -263,13 +260,10 @@ class Books:
         return ReadableAnswer(self._place.keys())
 
     def bundle(self, ledger: Ledger | None = None) -> Bundle:
-        """Return the input of `epsilond ledger verify`: a file's whole log, or receipts of a service.
+        """Return the evidence that `epsilond ledger verify` checks: a file's whole log, or receipts of a service.
 
         Args:
-            ledger: ledger whose receipts the service gives; None means all of the organisation, for an auditor.
-
-        Returns:
-            The evidence.
+            ledger: ledger whose receipts a service returns; None means all ledgers of the organisation, for an auditor.
         """
         identifier = None if ledger is None else ledger.id
         return self._place.bundle(identifier)

@@ -27,7 +27,7 @@ _SQLITE_HEADER: Final = b"SQLite format 3\x00"
 def trusted_keys(path: Path) -> tuple[PublicKey, ...]:
     """Read trusted public keys from a file of published keys, or from a folder that contains this file.
 
-    The keys verify the signatures of a log of ledgers. The caller must have the file from a source that is trusted.
+    The keys verify the signatures of a log of ledgers. The file must come from a source that the caller trusts.
 
     Args:
         path: the file (JSON), or the folder.
@@ -36,7 +36,7 @@ def trusted_keys(path: Path) -> tuple[PublicKey, ...]:
         The public keys in the order of the file; at least one.
 
     Raises:
-        InvalidInput: there is no such document.
+        InvalidInput: the file cannot be read, or is not a document of published keys.
     """
     file = path / PUBLISHED if path.is_dir() else path
     text = _read_bytes(file, "/keys")
@@ -50,8 +50,7 @@ def trusted_keys(path: Path) -> tuple[PublicKey, ...]:
 def cosigner_key(vkey: str) -> CosignerKey:
     """Read the public key of a witness from its text `name+id+key`, called vkey in the format of signed notes.
 
-    A witness is a party that also signs heads of logs (size and Merkle root). Its signatures reveal a log that shows
-    different heads to different readers.
+    A witness is another party that signs the heads of a log (size and Merkle root), if they belong to one growing log.
 
     Args:
         vkey: the text.
@@ -69,13 +68,13 @@ def cosigner_key(vkey: str) -> CosignerKey:
 
 
 def is_ledger_file(path: Path) -> bool:
-    """Return whether a path names a file of ledgers, which is an SQLite database.
+    """Return whether a file contains ledgers, that is, whether it is an SQLite database with keys next to it.
 
     Args:
         path: file of evidence, which may also be a receipt or an exported bundle.
 
     Returns:
-        True if the file begins like an SQLite database.
+        True for an SQLite database; False for any other content.
 
     Raises:
         InvalidInput: the file cannot be read, or is a database without the folder of its keys next to it.
@@ -88,13 +87,13 @@ def is_ledger_file(path: Path) -> bool:
 
 
 def notes_of_file(path: Path) -> RunNotes:
-    """Return the notes on used receipts (proofs of commits), which are in a folder next to a file of ledgers.
+    """Return the record of used receipts (proofs of commits), which is in a folder next to a file of ledgers.
 
     Args:
         path: path of the file. The folder has the same name with the suffix `.runs`.
 
     Returns:
-        The notes. Their folder need not exist yet.
+        The record. Its folder need not exist yet.
     """
     return RunNotes(path.with_name(f"{path.name}.runs"))
 
@@ -107,7 +106,7 @@ def read_evidence(path: Path, pointer: str) -> Bundle:
 
     Args:
         path: path of the file.
-        pointer: JSON Pointer of the option that names the file, for errors.
+        pointer: JSON pointer of the option that names the file, for errors.
 
     Returns:
         The bundle. A single receipt is returned as a bundle with only this receipt.
@@ -118,7 +117,6 @@ def read_evidence(path: Path, pointer: str) -> Bundle:
     text = _read_bytes(path, pointer)
     try:
         record = read_json(text)
-        # A single receipt is read as a bundle that contains only it.
         if record.keys() - {WARNINGS} == MEMBERS:
             return Bundle(receipts=[Receipt.of_record(record)])
         if record.get("format") != FORMAT:
@@ -143,7 +141,7 @@ def read_checkpoints(path: Path) -> list[str]:
         InvalidInput: the file cannot be read, or has another content.
     """
     text = _read_bytes(path, "/checkpoint")
-    # The file is JSON (a bundle or a receipt), a signed note, or a page of HTML that contains a note.
+    # A bundle and a receipt are JSON, a signed note is plain text, and a page is HTML that contains a note.
     if text.lstrip().startswith(b"{"):
         bundle = read_evidence(path, "/checkpoint")
         return list(bundle.checkpoints) + [receipt.checkpoint for receipt in bundle.receipts]
@@ -184,31 +182,23 @@ def _size_of(note: str) -> int:
     Args:
         note: text of the signed note.
 
-    Returns:
-        The number of entries.
-
     Raises:
-        Malformed: the note has no head of a log.
+        Malformed: the text is not a signed note with the head of a log.
     """
     checkpoint = parse_checkpoint(parse_note(note).text)
     return checkpoint.size
 
 
 def _read_bytes(path: Path, pointer: str, size: int = -1) -> bytes:
-    """Return the first `size` bytes of a file; by default all of them.
-
-    A file may be large, and its first bytes suffice to recognise its kind.
+    """Return the first bytes of a file, by default all of them.
 
     Args:
         path: path of the file.
-        pointer: JSON pointer to the option that names the file.
-        size: number of bytes; −1 for all.
-
-    Returns:
-        The bytes; fewer than `size` if the file is shorter.
+        pointer: JSON pointer to the option that names the file, for the error.
+        size: largest number of bytes; −1 for all.
 
     Raises:
-        InvalidInput: the file cannot be read. The error names the option at `pointer`.
+        InvalidInput: the file cannot be read.
     """
     try:
         with path.open("rb") as opened:

@@ -44,21 +44,18 @@ _ENTRIES_PER_PAGE: Final = 1000
 def list_ledgers(book: Book) -> list[LedgerRow]:
     """Return all ledgers of a file, in the order in which they were opened.
 
-    The ledgers are read in pages, because a request to the book returns a limited number.
-
     Args:
         book: the ledgers in the database of the file.
 
     Returns:
         The rows of the ledgers.
     """
-    # Read page after page, each from the last id of the page before. A page that is not full is the last.
     rows: list[LedgerRow] = []
     last_id = None
     while True:
         page = book.ledgers(OWNER, limit=_LEDGERS_PER_PAGE, after=last_id)
         rows += page
-        if len(page) < _LEDGERS_PER_PAGE:
+        if len(page) < _LEDGERS_PER_PAGE:  # only the last page is not full
             return rows
         last_id = page[-1].id
 
@@ -71,22 +68,21 @@ def read_entries(book: Book, identifier: str, start: int, order: Order, limit: i
     Args:
         book: the ledgers of the file.
         identifier: id of the ledger.
-        start: smallest number of the entries in the log.
+        start: index in the log from which on entries are returned, in both orders.
         order: whether the oldest or the newest come first.
         limit: largest number of entries; None means all.
 
     Returns:
         The entries as JSON objects.
     """
-    # The next page starts one entry after the last one in this order. None stands for the newest entry.
+    # A page that starts at None begins with the newest entry.
     step = 1 if order == "oldest" else -1
     page_start = start if order == "oldest" else None
     result: list[Answer] = []
     while limit is None or len(result) < limit:
         page = book.entries(OWNER, identifier, start=page_start, limit=_ENTRIES_PER_PAGE, order=order)
         result += [entry for entry in page if entry["seq"] >= start]
-        # A page that is not full is the last one.
-        if len(page) < _ENTRIES_PER_PAGE:
+        if len(page) < _ENTRIES_PER_PAGE:  # only the last page is not full
             break
         last_entry = page[-1]
         page_start = last_entry["seq"] + step
@@ -114,18 +110,14 @@ def read_log(database: Database, size: int) -> list[JsonObject]:
 
 
 def ledger_answer(book: Book, identifier: str) -> answers.LedgerAnswer:
-    """Return the answer about a ledger in a file, with its guarantee and warnings.
-
-    The warnings name other ledgers of the same people.
-
-    The answer has the same form as that of the service.
+    """Return the answer about a ledger in a file, in the same form as that of the service.
 
     Args:
         book: the ledgers of the file.
         identifier: id of the ledger.
 
     Returns:
-        The answer.
+        The answer, with the ledger's balances and guarantee. A warning names other ledgers of the same people.
 
     Raises:
         NotFound: the file has no such ledger.
@@ -138,14 +130,13 @@ def ledger_answer(book: Book, identifier: str) -> answers.LedgerAnswer:
 def reservation_answer(book: Book, row: ReservationRow) -> Answer:
     """Return a reservation in a file of ledgers as a JSON object.
 
-    It has a warning if a run of it was observed to differ from the reserved mechanism.
-
     Args:
         book: the ledgers of the file.
         row: the reservation in the database.
 
     Returns:
-        State, numbers of runs, charge and warnings of the reservation, as members.
+        The state, the numbers of runs and the charge, as members. There is a warning if a run was observed to differ
+        from the reserved mechanism.
     """
     warnings = cautions(book.contradicting_ledgers(row))
     answer: Answer = as_json(answers.reservation(row, warnings=warnings))
@@ -156,7 +147,7 @@ def move_answer(row: PendingRow) -> Answer:
     """Return a change of a ledger that waits for a second person, or has ended, as a JSON object.
 
     Args:
-        row: the change in the database. It is shown as expired if its time has passed.
+        row: the change in the database. It is shown as expired from its time of expiry on.
 
     Returns:
         Kind, state, body, people and times of the change, as members.
@@ -172,7 +163,7 @@ def pending_answer(row: LedgerRow | PendingRow) -> Answer | None:
         row: the changed ledger, or the change that waits.
 
     Returns:
-        The pending change as a JSON object. None if the ledger was changed at once, because it needs no second person.
+        The pending change as a JSON object; None if the ledger was changed at once, without a second person.
     """
     if not isinstance(row, PendingRow):
         return None
@@ -183,34 +174,34 @@ def read_person(name: str | None) -> str:
     """Return the name that the user of a file declares, after checking it.
 
     Args:
-        name: name of a person as the user wrote it, or None if the user declared no name.
+        name: name of a person as the user wrote it; None if the user declared no name.
 
     Returns:
-        The name. The empty text if no name is declared.
+        The name unchanged; an empty text if no name is declared.
 
     Raises:
         InvalidInput: the name is blank, is longer than `LONGEST_PERSON`, or has characters that cannot be printed.
     """
     if name is None:
         return ""
-    shows_nothing = not normalise_person(name)
-    if shows_nothing or len(name) > LONGEST_PERSON or not name.isprintable():
+    has_visible_characters = bool(normalise_person(name))
+    if not has_visible_characters or len(name) > LONGEST_PERSON or not name.isprintable():
         allowed = f"1 to {LONGEST_PERSON} printable characters"
         raise InvalidInput.at("/by", "is empty or too long, or cannot be printed", allowed=allowed)
     return name
 
 
 def require_person(name: str | None) -> str:
-    """Return the name that the user of a file declares. A name is required.
+    """Return the name that the user of a file declares, after checking that there is one.
 
-    A service knows its callers by their API keys. A file does not, so the user must declare who requests or approves a
+    A service knows its callers by their API keys. A file does not, so its users must declare who requests or approves a
     change.
 
     Args:
-        name: name of a person as the user wrote it, or None if the user declared no name.
+        name: name of a person as the user wrote it; None if the user declared no name.
 
     Returns:
-        The name as the user wrote it.
+        The name unchanged.
 
     Raises:
         InvalidInput: no name is declared, or the name is not valid; see `read_person`.
@@ -222,13 +213,13 @@ def require_person(name: str | None) -> str:
 
 
 def refusal_message(error: BookError) -> str:
-    """Return the message for users of a file about an error of the book (the ledgers in the file's database).
+    """Return the message for users of a file about an error of the ledgers in its database.
 
     Args:
-        error: the error. Its own message is only an id or a key if something is missing or a key was used twice.
+        error: the error. If something does not exist or a key was used twice, its own message is just an id or a key.
 
     Returns:
-        The message, a sentence or a text with an id at its end.
+        The message.
     """
     if isinstance(error, NotFound):
         return f"there is no such ledger, reservation or entry: {error}"
@@ -260,10 +251,10 @@ def open_file_keys(folder: Path) -> SigningKeys:
 
 
 def find_log_trouble(book: Book, head_file: CheckpointFile, keyring: SigningKeys, checkpoint: str | None) -> str | None:
-    """Check whether the log of a file continues all older heads, and return the difference as a sentence.
+    """Compare the log of a file with older heads, its size and Merkle root at earlier times.
 
-    A head is the log's size and Merkle root. The older heads are the given checkpoint and the head in the file next to
-    the ledgers. If that file is missing, only the given checkpoint is compared.
+    These are the given checkpoint, and the head in the file next to the ledgers. If that file is missing, the log is
+    compared with the checkpoint only.
 
     Args:
         book: the ledgers of the file.
@@ -272,27 +263,27 @@ def find_log_trouble(book: Book, head_file: CheckpointFile, keyring: SigningKeys
         checkpoint: signed note of an older head; None if the caller has none.
 
     Returns:
-        The sentence; None if the log continues all older heads.
+        A sentence about the difference; None if the log continues all older heads.
     """
     if checkpoint is not None:
         trouble = _find_discontinuity(book, keyring, checkpoint)
         if trouble is not None or head_file.missing:
             return trouble
-    with suppress(NotReconciled):  # the comparison also sets `trouble`
+    with suppress(NotReconciled):  # the comparison stores its result in `trouble`
         book.require_continued()
     return book.continuity.trouble
 
 
 def _find_discontinuity(book: Book, keyring: SigningKeys, checkpoint: str) -> str | None:
-    """Check whether the log of a file continues a signed head, and return the difference as a sentence.
+    """Compare the log of a file with a signed head, its size and Merkle root at an earlier time.
 
     Args:
         book: the ledgers of the file.
         keyring: keys of the log, one of which must have signed the head.
-        checkpoint: signed note of the head: the log's size and Merkle root at an earlier time.
+        checkpoint: signed note of the head.
 
     Returns:
-        The sentence; None if the log continues the head.
+        A sentence about the difference, or about a note that is not a valid head; None if the log continues the head.
     """
     try:
         head = read_checkpoint(checkpoint, keyring)

@@ -23,7 +23,7 @@ Prove = Callable[[int, int], Consistency]
 
 
 class SeenHead:
-    """File with the newest head of a service's log that this client has seen: the log's size and Merkle root.
+    """File with the newest head (size and Merkle root) of a service's log that this client has seen.
 
     Every later head must continue it. Otherwise the log was rewritten, or it lost entries.
     """
@@ -32,19 +32,17 @@ class SeenHead:
         """Choose the file for the head of one log. The folder is created when a head is first stored.
 
         Args:
-            folder: folder of the file with the head, the log's size and Merkle root.
-            origin: name of the log. A part of its digest is in the name of the file.
+            folder: folder of the file.
+            origin: name of the log. The name of the file contains a part of its digest.
         """
         origin_digest = hashlib.sha256(origin.encode()).hexdigest()[:16]
         self._path = folder / f"seen-head-{origin_digest}"
         self._origin = origin
 
     def follow(self, note: str, keys: Iterable[PublicKey], prove: Prove) -> None:
-        """Check that a new head of a service's log and the stored one belong to one growing log.
+        """Check that a new head of a service's log and the stored one belong to one growing log, and store the larger.
 
-        A head is the log's size and Merkle root at some time.
-
-        The larger of both is stored. The first head of a service is stored without a comparison.
+        A head is the log's size and Merkle root at some time. The first head of a service is stored without a check.
 
         Args:
             note: signed head from the service.
@@ -52,7 +50,7 @@ class SeenHead:
             prove: function that requests a consistency proof between two sizes of the log from the service.
 
         Raises:
-            LogForked: the service has no valid proof, or the head is not validly signed.
+            LogForked: the service has no valid proof, or one of the heads is not validly signed.
             OSError: the head cannot be stored.
         """
         trusted = tuple(keys)
@@ -62,7 +60,7 @@ class SeenHead:
             self.accept(note)
             return
 
-        # The larger log must begin with the smaller one. A service whose log lost entries has no proof of this.
+        # The larger log must begin with the smaller one. A service whose log lost entries cannot prove this.
         earlier, later = sorted((stored, head), key=lambda checkpoint: checkpoint.size)
         try:
             _require_consistent(earlier, later, prove)
@@ -89,14 +87,12 @@ class SeenHead:
     def _verify(self, note: str, keys: tuple[PublicKey, ...]) -> Checkpoint:
         """Verify a signed note, and return the head of the log (size and Merkle root) in it.
 
-        A log that shows a head without a valid signature cannot be trusted.
-
         Args:
             note: the signed note.
             keys: trusted keys of the log; the signature of one of them is enough.
 
         Returns:
-            The head, of which the signature is valid.
+            The head.
 
         Raises:
             LogForked: none of the keys has validly signed it for this log.
@@ -109,7 +105,7 @@ class SeenHead:
             ) from None
 
     def _read_head(self, keys: tuple[PublicKey, ...]) -> Checkpoint | None:
-        """Return the stored head of the log (its size and Merkle root), after verifying its signature.
+        """Return the stored head of the log (size and Merkle root), after verifying its signature.
 
         Args:
             keys: trusted keys of the log.
@@ -128,15 +124,13 @@ class SeenHead:
 
 
 def _require_consistent(earlier: Checkpoint, later: Checkpoint, prove: Prove) -> None:
-    """Check by a proof that a log with a later head begins with all entries of an earlier head.
-
-    A head is the log's size and Merkle root at some time.
+    """Check by a proof that the log with the later of two heads (size and Merkle root) begins with the earlier log.
 
     Args:
         earlier: the smaller head.
         later: the larger head.
         prove: function that requests a consistency proof between two sizes. It is not called if both heads have the
-            same size, or if the earlier log is empty: such a proof has no hashes.
+            same size, or if the earlier log is empty, because such a proof has no hashes.
 
     Raises:
         NotVerified: the proof is not valid, or is about other sizes.

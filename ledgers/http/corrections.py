@@ -54,16 +54,15 @@ WAITS: dict[int | str, JsonRecord] = {
 
 
 def add(app: FastAPI) -> None:
-    """Add the routes that correct a ledger: change its plan, report a differing run, and take runs back.
+    """Add the routes that correct a ledger, a privacy budget with a plan of runs.
 
-    A ledger is a privacy budget with a plan of runs. A run differs if it was not the mechanism that was paid for. Runs
-    are taken back if nobody saw their outputs.
+    They change the plan, report a run that differed from the mechanism that was paid for, and take back runs whose
+    outputs nobody saw.
 
     Args:
         app: the service. It is changed in place.
     """
     post = partial(app.add_api_route, methods=["POST"], tags=TAGS)
-    # Change the plan. In a ledger with approval, the change waits for a second person.
     post(
         f"{ONE}/amendments",
         amend,
@@ -73,7 +72,6 @@ def add(app: FastAPI) -> None:
         response_model=LedgerAnswer,
         responses=WAITS,
     )
-    # Report that a run differed from its mechanism.
     post(
         f"{ONE}/contradictions",
         contradict,
@@ -82,7 +80,6 @@ def add(app: FastAPI) -> None:
         summary="Report observations that contradict a run: nothing more is committed",
         response_model=LedgerAnswer,
     )
-    # Take runs back. In a ledger with approval, this waits for a second person.
     post(
         f"{ONE}/voids",
         void,
@@ -192,7 +189,7 @@ def _made_or_waiting(answer: LedgerAnswer | PendingMove, identifier: str) -> Res
         identifier: id of the ledger.
 
     Returns:
-        A response with the status 201 and the ledger, or with the status 202 and the waiting change.
+        Status 201 with the ledger, or 202 with the waiting change. The header Location has its path.
     """
     if isinstance(answer, PendingMove):
         return created_response(answer, f"{LEDGERS}/{identifier}/pending/{answer.id}", status=202)
@@ -208,7 +205,6 @@ def add_pending(app: FastAPI) -> None:
         app: the service. It is changed in place.
     """
     get = partial(app.add_api_route, tags=TAGS, openapi_extra={"x-problems": [503]})
-    # List the pending changes of a ledger.
     get(
         PENDING,
         list_pending,
@@ -216,7 +212,6 @@ def add_pending(app: FastAPI) -> None:
         summary="Moves of a ledger that wait for a second person",
         response_model=list[PendingMove],
     )
-    # Describe one of them.
     get(
         MOVE,
         get_pending,
@@ -224,7 +219,6 @@ def add_pending(app: FastAPI) -> None:
         summary="One move that waits for a second person",
         response_model=PendingMove,
     )
-    # Make the change as its approver, or end it without making it.
     app.add_api_route(
         f"{MOVE}/{{decision}}",
         decide,

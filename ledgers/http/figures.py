@@ -43,11 +43,11 @@ DESCRIPTIONS: Final = {
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Figures of all ledgers with the time at which they were read.
+    """Figures of all ledgers with the time at which they were read from the database.
 
     Attributes:
-        figures: numbers of ledgers and entries, and the fullest ledgers.
-        clock: time of the reading, in seconds of a clock that never goes back.
+        figures: number of open ledgers, size and age of the log, and the fullest ledgers.
+        clock: time of the reading, in seconds of the monotonic clock.
     """
 
     figures: LedgerFigures
@@ -62,7 +62,7 @@ class Figures(Collector):
     """
 
     def __init__(self, metrics: Metrics) -> None:
-        """Add the figures to the metrics of a service; there are none before `follow` is called.
+        """Register the figures as metrics of a service. They have no values before `follow` is called.
 
         Args:
             metrics: metrics of the service, which call `refresh` before each scrape.
@@ -75,7 +75,7 @@ class Figures(Collector):
         metrics.before_scrape(self.refresh)
 
     def follow(self, book: BookOrNone) -> BookOrNone:
-        """Read the figures of this book from now on, and forget the figures of the book before.
+        """Read the figures of these ledgers from now on, and forget all earlier figures.
 
         Args:
             book: the ledgers; None for no figures.
@@ -89,15 +89,13 @@ class Figures(Collector):
 
     @contextmanager
     def count_move(self, move: str) -> Iterator[None]:
-        """Count the errors of a block that changes ledgers, as a context manager. The errors are raised again.
-
-        The metric has the kind of the change and the kind of the error as labels.
+        """Count an error in a `with` block that changes ledgers, by the kinds of the change and of the error.
 
         Args:
-            move: kind of the change, such as `committed`, for the label of the metric.
+            move: kind of the change, such as `committed`.
 
         Yields:
-            Nothing. The block runs with its errors counted.
+            None, once. An error is raised again after it was counted.
         """
         try:
             yield
@@ -106,9 +104,9 @@ class Figures(Collector):
             raise
 
     async def refresh(self) -> None:
-        """Read the figures again if they are older than `KEPT_SECONDS`.
+        """Read the figures again if they are older than `KEPT_SECONDS`, and wait at most `WAIT_SECONDS` for them.
 
-        The method waits for `WAIT_SECONDS` at most. If the reading takes longer or fails, the earlier figures stay.
+        If the reading takes longer or fails, the earlier figures stay for now.
         """
         if self._book is None or self._is_fresh():
             return
@@ -136,25 +134,21 @@ class Figures(Collector):
         except StoreFault as fault:
             structlog.get_logger().warning("the figures of ledgers could not be read", reason=str(fault))
             return
-        # The service may have been stopped, or have opened another book, meanwhile.
+        # Meanwhile, `follow` may have been called.
         if self._book is book:
             self._snapshot = snapshot
 
     def collect(self) -> Iterable[GaugeMetricFamily]:
         """Return the metrics of the ledgers, with the figures that were read last.
 
-        Two metrics have a value for each of the fullest ledgers. Each other metric has one value, or none if its figure
-        is unknown.
-
         Returns:
-            The gauges, each with its name, description and values.
+            The gauges, each with its name and description. Two of them have a value for each of the fullest ledgers,
+            and the others have one value, or none if it is unknown.
         """
-        # Without a snapshot, every metric is listed without a value.
         snapshot = self._snapshot
         fullest = () if snapshot is None else snapshot.figures.fullest
         values = {} if snapshot is None else _values_of(snapshot)
 
-        # Metrics with a label: the fractions of the fullest ledgers.
         used = GaugeMetricFamily(
             "epsilond_ledger_used_fraction",
             "Committed fraction of the fullest slot of a ledger, for the fullest ledgers",
@@ -169,7 +163,6 @@ class Figures(Collector):
             used.add_metric((fullness.ledger,), fullness.used)
             held.add_metric((fullness.ledger,), fullness.held)
 
-        # Metrics without a label. A metric without a known value is listed without a sample.
         gauges = [used, held]
         for name, description in DESCRIPTIONS.items():
             gauge = GaugeMetricFamily(name, description)
@@ -180,27 +173,24 @@ class Figures(Collector):
 
 
 def _values_of(snapshot: Snapshot) -> dict[str, float]:
-    """Return the values of those metrics of the ledgers that have no labels, by the names in `DESCRIPTIONS`.
-
-    The age of the newest log entry is left out if the log has no entries. The age of the oldest hold is 0 if nothing is
-    held.
+    """Return the values of the metrics without labels, by the names in `DESCRIPTIONS`.
 
     Args:
         snapshot: figures of all ledgers at one time.
 
     Returns:
-        The values by the names of the metrics; a metric without a known value is left out.
+        The values. The age of the oldest reservation is 0 if nothing is reserved. The age of the newest log entry is
+        left out if the log has no entries.
     """
-    # Times in the figures are in seconds since 1970.
     figures = snapshot.figures
-    now = time.time()
+    now = time.time()  # the times in the figures are also in seconds since 1970
     values = {
         "epsilond_ledgers_open": float(figures.open),
         "epsilond_ledger_oldest_hold_age_seconds": 0.0,
         "epsilond_ledger_log_entries": float(figures.size),
         "epsilond_ledger_figures_age_seconds": time.monotonic() - snapshot.clock,
     }
-    # Ages are at least 0, even if the clock was set back.
+    # An age is never negative, even if the clock was set back.
     if figures.oldest_hold is not None:
         values["epsilond_ledger_oldest_hold_age_seconds"] = max(now - figures.oldest_hold, 0.0)
     if figures.written is not None:

@@ -32,7 +32,7 @@ class KeptHeads:
     """
 
     def __init__(self, book: Book, settings: Settings) -> None:
-        """Prepare the checks that the log keeps all its entries, and the witnesses, who sign its heads.
+        """Prepare the checks of the log's heads, without reading a file or connecting to witnesses.
 
         Args:
             book: the ledgers, with the file for the log's head.
@@ -48,15 +48,14 @@ class KeptHeads:
     def begin(self) -> None:
         """Check at the start of the service that the log has lost no entries. Problems are logged, and not raised.
 
-        The log is compared with every known head: its size and Merkle root at earlier times.
+        The log is compared with its known heads, that is, its size and Merkle root at earlier times.
         """
-        # Write the head of an empty log to the file. Changes are answered 503 until the file can be written.
+        # A failure to write the file is not fatal here: every change is answered 503 until the file can be written.
         try:
             self._book.continuity.begin(self._book.root, self._book.sign_as_it_is)
         except OSError as error:
             self._log.error("the checkpoint cannot be kept elsewhere", reason=error.strerror)
 
-        # Compare the log with the known heads, and show it to the witnesses.
         try:
             self._book.require_continued()
             if self._witnesses.exists:
@@ -67,9 +66,9 @@ class KeptHeads:
             self._log.warning("ledgers refuse moves until the head of the log is kept elsewhere")
 
     def require(self) -> None:
-        """Check before a change of ledgers that enough witnesses signed the head of the log that they got last.
+        """Check before a change of ledgers that enough witnesses signed the latest head that they were sent.
 
-        A head is the log's size and Merkle root. If they did not, the present head is stored and sent to them first.
+        A head is the log's size and Merkle root. If too few signed it, the present head is stored and sent to them.
 
         Raises:
             NotReconciled: the log lacks entries that it had before.
@@ -81,8 +80,8 @@ class KeptHeads:
     def keep(self) -> None:
         """Store the log's present head (size and Merkle root) outside the database, and let the witnesses sign it.
 
-        Nothing is done if the service has neither a file for the head nor witnesses. Calls that wait at the same time
-        are joined: the head is read when their turn comes, and stored once for all of them.
+        Nothing is done if the service has neither a file for the head nor witnesses. For calls that wait at the same
+        time, the head is read and stored once.
 
         Raises:
             NotReconciled: the log lacks entries that it had before.
@@ -90,13 +89,13 @@ class KeptHeads:
                 repeated request with the same key is answered.
         """
         if self._book.continuity.has_file or self._witnesses.exists:
-            self._queue.submit(None)  # None, because the head is read when the call's turn comes
+            self._queue.submit(None)  # a call has no argument: `_keep` reads the head later
 
     def checkpoint(self) -> str:
-        """Return the log's signed head with the signatures of witnesses, and request these if they are missing.
+        """Return the log's signed head, its size and Merkle root, with the signatures of witnesses.
 
-        A head is the log's size and Merkle root. A witness is another party that signs a head only if it continues the
-        earlier ones.
+        A witness is another party that signs a head only if it continues the earlier ones. Missing signatures are
+        requested first, except for `PAUSE` seconds after a failed request.
 
         Returns:
             The signed note of the head, with the signatures of witnesses that are available.
@@ -113,9 +112,9 @@ class KeptHeads:
         return self._witnesses.cosignatures(note)
 
     def accept(self, note: str) -> None:
-        """Accept a log that may have lost entries, on behalf of its operator, and continue from it.
+        """Accept a log that may have lost entries, as its operator declares, and forget its earlier heads.
 
-        Its earlier heads (size and Merkle root) are forgotten. Witnesses get the present head, and may still reject it.
+        A head is the log's size and Merkle root. Witnesses get the present head, and may still reject it.
 
         Args:
             note: the signed head of the log.
@@ -135,15 +134,14 @@ class KeptHeads:
     def _keep(self, calls: Sequence[None]) -> Sequence[None]:
         """Store the log's head (size and Merkle root) outside the database, once for several calls of `keep`.
 
-        A log that was restored from an older copy does not continue the stored head, which reveals the lost entries.
-
         Args:
-            calls: one None for each call. It is returned, because the queue needs one result for each.
+            calls: one None for each call.
 
         Returns:
-            The argument `calls`, unchanged.
+            `calls` unchanged, because the queue expects one result for each call.
 
         Raises:
+            NotReconciled: a witness has cosigned more or other entries than the log has.
             Problem: the head cannot be stored, or too few witnesses cosigned it.
         """
         note = self._book.checkpoint()
@@ -166,13 +164,13 @@ class KeptHeads:
 
         Raises:
             NotReconciled: a witness has cosigned more or other entries than the log has.
-            Problem: too few witnesses cosigned the head. `checkpoint` does not try again for some time.
+            Problem: too few witnesses cosigned the head. `checkpoint` then does not try again for `PAUSE` seconds.
         """
         try:
             self._witnesses.cosign(note, self._book)
         except HeadRejected as rejected:
             raise NotReconciled(str(rejected)) from None
-        except TooFewCosignatures as few:  # no attempt is made during the pause
+        except TooFewCosignatures as few:
             self._paused_until = time.monotonic() + PAUSE
             self._log.error("too few witnesses cosigned the head of the log", reason=str(few))
             detail = f"Too few witnesses have cosigned the head of the log. {AGAIN}"
@@ -181,7 +179,7 @@ class KeptHeads:
     def _reject(self, rejected: HeadRejected) -> None:
         """Block all changes of ledgers, because a witness has signed a head that the log does not continue.
 
-        If the log only has fewer entries than that head, the block ends once the log has them.
+        If the log just lacks the last entries of that head, the block ends as soon as it has them.
 
         Args:
             rejected: the witness's answer, with the size of the head that it cosigned.

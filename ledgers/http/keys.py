@@ -21,16 +21,16 @@ class Keys:
     """The present keys that sign the service's log of ledgers. Calling the object returns them, in any thread.
 
     They are in a folder, which an operator or another process may change while the service runs. Without a folder they
-    are in memory, and are lost when the service stops.
+    are only in memory, and are lost when the service stops.
     """
 
     def __init__(self, folder: Path | None, *, origin: str = "", secret: Path | None = None) -> None:
-        """Use the keys that sign the log of ledgers, from a folder that is made at first use.
+        """Open the keys in a folder, or make the folder and new keys.
 
         Args:
-            folder: folder of the keys; None keeps keys in memory.
-            origin: name of the log; empty takes the name in the folder, or a new one.
-            secret: file of the private key that signs.
+            folder: folder of the keys; None keeps new keys in memory.
+            origin: name of the log. If empty, it is that of the keys in the folder, or a new one.
+            secret: file of the private key that signs; None takes the one in the folder.
 
         Raises:
             KeysUnusable: a key is missing, retired, of another name, or readable by others.
@@ -45,14 +45,17 @@ class Keys:
 
     @classmethod
     def of(cls, settings: Settings, *, durable: bool) -> Keys:
-        """Return the keys of a service: in the folder of its settings, or next to the store's file, or in memory.
+        """Return the keys of a service, which are in the folder that its settings name.
+
+        Without such a folder, they are next to the store's file if the store is durable, and otherwise in memory.
 
         Args:
             settings: settings of the service.
             durable: whether the store outlives the process.
 
-        Returns:
-            The keys of the log.
+        Raises:
+            KeysUnusable: a key is missing, retired, of another name, or readable by others.
+            OSError: the folder cannot be read, made or written.
         """
         secret = Path(settings.ledger_key_file) if settings.ledger_key_file else None
         folder = None
@@ -74,19 +77,16 @@ class Keys:
         if self._folder is None:
             return self._keyring
         with self._lock:
-            # If the folder was removed, the keys stay: a new key must not sign this log.
+            # If the keys' file was removed, the present keys stay, because a new key must not sign this log.
             if _state_of(self._folder) not in (None, self._seen):
                 try:
                     self._keyring = self._open_keyring()
-                except OSError as error:  # such as a folder that cannot be written
+                except OSError as error:
                     raise KeysUnusable(f"{self._folder}: {error.strerror}") from None
             return self._keyring
 
     def _open_keyring(self) -> SigningKeys:
-        """Open the keys, or make them if there are none, and remember the state of the folder.
-
-        Several processes may make the keys of one folder at the same time. Each of them invents a name for the log, if
-        the settings have none. Only the first of them writes its name, so the others try again.
+        """Open the keys, or make them if there are none, and store the state of the folder for later comparisons.
 
         Returns:
             The private key that signs, with all published keys.
@@ -99,57 +99,49 @@ class Keys:
         if self._folder is None:
             key = SigningKey.new(self._origin or random_origin())
             return SigningKeys.new(key, now)
-        retries = 0 if self._origin else RETRIES  # a name in the settings cannot differ between processes
+        # Without a name in the settings, processes that start together invent different names. Only one is stored.
+        retries = 0 if self._origin else RETRIES
         keyring = self._open_folder(self._folder, now, retries=retries)
         self._seen = _state_of(self._folder)
         return keyring
 
     def _open_folder(self, folder: Path, now: datetime, *, retries: int) -> SigningKeys:
-        """Open the keys of a folder, or make them. Repeat the attempt if the keys get another name meanwhile.
-
-        Several services may start with an empty folder at the same time. The first of them gives the log its name.
+        """Open the keys of a folder, or make them. Repeat a failed attempt, because another process may have made keys.
 
         Args:
             folder: folder of the keys.
             now: present time, from which a new key signs.
-            retries: number of further attempts.
+            retries: number of attempts after the first one.
 
         Returns:
-            The keys of the log.
+            The private key that signs, with all published keys.
 
         Raises:
             KeysUnusable: the last attempt failed.
             OSError: the folder cannot be read or written.
         """
         try:
-            return open_keyring(folder, self._name(folder), now, secret=self._secret)
+            return open_keyring(folder, self._choose_name(folder), now, secret=self._secret)
         except KeysUnusable:
             if retries == 0:
                 raise
         return self._open_folder(folder, now, retries=retries - 1)
 
-    def _name(self, folder: Path) -> str:
-        """Return the name of the log.
-
-        Args:
-            folder: folder of the keys.
-
-        Returns:
-            The name in the settings. Without one, the name of the keys in the folder, or a new random name.
-        """
+    def _choose_name(self, folder: Path) -> str:
+        """Return the log's name: that of the settings, else that of the keys in a folder, else a new random one."""
         if self._origin:
             return self._origin
         return origin_of(folder) or random_origin()
 
 
 def _state_of(folder: Path) -> tuple[int, int] | None:
-    """Return a value that changes when the published keys in a folder are replaced.
+    """Return a value that changes when the file of published keys in a folder is replaced.
 
     Args:
         folder: folder of the keys.
 
     Returns:
-        Inode and modification time of the file of keys; None if there is no such file.
+        Inode and modification time of the file; None if there is no such file.
     """
     try:
         status = (folder / PUBLISHED).stat()
@@ -159,5 +151,5 @@ def _state_of(folder: Path) -> tuple[int, int] | None:
 
 
 def random_origin() -> str:
-    """Return a new name of a log, with 64 random bits, so that no other log has it."""
+    """Return a new name of a log with 64 random bits, which make it practically unique."""
     return f"epsilond-{secrets.token_hex(8)}"

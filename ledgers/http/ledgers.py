@@ -49,7 +49,6 @@ def add(app: FastAPI) -> None:
     """
     get = partial(app.add_api_route, tags=TAGS, openapi_extra={"x-problems": [503]})
     post = partial(app.add_api_route, methods=["POST"], tags=TAGS)
-    # Open, list and read ledgers.
     post(
         LEDGERS,
         open_ledger,
@@ -76,7 +75,6 @@ def add(app: FastAPI) -> None:
         summary="A ledger as a signed page",
         response_class=HTMLResponse,
     )
-    # Questions about the remaining budget.
     post(
         f"{ONE}/what-if",
         ask_what_if,
@@ -91,7 +89,6 @@ def add(app: FastAPI) -> None:
         summary="The least noise with which an algorithm fits into the remaining budget",
         response_model=WithinAnswer,
     )
-    # Changes of the ledger itself.
     changes = (
         ("seal", seal, "Declare that the membership of the block is fixed"),
         ("close", close, "Let nothing more be reserved"),
@@ -327,18 +324,17 @@ async def close(request: Request, id: LedgerId, key: MayBeKey = None) -> Respons
 
 
 async def _change(request: Request, kind: str, identifier: str, key: str | None) -> Response:
-    """Seal or close a ledger, and return its response.
-
-    A ledger is sealed when the members of its block of data are fixed. A closed ledger takes no more reservations.
+    """Seal or close a ledger on request of its owner.
 
     Args:
-        request: the request.
-        kind: `sealed` or `closed`, the name of the change in the log and the metrics.
+        request: the HTTP request, which leads to the service's ledgers and to the caller.
+        kind: `sealed`, if the members of the ledger's block of data are fixed; or `closed`, if it accepts no more
+            reservations.
         identifier: id of the ledger.
         key: idempotency key of the request; None makes a new one.
 
     Returns:
-        The response 200 with the ledger after the change.
+        Status 200 with the ledger after the change.
     """
     ledgers, caller = ledgers_of(request, "owner")
     method = {"sealed": ledgers.book.seal, "closed": ledgers.book.close}[kind]

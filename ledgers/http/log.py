@@ -28,7 +28,6 @@ def add(app: FastAPI) -> None:
     Args:
         app: the service. It is changed in place.
     """
-    # Routes that read the log.
     get = partial(app.add_api_route, tags=TAGS)
     get(
         "/v1/log/checkpoint",
@@ -62,7 +61,7 @@ def add(app: FastAPI) -> None:
         response_model=KeyList,
         openapi_extra={"x-problems": [503]},
     )
-    # The only route that changes something: after a restore, an operator accepts the log.
+    # The only route that changes something: after a restore of the database, an operator accepts the log.
     app.add_api_route(
         "/v1/log/reconciliations",
         reconcile,

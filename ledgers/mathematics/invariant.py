@@ -43,10 +43,12 @@ _MORE = 1.0 + 1e-9  # factor on a proposed risk, so that rounding does not rejec
 class Opening:
     """Certificate that a ledger stays within its target (ε*, δ*), even if it is used up completely.
 
+    Slots are parts of the budget for mechanisms outside the plan. They may add a δ to the composed privacy profile.
+
     Attributes:
-        log_delta: upper bound on log δ at ε* of all planned runs and full slots (parts of the budget), with the δ of
-            slots.
-        epsilon: upper bound on ε at δ* of all planned runs and full slots, in nats; at most ε*.
+        log_delta: upper bound on log δ at ε* of all planned runs and full slots, with the δ that slots add.
+        epsilon: upper bound on ε of all planned runs and full slots, in nats, at δ* minus the δ that slots add; at most
+            ε*.
     """
 
     log_delta: float
@@ -56,9 +58,13 @@ class Opening:
 def opening(state: LedgerState) -> Opening:
     """Certify that a ledger never exceeds its target (ε*, δ*), even if everything that it allows is run.
 
-    The condition is δ(ε*) ≤ δ* − Σ η. Here δ(ε) is the privacy profile of all planned runs composed with all full
-    slots, which are budgets for other runs. Σ η is the δ that slots may add to it. A risk as the target, such as an
-    attacker's advantage, is compared in the same way.
+    The condition is
+
+        δ(ε*) ≤ δ* − Σ η,
+
+    where δ(ε) is the privacy profile of all planned runs composed with all full slots, which are budgets for other
+    runs. Σ η is the δ that slots may add to it. A risk as the target, such as an attacker's advantage, is compared in
+    the same way.
 
     Args:
         state: the ledger with its target, its plan and its slots. Used and reserved amounts do not count.
@@ -76,7 +82,7 @@ def opening(state: LedgerState) -> Opening:
     log_delta = pair.log_delta_bounds(target.epsilon).upper
     if target.risk is not None:
         _require_risk(state, pair, target.risk)
-        # The risk implies (ε*, δ*), so log δ at ε* is at most the allowed value even if the computed bound is larger.
+        # The risk implies (ε*, δ*). So log δ at ε* is at most the allowed value, even if the computed bound is larger.
         log_delta = min(log_delta, log_allowed)
     elif not log_delta <= log_allowed:
         raise _exceeds_target(pair, log_delta, log_allowed)
@@ -85,13 +91,11 @@ def opening(state: LedgerState) -> Opening:
 
 
 def _require_risk(state: LedgerState, pair: Pair, risk: RiskTarget) -> None:
-    """Certify that everything which a ledger allows stays within a risk, such as an attacker's advantage.
-
-    Slots are parts of the privacy budget. The risk must imply the ledger's (ε*, δ*).
+    """Certify that everything that a ledger allows stays within a risk, such as an attacker's advantage.
 
     Args:
-        state: the ledger.
-        pair: dominating pair of everything that the ledger allows, without the δ that slots add.
+        state: the ledger, whose (ε*, δ*) the risk must imply.
+        pair: dominating pair of everything that the ledger allows, without the δ that slots (parts of its budget) add.
         risk: the ledger's target.
 
     Raises:
@@ -100,13 +104,12 @@ def _require_risk(state: LedgerState, pair: Pair, risk: RiskTarget) -> None:
     """
     if not is_implied(state.target):
         raise Infeasible(f"The target {risk.kind} does not imply the ε and δ that the ledger states.")
-    # Compare the risk of the composed mechanisms with the risk that the δ of the slots leaves.
-    composed_risk = risk_figure(risk, pair, _of_plan(state), state.slots)
+    # The δ that slots add is subtracted from the permitted risk.
+    composed_risk = risk_figure(risk, pair, _plan_pairs(state), state.slots)
     added_delta = slots_delta(state)
     if risk_excess(composed_risk, remaining_risk(risk, added_delta)) <= 0.0:
         return
 
-    # The error proposes a target slightly above the risk of the whole ledger, if one is possible.
     total_risk = math.inf
     if math.isfinite(composed_risk):
         total_risk = sum_up((composed_risk, float_above(added_delta)))
@@ -117,6 +120,7 @@ def _require_risk(state: LedgerState, pair: Pair, risk: RiskTarget) -> None:
         total_risk,
         risk.bound,
     )
+    # The error proposes a target slightly above the total risk, if such a target is possible.
     nearest: dict[str, float] = {}
     if total_risk < math.inf and (state.target.admits_delta or added_delta <= 0):
         nearest[risk.kind] = total_risk * _MORE
@@ -134,7 +138,6 @@ def _exceeds_target(pair: Pair, log_delta: float, log_allowed: float) -> Infeasi
     Returns:
         The error, which the caller raises. `nearest` has the ε, if one is finite.
     """
-    # The smallest ε at which δ of the pair is as large as allowed.
     nearest: dict[str, float] = {}
     if log_allowed > -math.inf:
         smallest_epsilon = pair.epsilon(log_allowed).upper
@@ -152,10 +155,10 @@ def _exceeds_target(pair: Pair, log_delta: float, log_allowed: float) -> Infeasi
 
 
 def largest(state: LedgerState, kind: str) -> Slot:
-    """Find the largest capacity of a slot (a budget) with which a ledger stays within its target.
+    """Find the largest capacity of a slot (a part of the budget) with which a ledger stays within its target.
 
-    The ledger's planned runs and its other slots remain as they are. The search uses rough bounds on δ first, and
-    certified bounds near the result.
+    The planned runs and the other slots remain as they are. The search uses rough bounds on δ first, and tight ones
+    near the result.
 
     Args:
         state: the ledger, which has a slot of this kind with any capacity.
@@ -171,12 +174,12 @@ def largest(state: LedgerState, kind: str) -> Slot:
     assert slot is not None  # required of the caller
     part = _SEARCHED.get(kind, "")
     rest = state.without_slot(kind)
-    other_pairs = _pairs(rest)
+    other_pairs = _all_pairs(rest)
     log_allowed = _log_allowed(state)
 
     @cache
     def excess(capacity: float, effort: Effort) -> float:
-        """Return log δ of the ledger with this capacity, less the allowed log δ; a larger capacity gives more."""
+        """Return log δ of the ledger with this capacity minus the allowed log δ, which increases with the capacity."""
         trial = _with_capacity(slot, part, capacity)
         pair = composed_pair([*other_pairs, (slot_pair(trial), 1)], effort)
         return _excess(state.with_slot(trial), pair, log_allowed)
@@ -184,7 +187,7 @@ def largest(state: LedgerState, kind: str) -> Slot:
     capacity = 0.0
     if _leaves_room(rest, other_pairs, log_allowed):
         estimate = estimate_capacity(partial(excess, effort="coarse"))
-        capacity = root_near(partial(excess, effort="default"), estimate)  # certified bounds near the estimate only
+        capacity = root_near(partial(excess, effort="default"), estimate)
     if down(capacity) <= 0:
         raise Infeasible(f"Nothing is left for the slot {kind}: the rest of the ledger takes all of the target.")
     return _with_capacity(slot, part, capacity)
@@ -196,28 +199,29 @@ def _excess(state: LedgerState, pair: Pair, log_allowed: float) -> float:
     Args:
         state: the ledger.
         pair: dominating pair of everything that the ledger allows: all planned runs and full slots.
-        log_allowed: log of the δ that this pair may have at the target's ε.
+        log_allowed: log of the δ that this pair may have at the target's ε*.
 
     Returns:
-        log δ(ε*) less the allowed log δ. If the target is a risk, the difference of the logarithms of risks.
+        log δ(ε*) minus the allowed log δ. If the target is a risk, log risk minus the log of the permitted risk.
     """
     risk = state.target.risk
     if risk is None:
         return pair.upper_log_delta(state.target.epsilon) - log_allowed
-    figure = risk_figure(risk, pair, _of_plan(state), state.slots)
-    return risk_excess(figure, remaining_risk(risk, slots_delta(state)))
+    composed_risk = risk_figure(risk, pair, _plan_pairs(state), state.slots)
+    return risk_excess(composed_risk, remaining_risk(risk, slots_delta(state)))
 
 
 def _leaves_room(rest: LedgerState, pairs: Sequence[tuple[Pair, int]], log_allowed: float) -> bool:
-    """Return whether a ledger without one of its slots (budgets) is certified to be within its target.
+    """Return whether a ledger without one of its slots (parts of the budget) is certified to be within its target.
 
     Args:
-        rest: the ledger without the slot (a part of the privacy budget).
+        rest: the ledger without the slot.
         pairs: dominating pairs of the rest, each with its number of runs.
-        log_allowed: log of the δ that the rest may have at ε. The δ of the requested slot is subtracted already.
+        log_allowed: log of the δ that the rest may have at the target's ε; −∞ if it is 0. The δ that the slot may add
+            is subtracted already.
 
     Returns:
-        True if the composed pairs of the rest have at most that δ at the target's ε.
+        True if the composed pairs have at most that δ, or the permitted risk if a risk is the target.
     """
     if math.isinf(log_allowed):
         return False
@@ -237,45 +241,42 @@ def product(state: LedgerState) -> Pair:
     Returns:
         A pair of distributions. Its hockey-stick divergence is at least δ of everything that is allowed, at every ε.
     """
-    return composed_pair(_pairs(state), "default")
+    return composed_pair(_all_pairs(state), "default")
 
 
 def plan_pair(state: LedgerState) -> Pair | None:
-    """Return the dominating pair of all planned runs of a ledger, without its slots.
-
-    Slots are budgets for mechanisms outside the plan.
+    """Return the dominating pair of all planned runs of a ledger, without its slots, which are for other mechanisms.
 
     Args:
         state: the ledger.
 
     Returns:
-        The pair. Its hockey-stick divergence is at least δ of the runs at every ε; None if no run is planned.
+        The pair. Its hockey-stick divergence is at least δ of the runs at every ε. None if no run is planned.
     """
-    pairs = _of_plan(state)
+    pairs = _plan_pairs(state)
     if not pairs:
         return None
     return composed_pair(pairs, "default")
 
 
-def _pairs(state: LedgerState) -> list[tuple[Pair, int]]:
-    """Return a dominating pair and its number of runs, for each part of all that a ledger allows.
-
-    The hockey-stick divergence of a dominating pair bounds δ at every ε. A slot is a part of the budget.
+def _all_pairs(state: LedgerState) -> list[tuple[Pair, int]]:
+    """Return the dominating pairs of everything that a ledger allows, each with its number of runs.
 
     Args:
         state: the ledger.
 
     Returns:
-        The pairs of all planned runs, then one pair for each slot as if it were used up.
+        The pairs of all planned runs, then one pair for each slot (part of the budget) as if it were used up.
     """
-    slots = [(slot_pair(slot), 1) for slot in state.slots]
-    return _of_plan(state) + slots
+    pairs_of_slots = [(slot_pair(slot), 1) for slot in state.slots]
+    return _plan_pairs(state) + pairs_of_slots
 
 
-def _of_plan(state: LedgerState) -> list[tuple[Pair, int]]:
+def _plan_pairs(state: LedgerState) -> list[tuple[Pair, int]]:
     """Return the dominating pairs of all planned runs of a ledger, each with its number of runs.
 
-    Items that were made for a job are left out, because a slot, another part of the budget, has paid for them.
+    Items that were added at the commit of a reservation are left out, because a slot, another part of the budget, has
+    paid for them.
 
     Args:
         state: the ledger.
@@ -285,7 +286,7 @@ def _of_plan(state: LedgerState) -> list[tuple[Pair, int]]:
     """
     pairs: list[tuple[Pair, int]] = []
     for item in state.plan:
-        if item.job is None and item.planned:  # the slot pays for the items of jobs
+        if item.job is None and item.planned:
             pairs += item_pairs(item, state)
     return pairs
 
@@ -293,11 +294,9 @@ def _of_plan(state: LedgerState) -> list[tuple[Pair, int]]:
 def item_pairs(item: PlanItem, state: LedgerState) -> Sequence[tuple[Pair, int]]:
     """Return the dominating pairs of all planned runs of one item of a ledger's plan.
 
-    The hockey-stick divergence of a dominating pair is at least the privacy profile δ(ε) of its mechanism, at every ε.
-
     Args:
         item: the item, a mechanism with its number of planned runs.
-        state: the ledger. The pairs hold for its neighbouring relation, protected unit and observer.
+        state: the ledger, with the neighbouring relation, the protected unit and the observer of the guarantee.
 
     Returns:
         Pairs (dominating pair, number of runs), one for each part of the mechanism.
@@ -308,8 +307,8 @@ def item_pairs(item: PlanItem, state: LedgerState) -> Sequence[tuple[Pair, int]]
 def slot_pair(slot: Slot) -> Pair:
     """Return the dominating pair of everything that a full slot may pay for.
 
-    A slot is a part of the privacy budget: a μ² (gdp), a ρ (zcdp), an ε (pure), or Rényi divergences (rdp). Its δ or η,
-    which it may add to the result, is not in the pair. The caller adds it.
+    A slot is a part of the privacy budget: a μ² (gdp), a ρ (zcdp), an ε (pure), or Rényi divergences (rdp). The δ or η
+    that it may add to the composed privacy profile is not in the pair.
 
     Args:
         slot: the slot, of which the whole capacity counts.
@@ -331,7 +330,7 @@ def _with_capacity(slot: Slot, part: str, capacity: float) -> Slot:
 
     Args:
         slot: the slot.
-        part: name of the amount, such as `rho`. It is ignored for a Rényi slot, of which every order gets the capacity.
+        part: name of the amount, such as `rho`. It is ignored for a Rényi slot, whose orders all get the capacity.
         capacity: the new capacity. It is rounded down to 18 decimal places.
 
     Returns:
@@ -363,7 +362,7 @@ def slots_delta(state: LedgerState) -> Amount:
 def _log_allowed(state: LedgerState) -> float:
     """Return the logarithm of the δ that is left for the composed mechanisms of a ledger.
 
-    δ* belongs to the ledger's target (ε*, δ*). Slots, parts of the budget, may add a δ to the composed profile.
+    It is δ* of the ledger's target, minus the δ that slots (parts of the budget) may add.
 
     Args:
         state: the ledger.
@@ -374,7 +373,7 @@ def _log_allowed(state: LedgerState) -> float:
     added_delta = slots_delta(state)
     remaining_delta = less(state.target.delta, added_delta)
     if added_delta <= 0:
-        log_remaining = state.target.log_delta  # as an amount, a δ* below 10^-18 would be 0
+        log_remaining = state.target.log_delta  # amounts have 18 decimal places, so a tiny δ* would be 0
     elif remaining_delta > 0:
         log_remaining = math.log(float_below(remaining_delta))
     else:
@@ -387,14 +386,15 @@ def _with_added(log_delta: float, state: LedgerState) -> float:
     """Return an upper bound on log δ of a whole ledger, with the δ that its slots (budgets) may add.
 
     Args:
-        log_delta: log δ of the composed mechanisms at the target's ε, which was certified to fit.
+        log_delta: log δ of the composed mechanisms at the target's ε. It was certified that the sum is at most δ*.
         state: the ledger.
 
     Returns:
-        The upper bound, cut off at log δ* of the target, within which the sum was certified.
+        The upper bound, at most log δ* of the target.
     """
-    added = slots_delta(state)
-    if added <= 0:
+    added_delta = slots_delta(state)
+    if added_delta <= 0:
         return log_delta
-    delta = math.exp(log_delta) + float_above(added)
-    return min(math.log(delta) + 1e-14, state.target.log_delta)  # 1e-14 exceeds the rounding of the sum and logarithm
+    delta = math.exp(log_delta) + float_above(added_delta)
+    rounding_error = 1e-14  # more than the error of the sum and of the logarithm
+    return min(math.log(delta) + rounding_error, state.target.log_delta)

@@ -26,9 +26,10 @@ _SLACK = 1e-13
 def log_coefficients(slot: Slot) -> list[float]:
     """Return the log coefficients of the bound on a full Rényi slot's privacy profile, rounded up.
 
-    A Rényi slot is a privacy budget with Rényi divergences B_a at orders a, and with weights w_a of sum 1. The
-    privacy profile δ(ε) of everything that it may pay for is at most Σ_a c_a e^{−(a−1) ε}. Here c_a = w_a C(a) e^{(a−1)
-    B_a}, with C(a) = (a − 1)^{a−1}/a^a.
+    A Rényi slot is a privacy budget with Rényi divergences B_a at orders a, and with weights w_a of sum 1. Everything
+    that it may pay for has
+
+        δ(ε) ≤ Σ_a c_a e^{−(a−1) ε},   c_a = w_a C(a) e^{(a−1) B_a},   C(a) = (a − 1)^{a−1}/a^a.
 
     Args:
         slot: the Rényi slot, of which the whole capacity counts.
@@ -43,9 +44,9 @@ def log_coefficients(slot: Slot) -> list[float]:
 def may_go_on(slot: Slot, parts: Amounts) -> bool:
     """Return whether a Rényi slot, a budget at several Rényi orders, can also pay the requested amounts.
 
-    Single orders may be overdrawn. The used, reserved and requested amounts are subtracted from the budget of each
-    order. The remainders give a weighted sum of upper bounds on δ(ε). The slot can pay while this sum is at least 1 −
-    e^ε at all ε < 0, as every privacy profile is.
+    The used, reserved and requested amounts are subtracted from the budget of each order. The remainders give a
+    weighted sum of upper bounds on δ(ε). The slot can pay if this sum is at least 1 − e^ε at all ε < 0, as every
+    privacy profile is. So single orders may be overdrawn.
 
     Args:
         slot: the Rényi slot.
@@ -56,6 +57,7 @@ def may_go_on(slot: Slot, parts: Amounts) -> bool:
     """
     spent = {}
     for part, capacity in slot.capacity.items():
+        # capacity − free is the sum of the used and the reserved amount.
         with_request = total(capacity, parts.get(part, ZERO))
         spent[part] = less(with_request, slot.free(part))
     lower_bounds = [term - _SLACK * (1.0 + abs(term)) for term in _log_terms(slot, spent)]
@@ -63,10 +65,11 @@ def may_go_on(slot: Slot, parts: Amounts) -> bool:
 
 
 def _log_terms(slot: Slot, spent: Amounts) -> list[float]:
-    """Return the logarithm of each term in the bound on the privacy profile that a Rényi budget has left.
+    """Return the logarithms of the coefficients in the bound on what a Rényi budget may still pay for.
 
-    There is a term for each order a: w_a C(a) e^{(a−1)(B_a − S_a)}. C(a) = (a − 1)^{a−1}/a^a converts a divergence into
-    a δ.
+    The coefficient of order a is
+
+        w_a C(a) e^{(a−1)(B_a − S_a)},   C(a) = (a − 1)^{a−1}/a^a.
 
     Args:
         slot: the Rényi slot with its weights w_a, which are equal if none are given, and its budgets B_a.

@@ -52,35 +52,34 @@ def reserve(
     delta: Amount | None = None,
     rough: bool = False,
 ) -> LedgerState:
-    """Reserve a part of a ledger's privacy budget for some runs of a mechanism (a job).
+    """Reserve a part of a ledger's privacy budget for some runs of a mechanism.
 
-    An item of the plan pays, a mechanism with a number of planned runs. Or a slot pays, a part of the budget for
-    mechanisms outside the plan. If neither is named, the item with exactly this mechanism pays. A job of equal steps is
-    reserved as a number of steps. If an item and a spec are given, a run of the spec must provably lose no more privacy
-    than one of the item.
+    The runs are paid for by an item of the plan, that is, a mechanism with a number of planned runs; or by a slot, a
+    part of the budget for mechanisms outside the plan. If neither is named, the item with exactly this mechanism pays.
+    If an item and a spec are given, a run of the spec must provably lose no more privacy than one of the item.
 
     Args:
         state: the ledger before the reservation.
         identifier: id of the new reservation.
-        spec: mechanism of the job. None takes the item's mechanism.
+        spec: mechanism of the runs, of which equal steps count as runs. None takes the item's mechanism.
         item: name of the item that pays.
         slot: kind of the slot that pays. Only one of `item` and `slot` may be given.
         count: number of runs. None means all steps of the spec or, without a spec, all free runs of the item.
-        eta: η that the job may take from a Gaussian slot. None takes the slot's default.
+        eta: η, the δ that the runs may take from a Gaussian slot. None takes the slot's default.
         delta: δ that each run may take from a pure or zero-concentrated slot. None means 0.
-        rough: whether to charge a price that is quick to compute, certified, and a little too high.
+        rough: whether to charge a certified price that is quick to compute and slightly too high.
 
     Returns:
-        The ledger with the new reservation, which holds the runs of the item or the charged amounts of the slot.
+        The ledger after the reservation, in which the runs of the item or the amounts of the slot are reserved.
 
     Raises:
         LedgerClosed: the ledger was closed.
         NotSealed: the membership of the data set's block is not fixed yet.
         RunDiffers: a run was observed to differ from the mechanism that the ledger paid for.
         NotInPlan: the plan has no such item, or a run of the spec is not proved to lose as little.
-        LedgerExhausted: the item or the slot has less free than the job needs; `condition` has both amounts.
+        LedgerExhausted: the item or the slot has less free than the runs need; `condition` has both amounts.
         ConditionViolated: no charge is proved for this mechanism in this slot, or no theorem covers it here.
-        InvalidInput: the request contradicts itself.
+        InvalidInput: the id exists, an item and a slot are named, or the mechanism or the number of runs is not valid.
     """
     require_open(state)
     require_amounts(eta, delta)
@@ -94,10 +93,10 @@ def reserve(
 
 
 def commit(state: LedgerState, identifier: str, count: int | None = None) -> LedgerState:
-    """Spend the budget of reserved runs. Their outputs may be released afterwards.
+    """Spend the budget of reserved runs, whose outputs may be released afterwards.
 
-    A job that a Gaussian slot charges as a whole is charged at its first commit, for the μ² that the slot then has
-    left.
+    If a Gaussian slot charges all runs of a reservation together, the whole charge is spent at the first commit. It is
+    then certified for the μ² that the slot has left.
 
     Args:
         state: the ledger before the commit.
@@ -110,23 +109,22 @@ def commit(state: LedgerState, identifier: str, count: int | None = None) -> Led
     Raises:
         InvalidInput: the reservation does not hold so many runs.
         ReservationEnded: the reservation was cancelled or has expired.
-        LedgerExhausted: other commits have left less in the slot than the job now costs.
+        LedgerExhausted: other commits have left less in the slot than the runs now cost.
         RunDiffers: a run was observed to differ from the mechanism that the ledger paid for.
     """
     require_consistent(state)
     reservation = find_reservation(state, identifier)
     run_count = check_commit_count(reservation, count)
 
-    # The charge of a whole job becomes final now. Its runs are then an item of the plan.
+    # This adds the runs as an item of the plan, which pays for them below.
     if reservation.is_charged_at_commit:
-        state = _charge_whole_job(state, reservation)
+        state = _spend_whole_charge(state, reservation)
         reservation = state.reservations[identifier]
 
-    # Move the runs of an item, or the amounts of a slot, from reserved to committed.
     if reservation.item is not None:
         state = state.with_runs(reservation.item, reserved=-run_count, committed=run_count)
     elif reservation.slot is not None and reservation.charge is not None:
-        slot = _slot(state, reservation.slot)
+        slot = _require_slot(state, reservation.slot)
         spent_amounts = times(reservation.charge.each, run_count)
         state = state.with_slot(use_reserved(slot, spent_amounts))
     committed = reservation.committed + run_count
@@ -137,8 +135,8 @@ def release(state: LedgerState, identifier: str, outcome: Literal["cancelled", "
     """End a reservation, so that its uncommitted runs are free again, and return the new state.
 
     Runs of the plan return to it. If some were committed, they return as credit: paid runs that can be reserved again.
-    If a slot (a budget for unplanned runs) was charged for each run, its amounts return. The amounts of a job
-    that was charged as a whole return only before its first commit. Later its free runs become credit.
+    If a slot (a budget for unplanned runs) was charged for each run, the amounts of these runs return. If it was
+    charged for all runs together, the charge returns before the first commit; later, these runs become credit.
 
     Args:
         state: the ledger before the end of the reservation.
@@ -159,19 +157,17 @@ def release(state: LedgerState, identifier: str, outcome: Literal["cancelled", "
         credit = uncommitted if reservation.committed else 0
         state = state.with_runs(reservation.item, reserved=-uncommitted, credit=credit)
     elif reservation.slot is not None and reservation.charge is not None:
-        # A charge of a whole job is in the slot only until the first commit, so all of it is uncommitted here.
+        # A charge for all runs together is reserved only until the first commit, so it returns completely.
         returned_amounts = reservation.charge.parts
         if reservation.charge.additive:
             returned_amounts = times(reservation.charge.each, uncommitted)
-        slot = _slot(state, reservation.slot)
+        slot = _require_slot(state, reservation.slot)
         state = state.with_slot(replace(slot, reserved=minus(slot.reserved, returned_amounts)))
     return state.with_reservation(replace(reservation, state=outcome))
 
 
 def seal(state: LedgerState) -> LedgerState:
-    """Return the state of a ledger in which it is fixed which records belong to its block of data.
-
-    Runs can be reserved only afterwards.
+    """Fix which records belong to a ledger's block of data. Runs can be reserved only afterwards.
 
     Args:
         state: the ledger before.
@@ -187,15 +183,14 @@ def seal(state: LedgerState) -> LedgerState:
 
 
 def close(state: LedgerState) -> LedgerState:
-    """Return the state of a ledger that accepts no further reservations.
-
-    Existing reservations may still be committed. A contradicted ledger (a run differed from its mechanism) stays so.
+    """Close a ledger, so that it accepts no further reservations. Existing ones may still be committed.
 
     Args:
         state: the ledger before.
 
     Returns:
-        The state with the status "closed", or unchanged if it is contradicted.
+        The new state. A ledger whose status is "contradicted", because a run differed from its mechanism, is returned
+        unchanged.
     """
     if state.status == "contradicted":
         return state
@@ -213,7 +208,7 @@ def contradict(
         reservations: ids of the reservations that paid for the run; None means all with committed runs.
 
     Returns:
-        The new state, which has no guarantee any more.
+        The new state, which has no guarantee.
 
     Raises:
         InvalidInput: no observation is given, or a reservation is not of this ledger.
@@ -224,11 +219,11 @@ def contradict(
         if identifier not in state.reservations:
             raise InvalidInput.at(f"/reservations/{index}", "is not a reservation of this ledger")
 
-    # Mark the reservations that paid for the run; without their ids, all with committed runs.
-    if reservations is None:
-        reservations = [reservation.id for reservation in state.reservations.values() if reservation.committed]
+    paying = reservations
+    if paying is None:
+        paying = [reservation.id for reservation in state.reservations.values() if reservation.committed]
     updated = dict(state.reservations)
-    for identifier in reservations:
+    for identifier in paying:
         updated[identifier] = replace(updated[identifier], contradicted=True)
     all_observations = (*state.observations, *observations)
     return replace(state, status="contradicted", observations=all_observations, reservations=updated)
@@ -237,9 +232,9 @@ def contradict(
 def void(state: LedgerState, identifier: str, count: int) -> LedgerState:
     """Take committed runs back, because the ledger's owner declares that no person saw an output of them.
 
-    The guarantee then depends on the declaration, which `conditional` of the new state records. Runs of the plan, and
-    of jobs that were charged as a whole, return as credit: paid runs that can be reserved again. If a slot (a budget
-    for unplanned runs) was charged for each run, its amounts return.
+    The guarantee then depends on the declaration, which `conditional` of the new state records. If a slot (a budget for
+    unplanned runs) was charged for each run, its amounts return. All other runs return as credit: paid runs that can be
+    reserved again.
 
     Args:
         state: the ledger before the runs are voided.
@@ -250,18 +245,17 @@ def void(state: LedgerState, identifier: str, count: int) -> LedgerState:
         The new state; the given one is not changed.
 
     Raises:
-        InvalidInput: fewer runs were committed, or there is no such reservation.
+        InvalidInput: the count is below 1, fewer runs were committed, or there is no such reservation.
     """
     reservation = state.reservations.get(identifier)
     committed_count = 0 if reservation is None else reservation.committed - reservation.voided
     if reservation is None or not 1 <= count <= committed_count:
         allowed = f"1 to {committed_count}" if committed_count else "none"
         raise InvalidInput.at("/count", "is not a number of runs that were committed", allowed=allowed)
-    # Planned runs become credit. A slot that was charged for each run gets the amounts of these runs back.
     if reservation.item is not None:
         state = state.with_runs(reservation.item, committed=-count, credit=count)
     elif reservation.slot is not None and reservation.charge is not None:
-        slot = _slot(state, reservation.slot)
+        slot = _require_slot(state, reservation.slot)
         returned_amounts = times(reservation.charge.each, count)
         state = state.with_slot(replace(slot, used=minus(slot.used, returned_amounts)))
     updated = replace(reservation, voided=reservation.voided + count)
@@ -273,14 +267,13 @@ def _reserve_of_plan(
 ) -> LedgerState:
     """Reserve planned runs of a ledger, and return the new state.
 
-    An item of the plan is a mechanism with its number of runs. Credit, free runs of jobs that were stopped or voided,
-    is used last.
+    Credit, that is, free runs that were paid for before, is used last.
 
     Args:
         state: the ledger before the reservation.
         identifier: id of the new reservation.
-        item_name: name of the item that pays. None takes the item with exactly this mechanism.
-        spec: mechanism of the job. None takes the item's mechanism.
+        item_name: name of the item of the plan that pays. None takes the item with exactly this mechanism.
+        spec: mechanism of the runs. None takes the item's mechanism.
         count: number of runs. None means all steps of the spec or, without a spec, all free runs of the item.
 
     Returns:
@@ -290,16 +283,15 @@ def _reserve_of_plan(
         NotInPlan, LedgerExhausted, ConditionViolated, InvalidInput: as `reserve`.
     """
     item = choose_item(state, spec, item_name)
-    # Find the mechanism of one run and the number of runs.
     if spec is not None:
         step, steps = steps_of(spec)
         run_count = check_count(count, steps)
     elif count is not None:
         step, run_count = item.spec, check_count(count, steps=1)
     else:
-        step, run_count = item.spec, max(item.free, 1)
+        step, run_count = item.spec, max(item.free, 1)  # without free runs, 1 is rejected below
 
-    # A dominated mechanism also needs a theorem of its own in the ledger's setting; its absence raises an error.
+    # Another mechanism than the item's must have a guarantee of its own in the ledger's setting, or an error is raised.
     if step != item.spec:
         ChargeRequest(setting=state.setting, spec=step, count=1).guarantee(step)
     if run_count > item.free:
@@ -308,7 +300,6 @@ def _reserve_of_plan(
         message = f"the plan's item {item.name} has fewer runs left"
         raise LedgerExhausted(message, condition, {"largest_count": float(item.free)})
 
-    # Take the runs, those without credit first.
     free_without_credit = item.free - item.credit
     from_credit = max(0, run_count - free_without_credit)
     updated = replace(item, reserved=item.reserved + run_count, credit=item.credit - from_credit)
@@ -332,15 +323,18 @@ def _reserve_of_slot(
     Args:
         state: the ledger before the reservation.
         identifier: id of the new reservation.
-        kind: kind of the slot, a part of the budget for mechanisms outside the plan.
-        spec: mechanism of the job, which must be given.
+        kind: kind of the slot.
+        spec: mechanism of the runs, which is required.
         count: number of runs; None means all steps of the spec.
-        eta: δ that the job may add to the profile of a Gaussian slot; None means the slot's default.
+        eta: η, the δ that the runs may add to the profile of a Gaussian slot; None means the slot's default.
         delta: δ that each run may take from a pure or zero-concentrated slot; None means 0.
-        rough: whether to charge a certified price that is quick to compute and a little too high.
+        rough: whether to charge a certified price that is quick to compute and slightly too high.
 
     Returns:
         The new state, with the reservation and its charge.
+
+    Raises:
+        LedgerExhausted, ConditionViolated, InvalidInput: as `reserve`.
     """
     slot = state.slot(kind)
     if slot is None:
@@ -351,31 +345,30 @@ def _reserve_of_slot(
         raise InvalidInput.at("/spec", "is needed: a slot is charged for a mechanism")
     step, steps = steps_of(spec)
     run_count = check_count(count, steps)
-    # Price the runs, and hold the amounts in the slot.
     request = ChargeRequest(setting=state.setting, spec=step, count=run_count, eta=eta, delta=delta, rough=rough)
     price = charge(request, slot)
     reservation = Reservation(id=identifier, spec=step, count=run_count, slot=kind, charge=price)
     return hold_charge(state, reservation, slot)
 
 
-def _charge_whole_job(state: LedgerState, reservation: Reservation) -> LedgerState:
-    """Spend the charge of a whole job at its first commit, and make its runs an item of the ledger's plan.
+def _spend_whole_charge(state: LedgerState, reservation: Reservation) -> LedgerState:
+    """Spend the charge for all runs of a reservation at its first commit, and add the runs to the ledger's plan.
 
     A Gaussian slot pays, a privacy budget in μ². The charge is certified for the μ² that the slot has left now. It is
-    spent at once, because it pays for the job and not for single runs.
+    spent at once, because it is not the sum of charges for single runs.
 
     Args:
         state: the ledger before the commit.
-        reservation: the reservation of the job, for which the slot holds a charge.
+        reservation: the reservation, with a charge that is reserved in the slot.
 
     Returns:
         The new state, in which the charge is spent.
 
     Raises:
-        LedgerExhausted: the slot has less free than the job now costs.
+        LedgerExhausted: the slot has less free than the runs now cost.
     """
-    assert reservation.slot is not None  # only a slot charges a whole job
-    slot, price = renew_charge(state.setting, _slot(state, reservation.slot), reservation)
+    assert reservation.slot is not None  # only a slot charges runs together
+    slot, price = renew_charge(state.setting, _require_slot(state, reservation.slot), reservation)
     runs = reservation.count
     item = PlanItem(
         name=f"{JOB}{reservation.id}", spec=reservation.spec, planned=runs, reserved=runs, job=reservation.id
@@ -385,16 +378,8 @@ def _charge_whole_job(state: LedgerState, reservation: Reservation) -> LedgerSta
     return paid.with_item(item).with_reservation(charged)
 
 
-def _slot(state: LedgerState, kind: SlotKind) -> Slot:
-    """Return the slot, a part of a ledger's privacy budget, that pays for a reservation.
-
-    Args:
-        state: the ledger.
-        kind: kind of the slot. The ledger must have it; slots are never removed.
-
-    Returns:
-        The slot with its present amounts.
-    """
+def _require_slot(state: LedgerState, kind: SlotKind) -> Slot:
+    """Return the slot (part of a ledger's budget) of a kind, which must exist because slots are never removed."""
     slot = state.slot(kind)
     assert slot is not None
     return slot

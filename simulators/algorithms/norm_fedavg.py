@@ -80,10 +80,11 @@ class NormFedavgRun:
     observer: Annotated[Observer, OBSERVER] = "server"
 
     def check(self) -> None:
-        """Check that noise has a grid and a decay rate, and that levels and decay rates come in pairs.
+        """Check that each kind of noise has both levels and a decay rate or neither, and that noise has a grid.
 
         Raises:
-            InvalidInput: a decay rate is given without levels or levels without a decay rate, or noise without a grid.
+            InvalidInput: a decay rate is given without levels, levels are given without a decay rate, or there may be
+                noise without `quantization_levels`.
         """
         for kind in ("", "printed_", "raised_"):
             levels = getattr(self, f"{kind}noise_levels")
@@ -110,18 +111,18 @@ class StepSizes:
 def noise_variance(decay_rate: float, noise_levels: int) -> float:
     """Return the variance of truncated discrete Laplace noise Y, in squared grid steps.
 
-    Y = y has a probability proportional to x^|y| for |y| ≤ m, with x = e^(−α). The variance is the ratio of the sums of
-    y² x^|y| and x^|y|, for which closed forms are used. These cancel leading digits, so the decimal precision is raised
-    by as many digits.
+    Y = y has a probability proportional to x^|y| for |y| ≤ m, with x = e^(−α). The variance is the sum of y² x^|y|
+    divided by that of x^|y|. Both sums have closed forms, in which leading digits cancel. So they are computed with
+    correspondingly more decimal digits.
 
     Args:
         decay_rate: decay rate α > 0.
         noise_levels: number of levels m ≥ 1.
 
     Returns:
-        The variance as a double.
+        The variance.
     """
-    # The precision is 40 digits, and a generous allowance for the cancelled ones.
+    # 40 digits, and a generous allowance for the cancelled ones, which grow with log(1/α) and log m.
     cancelled_digits = max(0.0, -math.log10(decay_rate)) + len(str(noise_levels))
     precision = math.ceil(40 + 6 * cancelled_digits)
     context = decimal.Context(prec=precision, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN, traps=[])
@@ -139,15 +140,15 @@ def noise_variance(decay_rate: float, noise_levels: int) -> float:
         # Σ x^y = x (1 − x^m)/(1 − x) over y = 1, …, m.
         sum_of_powers = ratio * (1 - last_power) / complement
 
-        # Positive and negative y contribute equally, and y = 0 only to the sum of probabilities.
+        # Positive and negative y contribute equally. y = 0 contributes 1 to the sum of x^|y| only.
         return float(2 * sum_of_squares / (1 + 2 * sum_of_powers))
 
 
 def compression(run: NormFedavgRun, dimension: int) -> float:
     """Return a bound on the mean squared error of a message that is rounded to a grid and gets noise.
 
-    The bound is γ = d(1/4 + V)/s² for d coordinates. The grid has s = `quantization_levels` steps per unit. Rounding
-    has a variance of at most 1/4 squared grid steps. V is the variance of the noise, in squared grid steps.
+    The bound is γ = d(1/4 + V)/s² for d coordinates and a grid of s = `quantization_levels` steps per unit. Random
+    rounding has a variance of at most 1/4, and the noise has the variance V, both in squared grid steps.
 
     Args:
         run: the grid, and the noise by `noise_levels` and `decay_rate`; without noise V is 0.
@@ -165,13 +166,13 @@ def compression(run: NormFedavgRun, dimension: int) -> float:
 
 
 def initial_distance(problem: SimulatedProblem) -> float:
-    """Return the distance from the start of a run, the model 0, to the minimiser of a problem.
+    """Return the ℓ2 distance from the start of a run, the model 0, to the minimiser of a problem.
 
     Args:
         problem: learning problem on a ball around 0.
 
     Returns:
-        The distance in the ℓ2 norm; 0 is replaced by the radius of the domain, an upper bound above 0.
+        The distance. If it is 0, the radius of the ball, because step sizes must be positive.
     """
     constants = problem.constants
     if constants.optimum_norm > 0.0:
@@ -182,9 +183,12 @@ def initial_distance(problem: SimulatedProblem) -> float:
 def step_sizes(problem: SimulatedProblem, run: NormFedavgRun) -> StepSizes:
     """Return the requested step sizes of clients and server, with defaults from Theorem 2 of Das et al.
 
-    The default step size of clients is η = 1/(4LE√(1 + γ/r)), for smoothness L, E local steps and r participants. γ is
-    the value of `compression`. The default of the server, β = 4L‖w_0 − w*‖Eη/√K for K rounds, minimises the bound of
-    the theorem. It equals the paper's β if E = √K.
+    The defaults are
+
+        η = 1/(4LE√(1 + γ/r))   for clients,   β = 4L‖w_0 − w*‖Eη/√K   for the server,
+
+    for smoothness L, E local steps, r participants, K rounds, and γ = `compression`. This β minimises the bound of the
+    theorem. It equals the paper's β if E = √K.
 
     Args:
         problem: learning problem, with L and the distance ‖w_0 − w*‖ of the start from the minimiser.
@@ -196,9 +200,8 @@ def step_sizes(problem: SimulatedProblem, run: NormFedavgRun) -> StepSizes:
     smoothness = problem.constants.smoothness
     local = run.local_step_size
     if local is None:
-        # Rounding and noise of the messages shorten the step.
-        message_factor = math.sqrt(1.0 + compression(run, problem.dimension) / run.participants)
-        local = 1.0 / (4.0 * smoothness * run.local_steps * message_factor)
+        noise_factor = math.sqrt(1.0 + compression(run, problem.dimension) / run.participants)
+        local = 1.0 / (4.0 * smoothness * run.local_steps * noise_factor)
 
     server = run.server_step_size
     if server is None:
@@ -212,7 +215,8 @@ def make_messages(run: NormFedavgRun, units: Floats, source: RandomSource) -> Fl
     """Round normalised updates at random to multiples of 1/s, and add noise that is a multiple of 1/s.
 
     Args:
-        run: the number s = `quantization_levels` of grid steps per unit, and the noise. Without s nothing is changed.
+        run: the number s = `quantization_levels` of grid steps per unit, and the noise. Without a grid, the updates are
+            returned unchanged.
         units: updates of norm 1, (repetitions, participants, d), for d coordinates.
         source: random bits, from which rounding and noise are sampled exactly.
 
@@ -259,13 +263,10 @@ def simulate(
     excess = ExcessCurve(problem, rounds)
     norms = np.empty((len(generators), run.rounds))
 
-    # A run that diverges gives infinities, which are reported as such.
+    # A run that diverges has infinite values, which are reported.
     with np.errstate(over="ignore", invalid="ignore"):
         for index in range(run.rounds):
-            # The gradient is taken at the model before the round.
             norms[:, index] = federation.gradient_norms(models)
-
-            # Participants take gradient steps, normalise their updates, and round them with noise.
             records = federation.participants(run.participants)
             updates = federation.local_updates(models, records, steps=run.local_steps, step_size=steps.local)
             messages = make_messages(run, unit_vectors(updates), source)
@@ -277,9 +278,7 @@ def simulate(
 
 
 def _require_noise(problem: SimulatedProblem, run: NormFedavgRun) -> None:
-    """Check that a run has noise parameters, and not more participants than clients.
-
-    The noise parameters may be absent while a calibrator still has to compute them, but not in the simulation.
+    """Check before a simulation that a run has noise parameters, and not more participants than clients.
 
     Args:
         problem: learning problem with its clients.
@@ -302,7 +301,7 @@ def rounds_of(problem: SimulatedProblem, run: NormFedavgRun) -> int:
         run: parameters of the run, with its rounds and its participants per round.
 
     Returns:
-        The number of rounds K. In each round, participants send an update of the model to the server.
+        The number K.
 
     Raises:
         InvalidInput: there are more participants than clients.
@@ -326,7 +325,7 @@ def work(problem: SimulatedProblem, run: NormFedavgRun) -> Work:
     if run.quantization_levels is None:
         return gradients
 
-    # Rough costs of rounding: array entries and numpy calls per round, and doubles of 8 bytes in memory.
+    # The numbers are rough estimates for one round. Memory is counted in doubles of 8 bytes.
     coordinates = float(run.participants * problem.dimension)
     rounding_operations = run.rounds * (30.0 * coordinates + 300.0)
     rounding_calls = 80.0 * run.rounds
@@ -346,8 +345,8 @@ def alternatives(run: NormFedavgRun) -> Mapping[str, NormFedavgRun]:
 
     Returns:
         `non-private`: no rounding and no noise.
-        `as-printed`: noise as Theorem 1 of Das et al. prints it, with its known errors; absent if not known.
-        `as-printed-raised`: the same decay rate, with enough noise levels for the guarantee; absent if not known.
+        `as-printed`: noise as Theorem 1 of Das et al. prescribes it, with its known errors; absent if it is unknown.
+        `as-printed-raised`: the same decay rate, with enough noise levels for the guarantee; absent if unknown.
     """
     plain = replace(
         run, printed_noise_levels=None, printed_decay_rate=None, raised_noise_levels=None, raised_decay_rate=None
@@ -363,15 +362,15 @@ def alternatives(run: NormFedavgRun) -> Mapping[str, NormFedavgRun]:
 
 
 def planned_alternatives(run: NormFedavgRun) -> Mapping[str, NormFedavgRun]:
-    """Return runs that cost as much as the runs to compare with, before the noise is calibrated.
+    """Return runs with the same computing time as the `alternatives` of a run whose noise may be unknown.
 
-    Unknown noise is replaced by an arbitrary one, because the cost of a run does not depend on its noise.
+    The time of a run does not depend on its noise, so unknown noise is replaced by an arbitrary one.
 
     Args:
-        run: the run; its noise may be unknown.
+        run: the private run.
 
     Returns:
-        Parameters of each run, by its name.
+        Each run, by its name.
     """
     if run.noise_levels is not None:
         return alternatives(run)

@@ -39,7 +39,7 @@ class OnePassAcceleratedMbSgdRun(AcceleratedShape):
 
 
 def rounds_of(problem: SimulatedProblem, run: OnePassAcceleratedMbSgdRun) -> int:
-    """Return the number of rounds R, after checking that one pass over the records suffices.
+    """Return the number of rounds R, after checking that one pass over the records is enough for them.
 
     Args:
         problem: learning problem, with the number n of records of a client.
@@ -49,10 +49,11 @@ def rounds_of(problem: SimulatedProblem, run: OnePassAcceleratedMbSgdRun) -> int
         The number R.
 
     Raises:
-        InvalidInput: the run does not fit the problem, or a client has fewer records than R times its batch size.
+        InvalidInput: the run's groups do not fit the problem, or a client has fewer than R times `batch_size` records.
     """
     samples_per_client = problem.samples_per_client
-    client_arrays = reporting_of(problem, run).client_arrays  # None if all clients are equal
+    # Sizes and batches of each client; None if all clients are equal.
+    client_arrays = reporting_of(problem, run).client_arrays
     if client_arrays is not None and np.any(client_arrays.batches * run.rounds > client_arrays.sizes):
         raise InvalidInput.at("/rounds", "times batch_size cannot exceed samples_per_client in any group")
     if client_arrays is None and run.rounds * run.batch_size > samples_per_client:
@@ -81,7 +82,7 @@ def simulate(
     Raises:
         InvalidInput: the noise or the stages are missing, or the run does not fit the problem.
     """
-    rounds_of(problem, run)  # checks that one pass suffices
+    rounds_of(problem, run)  # raises if one pass is not enough
     return descend(problem, run, generators, rounds, reports=one_pass_rounds)
 
 

@@ -10,11 +10,14 @@ if TYPE_CHECKING:
 
 
 def likely_levels(decay_rate: float, parts: Sequence[tuple[int, int]], log_delta: float) -> float:
-    """Estimate the least level m of truncation for δ, in doubles, as a start of `least_levels`.
+    """Estimate the least level m at which discrete Laplace noise may be truncated for a given δ.
 
-    Lemma 1 of Das et al. is solved for x = e^(−α(m+1)). The estimate affects the number of trials, not the result. With
-    g = Σ count (e^(αk) − 1), g x/(1 + e^−α − 2x) coordinates are expected to escape: their output is impossible for the
-    neighbour. This number is about −log(1 − δ).
+    It is the start of the search of `least_levels`, and does not affect its result. A coordinate escapes if its output
+    is impossible for the neighbour. By Lemma 1 of Das et al., the expected number of escapes is
+
+        g x/(1 + e^−α − 2x),   g = Σ count (e^(αk) − 1),   x = e^(−α(m + 1)).
+
+    An escape has the probability δ if this number is about −ln(1 − δ). The equation is solved for x, and then for m.
 
     Args:
         decay_rate: rate α of the noise P(y) ∝ e^(−α|y|).
@@ -28,34 +31,28 @@ def likely_levels(decay_rate: float, parts: Sequence[tuple[int, int]], log_delta
     if not exponents or decay_rate == 0.0 or not log_delta < 0.0:
         return 0.0
 
-    # log g, with the largest e^(αk) taken out of the sum.
+    # log g. The largest e^(αk) is taken out of the sum, so that it does not overflow.
     largest = max(exponent for exponent, _ in exponents)
     scaled_terms = [count * math.exp(exponent - largest) * -math.expm1(-exponent) for exponent, count in exponents]
     log_g = largest + math.log(math.fsum(scaled_terms))
 
-    # The equation for the expected number of escapes, solved for x and then for m.
     log_ratio = _log_expected_escapes(log_delta) - log_g
     log_numerator = math.log1p(math.exp(-decay_rate))
-    log_denominator = math.log1p(2.0 * math.exp(min(log_ratio, 700.0)))  # no overflow
+    log_denominator = math.log1p(2.0 * math.exp(min(log_ratio, 700.0)))  # the limit avoids an overflow
     log_x = log_ratio + log_numerator - log_denominator
     return -log_x / decay_rate - 1.0
 
 
 def _log_expected_escapes(log_delta: float) -> float:
-    """Return ln(−ln(1 − δ)), the log of the expected number of rare events of which one happens with probability δ.
-
-    1 − δ is computed without cancellation if δ is close to 1, and the result is ln δ for tiny δ.
+    """Return ln(−ln(1 − δ)), the log of the expected number of rare events, if one or more occur with probability δ.
 
     Args:
         log_delta: ln δ, below 0.
-
-    Returns:
-        The log of the expected number, ln(−ln(1 − δ)).
     """
-    # For δ < e^−40, −ln(1 − δ) is δ to all digits.
+    # For δ < e^−40, −ln(1 − δ) equals δ up to rounding.
     if log_delta < -40.0:
         return log_delta
-    # For δ above about one half, 1 − δ is computed with `expm1`.
+    # For δ above about 1/2, `expm1` computes 1 − δ without cancellation.
     if log_delta > -0.7:
         return math.log(-math.log(-math.expm1(log_delta)))
     return math.log(-math.log1p(-math.exp(log_delta)))

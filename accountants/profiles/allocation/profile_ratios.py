@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _SCALE = 2200
 """Binary digits after the point of the whole numbers: products of two doubles are multiples of 2^−2148."""
-_ONE = 1 << _SCALE
+_ONE = 2**_SCALE
 """The number 1 as such a whole number."""
 _LEAST_WEIGHT = 1e-300
 """Least weight of a value. Less goes to zero and infinity, with the mean unchanged."""
@@ -55,14 +55,14 @@ class BoundedPoint(NamedTuple):
 def ratio_above(pair: Pair, cells: int) -> FiniteRatio:
     """Return a likelihood ratio with finitely many values that is above that of a pair in the convex order.
 
-    Its expectations of nonnegative convex functions are at least those of the pair. So it gives upper bounds on δ.
+    "Above" means that its expectations of convex functions are at least as large. So it gives upper bounds on δ.
 
     Args:
         pair: dominating pair of a mechanism. Its profiles are upper bounds, one for each direction.
         cells: approximate number of values of the ratio.
 
     Returns:
-        Values of dP/dQ with their masses under Q, above the true ratio.
+        Values of the ratio dP/dQ, with their masses under Q.
     """
     calls = _bounded_points(pair.forward, pure_loss(pair.forward, pair), cells // 2)
     puts = calls if pair.symmetric else _bounded_points(pair.backward, pure_loss(pair.backward, pair), cells // 2)
@@ -70,64 +70,68 @@ def ratio_above(pair: Pair, cells: int) -> FiniteRatio:
 
 
 def ratio_of_bounds(calls: Sequence[BoundedPoint], puts: Sequence[BoundedPoint]) -> FiniteRatio:
-    """Return a finite likelihood ratio with a δ of at least given bounds in both directions.
+    """Return a likelihood ratio X = dP/dQ with finitely many values, from upper bounds on δ in both directions.
 
-    δ at κ = e^ε is a convex function of κ, so that it is at most the lower convex hull of the bounds.
+    δ of P against Q at ε = log κ is C(κ) = E(X − κ)₊ + P(X = ∞), a convex function of κ. So it is at most the lower
+    convex hull of its bounds, which is the C of the returned ratio. For κ < 1, bounds on C follow from δ′, the δ of Q
+    against P at ε = −log κ, by C(κ) = 1 − κ + κ δ′.
 
     Args:
         calls: upper bounds on δ of P against Q at ε = log κ, for doubles κ ≥ 1, in increasing order.
         puts: upper bounds on δ of Q against P at ε = −log κ, for doubles κ ≤ 1, in increasing order of ε.
 
     Returns:
-        Values of dP/dQ with their masses under Q, above the true ratio in the convex order.
+        Values of the ratio with their masses under Q, above the true ratio in the convex order.
     """
-    # Points (κ, δ) as integers, beginning with δ = 1 at κ = 0.
+    # Points (κ, C) as integers, beginning with C = 1 at κ = 0.
     points = [(0, _ONE)]
     for loss, delta in reversed(puts):
-        place = _whole(math.exp(-loss) * (1.0 - _outward_move(loss, delta)))
-        # κ δ, rounded up, and with it E(1 − κ)₊ of the call at κ.
-        put = place * _whole(delta) >> _SCALE
-        points.append((place, _ONE - place + put + (1 if put else 0)))
+        kappa = _scaled_integer(math.exp(-loss) * (1.0 - _outward_move(loss, delta)))
+        product = kappa * _scaled_integer(delta) >> _SCALE  # κ δ′, rounded down
+        rounded_up = product + 1 if product else 0
+        points.append((kappa, _ONE - kappa + rounded_up))
     for loss, delta in calls:
-        place = _whole(math.exp(loss) * (1.0 + _outward_move(loss, delta)))
-        points.append((place, _whole(delta)))
+        kappa = _scaled_integer(math.exp(loss) * (1.0 + _outward_move(loss, delta)))
+        points.append((kappa, _scaled_integer(delta)))
     return _ratio_of_hull(_convex_hull(points))
 
 
 def _outward_move(loss: float, delta: float) -> float:
-    """Return the relative move of a place at which δ is 0, so that its loss is at least the largest one.
+    """Return a relative margin for κ = e^{±ε}, beyond which δ is exactly 0 in spite of its rounding.
 
     Args:
-        loss: ε of the place, in nats.
-        delta: bound on δ there. A positive bound needs no move.
+        loss: ε, in nats.
+        delta: bound on δ at this ε. A positive bound needs no margin, because it includes one.
     """
-    return LOSS_UNITS * (1.0 + loss) * UNIT_ROUNDOFF if delta == 0.0 else 0.0
+    if delta != 0.0:
+        return 0.0
+    return LOSS_UNITS * (1.0 + loss) * UNIT_ROUNDOFF
 
 
 def _bounded_points(profile: Profile, end: float, cells: int) -> list[BoundedPoint]:
-    """Return upper bounds on δ at chosen values of ε, with the rounding of e^{±ε} included.
+    """Return upper bounds on δ at chosen values of ε, which are valid in spite of the rounding of e^{±ε}.
 
-    The logarithm of the double nearest to e^{±ε} differs from ε by at most a few units of 1 + ε. δ decreases, so that
-    its bound is taken at a smaller loss.
+    The logarithm of the double nearest to e^{±ε} differs from ε by at most a few units of roundoff times 1 + ε. As δ
+    decreases in ε, its bound is taken at a slightly smaller ε.
 
     Args:
         profile: the privacy profile of one direction.
         end: an ε from which on δ is 0, in nats; math.inf if none is known.
-        cells: approximate number of losses.
+        cells: approximate number of points.
 
     Returns:
-        The losses in increasing order, each with its bound.
+        The points in increasing order of ε.
     """
     losses = choose_losses(profile, end, cells)
     log_deltas = profile.log_delta(earlier_losses(losses)).upper
-    # Rounded up, to a positive number where δ may be positive.
+    # Rounded up. Where δ may be positive, the bound must be positive, too.
     deltas = np.exp(np.minimum(log_deltas + _MARGIN, 0.0))
     deltas = np.where(losses >= end, 0.0, np.maximum(deltas, _LEAST_DELTA))
     return list(map(BoundedPoint, losses.tolist(), deltas.tolist()))
 
 
-def _whole(value: float) -> int:
-    """Return a nonnegative double times 2^2200, a whole number."""
+def _scaled_integer(value: float) -> int:
+    """Return a nonnegative double times 2^2200, which is an integer for every double."""
     numerator, denominator = value.as_integer_ratio()
     return (numerator << _SCALE) // denominator
 
@@ -142,16 +146,16 @@ def _convex_hull(points: list[Point]) -> list[Point]:
     integers, so that comparisons of slopes are exact.
 
     Args:
-        points: places in increasing order, with values.
+        points: pairs (x, y) in increasing order of x.
 
     Returns:
-        The vertices of the hull, in the order of increasing places.
+        The vertices of the hull, in increasing order of x.
     """
     lowest = min(range(len(points)), key=lambda index: (points[index][1], index))
     hull: list[Point] = []
     for x, value in points[: lowest + 1]:
         y = value
-        # Of two points at the same place, only the lower one counts.
+        # Of two points with the same x, only the lower one counts.
         if hull and hull[-1][0] == x:
             _, y_before = hull.pop()
             y = min(value, y_before)
@@ -166,10 +170,10 @@ def _convex_hull(points: list[Point]) -> list[Point]:
 
 
 def _ratio_of_hull(hull: list[Point]) -> FiniteRatio:
-    """Return the likelihood ratio that belongs to a convex, piecewise linear profile.
+    """Return the likelihood ratio X for which E(X − κ)₊ + P(X = ∞) is a given convex, piecewise linear function of κ.
 
-    The profile is E(X − κ)₊ + P(X = ∞) as a function of κ, for the ratio X. The mass of X at a vertex is the change of
-    the slope there, rounded up. A tiny mass is moved to zero and infinity, which keeps an upper bound.
+    The mass of X at a vertex is the change of the slope there, rounded up. A tiny mass is moved to zero and infinity
+    with the mean unchanged, which is valid for an upper bound.
 
     Args:
         hull: κ from 0 on, with the values of the function, both times 2^2200.
@@ -182,14 +186,13 @@ def _ratio_of_hull(hull: list[Point]) -> FiniteRatio:
     slopes += [(y1 - y0, x1 - x0) for (x0, y0), (x1, y1) in itertools.pairwise(hull)]
     slopes.append((0, 1))
 
-    # The change of the slope at each vertex.
+    # Quotients of integers are rounded once.
     places = np.asarray([x / _ONE for x, _ in hull])
     changes = []
     for (rise_before, width_before), (rise, width) in itertools.pairwise(slopes):
         changes.append((rise * width_before - rise_before * width) / (width * width_before))
     weights = np.asarray(changes)
 
-    # Move tiny masses to zero and infinity.
     is_tiny = weights < _LEAST_WEIGHT
     _, last_value = hull[-1]
     infinite = last_value / _ONE + float(places[is_tiny].sum()) * _LEAST_WEIGHT

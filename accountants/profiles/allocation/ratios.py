@@ -61,8 +61,8 @@ class FiniteRatio:
     def add(self, other: FiniteRatio, cells: int) -> FiniteRatio:
         """Return a bound, with finitely many values, on the sum of two independent ratios.
 
-        Both are bounds in the convex order, which sums of independent variables keep. The sums of all pairs of values
-        are merged into few cells.
+        Both ratios are bounds in the convex order, which sums of independent variables preserve. The sums of all pairs
+        of values are merged in few intervals, the cells.
 
         Args:
             other: the second ratio, bounded on the same side.
@@ -72,7 +72,7 @@ class FiniteRatio:
             The bound on the sum, on the same side.
         """
         sums, masses = combine_pairs(np.add, self.places, self.weights, other.places, other.weights)
-        if not sums.size:  # below, no finite value may be known
+        if not sums.size:  # a lower bound may have no finite values
             log_infinite = sum_infinite(self.log_infinite, other.log_infinite, self.side)
             return replace(self, log_infinite=log_infinite)
         bounds = distinct_bounds(sums, cells)
@@ -90,12 +90,11 @@ class FiniteRatio:
             other: the second ratio, bounded on the same side.
             values: sums or products of all pairs of values.
             masses: masses of these values.
-            bounds: increasing bounds of cells, that is, intervals of values, that contain all of them.
+            bounds: increasing bounds of the cells, which contain all values.
 
         Returns:
-            The bound on the sum or product, with its places at the cells and larger errors.
+            The bound on the sum or product, with larger rounding errors.
         """
-        # The cell of each value.
         index = np.clip(np.searchsorted(bounds, values, side="right") - 1, 0, bounds.size - 2)
         most_terms = float(np.bincount(index).max())
         if self.side == "above":
@@ -105,7 +104,7 @@ class FiniteRatio:
             places, weights, moved_share = _merge_cells(values, masses, bounds, index)
             place_units = 4.0 + 2.0 * (most_terms + 8.0) * moved_share
 
-        # A weight is a product, a share of three roundings, and a sum of at most `most_terms` + 1 positive terms.
+        # A weight is a sum of at most `most_terms` + 1 positive terms, each with a few roundings.
         rounding = (most_terms + 8.0) * UNIT_ROUNDOFF
         return FiniteRatio(
             places=places,
@@ -119,7 +118,7 @@ class FiniteRatio:
     def mean_and_deviation(self) -> tuple[float, float]:
         """Estimate the mean and the standard deviation of the values up to a high quantile.
 
-        The variance of all values may be due to rare large values only, which are left out.
+        Larger values are left out, because rare ones may dominate the variance.
 
         Returns:
             The mean and the standard deviation, without bounds on their errors.
@@ -136,20 +135,18 @@ class FiniteRatio:
         return mean, largest * float(np.sqrt(weights @ (distances / largest) ** 2))
 
     def scale(self, factor: float) -> FiniteRatio:
-        """Return the ratio times a positive factor.
-
-        The mass at an infinite ratio is multiplied too, and rounded outward on its side.
+        """Return the ratio times a positive factor, also at infinity.
 
         Args:
-            factor: the factor, of which the double may err by two units of roundoff.
+            factor: the factor, with a relative error of at most two units of roundoff.
 
         Returns:
-            The bound on the scaled ratio, with a larger relative error of its values.
+            The bound on the scaled ratio, on the same side, with a larger relative error of its values.
         """
         log_infinite = self.log_infinite
         if log_infinite > -np.inf:
             log_factor = float(np.log(factor))
-            # The errors of the logarithm and of the sum.
+            # More than the errors of the logarithm and of the sum.
             rounding = 4 * UNIT_ROUNDOFF * (1.0 + abs(log_infinite) + abs(log_factor))
             log_infinite += log_factor + (rounding if self.side == "above" else -rounding)
         return FiniteRatio(
@@ -173,13 +170,13 @@ def _split_cells(
     Args:
         values: the values, a flat array.
         masses: masses of the values.
-        bounds: increasing bounds of the cells, that is, intervals of values.
+        bounds: increasing bounds of the cells.
         index: index of the cell of each value.
 
     Returns:
         The bounds of the cells, which are the new values, and the mass at each of them.
     """
-    # Both shares are computed by a subtraction of neighbours, which keeps the digits of small ones.
+    # Both shares are computed from differences, because 1 − share would lose the digits of a small one.
     widths = np.diff(bounds)
     share_to_upper = (values - bounds[index]) / widths[index]
     share_to_lower = (bounds[index + 1] - values) / widths[index]
@@ -193,26 +190,25 @@ def _merge_cells(
 ) -> tuple[FloatArray, FloatArray, float]:
     """Merge the values of a distribution within intervals (cells), each into the mean of its cell.
 
-    This makes expectations of convex functions smaller, by Jensen's inequality. The mean is computed as an offset from
-    the cell's lower bound, which keeps its digits.
+    This makes expectations of convex functions smaller, by Jensen's inequality.
 
     Args:
         values: the values, a flat array.
         masses: masses of the values.
-        bounds: increasing bounds of the cells, that is, intervals of values.
+        bounds: increasing bounds of the cells.
         index: index of the cell of each value.
 
     Returns:
-        The means of the cells that have mass (the places), with their masses. The last value is the largest offset of a
-        mean from its cell's lower bound, relative to the mean.
+        The means of the cells that have mass, and their masses. The last number is the largest difference between a
+        mean and its cell's lower bound, relative to the mean.
     """
-    # Mass of each cell, and its first moment of the position within the cell, from 0 to 1.
+    # First moments are those of the position within the cell, from 0 to 1.
     widths = np.diff(bounds)
     share = (values - bounds[index]) / widths[index]
     moments = np.bincount(index, masses * share, widths.size)
     weights = np.asarray(np.bincount(index, masses, widths.size), dtype=np.float64)
 
-    # The mean of a cell, as an offset from its lower bound.
+    # The mean is computed as an offset from the cell's lower bound, which has a smaller rounding error.
     is_filled = weights > 0.0
     weights, widths = weights[is_filled], widths[is_filled]
     offsets = widths * np.minimum(moments[is_filled] / weights, 1.0)
@@ -224,22 +220,20 @@ def _merge_cells(
 
 
 def sum_infinite(first: float, second: float, side: Side) -> float:
-    """Return the log of the sum of two masses, rounded up or down.
-
-    A mass at infinity is the probability of an infinite likelihood ratio.
+    """Return the log of the sum of two probabilities of an infinite likelihood ratio, rounded up or down.
 
     Args:
-        first: natural logarithm of the first mass, or −∞.
-        second: natural logarithm of the second mass, or −∞.
+        first: natural logarithm of the first probability, or −∞.
+        second: natural logarithm of the second probability, or −∞.
         side: "above" rounds up, "below" rounds down.
 
     Returns:
-        The logarithm; −∞ if both masses are 0.
+        The logarithm; −∞ if both probabilities are 0.
     """
     total = log_sum(first, second)
     if total == -np.inf:
         return total
-    # The error of the logarithm of a sum, absolute and relative to its size.
+    # More than the error of the logarithm of a sum.
     rounding = 4 * UNIT_ROUNDOFF * (1.0 + abs(total))
     return total + (rounding if side == "above" else -rounding)
 
@@ -287,8 +281,7 @@ def combine_copies(term: TermT, times: int, combine: Callable[[TermT, TermT], Te
     total: TermT | None = None
     block, remaining = term, times
     while True:
-        # A binary digit 1 of n adds the present block of 1, 2, 4, … copies.
-        if remaining & 1:
+        if remaining & 1:  # the block belongs to a binary digit 1 of n
             total = block if total is None else combine(total, block)
         remaining >>= 1
         if not remaining:
@@ -299,20 +292,20 @@ def combine_copies(term: TermT, times: int, combine: Callable[[TermT, TermT], Te
 
 
 def _merge_far_bounds(bounds: FloatArray, first: FiniteRatio, second: FiniteRatio) -> FloatArray:
-    """Choose the points between which values of a sum of two terms are merged, dense at its rare large values.
+    """Choose the bounds of the intervals in which values of a sum of two terms are merged, for its rare large values.
 
-    Rare large values matter for δ. A value x of a term is far if its distance to the next value exceeds some standard
+    Rare large values matter for δ. A value x of a term is far if its distance to the next value exceeds `_FAR` standard
     deviations of the other term. The sum is then almost always close to x plus the mean of the other term. For an upper
-    bound ("above") this point becomes one of the points. For a lower bound ("below") the middles between such points
-    are used. The choice affects the tightness of a bound, not its validity.
+    bound ("above"), such points become bounds of intervals. For a lower bound ("below"), the middles between them do.
+    The choice affects the tightness of the result, not its validity.
 
     Args:
-        bounds: points for ordinary values, the bounds of the merged intervals, from 0 to the largest sum.
+        bounds: bounds of the intervals for ordinary values, from 0 to the largest sum.
         first: the first term.
         second: the second term, bounded on the same side.
 
     Returns:
-        The points, increasing. They are the given ones if no value is far.
+        The bounds of all intervals, increasing. They are the given ones if no value is far.
     """
     # The points at which sums with a far value accumulate.
     anchors, far_from = [], np.inf
@@ -332,6 +325,6 @@ def _merge_far_bounds(bounds: FloatArray, first: FiniteRatio, second: FiniteRati
         points = 0.5 * (points[1:] + points[:-1])
     points = points[(points > bounds[1]) & (points < bounds[-1])]
 
-    # Keep the given bounds up to the first of these points. The first one contains zeros.
+    # Keep the given bounds below the far values, and the first and the last one in any case.
     near = np.concatenate((bounds[:1], bounds[bounds < far_from], bounds[-1:]))
     return np.unique(np.concatenate((near, points)))

@@ -30,7 +30,7 @@ from epsilond.accountants.profiles.gaussian import gaussian_pair
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
-_KEPT = 64  # number of stored pairs, of about a thousand atoms each
+_KEPT = 64  # number of cached pairs, of about a thousand values each
 _LEAF_CELLS = 4000  # number of cells of one output
 _STEPS_PER_CELL = 6  # number of steps of the window of the sum, per requested cell
 _DEVIATIONS = 26.0  # width of the window in standard deviations of the sum, from which the step is chosen
@@ -58,20 +58,16 @@ class LatticeSum:
     def add(self, other: LatticeSum, cells: int) -> LatticeSum:
         """Return the distribution of the sum of two independent integer-valued variables, by convolution.
 
-        Negligible ends are left out, and their probability is counted.
+        Negligible masses at both ends are left out, and added to `left_out`.
 
         Args:
             other: the second variable.
-            cells: not used; windows are chosen by their probability.
-
-        Returns:
-            The masses of the sum, with a bound on their relative error and on the probability that is left out.
+            cells: not used, because the window is chosen by its probability.
         """
         del cells
         masses = np.convolve(self.masses, other.masses)
         terms = min(self.masses.size, other.masses.size) + 4.0
         error = (1.0 + self.error) * (1.0 + other.error) * (1.0 + terms * UNIT_ROUNDOFF) - 1.0
-        # The window without its negligible ends.
         first = int(np.searchsorted(np.cumsum(masses), _LEFT_OUT))
         last = masses.size - int(np.searchsorted(np.cumsum(masses[::-1]), _LEFT_OUT))
         outside = float(masses[:first].sum() + masses[last:].sum())
@@ -86,10 +82,10 @@ class LatticeSum:
         )
 
     def leave_out(self, mass: float) -> LatticeSum:
-        """Return the same variable with more probability counted as outside the window.
+        """Return the same variable with a larger bound on the probability outside the window.
 
         Args:
-            mass: upper bound on the additional probability.
+            mass: number that is added to the bound.
         """
         return replace(self, left_out=self.left_out + mass)
 
@@ -105,13 +101,12 @@ class LatticeSum:
 
 
 class SeveralBatchesLaw(NamedTuple):
-    """Distributions of a test statistic for a unit in several batches: for one output, and summed over all outputs.
+    """Distributions of a test statistic for a unit (record or client) that is in several of many batches.
 
-    A unit is the record or client that is protected. P is the distribution with its contribution, and Q the one without
-    it or with its replacement.
+    P is the distribution with the contribution of the unit, and Q the one without it or with its replacement.
 
     Attributes:
-        outputs: the statistic of an output with the contribution, and of one with the replacement or without.
+        outputs: the statistic of an output with the contribution, and that of one without it or with its replacement.
         sums: the sum of the statistics of all outputs, under P and under Q.
     """
 
@@ -120,10 +115,9 @@ class SeveralBatchesLaw(NamedTuple):
 
 
 class OutputCells(NamedTuple):
-    """Probabilities of sets of outputs (cells) of one batch, for three kinds of batches.
+    """Probabilities of cells, that is, sets of merged outputs, of one batch, for three kinds of batches.
 
-    A cell is a set of outputs that are merged. The unit is the record or client that is protected, and its contribution
-    is in randomly chosen batches.
+    The unit is the record or client that is protected. Its contribution is in randomly chosen batches.
 
     Attributes:
         present: probabilities of the cells for a batch with the contribution.
@@ -138,28 +132,30 @@ class OutputCells(NamedTuple):
     error: float
 
     def capped_gain(self, cap: float) -> FloatArray:
-        """Return the difference of the likelihood ratios of both contributions in each cell, each limited to a cap.
+        """Return the difference of two likelihood ratios in each cell, each of which is limited by a cap.
+
+        They are the ratios of the contribution and of the replacing one, compared with neither.
 
         Args:
-            cap: largest ratio.
+            cap: largest value of a ratio.
 
         Returns:
-            The difference of the two ratios, one for each cell.
+            One difference for each cell.
         """
         ratio_with = self.present / self.absent
         ratio_replaced = self.replaced / self.absent
         return np.asarray(np.minimum(ratio_with, cap) - np.minimum(ratio_replaced, cap))
 
     def log_gain(self, rate: float) -> FloatArray:
-        """Return the log likelihood ratio of each cell, if each batch had the contribution independently of the others.
+        """Return the log likelihood ratio of each cell, as if each batch had the contribution independently.
 
-        It is that of the contribution minus that of the replacing one.
+        It is the ratio of the distribution with the contribution to that with the replacing one.
 
         Args:
             rate: probability of the contribution in a batch, below 1.
 
         Returns:
-            The log likelihood ratio in nats, one for each cell.
+            One log likelihood ratio, in nats, for each cell.
         """
         ratio_with = self.present / self.absent
         ratio_replaced = self.replaced / self.absent
@@ -169,16 +165,15 @@ class OutputCells(NamedTuple):
 def several_batches_law(shift: float, steps: int, times_chosen: int, cells: int, reach: float) -> SeveralBatchesLaw:
     """Return the distributions of a test statistic for a Gaussian contribution that is in k of t batches.
 
-    The statistic is a sum over all outputs, with their likelihood ratio X: of X − 1 with a cap on X, or of
-    log(1 + (k/t)(X − 1)).
+    The statistic is a sum over all outputs. With the likelihood ratio X of an output with and without the contribution,
+    the terms are X − 1 with a cap on X; or, for `reach` = 0, log(1 + (k/t)(X − 1)).
 
     Args:
         shift: norm of the contribution, in standard deviations of the noise.
         steps: number t of batches.
         times_chosen: number k of batches with the contribution.
-        cells: a sixth of the number of steps of the window.
-        reach: output beyond `shift` from which the ratio is replaced by a cap, in standard deviations. If it is 0, the
-            statistic is the log of the likelihood ratio of independent batches.
+        cells: a sixth of the number of steps to which the statistic is rounded.
+        reach: the cap is X at the output `shift` + `reach`, in standard deviations of the noise.
 
     Returns:
         The distributions of the statistic of one output, and of its sum over all outputs.
@@ -188,10 +183,9 @@ def several_batches_law(shift: float, steps: int, times_chosen: int, cells: int,
     present, absent = ratio.weights * ratio.places, ratio.weights
     output = OutputCells(present, absent, absent, error)
     if reach > 0.0:
-        # X − 1 for the ratio X at an output, without cancellation near 1.
-        excess = np.expm1(np.log(ratio.places))
-        largest_excess = np.expm1(shift * (shift + reach) - 0.5 * shift * shift)
-        gain = np.minimum(excess, largest_excess)
+        ratio_minus_one = np.expm1(np.log(ratio.places))
+        cap_minus_one = np.expm1(shift * (shift + reach) - 0.5 * shift * shift)
+        gain = np.minimum(ratio_minus_one, cap_minus_one)
     else:
         gain = output.log_gain(times_chosen / steps)
     return sums_of_gains(output, gain, steps, times_chosen, cells)
@@ -210,23 +204,21 @@ def sums_of_gains(
         gain: value of the statistic in each cell.
         steps: number t of outputs.
         times_chosen: number k < t of outputs with the contribution.
-        cells: a sixth of the number of steps of the window.
+        cells: a sixth of the number of steps in an interval that contains nearly all sums.
 
     Returns:
         The distributions of the statistic of one output, and of its sum over all outputs.
     """
-    # The number of steps of the statistic in each cell.
     columns = (output.present, output.replaced, output.absent)
     window = _window_of_sum(columns, gain, steps, times_chosen)
     number = np.rint(gain * (_STEPS_PER_CELL * cells / window)).astype(np.int64)
     least = int(number.min())
-    # The distributions of the statistic of one output.
-    error = output.error + number.size * UNIT_ROUNDOFF
+    error = output.error + number.size * UNIT_ROUNDOFF  # of sums of up to `number.size` probabilities
     present, replaced, absent = (
         LatticeSum(least, np.asarray(np.bincount(number - least, weights), np.float64), 0.0, error)
         for weights in columns
     )
-    # Those of the sums: t − k outputs without the contribution, and k with it or with its replacement.
+    # t − k outputs have neither contribution. The k others have the contribution under P, its replacement under Q.
     sum_of_absent = sum_copies(absent, steps - times_chosen, cells)
     sum_under_p = sum_of_absent.add(sum_copies(present, times_chosen, cells), cells)
     sum_under_q = sum_of_absent.add(sum_copies(replaced, times_chosen, cells), cells)
@@ -246,7 +238,7 @@ def _window_of_sum(
         times_chosen: number of outputs with the contribution.
 
     Returns:
-        The width, positive.
+        The width, above 0.
     """
     means = [float(weights @ gain) for weights in columns]
     variances = [float(weights @ (gain - mean) ** 2) for weights, mean in zip(columns, means, strict=True)]
@@ -267,14 +259,13 @@ def several_batches_pair(shift: float, steps: int, times_chosen: int, cells: int
         shift: norm of the contribution, in standard deviations of the noise.
         steps: number t of batches.
         times_chosen: number k of batches with the contribution.
-        cells: a sixth of the number of steps of the window.
-        reach: output beyond `shift` from which the ratio is replaced by a cap, in standard deviations. If it is 0, the
-            statistic is the log of the likelihood ratio of independent batches.
+        cells: a sixth of the number of steps to which the statistic is rounded.
+        reach: selects the statistic, as in `several_batches_law`.
 
     Returns:
         Two distributions with a hockey-stick divergence of at most δ of the mechanism at every ε.
     """
-    # By joint convexity, the pair of public batches dominates.
+    # By joint convexity, the pair of public batches dominates, so that its large losses bound those of the statistic.
     public = gaussian_pair(shift * math.sqrt(times_chosen) * (1.0 + 8 * UNIT_ROUNDOFF))
     law = several_batches_law(shift, steps, times_chosen, cells, reach)
     return replace(pair_of_sums(law.sums), below=public)
@@ -286,19 +277,18 @@ def noisy_batches_pair(
 ) -> Pair | None:
     """Return an attained pair for contributions to k of t noisy sums, from a statistic of all sums.
 
-    There is none if the shifts are so large that most outputs have no likelihood ratio in the range of doubles.
-
     Args:
         noise: distribution of the noise of each sum.
         shifts: shift of a sum by the contribution, and by the replacing one; 0 if the unit is removed.
         steps: number t of sums.
         times_chosen: number k of sums with the contribution.
-        cells: a sixth of the number of steps of the window.
+        cells: a sixth of the number of steps to which the statistic is rounded.
         cap: largest likelihood ratio in the statistic. If it is 0, the statistic is the log of the likelihood ratio of
             independent batches.
 
     Returns:
-        Two distributions with a hockey-stick divergence of at most δ of the mechanism; None if there is no such pair.
+        Two distributions with a hockey-stick divergence of at most δ of the mechanism. None if the shifts are so large
+        that most outputs have no likelihood ratio in the range of doubles, or if the statistic is constant.
     """
     output, outside = _noise_cells(noise, shifts)
     if steps * outside >= 0.5:
@@ -311,27 +301,26 @@ def batches_pair(
 ) -> Pair | None:
     """Return an attained pair of a unit in k of t batches, from the probabilities of one output.
 
-    The unit is the record or client that is protected. There is no pair if the test statistic has the same value in all
-    cells, so that it distinguishes nothing.
+    The unit is the record or client that is protected.
 
     Args:
         output: probabilities of one output in cells, that is, sets of merged outputs.
         steps: number t of batches.
         times_chosen: number k of batches with the unit.
-        cells: a sixth of the number of steps of the window.
+        cells: a sixth of the number of steps to which the statistic is rounded.
         cap: largest likelihood ratio in the statistic. If it is 0, the statistic is the log of the likelihood ratio of
             independent batches.
         outside: upper bound on the probability outside the cells.
 
     Returns:
-        Two distributions with a hockey-stick divergence of at most δ of the mechanism; None if there is no such pair.
+        Two distributions with a hockey-stick divergence of at most δ of the mechanism. None if the statistic has the
+        same value in all cells, so that it distinguishes nothing.
     """
     gain = output.capped_gain(cap) if cap > 0.0 else output.log_gain(times_chosen / steps)
     if gain.min() == gain.max():
         return None
     law = sums_of_gains(output, gain, steps, times_chosen, cells)
-    # Outputs outside the cells are left out of every sum.
-    # Twice the union bound over all outputs covers the rounding errors.
+    # Outputs outside the cells are left out of every sum. Twice the union bound exceeds it with its rounding.
     left_out = 2.0 * steps * outside
     sum_under_p, sum_under_q = law.sums
     return pair_of_sums((sum_under_p.leave_out(left_out), sum_under_q.leave_out(left_out)))
@@ -347,8 +336,7 @@ def _noise_cells(noise: Noise, shifts: tuple[float, float]) -> tuple[OutputCells
         shifts: shifts of the output by the contribution and by the replacing one.
 
     Returns:
-        The probabilities of the cells that are not too improbable, for the three means, and the bound for the other
-        cells.
+        The probabilities of the cells with the contribution, with the replacing one and with neither, and the bound.
     """
     means = (*shifts, 0.0)
     edges = noise.edges(means)
@@ -372,7 +360,7 @@ def pair_of_sums(sums: tuple[LatticeSum, LatticeSum]) -> Pair:
         Distributions P and Q with a hockey-stick divergence of at most that of the outputs.
     """
     p_sum, q_sum = sums
-    # Both distributions on one window of integers.
+    # Extend both distributions to one window of integers.
     least = min(p_sum.least, q_sum.least)
     size = max(each.least - least + each.masses.size for each in sums)
     p, q = p_sum.on(least, size), q_sum.on(least, size)

@@ -60,19 +60,19 @@ MOST_STARTS = 256
 def powers_sum(rate: float, count: FloatArray | float) -> FloatArray:
     """Return Σ_{k<n} e^{−rk}, the geometric sum of n powers of a contraction factor e^{−r}.
 
-    It is the closed form (1 − e^{−rn})/(1 − e^{−r}), and n at rate 0.
+    It is (1 − e^{−rn})/(1 − e^{−r}), and n for r = 0.
 
     Args:
-        rate: number r ≥ 0, minus the log of a contraction factor.
+        rate: number r ≥ 0, minus the log of the contraction factor.
         count: number n ≥ 0 of terms; an array gives one sum for each entry.
 
     Returns:
         An array of the shape of `count`.
     """
-    number = np.asarray(count, dtype=np.float64)
+    terms = np.asarray(count, dtype=np.float64)
     if rate == 0.0:
-        return number
-    return np.asarray(np.expm1(-rate * number) / math.expm1(-rate))
+        return terms
+    return np.asarray(np.expm1(-rate * terms) / math.expm1(-rate))
 
 
 def periodic_mu(
@@ -80,68 +80,65 @@ def periodic_mu(
 ) -> FloatArray:
     """Compute the Gaussian-DP parameter μ of the last model, for a record that is used every `period` steps.
 
-    The noise of each step hides a part of the distance of two runs on neighbouring data. A plan chooses these parts.
-    Hiding a distance b by noise of variance w adds b²/w to μ². In the best plan the hidden total increases linearly in
-    the accumulated noise variance up to the last use, and linearly after it. Both slopes are equal if the hidden total
-    then never exceeds the distance so far. Otherwise the second slope is larger.
-
-    Alternatively, a plan ignores the first uses, and starts with the diameter of the domain as the distance. The result
-    does not increase in `after`, and it decreases in the noise.
+    The noise of each step hides a part of the distance between two runs on neighbouring data. A plan chooses these
+    parts. Hiding a distance b by noise of variance w adds b²/w to μ². In the best plan, the hidden distance is
+    proportional to the noise variance, with one factor up to the last use and one after it. Other plans ignore the
+    first uses, and start with the diameter of the domain as the distance.
 
     Args:
         uses: number of uses of the record.
         period: steps from one use to the next.
-        after: steps after the last use; the result has one entry for each.
+        after: steps after the last use; the result has one entry for each. More steps give no larger μ.
         contraction: Lipschitz constant c ≤ 1 of every step's map.
-        shift: shift per use, in units of the noise of one step.
+        shift: shift per use, in standard deviations of the noise of one step.
         diameter: diameter of the domain in the same unit; `math.inf` for none.
 
     Returns:
-        The least μ over these plans, rounded up. It is `math.inf` where μ² of every plan is above the largest double.
+        The least μ over these plans, rounded up. It is `math.inf` if μ² of every plan exceeds the largest double.
     """
     rate = -math.log(max(contraction, LEAST_CONTRACTION))
     steps = np.asarray(after, dtype=np.float64)
     last_use = _LastUse(
         rate=rate,
-        last=shift * _powers(rate, steps),
+        remaining_shift=shift * _powers(rate, steps),
         noise_variance=powers_sum(2.0 * rate, steps + 1.0),
         contraction=_powers(rate, steps + 1.0),
     )
 
-    # Each plan before the last use: a distance, and the number of steps that hide it.
+    # Each plan has a distance before the last use, and a number of steps before the last use that hide it.
     plans = [_distance_before_last_use(uses, period, rate, shift)]
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         if uses > 1 and math.isfinite(diameter):
             plans += _late_starts(uses, period, rate, shift=shift, diameter=diameter)
         squares = [last_use.cost(distance, hiding_steps) for distance, hiding_steps in plans]
         if math.isfinite(diameter):
-            # The plan starts after the last use, at the diameter of the domain.
+            # One more plan starts after the last use, with the diameter as the distance.
             remaining_distance = diameter * _powers(rate, steps)
             squares.append(remaining_distance**2 / powers_sum(2.0 * rate, steps))
 
-    # A plan whose square exceeds the doubles is not used, and a square that underflows counts as `LEAST_SQUARE`.
+    # A plan with an undefined square is not used, and a positive square that underflows counts as `LEAST_SQUARE`.
     usable_squares = [np.where(np.isnan(square), np.inf, square) for square in np.broadcast_arrays(*squares)]
     has_distance = shift > 0.0 and diameter > 0.0
     smallest = LEAST_SQUARE if has_distance else 0.0
     least_square = np.maximum(np.minimum.reduce(usable_squares), smallest)
-    return np.asarray(np.sqrt(least_square) * OUTWARD)  # rounded up
+    return np.asarray(np.sqrt(least_square) * OUTWARD)
 
 
 def _distance_before_last_use(uses: int, period: int, rate: float, shift: float) -> tuple[float, float]:
-    """Compute the distance of two runs on neighbouring data just before the last use, and the steps since the first.
+    """Compute the distance between two runs on neighbouring data just before the last use of the record.
 
-    Each of the earlier uses shifts the model by s, and each later step multiplies the distance by c. With period P and
-    n uses the distance is s c^{P−1} Σ_{k<n−1} c^{Pk}, and the number of steps is P (n − 1). Both are 0 for a single
-    use.
+    Each of the n − 1 earlier uses adds s to it, and each later step multiplies it by c. With the period P it is
+
+        s c^{P−1} Σ_{k<n−1} c^{Pk}.
 
     Args:
         uses: number n of uses of the record, at least 1.
-        period: steps P from one use to the next.
-        rate: −log c.
-        shift: s, in units of the noise of one step.
+        period: number P of steps from one use to the next.
+        rate: −log c, with c the Lipschitz constant of each step's map.
+        shift: s, in standard deviations of the noise of one step.
 
     Returns:
-        The distance in units of the noise of one step, and the number of steps.
+        The distance in the same unit, and the number P (n − 1) of steps from the first to the last use.
     """
     if uses == 1:
         return 0.0, 0.0
@@ -151,9 +148,7 @@ def _distance_before_last_use(uses: int, period: int, rate: float, shift: float)
 
 
 def _powers(rate: float, count: FloatArray | float) -> FloatArray:
-    """Compute powers e^(−r n) of a contraction factor, but at least e^−690.
-
-    The limit keeps the powers above the smallest doubles; only their squares may underflow.
+    """Compute powers e^(−rn) of a contraction factor, but at least e^−690, so that only their squares may underflow.
 
     Args:
         rate: r ≥ 0, minus the log of the contraction factor.
@@ -171,64 +166,65 @@ class _LastUse(NamedTuple):
 
     Attributes:
         rate: −log c, with c the Lipschitz constant of each step's map.
-        last: distance between two runs on neighbouring data that this use contributes at the end.
-        noise_variance: W, the variance of the noise of these steps at the end.
+        remaining_shift: what remains of the shift by this use after the last step.
+        noise_variance: variance of the noise of all these steps after the last step.
         contraction: product of the Lipschitz constants of these steps.
     """
 
     rate: float
-    last: FloatArray
+    remaining_shift: FloatArray
     noise_variance: FloatArray
     contraction: FloatArray
 
     def cost(self, distance: float, steps: float) -> FloatArray:
-        """Return μ² of hiding the distance of two runs before the last use, and the shift of that use, in noise.
+        """Return μ² of hiding the distance between two runs before the last use, and the shift of that use, in noise.
 
-        The noise of each step hides a part of the distance. The hidden total is a function of the accumulated noise
-        variance. It increases linearly up to the last use, and linearly after it. Both slopes are equal, unless the
-        hidden total would then exceed the distance so far at some step.
+        The noise of each step hides a part of the distance. In the best plan, the sum of the hidden parts increases
+        linearly in the accumulated noise variance up to the last use, and linearly after it. Both slopes are equal,
+        unless the plan would then hide more than the distance at some step.
 
         Args:
-            distance: distance of the two runs before the last use, in standard deviations of a step's noise.
+            distance: distance between the two runs before the last use, in standard deviations of a step's noise.
             steps: number of steps before the last use over which it is hidden.
 
         Returns:
             One μ² for each entry of the arrays of this record.
         """
-        total = distance * self.contraction + self.last
+        total = distance * self.contraction + self.remaining_shift
         if steps == 0.0:
             return np.asarray(total**2 / self.noise_variance)
         variance_before = float(powers_sum(2.0 * self.rate, steps))
 
-        # One slope is possible if the slope before the last use is at least the slope after it. Two slopes are always
-        # possible, so a margin of 1e-9 covers the rounding at a negligible cost.
-        threshold = self.last * variance_before * self.contraction * (1.0 + 1e-9)
+        # A single slope is possible if the separate slope before the last use is at least the one after it. Two slopes
+        # are always possible, so a margin of 1e-9 avoids errors by rounding at a negligible cost.
+        threshold = self.remaining_shift * variance_before * self.contraction * (1.0 + 1e-9)
         has_one_slope = distance * self.noise_variance >= threshold
         one_slope = total**2 / (variance_before * self.contraction**2 + self.noise_variance)
-        two_slopes = np.square(distance) / variance_before + self.last**2 / self.noise_variance
+        two_slopes = np.square(distance) / variance_before + self.remaining_shift**2 / self.noise_variance
         return np.where(has_one_slope, one_slope, two_slopes)
 
 
 def _late_starts(
     uses: int, period: int, rate: float, *, shift: float, diameter: float
 ) -> Iterator[tuple[float, float]]:
-    """Yield bounds on the distance of two runs before the last use of a record that ignore its first uses.
+    """Yield upper bounds on the distance between two runs before the last use of a record that ignore its first uses.
 
-    They start from the domain's diameter as the distance at some step (a late start), and add the shifts of the later
-    uses. If the diameter is smaller than the shift of a use, only the start just before the last use is considered.
+    At some step, the diameter of the domain bounds the distance (a late start). The shifts of the later uses are added.
+    If the diameter is smaller than the shift of a use, only the start one period before the last use is considered.
 
     Args:
-        uses: number of uses of the record.
+        uses: number of uses of the record, at least 2.
         period: steps from one use to the next.
         rate: −log c, with c the Lipschitz constant of every step's map.
-        shift: shift per use, in units of the noise of one step.
+        shift: shift per use, in standard deviations of the noise of one step.
         diameter: diameter of the domain in the same unit.
 
     Yields:
-        The distance of the two runs before the last use, and the number of steps over which it is hidden.
+        A bound on the distance, and the number of steps before the last use over which it is hidden.
     """
     most = uses - 1.0 if diameter >= shift else 1.0
-    # The best start is near the use from which the shifts add up to the diameter; the grid covers contracting steps.
+    # Without contraction, the best start is near the use from which on the shifts add up to the diameter. The
+    # geometric grid serves contracting steps.
     uses_to_diameter = 1e15  # more than any number of uses
     if shift > 0.0:
         uses_to_diameter = min(diameter / shift, uses_to_diameter)
@@ -257,8 +253,8 @@ class ListedSteps:
         """Check that the lists of contractions, shifts and noises have one length, and that all entries are in range.
 
         Raises:
-            InvalidInput: if lists are of different lengths, empty or longer than 100,000. Also if an entry is negative
-                or not finite, or a noise is 0.
+            InvalidInput: the lists have different lengths, or are empty or longer than 100,000. Also if an entry is
+                negative or not finite, or if a noise is 0.
         """
         lists = {"contractions": self.contractions, "shifts": self.shifts, "noises": self.noises}
         for name, values in lists.items():
@@ -271,7 +267,7 @@ class ListedSteps:
 
 
 def listed_steps(inputs: ListedSteps) -> Outputs:
-    """Return the Gaussian-DP parameter μ of the last model by the best plan of shifted interpolation, rounded up."""
+    """Compute the Gaussian-DP parameter μ of the last model by the best plan of shifted interpolation, rounded up."""
     mu = least_mu(inputs.contractions, inputs.shifts, inputs.noises, initial_distance=inputs.initial_distance)
     return {"gaussian_dp_mu": mu}
 

@@ -63,10 +63,11 @@ class FullBatchInBall(FullBatch):
 
     @property
     def saturation(self) -> int:
-        """The number of steps ⌈Dn/(ηΔ)⌉, for which the shifts ηΔ/n add up to the diameter D of the domain.
+        """The number of steps ⌈Dn/(ηΔ)⌉ after which the shifts ηΔ/n add up to the diameter D of the domain.
 
         Here η = `step_size`, Δ = `sensitivity` and n = `population`. More steps do not increase the bound.
         """
+        # The ceiling is exact, because all numbers are fractions.
         travel = Fraction(self.step_size) * Fraction(self.sensitivity)
         return math.ceil(Fraction(self.diameter) * self.population / travel)
 
@@ -95,10 +96,11 @@ class CyclicInBall(Cyclic):
 
     @property
     def saturation(self) -> int:
-        """The number of passes ⌈bD/(Δη)⌉, for which the shifts ηΔ/b add up to the diameter D of the domain.
+        """The number of passes ⌈bD/(Δη)⌉ after which the shifts ηΔ/b add up to the diameter D of the domain.
 
         Here η = `step_size`, Δ = `sensitivity` and b = `batch_size`. More passes do not increase the bound.
         """
+        # The ceiling is exact, because all numbers are fractions.
         travel = Fraction(self.step_size) * Fraction(self.sensitivity)
         return math.ceil(Fraction(self.diameter) * self.batch_size / travel)
 
@@ -107,11 +109,10 @@ ROUNDED_UP = 1.0 + 64 * UNIT_ROUNDOFF
 """Factor on every printed μ, a root of sums and products of positive terms: its error is below 40 units of roundoff."""
 
 
-def _best(*, uses: int, period: int, contraction: float, shift: float, diameter: float = math.inf) -> float:
-    """Compute the least μ by shifted interpolation, if the last step before the release uses the record.
+def _least_mu(*, uses: int, period: int, contraction: float, shift: float, diameter: float = math.inf) -> float:
+    """Compute the least Gaussian-DP parameter μ by shifted interpolation, if the last step uses the record.
 
-    Shifted interpolation hides the distance of two runs on neighbouring data in the noise of the steps. μ is the
-    parameter of Gaussian differential privacy of the released model.
+    Shifted interpolation hides the distance between two runs on neighbouring data in the noise of the steps.
 
     Args:
         uses: number of uses of the record, at least 1.
@@ -121,7 +122,7 @@ def _best(*, uses: int, period: int, contraction: float, shift: float, diameter:
         diameter: diameter of the domain in the same unit; `math.inf` for none.
 
     Returns:
-        The least μ over the plans of `periodic_mu`, rounded up.
+        The least μ of the released model over the plans of `periodic_mu`, rounded up.
     """
     mu = periodic_mu(
         uses=uses, period=period, after=np.zeros(1), contraction=contraction, shift=shift, diameter=diameter
@@ -132,7 +133,9 @@ def _best(*, uses: int, period: int, contraction: float, shift: float, diameter:
 def noisy_gd(inputs: FullBatch) -> Outputs:
     """Compute the Gaussian-DP parameter μ of noisy gradient descent with full batches, by Bok, Su and Altschuler 2024.
 
-    The parameter is μ = (Δ/nσ) √((1 − c^t)/(1 + c^t) (1 + c)/(1 − c)), and Δ√t/(nσ) at c = 1.
+    It is
+
+        μ = (Δ/nσ) √((1 − c^t)/(1 + c^t) (1 + c)/(1 − c)),   and Δ√t/(nσ) at c = 1.
 
     Args:
         inputs: t = `rounds` steps, n = `population` records, the sensitivity Δ and the noise σ = `noise_std`. The
@@ -142,23 +145,24 @@ def noisy_gd(inputs: FullBatch) -> Outputs:
         `gaussian_dp_mu`: this μ, rounded up.
         `best_mu`: the least μ that shifted interpolation gives, which may be smaller.
     """
-    # The quotient under the root; its limit at c = 1 is t.
     contraction, steps = inputs.contraction, inputs.rounds
     shift = inputs.sensitivity / (inputs.population * inputs.noise_std)
     if contraction == 1.0:
-        ratio = float(steps)
+        ratio = float(steps)  # the limit of the expression under the root
     else:
         power_ratio = math.tanh(-0.5 * (steps * math.log(contraction)))  # (1 − c^t)/(1 + c^t)
         ratio = power_ratio * (1.0 + contraction) / (1.0 - contraction)
     mu = shift * math.sqrt(ratio) * ROUNDED_UP
-    best_mu = _best(uses=steps, period=1, contraction=contraction, shift=shift)
+    best_mu = _least_mu(uses=steps, period=1, contraction=contraction, shift=shift)
     return {"gaussian_dp_mu": mu, "best_mu": best_mu}
 
 
 def noisy_gd_in_ball(inputs: FullBatchInBall) -> Outputs:
     """Compute the Gaussian-DP parameter μ of projected noisy gradient descent, by Bok, Su and Altschuler 2024.
 
-    The parameter is μ = (1/σ) √(3ΔD/(ηn) + (Δ/n)² ⌈Dn/(ηΔ)⌉).
+    It is
+
+        μ = (1/σ) √(3ΔD/(ηn) + (Δ/n)² ⌈Dn/(ηΔ)⌉).
 
     Args:
         inputs: Δ = `sensitivity`, D = `diameter` of the domain, η = `step_size`, n = `population` and σ = `noise_std`.
@@ -167,11 +171,11 @@ def noisy_gd_in_ball(inputs: FullBatchInBall) -> Outputs:
         `gaussian_dp_mu`: this μ, rounded up.
         `best_mu`: the least μ that shifted interpolation gives.
     """
-    # The formula of the paper; `saturation` is its ceiling ⌈Dn/(ηΔ)⌉.
     shift = inputs.sensitivity / inputs.population
+    # `saturation` is the ceiling.
     square = 3.0 * shift * inputs.diameter / inputs.step_size + shift**2 * inputs.saturation
     mu = math.sqrt(square) / inputs.noise_std * ROUNDED_UP
-    best_mu = _best(
+    best_mu = _least_mu(
         uses=inputs.rounds,
         period=1,
         contraction=inputs.contraction,
@@ -184,54 +188,58 @@ def noisy_gd_in_ball(inputs: FullBatchInBall) -> Outputs:
 def noisy_cgd(inputs: Cyclic) -> Outputs:
     """Compute the Gaussian-DP parameter μ of noisy descent on cyclic batches, by Bok, Su and Altschuler 2024.
 
-    The parameter is μ = (Δ/bσ) √(1 + c^{2l−2} (1 − c²)/(1 − c^l)² (1 − c^{l(E−1)})/(1 + c^{l(E−1)})).
+    It is
+
+        μ = (Δ/bσ) √(1 + c^{2l−2} (1 − c²)/(1 − c^l)² (1 − c^{l(E−1)})/(1 + c^{l(E−1)})).
 
     Args:
         inputs: Δ = `sensitivity`, b = `batch_size`, σ = `noise_std`, the Lipschitz constant c = `contraction` of a
             step, l = `period` batches in a pass and E = `rounds` passes.
 
     Returns:
-        This μ, rounded up, as `gaussian_dp_mu`, and the least μ that shifted interpolation gives as `best_mu`.
+        `gaussian_dp_mu`: this μ, rounded up.
+        `best_mu`: the least μ that shifted interpolation gives.
     """
     contraction, period, passes = inputs.contraction, inputs.period, inputs.rounds
     shift = inputs.sensitivity / (inputs.batch_size * inputs.noise_std)
 
-    # The second term under the root, the effect of the earlier passes.
+    # The second term under the root is the effect of the earlier passes.
     if contraction == 1.0:
-        by_earlier_passes = (passes - 1) / period
+        by_earlier_passes = (passes - 1) / period  # its limit
     else:
         log_contraction = math.log(contraction)
-        # 1 − c² and 1 − c^l by expm1, so that nothing cancels near c = 1
+        # `expm1` avoids cancellation near c = 1.
         one_minus_square = -math.expm1(2.0 * log_contraction)
         power_minus_one = math.expm1(period * log_contraction)
         ratio = contraction ** (2 * period - 2) * one_minus_square / power_minus_one**2
-        # (1 − x)/(1 + x) = tanh(−log(x)/2) with x = c^{l(E−1)}
+        # (1 − x)/(1 + x) = tanh(−log(x)/2) for x = c^{l(E−1)}.
         by_earlier_passes = ratio * math.tanh(-0.5 * period * (passes - 1) * log_contraction)
 
-    # The last factor exceeds the rounding errors.
     mu = shift * math.sqrt(1.0 + by_earlier_passes) * ROUNDED_UP
-    best_mu = _best(uses=passes, period=period, contraction=contraction, shift=shift)
+    best_mu = _least_mu(uses=passes, period=period, contraction=contraction, shift=shift)
     return {"gaussian_dp_mu": mu, "best_mu": best_mu}
 
 
 def noisy_cgd_in_ball(inputs: CyclicInBall) -> Outputs:
     """Compute the Gaussian-DP parameter μ of projected descent on cyclic batches, by Bok, Su and Altschuler 2024.
 
-    The parameter is μ = (1/σ) √(3ΔD/(bηl) + (Δ/b)² + (Δ/b)² ⌈bD/(Δη)⌉/l).
+    It is
+
+        μ = (1/σ) √(3ΔD/(bηl) + (Δ/b)² + (Δ/b)² ⌈bD/(Δη)⌉/l).
 
     Args:
         inputs: Δ = `sensitivity`, D = `diameter` of the domain, b = `batch_size`, η = `step_size` and σ = `noise_std`.
             A pass has l = `period` batches.
 
     Returns:
-        This μ, rounded up, as `gaussian_dp_mu`, and the least μ that shifted interpolation gives as `best_mu`.
+        `gaussian_dp_mu`: this μ, rounded up.
+        `best_mu`: the least μ that shifted interpolation gives.
     """
-    # The formula of the paper; `saturation` is its ceiling ⌈bD/(Δη)⌉.
     shift = inputs.sensitivity / inputs.batch_size
     square = 3.0 * shift * inputs.diameter / (inputs.step_size * inputs.period)
-    square += shift**2 * (1.0 + inputs.saturation / inputs.period)
+    square += shift**2 * (1.0 + inputs.saturation / inputs.period)  # `saturation` is the ceiling
     mu = math.sqrt(square) / inputs.noise_std * ROUNDED_UP
-    best_mu = _best(
+    best_mu = _least_mu(
         uses=inputs.rounds,
         period=inputs.period,
         contraction=inputs.contraction,

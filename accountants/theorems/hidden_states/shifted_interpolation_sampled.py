@@ -66,11 +66,11 @@ SAMPLED = Theorem(
 class StepWindow:
     """A split of a run of noisy SGD into earlier steps and last steps.
 
-    The last steps are composed. A part of their noise hides the effect of the earlier steps, which is a shift.
+    The last steps are composed. A part of their noise hides the distance between two runs that the earlier steps cause.
 
     Attributes:
         steps: number of the last steps.
-        share: κ, the share of their noise variance that hides the distance between two runs before them.
+        share: κ, the share of the noise variance of the last steps that hides this distance.
         shift_mu: Gaussian-DP parameter μ of the mechanism that hides this distance.
         expected_square: approximate μ² of the whole run by this split, from the central limit theorem.
         composed_square: approximate μ² of the composition of all steps, without a split.
@@ -91,12 +91,12 @@ class StepWindow:
 def sampled_square(rate: float, shift: FloatArray) -> FloatArray:
     """Estimate the μ² that one step adds if replace-one batches are drawn without replacement.
 
-    μ is the parameter of Gaussian differential privacy, and μ² adds up over steps. The estimate is the limit by the
-    central limit theorem. With the rate q and the shift s it is
+    μ is the parameter of Gaussian differential privacy, and μ² adds up over steps. By the central limit theorem, it is
+    about
 
-        2q² (e^{s²} Φ(3s/2) + 3Φ(−s/2) − 2).
+        2q² (e^{s²} Φ(3s/2) + 3Φ(−s/2) − 2)
 
-    It guides a search only, and enters no certified bound.
+    for the rate q, the shift s and the normal distribution function Φ. Certified bounds do not depend on this estimate.
 
     Args:
         rate: share of the records in a batch, in (0, 1].
@@ -113,10 +113,14 @@ def sampled_square(rate: float, shift: FloatArray) -> FloatArray:
 
 
 def shift_square(run: ProjectedRun, window: FloatArray) -> FloatArray:
-    """Return μ² of hiding the distance of two runs before their last v steps in the noise of these, rounded up.
+    """Return μ² of hiding the distance between two runs before their last v steps in the noise of these, rounded up.
 
-    Let z be the distance, c the Lipschitz constant of a step and ν its noise. Then μ² = (c^v z)²/(ν² Σ_{k<v} c^{2k}),
-    where μ is the parameter of Gaussian differential privacy.
+    It is
+
+        μ² = (c^v z)²/(ν² Σ_{k<v} c^{2k}),
+
+    for the distance z, the Lipschitz constant c of a step and the standard deviation ν of its noise. μ is the parameter
+    of Gaussian differential privacy.
 
     Args:
         run: a run of equal steps.
@@ -132,7 +136,7 @@ def shift_square(run: ProjectedRun, window: FloatArray) -> FloatArray:
     (shift,), _ = run.shifts(1, 1)
     noise = float(step[0]) * float(run.noise_schedule.at(1, 1)[0]) / math.sqrt(run.participants)
 
-    # z is at most the diameter of the domain, and at most the sum of the shifts of the earlier steps.
+    # In units of ν, z is at most the diameter of the domain, and at most the sum of the shifts of the earlier steps.
     diameter = 2.0 * run.radius / noise
     sum_of_shifts = float(shift) * powers_sum(rate, run.steps - window)
     distance = np.minimum(diameter, sum_of_shifts)
@@ -143,21 +147,20 @@ def shift_square(run: ProjectedRun, window: FloatArray) -> FloatArray:
 def best_window(run: ProjectedRun) -> StepWindow:
     """Return the split of a run into earlier and last steps with the least estimated μ², from a grid of splits.
 
-    Before the last steps, two runs on neighbouring data have some distance, the shift. A share κ of the noise variance
-    of the last steps hides this shift. The remaining noise protects the record in these steps, which are composed.
-    Hence μ² is the square of the shift over its noise, divided by κ, plus the μ² of the composed steps. Every split
-    gives a valid bound, so a coarse grid suffices.
+    A share κ of the noise variance of the last steps hides the distance between two runs before these steps. The
+    remaining noise protects the record in these steps, which are composed. Hence μ² is that of the distance, divided by
+    κ, plus that of the composed steps. Every split gives a valid bound, so a coarse grid suffices.
 
     Args:
         run: a run of equal steps, each on a fresh batch.
 
     Returns:
-        The split, with the Gaussian-DP parameter of the shift rounded up.
+        The split, with the Gaussian-DP parameter of the hidden distance rounded up.
     """
     rate = run.participants / run.clients
     (shift,), _ = run.shifts(1, 1)
 
-    # The estimate for each number of last steps (rows) and each share κ (columns).
+    # `total` has a row for each number of last steps, and a column for each share κ.
     steps = np.unique(np.geomspace(1.0, max(run.steps - 1.0, 1.0), MOST_WINDOWS).round())
     shift_squares = shift_square(run, steps)
     step_squares = sampled_square(rate, float(shift) / np.sqrt(1.0 - SHARES))
@@ -177,12 +180,11 @@ def best_window(run: ProjectedRun) -> StepWindow:
 def sampled_step(run: ProjectedRun, noise: float, share: float = 0.0) -> Subsampled:
     """Return the mechanism of one step: a Gaussian on a fresh batch without replacement, under replace-one.
 
-    Its noise has the share 1 − κ of the step's variance. The rest of the noise hides the effect of earlier steps.
-
     Args:
         run: the run of projected SGD.
         noise: standard deviation σ of one client's noise, per coordinate.
-        share: share κ in [0, 1) of the noise variance that is used otherwise.
+        share: share κ in [0, 1) of the noise variance that hides the effect of earlier steps. This mechanism has the
+            rest.
 
     Returns:
         The specification of the mechanism, with its noise multiplier rounded down.
@@ -208,7 +210,7 @@ def dominating_mechanism(run: ProjectedRun, window: StepWindow) -> Composed:
         The specification of the composed mechanism, with noise multipliers rounded down.
     """
     noise = float(run.noise_schedule.at(1, 1)[0])
-    # Under replace-one, noise multiplier z gives μ = 2/z. It is rounded down.
+    # Under replace-one, a noise multiplier z gives μ = 2/z. The last factor rounds z down.
     shift = Gaussian(noise_multiplier=2.0 / window.shift_mu * (2.0 - OUTWARD))
     last_steps = Repeated(times=window.steps, mechanism=sampled_step(run, noise, window.share))
     return Composed(mechanisms=(last_steps, shift))

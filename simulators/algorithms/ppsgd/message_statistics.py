@@ -12,31 +12,28 @@ ROUNDING = 1e-9
 
 
 class MessageStatistics:
-    """Counts the clients' messages in each repetition: how many, how many of them are clipped, and the largest norm.
-
-    Args:
-        repetitions: number of repetitions.
-        clipping_norm: largest norm of a message; inf for no clipping.
-    """
+    """Statistics of the clients' messages in each repetition: their number, the clipped ones, and the largest norm."""
 
     def __init__(self, repetitions: int, clipping_norm: float) -> None:
+        """Start without messages.
+
+        Args:
+            repetitions: number of repetitions.
+            clipping_norm: largest norm of a message; inf for no clipping.
+        """
         self._clipping_norm = clipping_norm
         self._messages = np.zeros(repetitions)
         self._clipped = np.zeros(repetitions)
         self._largest = np.zeros(repetitions)
 
     def add(self, draws: Rounds, round_index: int, norms: Floats) -> None:
-        """Count the messages of one round, and those that are clipped.
-
-        A message is a client's gradient for the shared part of the model. The counts of this object change.
+        """Count the messages of one round in all repetitions.
 
         Args:
-            draws: participants of a chunk (some consecutive rounds).
+            draws: participants of a chunk, that is, of some consecutive rounds.
             round_index: index of the round in the chunk, from 0.
-            norms: norm of each message before clipping, (rows of the round); a row is one participant in one
-                repetition.
+            norms: norm of each message before clipping, one for each participant in each repetition.
         """
-        # A norm that exceeds the bound only by rounding is not counted as clipped.
         is_clipped = norms > self._clipping_norm * (1.0 + ROUNDING)
         self._clipped += draws.per_repetition(round_index, is_clipped.astype(np.float64))
         self._messages += draws.per_repetition(round_index, np.ones_like(norms))

@@ -63,27 +63,21 @@ class _Plan:
 
     @classmethod
     def of(cls, problem: PersonalizedProblem, run: PpsgdRun) -> _Plan:
-        """Return the step sizes, the noise, the clipping norm and the weights of a run on a problem.
+        """Derive the settings of a run on a problem.
 
         Args:
             problem: personalised problem, in which each of the N clients has its own model.
             run: parameters of the run. A `noise_std` of None means no noise, and a `clipping_norm` of None no clipping.
-
-        Returns:
-            The steps, the noise (0 if there is none), the clipping norm (infinite if there is none) and the weights. A
-            client's weight in the objective is 1/N, or proportional to its batch size.
         """
-        # Every client has the weight 1, or its batch size as its weight.
         step, shared_step = steps_of(problem, run)
         sizes = batch_sizes(problem, run)
         total = total_weight(problem, run)
         client_weights = np.ones_like(sizes) if run.weighting == "clients" else sizes
-        clipping_norm = math.inf if run.clipping_norm is None else run.clipping_norm
         return cls(
             step=step,
             shared_step=shared_step,
             noise_std=run.noise_std or 0.0,
-            clipping_norm=clipping_norm,
+            clipping_norm=math.inf if run.clipping_norm is None else run.clipping_norm,
             scale=1.0 / (run.rate * total),
             weights=record_weights(problem, run),
             shares=client_weights / total,
@@ -117,17 +111,14 @@ class _ModelState:
         self.shared = SharedPart(
             np.zeros((repetitions, dimension)), step_size=plan.shared_step, noise_std=plan.noise_std
         )
-        # The own parts move by η/(qW) times the messages.
         self.own = OwnParts(np.zeros((repetitions * clients, dimension)), step_size=plan.step * plan.scale)
         self.clients = clients
 
     def mean_models(self, rounds: int) -> Floats:
-        """Return the clients' models, averaged over their values before each round so far.
-
-        The model of client i is w + θ_i, the sum of the shared part w and the client's own part θ_i.
+        """Return the mean of each client's models w + θ_i before each round so far.
 
         Args:
-            rounds: number of rounds so far, over which the models are averaged.
+            rounds: number of rounds so far.
 
         Returns:
             The mean models of N clients, (repetitions, N, d), for d coordinates.
@@ -142,8 +133,8 @@ def simulate(
 ) -> Curves:
     """Run PPSGD once per generator, and measure the excess risk of the clients' averaged models.
 
-    In a round each participating client computes a message, the weighted gradient of its records. The output is the
-    mean of the models before each round, w + θ_i for client i with shared part w and own part θ_i.
+    In a round each participating client computes a message, the weighted gradient of its records. The model of client i
+    is w + θ_i, with the shared part w and the own part θ_i. The output is the mean of the models before each round.
 
     A repetition does not depend on the other repetitions or on the rounds that are measured. An excess beyond the range
     of doubles is infinite.
@@ -170,7 +161,7 @@ def simulate(
     output = np.zeros((len(generators), problem.clients, 0))
     last = max(rounds)
 
-    # A run that diverges has an infinite excess; its overflows are no errors.
+    # A run that diverges has an infinite excess, which is reported.
     with np.errstate(over="ignore", invalid="ignore"):
         for number, draws, round_index in _draw_rounds(problem, run, plan, generators, last=last):
             norms = _run_round(problem, plan, state, draws, round_index, number=number)
@@ -207,9 +198,8 @@ def _draw_rounds(
         last: number of the last round that is needed.
 
     Yields:
-        The number of a round, from 1 on; the draws of its chunk; and the index of the round in the chunk.
+        The number of a round, from 1; the random numbers of its chunk; and the index of the round in the chunk.
     """
-    # Draw as many rounds at a time as fit into the memory.
     size = chunk_size(run.rate * problem.clients * plan.largest_batch * problem.dimension)
     for offset in range(0, last, size):
         draws = draw(
@@ -225,10 +215,9 @@ def _draw_rounds(
 
 
 def _scores(problem: PersonalizedProblem, models: Floats) -> Mapping[str, Floats]:
-    """Return the scores of each repetition's models on held-out records, by name.
+    """Return the scores of each repetition's models on held-out records, which no client trains on.
 
-    Held-out records are records that no client trains on. Repetitions are scored one by one, so that no score depends
-    on other repetitions.
+    Repetitions are scored one by one, so that no score depends on other repetitions.
 
     Args:
         problem: personalised problem, in which each of the N clients has its own model.
@@ -237,12 +226,12 @@ def _scores(problem: PersonalizedProblem, models: Floats) -> Mapping[str, Floats
     Returns:
         Scores by name, (repetitions).
     """
-    scores = [problem.scores(clients) for clients in models]
-    return {name: np.array([float(row[name]) for row in scores]) for name in scores[0]}
+    scores = [problem.scores(models_of_repetition) for models_of_repetition in models]
+    return {name: np.array([float(score[name]) for score in scores]) for name in scores[0]}
 
 
 def _excess(problem: PersonalizedProblem, models: Floats, shares: Floats) -> float:
-    """Return the excess risk of one repetition's models; infinite if the run diverged to NaN.
+    """Return the excess risk of one repetition's models.
 
     Args:
         problem: personalised problem, in which each of the N clients has its own model.
@@ -250,7 +239,8 @@ def _excess(problem: PersonalizedProblem, models: Floats, shares: Floats) -> flo
         shares: weight of each client's loss in the objective, (N); the weights add up to 1.
 
     Returns:
-        The weighted mean of the clients' losses above its smallest value, at least 0 up to rounding.
+        The weighted mean of the clients' losses minus its least value, which is at least 0 up to rounding. It is
+        infinite if the run diverged to NaN.
     """
     excess = float(problem.excess(models, shares))
     if math.isnan(excess):
@@ -263,8 +253,8 @@ def _run_round(
 ) -> Floats:
     """Run one round of all repetitions, and update their models.
 
-    A message is the weighted gradient of one participant's records. The shared part takes a step along the noisy sum
-    of clipped messages. Each participant's own part takes a step along its own message, without clipping.
+    A message is the weighted gradient of one participant's records. The shared part moves along the noisy mean of the
+    clipped messages. Each participant's own part moves along its own message, without clipping and noise.
 
     Args:
         problem: personalised problem.
@@ -272,24 +262,21 @@ def _run_round(
         state: models before the round, which are updated.
         draws: random draws of a chunk of rounds.
         round_index: index of the round in the chunk.
-        number: number of the round in the run, from 1 on.
+        number: number of the round in the run, from 1.
 
     Returns:
-        Norms of the messages before clipping. The array has one axis, over the participants of all repetitions.
+        Norms of the messages before clipping, in one axis over the participants of all repetitions.
     """
-    # The models of the participants. Own parts are sorted by repetition and then by client.
     rows = draws.rows(round_index)
     repetition = draws.repetition[rows]
     client = draws.client[rows]
     own_rows = slice(None) if draws.everyone else repetition * state.clients + client
     models = state.shared.model[repetition] + state.own.models[own_rows]
 
-    # Messages are weighted gradients on fresh records.
     message = problem.weighted_gradient(models, draws.of(round_index), plan.weights[client])
     norms: Floats = np.sqrt(np.einsum("kd,kd->k", message, message))
     clipped_message = message * clipping_factors(norms, plan.clipping_norm)[:, None]
 
-    # The shared part moves along the noisy mean of clipped messages, and each own part along its own message.
     mean = plan.scale * draws.per_repetition(round_index, clipped_message)
     state.shared.receive(mean, draws.noise[round_index], number)
     state.own.move(own_rows, message, number)
@@ -302,7 +289,7 @@ def rounds_of(problem: PersonalizedProblem, run: PpsgdRun) -> int:
 
     Args:
         problem: personalised problem.
-        run: the run; its noise may be unknown, and then its step sizes are not checked.
+        run: the run. If its noise is unknown, its step sizes are not checked.
 
     Returns:
         The number T.
@@ -320,23 +307,21 @@ def rounds_of(problem: PersonalizedProblem, run: PpsgdRun) -> int:
 def work_of(problem: PersonalizedProblem, run: PpsgdRun) -> Work:
     """Estimate the computing work of one repetition of a run: array operations, numpy calls and memory.
 
-    The factors are rough. `operations` counts array entries and `calls` numpy calls; `bytes` counts doubles of 8 bytes.
-
     Args:
         problem: personalised problem.
         run: the run; its noise may be unknown.
 
     Returns:
-        Estimated operations, numpy calls and bytes of memory.
+        Rough estimates of the operations on array entries, the numpy calls, and the bytes of memory.
     """
-    # Array entries that are drawn in a round and in a chunk of rounds.
+    # Entries of the records that are drawn, in a round and in a chunk of rounds.
     groups = run.batches(problem.clients)
     largest_batch = max(group.batch_size for group in groups)
     round_entries = run.rate * problem.clients * largest_batch * problem.dimension
     chunk_rounds = min(chunk_size(round_entries), run.rounds)
     chunk_entries = 4.0 * chunk_rounds * round_entries
 
-    # Entries of the models, of the participants' masks and of the noise, which are in memory too.
+    # Entries of the models, of the participants' masks and of the noise.
     state_entries = 6.0 * problem.clients * problem.dimension
     mask_and_noise_entries = chunk_rounds * (problem.clients + problem.dimension)
     message_operations = 2.0 * problem.clients * (1.0 + run.rate * problem.dimension)
@@ -348,16 +333,15 @@ def work_of(problem: PersonalizedProblem, run: PpsgdRun) -> Work:
 
 
 def alternatives(run: PpsgdRun) -> Mapping[str, PpsgdRun]:
-    """Return the runs to which a run of PPSGD is compared, by name.
-
-    `non-private` has no noise. In `local-only` only the clients' own parts of the models learn, and in `global-only`
-    only the shared part. The part that learns has the same effective step size in both.
+    """Return the runs with which a run of PPSGD is compared, by name.
 
     Args:
         run: the private run.
 
     Returns:
-        Parameters of each run, by its name.
+        `non-private`: no noise.
+        `local-only`: only the clients' own parts of the models learn.
+        `global-only`: only the shared part learns.
     """
     return {
         "non-private": replace(run, noise_std=0.0),
