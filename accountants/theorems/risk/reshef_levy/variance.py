@@ -87,7 +87,7 @@ def mean_variance(inputs: SpreadInputs) -> Outputs:
 
 @in_doubles
 def sum_variance(inputs: SumInputs) -> Outputs:
-    """Return bounds on the mean squared errors of q_t, the sum of the rounds' mean messages up to round t, and of q_t/t.
+    """Return bounds on the mean squared errors of q_t, the sum of the mean messages of rounds 1 to t, and of q_t/t.
 
     The error of each round has a mean square of at most (σ² + (M − m)/(M − 1) ξ²)/m. The errors are uncorrelated, so
     the bound for q_t is t times this.
