@@ -1,4 +1,4 @@
-"""Reports on a proof in errors and answers: conditions that were evaluated, and theorems that were tried."""
+"""Conditions that were evaluated and theorems that were tried, as errors and answers report them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from epsilond.accountants.verdict import Verdict
 
 @dataclass(frozen=True)
 class ConditionResult:
-    """A condition of a theorem, evaluated at inputs.
+    """Result of evaluating a condition of a theorem for a request.
 
     Attributes:
         id: name of the condition.
         statement: the condition in words.
-        holds: whether it holds: yes, no, or undecidable from the inputs.
+        holds: verdict: yes, no, or undecidable from the request.
         left: left side of the comparison; None if it cannot be computed.
         right: right side of the comparison; None if it cannot be computed.
     """
@@ -28,12 +28,12 @@ class ConditionResult:
 
 @dataclass(frozen=True)
 class Attempt:
-    """A theorem that was tried for a request.
+    """Theorem that was tried for a request.
 
     Attributes:
         theorem: id of the theorem.
-        applies: whether it applies.
-        reason: the reason if it does not apply.
+        applies: verdict on whether it applies.
+        reason: the reason why it does not apply; None if it applies.
     """
 
     theorem: str

@@ -31,7 +31,7 @@ from epsilond.calibrators.answer import Ends, GuaranteeAnswer, Served
 from epsilond.calibrators.points import Point
 
 POPULATION_DRAWS: tuple[DrawScheme, ...] = ("truncated-poisson", "without-replacement", "with-replacement")
-"""Schemes whose probabilities depend on the number of all records or clients."""
+"""Sampling schemes whose inclusion probabilities depend on the number of all records or clients."""
 ProblemT = TypeVar("ProblemT", bound=NeighbourFields)
 WINDOWS = Quantity(
     symbol="w",
@@ -67,18 +67,18 @@ class OverWindows:
 def reject_uncovered_windows(windows: int, spec: Spec, relation: Relation) -> None:
     """Reject a bound over several time windows if group privacy does not cover them.
 
-    Group privacy goes through data sets that each lack one window more. Under add-or-remove-one each of them has a
-    smaller population. In a smaller population, a batch of fixed size holds each unit with a larger probability, and a
-    largest batch truncates less. The curve of the full population is not proved for that.
+    Group privacy removes the windows one after another. Under add-or-remove-one each removal makes the population
+    smaller. In a smaller population, a batch of fixed size contains each unit with a larger probability, and a largest
+    batch truncates less. The curve of the full population is not proved for that.
 
     Args:
         windows: number of windows in which the record or client contributes.
-        spec: the spec of the run.
+        spec: mechanism of the run.
         relation: the neighbouring relation.
 
     Raises:
-        InvalidInput: a batch is drawn with probabilities that depend on the population, for several windows that are
-            added or removed.
+        InvalidInput: the relation is add-or-remove-one, there are several windows, and the inclusion probabilities of
+            some batch depend on the population.
     """
     if windows == 1 or relation != "add-or-remove-one":
         return
@@ -94,11 +94,9 @@ def reject_uncovered_windows(windows: int, spec: Spec, relation: Relation) -> No
 def bound_over_windows(curve: Curve, unit: ProtectedUnit, windows: int, point: Point, quantity: str) -> OverWindows:
     """Bound ε or δ for all time windows of a record or client together, by group privacy.
 
-    A change of one record or client in w windows is a chain of w changes, each within one window.
-
     Args:
-        curve: the curve for one window.
-        unit: the windowed unit.
+        curve: privacy curve for the contributions within one window.
+        unit: the protected unit, with its window.
         windows: number of windows in which the record or client contributes, or its replacement under replace-one.
         point: the first requested point.
         quantity: name of the requested quantity, such as `delta`; its value at the point is kept.
@@ -106,7 +104,6 @@ def bound_over_windows(curve: Curve, unit: ProtectedUnit, windows: int, point: P
     Returns:
         The requested quantity, and an upper bound on the other one for all windows, in numbers and in words.
     """
-    # The requested quantity keeps its value, and the other one is bounded.
     if quantity.startswith("epsilon"):
         bounds = Interval(-math.inf, log_delta_over_windows(curve, windows, point.epsilon.upper))
         epsilon = point.epsilon
@@ -128,10 +125,10 @@ def bound_over_windows(curve: Curve, unit: ProtectedUnit, windows: int, point: P
 
 
 def for_whole_unit(problem: ProblemT) -> ProblemT:
-    """Return a problem with the whole record or client as its unit, without a window; the theorems are the same.
+    """Return a problem whose protected unit is the whole record or client, without a time window.
 
     Args:
-        problem: the request, or a plan. It is returned as it is if its unit has no window.
+        problem: the request, or a plan. It is returned unchanged if its unit has no window.
     """
     if not isinstance(problem.unit, WindowedUnit):
         return problem
@@ -139,14 +136,14 @@ def for_whole_unit(problem: ProblemT) -> ProblemT:
 
 
 def guarantee_of_unit(guarantee: GuaranteeAnswer, unit: ProtectedUnit) -> GuaranteeAnswer:
-    """Restate a guarantee of a whole record or client for one time window of it, if the requested unit has one.
+    """Restate a guarantee for a whole record or client as one for its contributions within a time window.
 
     Args:
-        guarantee: the guarantee of the whole unit.
-        unit: the requested unit. The guarantee is unchanged if it has no window.
+        guarantee: the guarantee for the whole record or client.
+        unit: the requested unit. If it has no window, the guarantee is returned unchanged.
 
     Returns:
-        A copy with the requested unit, in its fields and in its sentences.
+        A copy with the requested unit in its fields and in its sentences.
     """
     if not isinstance(unit, WindowedUnit):
         return guarantee
@@ -155,26 +152,21 @@ def guarantee_of_unit(guarantee: GuaranteeAnswer, unit: ProtectedUnit) -> Guaran
 
 
 def conditions_of_unit(unit: ProtectedUnit, *, is_drawn: bool) -> tuple[Condition, ...]:
-    """Return the conditions that come with a windowed unit; none for another one.
+    """Return the conditions of a guarantee for a unit with a time window; an empty tuple for a unit without one.
 
     Args:
         unit: the protected unit.
-        is_drawn: whether records or clients are drawn at random.
+        is_drawn: whether records or clients are sampled at random.
     """
     return window_conditions(unit, is_drawn=is_drawn) if isinstance(unit, WindowedUnit) else ()
 
 
 def _describe_protection(unit: ProtectedUnit, windows: int) -> str:
-    """Describe in words which contributions are protected over several windows, and a tighter alternative.
-
-    A window is a period, such as a day. Group privacy bounds the loss for contributions in several windows.
+    """Describe in words the protection over several windows by group privacy, and when a tighter bound exists.
 
     Args:
-        unit: the windowed unit, such as a client within a day.
+        unit: the protected unit with its window, such as a client within a day.
         windows: number of windows, at least 1.
-
-    Returns:
-        Three sentences: what is protected, that this is an upper bound, and which account is not larger.
     """
     window = unit.window if isinstance(unit, WindowedUnit) else "window"
     base = base_unit(unit)

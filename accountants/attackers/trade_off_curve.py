@@ -20,22 +20,23 @@ if TYPE_CHECKING:
 
 
 def trade_off_curve(curve: Curve, rates: Sequence[float]) -> tuple[TruePositives, ...]:
-    """Return bounds on the largest true positive rates of attackers at false positive rates, in the given order.
+    """Enclose the largest true positive rate of an attacker at each of several false positive rates.
 
-    An attacker decides by a test which of two neighbouring data sets was used. Both directions of a pair count.
+    An attacker decides by a test which of two neighbouring data sets was used.
 
     Args:
         curve: the privacy curve of the mechanism.
         rates: false positive rates, each in (0, 1).
 
     Returns:
-        For each false positive rate, the rate and an enclosure of the largest true positive rate.
+        For each false positive rate, in the given order, the rate and bounds on the largest true positive rate.
 
-    Guarantees: every enclosure contains the largest true positive rate over all neighbours, directions and tests.
+    Guarantees:
+        The bounds enclose the largest true positive rate over all neighbours, both directions, and all tests.
     """
-    # The dominating pair gives the upper bounds, and the pairs that the mechanism attains the lower ones.
-    dominating = _Directions(curve.upper, rates, lower=curve.tight)
-    witnesses = [_Directions(pair, rates) for pair in curve.witnesses if pair is not curve.upper]
+    # The dominating pair gives the upper bounds, and pairs that the mechanism attains give the lower ones.
+    dominating = _BestTests(curve.upper, rates, lower=curve.tight)
+    witnesses = [_BestTests(pair, rates) for pair in curve.witnesses if pair is not curve.upper]
     points = []
     for rate in rates:
         lower, upper = dominating.true_positives(rate)
@@ -46,7 +47,7 @@ def trade_off_curve(curve: Curve, rates: Sequence[float]) -> tuple[TruePositives
 
 
 def upper_true_positive_rate(curve: Curve, rate: float) -> float:
-    """Return only the upper bound on the largest true positive rate at a false positive rate.
+    """Return an upper bound on the largest true positive rate of an attacker at a false positive rate.
 
     Args:
         curve: the privacy curve of the mechanism.
@@ -55,13 +56,13 @@ def upper_true_positive_rate(curve: Curve, rate: float) -> float:
     Returns:
         The bound, in (0, 1].
     """
-    return _Directions(curve.upper, (rate,), lower=False).true_positives(rate).upper
+    return _BestTests(curve.upper, (rate,), lower=False).true_positives(rate).upper
 
 
 def lower_true_positive_rate(curve: Curve, rate: float) -> float:
-    """Return a lower bound on the largest true positive rate at a false positive rate.
+    """Return a lower bound on the largest true positive rate of an attacker at a false positive rate.
 
-    It takes less time than both bounds.
+    It takes less time than `trade_off_curve`, and may be lower.
 
     Args:
         curve: the privacy curve of the mechanism.
@@ -70,23 +71,23 @@ def lower_true_positive_rate(curve: Curve, rate: float) -> float:
     Returns:
         The bound, at least `rate`.
     """
-    bounds = [_Directions(pair, (rate,)).quick_lower_bound(rate) for pair in curve.witnesses]
+    bounds = [_BestTests(pair, (rate,)).quick_lower_bound(rate) for pair in curve.witnesses]
     return max([rate, *bounds])
 
 
-class _Directions:
-    """Searches for the best tests between two distributions, of P against Q and of Q against P.
+class _BestTests:
+    """Best tests between the two distributions of a pair, of P against Q and of Q against P.
 
-    A test decides from an output which of the two distributions it came from. Its true positive rate is the probability
-    of the decision for P under P, and its false positive rate that under Q.
+    A test of P against Q decides from an output whether it came from P. Its true positive rate is the probability of
+    this decision under P, and its false positive rate that under Q.
     """
 
     def __init__(self, pair: Pair, rates: Sequence[float], *, lower: bool = True) -> None:
-        """Prepare the searches for the best tests.
+        """Prepare the search for the best tests in each distinct direction.
 
         Args:
             pair: the pair of distributions.
-            rates: the false positive rates.
+            rates: false positive rates at which tests will be searched.
             lower: whether lower bounds are needed.
         """
         self._mu = pair.gaussian_dp_mu
@@ -96,15 +97,14 @@ class _Directions:
             self._trade_offs.append(TradeOff.of(pair.backward, pair.forward, distinct_rates, lower=lower))
 
     def true_positives(self, rate: float) -> Interval:
-        """Return bounds on the larger true positive rate of both directions at a false positive rate.
+        """Enclose the larger true positive rate of both directions at a false positive rate.
 
         Args:
             rate: the false positive rate, in (0, 1).
 
         Returns:
-            Lower and upper bound on the rate, in [0, 1].
+            Lower and upper bound, in [0, 1].
         """
-        # A Gaussian pair has a closed form.
         if self._mu is not None:
             return gaussian_true_positives(rate, self._mu)
         bounds = [trade_off.sharp_true_positives(rate) for trade_off in self._trade_offs]
@@ -115,9 +115,6 @@ class _Directions:
 
         Args:
             rate: the false positive rate, in (0, 1).
-
-        Returns:
-            The bound.
         """
         if self._mu is not None:
             return gaussian_true_positives(rate, self._mu).lower

@@ -1,4 +1,4 @@
-"""The works that theorems are cited from. `Source.key` of every theorem is a key of `WORKS`."""
+"""The works in which theorems are stated. `Source.key` of every theorem is a key of `WORKS`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class CitedWork:
-    """A cited work.
+    """Cited work.
 
     Attributes:
         authors: names of the authors, in the order of the work.
@@ -26,7 +26,7 @@ class CitedWork:
 
     @property
     def citation(self) -> str:
-        """Citation in one line, for documents."""
+        """Citation in one line: authors, title, venue, year, and the identifier on arXiv if there is one."""
         end = f", arXiv:{self.arxiv}" if self.arxiv else ""
         return f"{', '.join(self.authors)}. {self.title}. {self.venue}, {self.year}{end}."
 

@@ -20,10 +20,10 @@ _BY_ID: Mapping[str, Theorem] = {theorem.id: theorem for theorem in THEOREMS}
 
 
 def bibtex(theorems: Iterable[str]) -> str:
-    """Return a BibTeX entry for each work that the theorems are cited from, and one for this software.
+    """Return BibTeX entries of this software, and of each work in which one of the given theorems is stated.
 
     Args:
-        theorems: ids of theorems. The `note` of an entry names those of the work.
+        theorems: ids of theorems. The `note` of an entry lists those of its work.
 
     Returns:
         The entries as text, that of the software first.
@@ -45,10 +45,10 @@ def bibtex(theorems: Iterable[str]) -> str:
 
 
 def software(theorems: Iterable[str] = ()) -> str:
-    """Return the BibTeX entry of this software at its version.
+    """Return the BibTeX entry of this version of the software.
 
     Args:
-        theorems: ids of the theorems that are proved in its own documents, for the `note`.
+        theorems: ids of theorems that are proved in its own documents, which the `note` lists.
     """
     note = f"Version {VERSION}"
     names = ", ".join(theorems)
@@ -60,14 +60,15 @@ def software(theorems: Iterable[str] = ()) -> str:
 
 
 def entry(key: str, work: CitedWork, statements: Iterable[str]) -> str:
-    """Return the BibTeX entry of one work.
+    """Return the BibTeX entry of a work.
 
-    Its type follows from the name of the venue: a paper at a conference, an article of a journal, or neither.
+    Its type follows from words in the name of the venue: `inproceedings` for a conference, `article` for a journal, and
+    `misc` otherwise.
 
     Args:
         key: BibTeX key.
         work: the work.
-        statements: names of the statements that are cited, for the `note`.
+        statements: names of the cited statements, which the `note` lists.
     """
     kind, venue_field = "misc", "howpublished"
     if PROCEEDINGS.search(work.venue):
@@ -75,7 +76,7 @@ def entry(key: str, work: CitedWork, statements: Iterable[str]) -> str:
     elif JOURNAL.search(work.venue):
         kind, venue_field = "article", "journal"
 
-    # The second pair of braces keeps the capitals of the title.
+    # The additional braces make BibTeX keep the capitals of the title.
     fields = {
         "author": " and ".join(work.authors),
         "title": f"{{{work.title}}}",
@@ -100,5 +101,5 @@ def _format_entry(kind: str, key: str, fields: Mapping[str, str]) -> str:
 
 
 def _escape(value: str) -> str:
-    """Escape the characters that LaTeX treats as special."""
+    """Escape the characters &, %, #, _ and $, which are special in LaTeX."""
     return SPECIAL.sub(r"\\\1", value)

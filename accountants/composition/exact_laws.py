@@ -1,8 +1,8 @@
 """Products of pairs with exactly known distributions of losses: the contour engine, with the lattice as its fallback.
 
-A law is the distribution of a loss, of Gaussian noise with or without subsampling, or of Laplace noise. If the contour
-engine has no certified answer, bounds for one large step are tried for Gaussian noise. If these are wide, the lattice
-composes the same pairs from their tails.
+The losses are those of Gaussian noise, with or without subsampling, and of Laplace noise. If the contour engine has no
+certified answer, bounds for a single large loss are tried for Gaussian noise. If these are wide, the lattice composes
+the same pairs from their tails.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 Laws = tuple[tuple["Law", int], ...]
-"""Laws of losses, and the number of runs of each."""
+"""Distributions of losses, and the number of runs of each."""
 
 _FEW_STEPS = 8  # up to this many steps the lattice is used even if bounds for one large step are close
 # The lattice then takes 0.1 s and bounds log δ within 0.02. The bounds for one large step differ by up to 0.25.
@@ -45,15 +45,18 @@ _WIDEST_OF_MANY = 1e-3  # relative width of δ that is accepted for more than `_
 
 @dataclass(frozen=True, eq=False)
 class ExactProfile(PointwiseProfile):
-    """The privacy profile of a composition of steps with exactly known losses, such as Gaussian or Laplace.
+    """Privacy profile of a composition of steps whose loss distributions are known exactly, in one direction.
 
-    Guarantees: lower ≤ log δ ≤ upper at every ε ≥ 0. The result does not depend on earlier evaluations. Tails and
-    infinite mass are those of the lattice's dominating pair.
+    Bounds on δ come from numerical inversion of the transform of the total loss. The fallback is a pair from a
+    composition on a lattice of losses. It is used where the inversion cannot bound its own error, and for the tails.
 
     Attributes:
         laws: distributions of the losses, and the number of runs of each.
-        fallback: function that computes, once, the pair that is used if no other bound applies.
-        is_backward: whether this is the backward direction of that pair.
+        fallback: function that returns the fallback. It computes it at the first call only.
+        is_backward: whether this is the backward direction of the fallback.
+
+    Guarantees:
+        lower ≤ log δ ≤ upper at every ε ≥ 0. The result does not depend on earlier evaluations.
     """
 
     laws: Laws
@@ -68,7 +71,7 @@ class ExactProfile(PointwiseProfile):
 
     @cached_property
     def laplace(self) -> dict[LaplaceLaw, int]:
-        """Laplace laws of the product, with the number of runs of each."""
+        """Loss distributions of Laplace noise in the product, with the number of runs of each."""
         counts: dict[LaplaceLaw, int] = {}
         for law, count in self.laws:
             if isinstance(law, LaplaceLaw):
@@ -77,17 +80,17 @@ class ExactProfile(PointwiseProfile):
 
     @cached_property
     def gaussian(self) -> tuple[tuple[NormalLaw, int], ...]:
-        """Laws of Gaussian noise in the product, with the number of runs of each."""
+        """Loss distributions of Gaussian noise in the product, with the number of runs of each."""
         return tuple((law, count) for law, count in self.laws if not isinstance(law, LaplaceLaw))
 
     @cached_property
     def has_few_steps(self) -> bool:
-        """True if the number of steps is so small that the lattice costs little."""
+        """True if there are so few steps that a composition on a lattice takes little time."""
         return sum(count for _, count in self.laws) <= _FEW_STEPS
 
     @cached_property
     def has_mixtures(self) -> bool:
-        """True if some of the laws are mixtures of several shifts."""
+        """True if some step is a mixture of Gaussian steps with several shifts."""
         return any(isinstance(law, MixedLaw) for law, _ in self.laws)
 
     @property
@@ -97,15 +100,15 @@ class ExactProfile(PointwiseProfile):
 
     @cached_property
     def epsilon_error(self) -> float:
-        """Largest change of ε from the rounding of Laplace shifts, in nats: their error times the largest loss.
+        """Largest change of ε by the rounding of Laplace shifts, in nats (docs/engine-certificate.md, A7).
 
-        Source: docs/engine-certificate.md, A7.
+        It is the relative error of a shift times the largest total loss. The factor 1.01 is a margin.
         """
         return 1.01 * _ROUNDED_SCALE * math.fsum(law.shift * count for law, count in self.laplace.items())
 
     @property
     def widest(self) -> float:
-        """Relative width of δ beyond which an enclosure is rejected."""
+        """Largest relative width of δ of an enclosure that is accepted."""
         return _WIDEST_OF_MANY if len(self.laplace) > _MANY_KINDS else exact.WIDEST
 
     @cached_property
@@ -125,12 +128,12 @@ class ExactProfile(PointwiseProfile):
 
     @cached_property
     def one_large_step(self) -> OneLargeStep:
-        """Bounds for rare large losses, which the contour engine does not resolve."""
+        """Bounds for the case that a single rare large loss determines δ, which the contour engine does not resolve."""
         return OneLargeStep.of(self.gaussian)
 
     @cached_property
     def unsampled_pair(self) -> Pair:
-        """Gaussian pair that dominates in both directions, as if every contribution were included."""
+        """Gaussian pair that dominates in both directions: that of the same steps without subsampling."""
         square = math.fsum(count * law.distance**2 for law, count in self.gaussian)
         return gaussian_pair(math.sqrt(square) * (1.0 + 8 * UNIT_ROUNDOFF))  # rounded up
 
@@ -139,14 +142,14 @@ class ExactProfile(PointwiseProfile):
         return self.fallback_profile.log_tails(epsilon)
 
     def attained_log_tails(self, epsilon: FloatArray) -> Tails | None:
-        """Return the attained log tails of the fallback, which encloses the same product."""
+        """Return the tails of a pair that the mechanism attains, from the fallback; None if it has none."""
         return self.fallback_profile.attained_log_tails(epsilon)
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
-        """Compute bounds on log δ at one ε by numerical inversion of the transform E[e^{zL}] of the total loss L.
+        """Enclose log δ at one ε by numerical inversion of the transform E[e^{zL}] of the total loss L.
 
-        The inversion may fail to bound its own error. Laplace losses are then composed on a lattice of losses, and
-        other losses are bounded by `_bounds_without_transform`.
+        If the inversion cannot bound its own error, the fallback is used for Laplace losses, and
+        `_bounds_without_transform` for others.
 
         Args:
             epsilon: ε, in nats.
@@ -162,11 +165,10 @@ class ExactProfile(PointwiseProfile):
         return self._bounds_without_transform(epsilon)
 
     def _bounds_without_transform(self, epsilon: float) -> Interval:
-        """Enclose log δ of a Gaussian composition where numerical inversion of the transform is not certified.
+        """Enclose log δ of Gaussian steps if numerical inversion of the transform cannot bound its error.
 
-        Three bounds are combined: those for rare large losses, those of a composition on a lattice of losses, and the
-        upper bound for Gaussian noise without sampling. The bounds for rare large losses suffice if they are close.
-        They are not used in this way for few steps, because a lattice costs little there.
+        If the bounds for a single large loss are close, they are the result. Otherwise, and for few steps, they are
+        combined with those of the fallback and with the upper bound for steps without subsampling.
 
         Args:
             epsilon: ε, in nats.
@@ -183,13 +185,13 @@ class ExactProfile(PointwiseProfile):
         return Interval(max(lattice.lower, rare_lower), min(lattice.upper, unsampled_upper, rare_upper))
 
     def enclose_log_delta(self, epsilon: float) -> Interval | None:
-        """Compute bounds on log δ at one ε by numerical inversion of the transform E[e^{zL}] of the total loss L.
+        """Enclose log δ at one ε by numerical inversion of the transform E[e^{zL}] of the total loss L only.
 
         Args:
             epsilon: ε, in nats.
 
         Returns:
-            Two bounds on log δ(ε). None if the inversion cannot bound its own error, or if `prefers_fallback`.
+            The bounds. None if the inversion cannot bound its own error, or if `prefers_fallback`.
         """
         try:
             return self._outward(self._exact_log_delta, epsilon)
@@ -197,7 +199,7 @@ class ExactProfile(PointwiseProfile):
             return None
 
     def _exact_log_delta(self, epsilon: float) -> Interval:
-        """Enclose log δ at one ε, for shifts of the noise that were rounded to doubles, by numerical inversion."""
+        """Enclose log δ at one ε by numerical inversion, for the shifts as they were rounded to doubles."""
         if self.prefers_fallback:
             raise ContourRefused(RefusalReason.BEYOND_BUDGET, "few steps of mixtures")
         return exact.log_delta(self.laws, epsilon, widest=self.widest)
@@ -205,9 +207,9 @@ class ExactProfile(PointwiseProfile):
     def _outward(self, log_delta: Callable[[float], Interval], epsilon: float) -> Interval:
         """Enclose log δ for the exact shifts, from bounds for shifts that were rounded to doubles.
 
-        The shifts of Laplace noise were rounded, which changes the total loss by at most `epsilon_error`. The upper
-        bound is therefore evaluated at ε − `epsilon_error`, and the lower bound at ε + `epsilon_error`. The effect of
-        rounded Gaussian shifts is charged by `raise_by_rounding` and `lower_by_rounding`.
+        Rounded Laplace shifts change the total loss by at most `epsilon_error`. The upper bound is therefore evaluated
+        at ε − `epsilon_error`, and the lower bound at ε + `epsilon_error`. Rounded Gaussian shifts change log δ by the
+        amounts of `raise_by_rounding` and `lower_by_rounding`.
 
         Args:
             log_delta: function from an ε to bounds on log δ for the rounded shifts.
@@ -224,10 +226,10 @@ class ExactProfile(PointwiseProfile):
         return Interval(lower_by_rounding(lower), min(raise_by_rounding(upper), 0.0))
 
     def enclose_epsilon(self, log_delta: float) -> tuple[Interval, bool]:
-        """Compute bounds on the smallest ε ≥ 0 with log δ(ε) at most a target, by inversion of the loss transform.
+        """Enclose the smallest ε ≥ 0 with log δ(ε) at most a target, by numerical inversion of the loss transform.
 
-        If the inversion cannot bound its own error, the result comes from bounds for rare large losses. For Laplace
-        losses it is then the interval from 0 to ∞.
+        If the inversion cannot bound its own error, the result comes from the bounds for a single large loss. For
+        Laplace losses it is then the interval from 0 to ∞.
 
         Args:
             log_delta: the target log δ, natural logarithm.
@@ -243,16 +245,16 @@ class ExactProfile(PointwiseProfile):
                 return Interval(0.0, math.inf), False
             rare = self.one_large_step.epsilon(log_delta - slack)
             is_narrow = rare.upper - rare.lower <= NARROW * rare.upper < math.inf
-            # For few steps, a composition on a lattice costs little, and its bounds are closer.
+            # For few steps, the fallback takes little time, and its bounds are closer.
             return rare, is_narrow and not self.has_few_steps
-        # Rounded Laplace shifts change ε by at most `epsilon_error`. An upper bound of 0 stays if δ(0) is small enough.
+        # Rounded Laplace shifts change ε by at most `epsilon_error`. A bound of 0 remains if δ(0) is small enough.
         must_move_up = upper > 0.0 or (self.epsilon_error > 0.0 and self.log_delta_bounds(0.0).upper > log_delta)
         if must_move_up:
             upper += self.epsilon_error
         return Interval(max(lower - self.epsilon_error, 0.0), upper), True
 
     def _exact_epsilon(self, log_delta: float, slack: float) -> Interval:
-        """Enclose ε for shifts that were rounded to doubles, by numerical inversion of the loss transform."""
+        """Enclose ε by numerical inversion of the loss transform, for the shifts as they were rounded to doubles."""
         if self.prefers_fallback:
             raise ContourRefused(RefusalReason.BEYOND_BUDGET, "few steps of mixtures")
         return exact.epsilon(self.laws, log_delta, slack=slack, widest=self.widest)
@@ -264,7 +266,7 @@ class ExactProfile(PointwiseProfile):
             epsilon: ε, in nats.
 
         Returns:
-            A Chernoff bound. Without one, it is that from one large loss, or 0 (δ ≤ 1) for Laplace losses.
+            A Chernoff bound. If there is none, the bound for a single large loss, or 0 (δ ≤ 1) for Laplace losses.
         """
         try:
             bound = exact.upper_log_delta(self.laws, epsilon - self.epsilon_error)
@@ -273,15 +275,15 @@ class ExactProfile(PointwiseProfile):
         return min(raise_by_rounding(bound), 0.0)
 
     def is_at_most(self, epsilon: float, log_delta: float) -> bool:
-        """Return whether a Chernoff bound is at most `log_delta`."""
+        """Return whether the quick upper bound on log δ(ε), usually a Chernoff bound, is at most `log_delta`."""
         return self.bound_log_delta(epsilon) <= log_delta
 
     def likely_meets(self, epsilon: float, log_delta: float) -> bool:
-        """Return whether a Chernoff bound is at most `log_delta`."""
+        """Return whether the quick upper bound on log δ(ε) is at most `log_delta`, as `is_at_most` does."""
         return self.is_at_most(epsilon, log_delta)
 
     def surely_meets(self, epsilon: float, log_delta: float) -> bool:
-        """Return whether δ(ε) is certainly at most a target, by a Chernoff bound or by numerical inversion.
+        """Return whether an upper bound proves that δ(ε) is at most a target: the quick one or that of the inversion.
 
         Args:
             epsilon: ε, in nats.
@@ -294,7 +296,7 @@ class ExactProfile(PointwiseProfile):
 
     @cached_property
     def finds_best_tests(self) -> bool:
-        """True if tables or the kernel find the best tests, as they do for all losses except those of Laplace noise."""
+        """True if `best_tests` may have a result; never for Laplace losses and for few steps of mixtures."""
         return not self.laplace and not self.prefers_fallback and exact.finds_best_tests(self.laws)
 
     def best_tests(self, rates: Sequence[float]) -> BestTests | None:
@@ -315,11 +317,12 @@ class ExactProfile(PointwiseProfile):
         return tests._replace(log_delta_at_zero=Interval(lower_by_rounding(lower), min(raise_by_rounding(upper), 0.0)))
 
     def upper_log_deltas(self, epsilons: Sequence[float]) -> Sequence[float]:
-        """Return upper bounds on log δ at several ε, all from the quadrature nodes that suit the middle ε.
+        """Return upper bounds on log δ at several ε, each at most 0.
 
-        The compiled kernel places the nodes for its first ε. If it has no answer, each ε is evaluated separately.
-        The result has one bound for each ε, at most 0.
+        The compiled kernel uses the same quadrature nodes for all ε. If it has no answer, each ε is evaluated
+        separately.
         """
+        # The kernel chooses the nodes for the first ε that it gets.
         if not self.finds_best_tests:
             return super().upper_log_deltas(epsilons)
         middle = sorted(epsilons)[len(epsilons) // 2]
@@ -329,16 +332,16 @@ class ExactProfile(PointwiseProfile):
         return [min(raise_by_rounding(bound), 0.0) for bound in bounds[1:]]
 
     def near_tests(self, sizes: Sequence[float]) -> Sequence[NearTest | None]:
-        """Find tests with about the given false positive rates, which reject if the total privacy loss exceeds an ε.
+        """Find tests with about the given false positive rates, each of which rejects if the total loss exceeds an ε.
 
-        Each test has bounds on log δ around its ε. They come from numerical inversion of the transform of the loss. For
-        Laplace losses, a composition on a lattice replaces the inversion if it certifies no test.
+        Each test has bounds on log δ around its ε, from numerical inversion of the loss transform. If the inversion
+        certifies no test, the fallback is used for Laplace losses.
 
         Args:
             sizes: the false positive rates, in (0, 1).
 
         Returns:
-            One test for each rate. It is None if no bounds are certified, and for few steps of mixtures.
+            One test for each rate; None if no bounds are certified, or if `prefers_fallback`.
         """
         if self.prefers_fallback:
             return [None for _ in sizes]
@@ -352,7 +355,7 @@ class ExactProfile(PointwiseProfile):
         return [None if test is None else adapt_width(test, size) for test, size in zip(tests, sizes, strict=True)]
 
     def _near_test(self, sized: SizedTest) -> NearTest:
-        """Return the test of a threshold, with log δ around it."""
+        """Return a test with a function that encloses log δ around its threshold."""
         bounds = functools.partial(self._near_log_delta, sized.log_delta)
         return NearTest(sized.epsilon, bounds, sized.width, sized.steepness)
 
@@ -364,14 +367,7 @@ class ExactProfile(PointwiseProfile):
             return Interval(-math.inf, 0.0)
 
     def is_beyond_doubles(self, epsilon: float) -> bool:
-        """Return whether δ is so far below every positive double that it has no positive lower bound.
-
-        Args:
-            epsilon: ε, in nats.
-
-        Returns:
-            True if numerical inversion has no certified bounds, and an upper bound on log δ is below −800.
-        """
+        """Return whether δ(ε) is far below every positive double, and numerical inversion has no certified bounds."""
         if self.laplace or not self._normal_log_delta(epsilon) < _BEYOND_DOUBLES:
             return False
         try:
@@ -381,16 +377,10 @@ class ExactProfile(PointwiseProfile):
         return False
 
     def _normal_log_delta(self, epsilon: float) -> float:
-        """Estimate log δ by the central limit theorem as −ε²/2v, to decide whether a closer check is needed.
+        """Estimate log δ at an ε by the central limit theorem as −ε²/2v, to decide whether a closer check is needed.
 
-        v = Σ T q² (e^{d²} − 1) adds up the variances of the likelihood ratios of single steps: T Gaussian steps with
-        sampling rate q and means that are a distance d apart.
-
-        Args:
-            epsilon: ε, in nats.
-
-        Returns:
-            The estimate of log δ, at most 0.
+        v = Σ T q² (e^{d²} − 1) adds up the variances of the likelihood ratios of T Gaussian steps with sampling rate q
+        and distance d of the means.
         """
         variances = []
         for law, count in self.gaussian:

@@ -15,26 +15,26 @@ from epsilond.accountants.curve.search import PairSearch
 from epsilond.accountants.numerics.root_search import Guess, closest, false_position
 
 _MOST_STORED = 32
-"""Limit on the number of stored enclosures of log δ."""
+"""Largest number of stored enclosures of log δ."""
 _CLOSE = 1e-10
-"""Least relative distance of a second trial of ε, about the rounding of log δ over its slope."""
+"""Least distance of a trial from ε, relative to ε; about the rounding error of log δ over its slope."""
 _SHARE = 0.02
-"""Fraction of a first enclosure of ε within which its lower bound is searched."""
+"""Fraction of the width of a first enclosure of ε to which its lower bound is refined."""
 _NARROW = 1e-5
-"""Relative size of this fraction below which no search is made."""
+"""Width, relative to ε, below which this refinement is not worth its time."""
 
 
 @dataclass(frozen=True)
 class ExactSearch(PairSearch):
-    """The search for the ε at a target δ of a composition of exactly known privacy losses.
+    """Search for the ε at a target δ of a composition of exactly known privacy losses.
 
     The contour engine inverts the transform of the total loss numerically. If it has no certified answer, another
     composition of the same pairs, the fallback, is searched.
 
     Attributes:
-        profiles: the distinct directions, one or two profiles.
-        fallback: function that computes the pair that is searched if the contour engine has no certified answer.
-        evaluated: the last enclosures of log δ, by ε.
+        profiles: profiles of the distinct directions, one or two.
+        fallback: function that returns the fallback, a pair.
+        evaluated: stored enclosures of log δ, by ε.
     """
 
     profiles: tuple[ExactProfile, ...]
@@ -44,7 +44,7 @@ class ExactSearch(PairSearch):
     def log_delta_bounds(self, epsilon: float) -> Interval:
         """Enclose the larger log δ of both directions at an ε.
 
-        The enclosure is stored for later calls. If there are `_MOST_STORED` stored ones, they are first dropped.
+        The enclosure is stored for later calls. If `_MOST_STORED` enclosures are stored, they are dropped before.
 
         Args:
             epsilon: ε ≥ 0, in nats.
@@ -65,10 +65,10 @@ class ExactSearch(PairSearch):
         return self.log_delta_bounds(epsilon).upper
 
     def lower_log_delta(self, epsilon: float) -> float:
-        """Return a lower bound on log δ at an ε: that of `log_delta_bounds`, or −∞ if δ is extremely small.
+        """Return a lower bound on log δ at an ε.
 
-        A δ far below every positive double is extremely small. In this case the composition on a lattice of losses is
-        not used.
+        It is that of `log_delta_bounds`, or −∞ if δ is far below every positive double. The latter saves an evaluation
+        of the fallback, which has no lower bound there.
 
         Args:
             epsilon: ε ≥ 0, in nats.
@@ -81,11 +81,11 @@ class ExactSearch(PairSearch):
         return self.log_delta_bounds(epsilon).lower
 
     def epsilon(self, log_delta: float, near: float) -> Interval:
-        """Compute bounds on the smallest ε ≥ 0 with log δ(ε) at most a target, for (P, Q) and for (Q, P).
+        """Enclose the smallest ε ≥ 0 with log δ(ε) at most a target in both directions.
 
-        The bounds come from numerical inversion of the transform E[e^{zL}] of the total privacy loss L. If they are far
-        apart, a known ε is tried: `near` is the upper bound if log δ is just below the target there. Otherwise the
-        bounds are combined with those of a composition on a lattice of losses.
+        The bounds come from numerical inversion of the loss transform. If they are far apart, `near` is tried as the
+        upper bound, which is valid if log δ is just below the target there. Otherwise the bounds are combined with
+        those of the fallback.
 
         Args:
             log_delta: the target log δ, natural logarithm.
@@ -106,16 +106,16 @@ class ExactSearch(PairSearch):
         return Interval(self._move_down(solved, log_delta), self._move_up(solved, log_delta))
 
     def _enclose_next_to(self, near: float, log_delta: float) -> Interval | None:
-        """Return an enclosure of the smallest ε that meets the target, with `near` as its upper bound.
+        """Enclose the smallest ε that meets the target, with `near` as the upper bound.
 
         Args:
             near: an ε > 0, in nats.
             log_delta: the target log δ, natural logarithm.
 
         Returns:
-            The enclosure, with log δ evaluated at both bounds. It is None in four cases: δ at `near` is above the
-            target; log δ is below the target by more than a fraction `SPARE` of it; (1 − `FLAT`) · `near` meets the
-            target too; no lower bound is found.
+            The enclosure; log δ was evaluated at both bounds. None if log δ at `near` is above the target, or below it
+            by more than a relative `SPARE`; if (1 − `FLAT`) · `near` meets the target too; or if no lower bound is
+            found.
         """
 
         def lower_bound(epsilon: float) -> float:
@@ -129,12 +129,13 @@ class ExactSearch(PairSearch):
         bounds = self.log_delta_bounds(near)
         before = self.log_delta_bounds((1.0 - FLAT) * near).upper
         is_just_below = log_delta * (1.0 + SPARE) <= bounds.upper <= log_delta
-        # The sum is about `before`, and rounded as in the slope below.
+        # The sum is `before` up to rounding. It contains the difference that the slope below uses, so the slope is
+        # positive and finite.
         falls_through_target = log_delta < bounds.upper + (before - bounds.upper) < math.inf
         if not is_just_below or not falls_through_target:
             return None
 
-        # A lower bound from the slope, which is then searched more closely if it is far away.
+        # The slope gives a first lower bound, which is refined if it is far away.
         guess = Guess(near, (before - bounds.upper) / (FLAT * near))
         pad = 2.0 * (log_delta - bounds.lower) / guess.steepness + _CLOSE * near
         lower = closest(lower_bound, log_delta, guess, -pad)
@@ -148,7 +149,7 @@ class ExactSearch(PairSearch):
     def upper_epsilon(self, log_delta: float, near: float) -> float:
         """Return an upper bound on the smallest ε ≥ 0 with log δ(ε) at most a target.
 
-        The contour engine encloses ε. Without a narrow enclosure, only the upper bound is searched for further.
+        If the contour engine has no narrow enclosure of ε, the upper bound of the fallback is used too.
 
         Args:
             log_delta: the target log δ, natural logarithm.
@@ -166,7 +167,7 @@ class ExactSearch(PairSearch):
     def lower_epsilon(self, log_delta: float, near: float) -> float:
         """Return a lower bound on the smallest ε ≥ 0 with log δ(ε) at most a target.
 
-        The contour engine encloses ε. Without a narrow enclosure, only the lower bound is searched for further.
+        If the contour engine has no narrow enclosure of ε, the lower bound of the fallback is used too.
 
         Args:
             log_delta: the target log δ, natural logarithm.
@@ -182,10 +183,9 @@ class ExactSearch(PairSearch):
         return self._move_down(solved, log_delta)
 
     def _solve_directions(self, log_delta: float) -> tuple[Interval, bool]:
-        """Enclose the larger of the two ε at a target δ, of P against Q and of Q against P.
+        """Enclose the larger of the two ε at a target δ, of P against Q and of Q against P, by the contour engine.
 
-        Each ε comes from numerical inversion of the transform E[e^{zL}] of the total privacy loss L. A direction is
-        skipped if it certainly meets the target at the lower bound so far.
+        The second direction is skipped if it certainly meets the target at the lower bound of the first.
 
         Args:
             log_delta: the target log δ, natural logarithm.
@@ -194,7 +194,6 @@ class ExactSearch(PairSearch):
             An interval that contains the larger ε, in nats. The second value says whether the intervals of both
             directions are so narrow that no other method is necessary.
         """
-        # Begin with ε = 0, and raise both bounds by each direction.
         larger, all_narrow = Interval(0.0, 0.0), True
         for index, profile in enumerate(self.profiles):
             if index > 0 and profile.surely_meets(larger.lower, log_delta):
@@ -205,16 +204,16 @@ class ExactSearch(PairSearch):
         return larger, all_narrow
 
     def _unsampled_epsilon(self, log_delta: float) -> float:
-        """Return the ε of the Gaussian pair that dominates; math.inf if there are Laplace losses."""
+        """Return an upper bound on ε from the same steps without subsampling; math.inf if there are Laplace losses."""
         profile = self.profiles[0]
         return math.inf if profile.laplace else profile.unsampled_pair.epsilon(log_delta).upper
 
     def _move_up(self, enclosed: Interval, log_delta: float) -> float:
         """Return the upper bound on ε, moved up until log δ is at most the target by `log_delta_bounds` too.
 
-        The bound is certified already, but by a computation that may differ from `log_delta_bounds` in rounding. The
-        move makes sure that a later call at this ε returns at most the target. It stops if the bounds on log δ are
-        wider than numerical inversion accepts.
+        The bound is certified already, but by a computation that may differ from `log_delta_bounds` in rounding. After
+        the move, a later call at this ε returns at most the target. The move stops if the bounds on log δ are wider
+        than numerical inversion accepts.
 
         Args:
             enclosed: enclosure of ε, in nats.
@@ -236,9 +235,9 @@ class ExactSearch(PairSearch):
     def _move_down(self, enclosed: Interval, log_delta: float) -> float:
         """Return the lower bound on ε, moved down until log δ is above the target by `log_delta_bounds` too.
 
-        The bound is certified already, but by a computation that may differ in rounding. The move makes sure that a
-        later call at this ε returns more than the target. It stops at 0, or if the bounds on log δ are wider than
-        numerical inversion accepts.
+        The bound is certified already, but by a computation that may differ in rounding. After the move, a later call
+        at this ε returns more than the target. The move stops at 0, or if the bounds on log δ are wider than numerical
+        inversion accepts.
 
         Args:
             enclosed: enclosure of ε, in nats.
@@ -259,18 +258,14 @@ class ExactSearch(PairSearch):
 
 
 def exact_pair(laws: Sequence[tuple[Law, int]], fallback: Callable[[], Pair]) -> Pair:
-    """Return the composition of mechanisms with exactly known distributions of their privacy losses.
+    """Return the pair of a composition of mechanisms with exactly known distributions of their privacy losses.
 
     Its δ is evaluated by numerical inversion of the transform E[e^{zL}] of the total privacy loss L.
 
     Args:
-        laws: the distribution of the losses of each mechanism, and its number of runs.
-        fallback: function that computes other bounds on the same composition, for use where the inversion cannot bound
-            its own error. A second call returns the same pair.
-
-    Returns:
-        The pair (two distributions of outputs, for neighbouring data sets) of the composition, with its privacy profile
-        in both directions.
+        laws: distribution of the loss of each mechanism, and its number of runs.
+        fallback: function that returns a pair with other bounds on the same composition, for use where the inversion
+            cannot bound its own error. A second call returns the same pair.
     """
     forward: Laws = tuple(laws)
     backward: Laws = tuple((law.reverse(), count) for law, count in forward)

@@ -32,7 +32,7 @@ from epsilond.app.metrics import Metrics
 from epsilond.app.settings import Settings
 
 UNKNOWN = "unknown"
-"""Address of a socket without addresses, or of a client for which a proxy names no address."""
+"""Text for the address of a client whose address the server or its proxy does not know."""
 NETWORK = 64
 """Bits of an IPv6 address that identify a subscriber; a subscriber has all the addresses of this network."""
 REMEMBERED = 1024
@@ -101,8 +101,8 @@ class Budgets:
         settings: settings of the service, with the usual limits.
         metrics: metrics of the service.
         clock: monotonic clock [s].
-        rates: request rates of the names with a limit on requests. Their number is bounded, because the file of keys
-            lists all these names.
+        rates: request rates of the callers with a limit on requests. Only names in the file of keys have such a limit,
+            so their number is bounded.
     """
 
     settings: Settings
@@ -117,10 +117,10 @@ class Budgets:
         self._usual_rate = self.settings.cpu_seconds_of_each_caller
 
     def account(self, identity: str, per_minute: float | None = None) -> CallerUsage:
-        """Return the record of a caller's use of CPU time (account), updated to the present time.
+        """Return a caller's account, the record of its use of CPU time, updated to the present time.
 
-        A caller without an account gets a new one. Then, if there are more than `MOST_IDENTITIES` accounts, the least
-        recently seen one without computations is deleted.
+        A caller without an account gets a new one. The least recently used account without computations is then deleted
+        if there are more than `MOST_IDENTITIES`.
 
         Args:
             identity: identity of the caller.
@@ -128,7 +128,7 @@ class Budgets:
                 new account the usual limit.
 
         Returns:
-            The record, which later calls with this identity return too.
+            The account; later calls with this identity return the same object.
         """
         account = self._accounts.get(identity)
         now = self.clock()
@@ -143,14 +143,11 @@ class Budgets:
         return account
 
     def usual_account(self, identity: str, per_minute: float | None) -> CallerUsage:
-        """Return the account of a caller, after setting its limit to `per_minute`, or to the usual limit if None.
+        """Return the account of a caller, updated to the present time, and set its limit of CPU time.
 
         Args:
             identity: identity of the caller.
-            per_minute: the caller's own limit of CPU time [s/min]; None if the caller has no limit of its own.
-
-        Returns:
-            The record of the caller's use of CPU time, updated to the present time.
+            per_minute: the new limit [s/min]; None for the usual limit of the service.
         """
         return self.account(identity, self._rate(per_minute))
 
@@ -227,7 +224,7 @@ RETRY_SOON = {"Retry-After": "5"}
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Caller:
-    """The caller of a request, with rights and limits.
+    """Caller of a request, with its rights and limits.
 
     Attributes:
         name: owner of the caller's jobs: a key's name, or token:…; empty for all callers if no credentials are
@@ -238,8 +235,8 @@ class Caller:
         scopes: permissions of the caller, each for one kind of requests.
         limits: limits on the caller's use of the service.
         budgets: accounts of the CPU time of all callers.
-        organisation: organisation of the data sets and ledgers that the caller may use; empty: those of all callers
-            that name none.
+        organisation: organisation of the data sets and ledgers that the caller may use; empty for those that belong to
+            no organisation.
         roles: rights of the caller on these data sets and ledgers.
     """
 
@@ -278,25 +275,25 @@ class Caller:
 
     @property
     def label(self) -> str:
-        """The label of the caller in metrics; see `label_of`."""
+        """Label of the caller in metrics: a key's name, `token`, or `anonymous`."""
         return label_of(self.identity)
 
     @property
     def has_token(self) -> bool:
-        """True of a caller with a token of an issuer, and not of a caller with a key or an address."""
-        has_key = self.identity.startswith("key:")  # a key may have the name "token", which is then its label, too
+        """True if the caller is identified by a token of an identity provider, not by a key or an address."""
+        has_key = self.identity.startswith("key:")  # the label of a key is its name, which may be "token"
         return self.label == "token" and not has_key
 
     @cached_property
     def account(self) -> CallerUsage:
-        """The account of the caller."""
+        """Record of the caller's use of CPU time."""
         return self.budgets.usual_account(self.identity, self.limits.cpu_seconds_per_minute)
 
     async def count_request(self) -> None:
-        """Count one more request of a caller with a limited number of requests per minute.
+        """Count a request of the caller, and reject it if the caller has sent too many within a minute.
 
         Raises:
-            Problem: the caller has sent too many requests within a minute.
+            Problem: the caller has a limit on requests per minute and has exceeded it.
         """
         most = self.limits.requests_per_minute
         if most is None:
@@ -362,7 +359,7 @@ class Caller:
             self.account.computing -= 1
 
     def require_job(self, live: int) -> None:
-        """Check that the caller, who has `live` jobs that have not ended, may have one more.
+        """Reject a further job of a caller who has too many jobs, or has used up the allowed CPU time.
 
         Args:
             live: number of jobs of this caller that wait or run, at least 0.
@@ -377,22 +374,24 @@ class Caller:
 
 
 def caller_of(request: Request) -> Caller:
-    """Return the caller of a request, which the middleware has determined before."""
+    """Return the caller of a request, which the middleware has stored in the request."""
     caller: Caller = request.scope[CALLER]
     return caller
 
 
 async def caller_again(request: Request) -> Caller:
-    """Check the credentials of a request again, and return its caller. Long requests repeat this check.
+    """Check the credentials of a request once more, and return its caller with the present rights.
+
+    Long requests repeat this check, because keys may be revoked and tokens expire.
 
     Args:
         request: the HTTP request, for example one that follows a job for a long time.
 
     Returns:
-        The caller with the present rights. Without credentials, it is the caller of the first check.
+        The caller; if the request has no credentials, the caller of the first check.
 
     Raises:
-        Problem: the credentials are not accepted any more, have lost the scope of this path, or cannot be checked.
+        Problem: the credentials are no longer accepted, no longer permit this path, or cannot be checked.
     """
     check_again: Callable[[], Awaitable[Caller]] | None = request.scope.get(AGAIN)
     if check_again is None:

@@ -22,15 +22,18 @@ from epsilond.accountants.json_types import JsonObject
 from epsilond.app.machine import is_private_url
 
 ALGORITHMS = ("RS256", "ES256", "EdDSA")
-"""Accepted signature algorithms, all with a private key; a shared secret could be made up from public data."""
+"""Accepted signature algorithms, all with a private key.
+
+With a shared secret, an attacker could sign with a public key as the secret.
+"""
 # Difference of the clocks of issuer and service that is tolerated, in seconds.
 LEEWAY_SECONDS = 60
 KEPT_SECONDS = 600.0
 """Seconds for which fetched keys are used before they are fetched again."""
 UNKNOWN_SECONDS = 60.0
-"""Least seconds between two fetches that tokens with an unknown key cause."""
+"""Seconds after a fetch in which a token with an unknown key causes no other fetch."""
 FAILED_SECONDS = 5.0
-"""Seconds after a failed fetch without another fetch."""
+"""Seconds after a failed fetch in which no other fetch is tried."""
 # Longest time for fetching the keys, in seconds.
 TIMEOUT_SECONDS = 5.0
 # Bytes of a configuration document that are read at most.
@@ -38,36 +41,29 @@ MOST_BYTES = 1_048_576
 
 
 class IssuerUnreachable(Exception):
-    """The issuer's keys cannot be fetched, so that tokens can be neither accepted nor rejected."""
+    """Error that the issuer's keys cannot be fetched, so that tokens can be neither accepted nor rejected."""
 
 
 class Issuer:
-    """An issuer of OpenID Connect tokens, with a cache of its public keys; for the thread of the event loop only.
-
-    Args:
-        issuer: URL of the issuer, as tokens name it.
-        audience: audience that tokens must name: this service.
-        jwks_url: URL of the issuer's keys; empty to read it from the issuer's configuration document.
-        clock: monotonic clock [s].
-    """
+    """Issuer of OpenID Connect tokens, with a cache of its public keys; for the thread of the event loop only."""
 
     def __init__(
         self, issuer: str, audience: str, jwks_url: str = "", clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """Prepare the verification of tokens; the keys of the issuer are fetched when the first token comes.
+        """Store the settings; the keys of the issuer are fetched when the first token is verified.
 
         Args:
             issuer: URL of the issuer, the identity provider that signs tokens.
-            audience: name of this service, for which a token must be issued.
-            jwks_url: URL of the issuer's public keys; empty if the configuration document of the issuer names it.
-            clock: function that returns the time in seconds, by which cached keys expire.
+            audience: name of this service, which tokens must have as their audience.
+            jwks_url: URL of the issuer's public keys; empty to read it from the configuration document of the issuer.
+            clock: monotonic clock in seconds, by which cached keys expire.
         """
         self._issuer = issuer
         self._audience = audience
         self._jwks_url = jwks_url
         self._clock = clock
         self._keys: Mapping[str, jwt.PyJWK] = {}
-        # Times of the latest fetch and of the latest failure, by the clock; before any, in the infinite past.
+        # Times of the latest successful and of the latest failed fetch; −∞ before the first.
         self._fetched = -float("inf")
         self._failed = -float("inf")
         self._fetching = anyio.Lock()
@@ -76,13 +72,13 @@ class Issuer:
     async def claims(self, token: str) -> JsonObject | None:
         """Verify a token, and return its claims.
 
-        A token is a signed JSON Web Token (RFC 7519). Its claims say who the caller is, and which rights it has.
+        The claims of a signed JSON Web Token (RFC 7519) identify the caller and state its rights.
 
         Args:
             token: bearer token in the compact form of a signed JSON Web Token.
 
         Returns:
-            The claims (signed statements) by name. None if the token is malformed or expired, has another issuer or
+            The claims by name. None if the token is malformed, expired or not valid yet, has another issuer or
             audience, or has no valid signature by one of the accepted algorithms.
 
         Raises:
@@ -156,7 +152,6 @@ class Issuer:
         Raises:
             IssuerUnreachable: the keys cannot be fetched, or an attempt within the last `FAILED_SECONDS` failed.
         """
-        # After a recent failure, do not try again yet.
         if self._clock() - self._failed < FAILED_SECONDS:
             raise IssuerUnreachable
         try:
@@ -171,14 +166,11 @@ class Issuer:
 
 
 def _keys_of(issuer: str, jwks_url: str) -> Sequence[jwt.PyJWK]:
-    """Return the keys with which an issuer signs.
+    """Fetch the public keys of an issuer, with which signatures of tokens are verified.
 
     Args:
         issuer: URL of the issuer (an identity provider).
-        jwks_url: URL of its public keys. If empty, the configuration document of the issuer names it.
-
-    Returns:
-        The public keys, by which signatures of tokens are verified.
+        jwks_url: URL of its public keys; empty to read it from the configuration document of the issuer.
 
     Raises:
         OSError, HTTPException, ValueError, PyJWTError: the keys cannot be fetched.
@@ -188,22 +180,20 @@ def _keys_of(issuer: str, jwks_url: str) -> Sequence[jwt.PyJWK]:
 
 
 def _discover_keys_url(issuer: str) -> str:
-    """Return the URL of an issuer's keys, from its configuration document.
-
-    The document is that of OpenID Connect Discovery, at a fixed path below the URL of the issuer.
+    """Read the URL of an issuer's keys from its configuration document, as OpenID Connect Discovery defines it.
 
     Args:
         issuer: URL of the issuer.
 
     Returns:
-        The URL, which is protected from changes on the way.
+        The URL, which is an https URL or of this machine.
 
     Raises:
         OSError, HTTPException: the document cannot be fetched.
-        ValueError: it is not JSON, is of another issuer, or names no URL that is protected from changes on the way.
+        ValueError: the document is not JSON, belongs to another issuer, or has no such URL.
     """
     configuration_url = f"{issuer.rstrip('/')}/.well-known/openid-configuration"
-    # Redirects are refused, because they could lead to a document of somebody else.
+    # A redirect could lead to a document of somebody else.
     opener = urllib.request.build_opener(_RedirectRefuser())
     try:
         with opener.open(configuration_url, timeout=TIMEOUT_SECONDS) as answer:
@@ -220,7 +210,7 @@ def _discover_keys_url(issuer: str) -> str:
 
 
 class _RedirectRefuser(urllib.request.HTTPRedirectHandler):
-    """A handler for HTTP requests that rejects redirects, so that keys come only from the configured address."""
+    """Handler for HTTP requests that rejects redirects, so that keys come only from the configured address."""
 
     def redirect_request(self, *_: object) -> None:
         """Reject the redirect."""

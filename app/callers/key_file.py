@@ -1,4 +1,4 @@
-"""Changes of a file of keys: adding a line, or revoking keys. Files are replaced as a whole; no reader sees a part.
+"""Changes of a file of API keys: a new line, or a revocation. The file is replaced atomically.
 
 Comments and the order of lines are kept. Simultaneous changes wait for each other, if the system has file locks.
 """
@@ -82,7 +82,7 @@ def _chosen_digests(lines: Sequence[KeyLine], which: str) -> set[str]:
 
 
 def _revoke_line(text: str, digests: Collection[str], now: datetime) -> str:
-    """Return a line with the time of its revocation; comments, other keys and revoked keys are returned unchanged.
+    """Return a line of a file of keys with the time of revocation, if it is that of a key to revoke.
 
     Args:
         text: the line.
@@ -90,7 +90,7 @@ def _revoke_line(text: str, digests: Collection[str], now: datetime) -> str:
         now: time of the revocation.
 
     Returns:
-        The line, without a line break.
+        The line, without a line break. Comments, other keys, and keys that are revoked already are unchanged.
 
     Raises:
         ValidationError: the line is not a valid line of a file of keys.
@@ -104,11 +104,11 @@ def _revoke_line(text: str, digests: Collection[str], now: datetime) -> str:
 
 
 def _change(path: Path, change: Callable[[str], str], *, may_be_new: bool = False) -> tuple[KeyLine, ...]:
-    """Replace the text of a file of keys after checking the new text, and return its lines. Mode and owner are kept.
+    """Change the text of a file of keys, after a check of the new text. Mode and owner are kept.
 
     Args:
-        path: the file. If it is a symbolic link, the file that the link names is replaced.
-        change: returns the new text for the present one.
+        path: the file. If it is a symbolic link, the file to which it leads is replaced.
+        change: function from the present text to the new text.
         may_be_new: whether a missing file counts as an empty one.
 
     Returns:
@@ -130,7 +130,7 @@ def _change(path: Path, change: Callable[[str], str], *, may_be_new: bool = Fals
 
 
 def _write(path: Path, text: str) -> None:
-    """Replace a file with its mode and its owner, or create it for the owner only.
+    """Replace the text of a file and keep its mode and its owner, or create the file for its owner only.
 
     Args:
         path: the file.

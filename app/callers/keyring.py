@@ -1,7 +1,7 @@
-"""The keyring: the keys of a running service, which follow their file.
+"""The API keys of a running service, which follow changes of their file.
 
-A thread looks at the file once a second. If the file cannot be read, or has an invalid line, the earlier keys remain
-and the log says why.
+The file is checked once a second. If it cannot be read, or has an invalid line, the earlier keys remain in use, and the
+reason is logged.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from epsilond.app.callers.revocations import Revocations
 from epsilond.app.http.record import ServicePart
 
 LOOK_SECONDS = 1.0
-"""Seconds between two looks at the file."""
+"""Seconds between two checks of the file."""
 SETTLED_NANOSECONDS = 2_000_000_000
-"""Age in nanoseconds below which a file may still change within the same tick of its file system's clock."""
+"""Age of a file in nanoseconds below which another change may get the same time from the file system's clock."""
 
 Signature = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True)
 class KeyState:
-    """The present state of an API key of this service.
+    """Present state of an API key of this service.
 
     Attributes:
-        line: line of the key in the file of keys, with its owner and rights.
+        line: line of the key in the file of keys, with its owner, its rights, and the time of its revocation.
         last_used: time of its last use in this service; None if it was not used.
     """
 
@@ -47,7 +47,7 @@ class KeyState:
 
 
 class Keyring:
-    """The API keys of a running service, which follow changes of their file within the context `following`."""
+    """API keys of a running service, which follow changes of their file within the context `following`."""
 
     def __init__(self, path: Path, budgets: Budgets) -> None:
         """Read the API keys of the service from a file.
@@ -89,19 +89,17 @@ class Keyring:
         return cls(Path(path), budgets)
 
     def caller(self, key: str) -> Caller | None:
-        """Return the caller with this key, and note the time of its use; None if it is unknown, expired or revoked.
-
-        The key's digest is compared with that of every line in constant time, so that the duration reveals nothing.
+        """Return the caller with this key, and store the time of its use.
 
         Args:
             key: secret text of the API key, as the client sent it.
 
         Returns:
-            The caller with the limits and permissions of the key. None if the key gives no access.
+            The caller with the limits and permissions of the key. None if the key is unknown, expired or revoked.
         """
         key_digest = digest(key)
         match: KeyLine | None = None
-        # The loop has no early exit: its duration must not depend on which key matches.
+        # Constant-time comparisons, and no early exit: the duration must not reveal which key matches.
         for line in self._lines:
             if hmac.compare_digest(line.sha256, key_digest):
                 match = line
@@ -121,12 +119,13 @@ class Keyring:
         )
 
     def organisations(self) -> dict[str, str]:
-        """Return the organisation of each name that has or had a key.
+        """Return the organisation of each name in the file of keys, also if its keys are revoked.
 
         Returns:
-            The organisation by name; empty for a name without one. Lines that are in force count before revoked ones.
+            The organisation by name; empty for a name without one. If the lines of a name differ, the last line that is
+            not revoked counts.
         """
-        # A later line of the same name replaces an earlier one in the dictionary, so lines in force come last.
+        # In the dictionary, a later line of a name replaces an earlier one.
         in_force_last = sorted(self._lines, key=lambda line: line.revoked is None)
         return {line.name: line.belongs_to for line in in_force_last}
 
@@ -135,7 +134,7 @@ class Keyring:
         return tuple(map(self._state, self._lines))
 
     async def revoke(self, identifier: str) -> KeyState | None:
-        """Revoke the key with this id, in this service at once and then in the file; None if the id is unknown.
+        """Revoke a key, in this service at once and then in the file.
 
         Args:
             identifier: public id of the key, not its secret text.
@@ -159,22 +158,18 @@ class Keyring:
 
     @asynccontextmanager
     async def following(self) -> AsyncIterator[None]:
-        """Follow changes of the file within this context."""
+        """Read the file again whenever it changes, while this context is open."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._follow)
             yield
             tasks.cancel_scope.cancel()
 
     async def look(self) -> None:
-        """Read the file if it has changed. If it cannot be read, keep the present keys and log the reason once.
-
-        It is called again and again while the service runs, so that new and revoked keys count without a restart.
-        """
+        """Read the file if it has changed. If it cannot be read, keep the present keys and log the reason once."""
         reading = await to_thread.run_sync(
             partial(_read_if_changed, self._path, self._signature), limiter=self._looking, abandon_on_cancel=True
         )
         self._signature = reading.signature
-        # The same reason is not logged twice in a row.
         if reading.complaint and reading.complaint != self._complaint:
             self._log.error("keys could not be read, those of before are kept", reason=reading.complaint)
         elif reading.lines and reading.lines != self._lines:
@@ -189,10 +184,10 @@ class Keyring:
             await self.look()
 
     def _take(self, lines: tuple[KeyLine, ...]) -> None:
-        """Use these lines of the key file from now on. The last uses of keys that are no longer in it are forgotten.
+        """Use these lines of the key file from now on, and forget the last uses of keys that are not among them.
 
         Args:
-            lines: the valid lines of the file.
+            lines: the lines of the file, which are valid.
         """
         self._lines = lines
         identifiers = {line.id for line in lines}
@@ -209,20 +204,19 @@ KEYRING: ServicePart[Keyring | None] = ServicePart("keyring")
 
 
 def _signature(path: Path) -> Signature | None:
-    """Return a file's inode, size and times of change, by which a later change of the file is noticed.
+    """Return the inode, the size and the times of a file, which differ after a change of the file.
 
     Args:
         path: path of the file.
 
     Returns:
-        These values. None if the file cannot be accessed, or changed so recently that the next change may have the same
+        These values. None if the file cannot be accessed, or changed so recently that another change may have the same
         times.
     """
     try:
         status = path.stat()
     except OSError:
         return None
-    # Two changes within the resolution of the clock would have the same times.
     is_settled = time.time_ns() - status.st_mtime_ns > SETTLED_NANOSECONDS
     if not is_settled:
         return None
@@ -231,12 +225,12 @@ def _signature(path: Path) -> Signature | None:
 
 @dataclass(frozen=True)
 class KeyFileReading:
-    """The result of one look at a file of API keys, which is read again only if it has changed.
+    """Result of a check of a file of API keys, which is read only if it has changed.
 
     Attributes:
-        signature: present signature of the file (inode, size and times); None to read it again at the next look.
+        signature: inode, size and times of the file; None if the next check must read the file in any case.
         lines: lines of the file; empty if it has not changed or cannot be read.
-        complaint: reason why the file cannot be read; empty if there is none.
+        complaint: reason why the file cannot be read; empty if it can be.
     """
 
     signature: Signature | None
@@ -252,8 +246,8 @@ def _read_if_changed(path: Path, known: Signature | None) -> KeyFileReading:
         known: signature of the file when it was last read; None to read it in any case.
 
     Returns:
-        The signature of the file with its lines. Without a change, the lines are missing. If the file is invalid, there
-        is a complaint instead, and no signature, so that the next call reads the file again.
+        The signature of the file, with its lines if it has changed. If the file is invalid, a complaint and no
+        signature, so that the next call reads the file again.
     """
     signature = _signature(path)
     if signature is not None and signature == known:

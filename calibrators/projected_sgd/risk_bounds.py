@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from epsilond.calibrators.risk.answer import LowerBound, UpperBound
 
 LEAST_NOISE_STD = 1e-90
-"""Noise that replaces a smaller one, such as 0, because schedules have positive values; its effect is below rounding."""
+"""Noise that replaces a smaller one, such as 0: schedules have positive values. Its effect is below rounding."""
 STANDARD_STEPS = Condition(
     "standard-steps",
     "the step sizes and the released model are those of the standard analysis, which the text does not give",

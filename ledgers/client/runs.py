@@ -22,26 +22,27 @@ from epsilond.ledgers.log.receipts import Receipt
 from epsilond.storage.replacing import create_file
 
 HEAD: Final = "head"
-"""Name of the file with the newest head of a file's log, which `book.restore.CheckpointFile` writes and reads."""
+"""Name of the file with the newest signed head (size and Merkle root) of a log.
+
+`book.restore.CheckpointFile` writes and reads it.
+"""
 
 
 class RunNotes:
-    """Folder with a file for each used receipt, so that no run is executed twice with one receipt.
+    """Folder with a file for each used receipt, which prevents a second run with the same receipt.
 
     A receipt proves that the budget of a run was spent. All processes that may get the same receipt must use the same
     folder.
     """
 
     def __init__(self, folder: Path) -> None:
-        """Use a folder, which is made at the first write.
-
-        Args:
-            folder: the folder, the same for all processes that may get the same receipt.
-        """
+        """Store the path of the folder, which is made when the first receipt is used."""
         self.folder = folder
 
     def begin(self, receipts: Sequence[Receipt]) -> None:
         """Mark receipts as used, before their run begins. The marks are on the disk when the method returns.
+
+        If the method raises an error, some of several receipts may be marked.
 
         Args:
             receipts: receipts of committed runs; each permits one run.
@@ -57,21 +58,20 @@ class RunNotes:
 
     @property
     def head(self) -> Path:
-        """Path of the file with the newest head of a log, which is not in the log's database."""
+        """Path of the file with the newest signed head (size and Merkle root) of a log."""
         return self.folder / HEAD
 
     def _note(self, receipt: Receipt) -> None:
         """Mark one receipt as used, by a new file with its entry, this process and the time.
 
-        A receipt permits one run. Creating a file fails if it exists, also when two processes try at the same time.
+        The creation fails if the file exists, so that only one of several simultaneous processes can use the receipt.
 
         Args:
-            receipt: receipt of committed runs. Its digest determines the name of the file.
+            receipt: receipt of committed runs.
 
         Raises:
             ReceiptUsed: the file exists already, so that a run was begun with this receipt.
         """
-        # The file is created only if it does not exist, so that of several processes only one can use the receipt.
         entry = receipt.entry
         note = {name: entry[name] for name in ("seq", "ledger", "reservation", "count") if name in entry}
         process = {"process": os.getpid(), "host": socket.gethostname(), "at": int(time.time())}
@@ -82,22 +82,15 @@ class RunNotes:
             raise ReceiptUsed(f"entry {entry.get('seq')}: {message}") from None
 
     def _path(self, receipt: Receipt) -> Path:
-        """Return the path of the file that marks a receipt as used.
-
-        Args:
-            receipt: receipt of committed runs. The digest of its log entry is the name of the file.
-        """
+        """Return the path of the file that marks a receipt as used, named by the digest of the receipt's log entry."""
         digest = hashlib.sha256(canonical(receipt.entry)).hexdigest()
         return self.folder / f"{digest}.json"
 
 
 def _flush_folder(folder: Path) -> None:
-    """Flush the list of files in a folder to the disk, so that a new file survives a crash of the machine.
+    """Flush the list of files in a folder to the disk, so that new files survive a crash of the machine.
 
-    Nothing is done on a system that cannot open a folder, such as Windows.
-
-    Args:
-        folder: the folder, which exists.
+    A system that cannot open a folder, such as Windows, gives no such guarantee.
     """
     try:
         descriptor = os.open(folder, os.O_RDONLY)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Order = Literal["oldest", "newest"]
 DOES_NOT_HOLD, NOT_SHOWN = UNEXPECTED, BAD_INPUT
-"""Exit codes of `verify` if a claim does not hold, and if a claim is left open."""
+"""Exit codes of `verify`: a claim is false, or a claim could be neither confirmed nor refuted."""
 Out = Annotated[Path | None, typer.Option(metavar="FILE", help="write it there; otherwise it is printed")]
 
 
@@ -140,15 +140,16 @@ def verify(
     \f
 
     Args:
-        bundle: file of a bundle, a receipt, or ledgers.
+        bundle: file with a bundle (exported entries and the signed head of the log), a receipt, or ledgers.
         keys: file or folder of the public keys that the verifier trusts.
         checkpoint: files with signed heads that the verifier kept earlier. The log must continue each of them.
         log: exported log that shows whether runs of a receipt were voided later.
-        witness: vkeys of witnesses, each of which must have cosigned the largest head.
+        witness: public keys of witnesses, each of which must have cosigned the largest head.
         as_body: whether to print JSON as the service answers it; otherwise tables are printed.
 
     Raises:
-        typer.Exit: a claim does not hold (code 1), or one is not shown or the document is not evidence (code 2).
+        typer.Exit: a claim is false (code 1); or a claim could be neither confirmed nor refuted, or the document is of
+            another kind (code 2).
     """
     with exit_codes(), extra("ledger", "a ledger"):
         from epsilond.ledgers.client.auditing import audited  # noqa: PLC0415  only the extra has its packages
@@ -174,11 +175,13 @@ def _verification_body(verification: LogVerification) -> JsonRecord:
     """Return the results of a verification as a JSON object.
 
     Args:
-        verification: the checked claims, and the points that a verification never shows.
+        verification: the checked claims, and the facts that no verification can show.
 
     Returns:
-        `findings`, the checked claims with their outcomes; `holds`, whether no claim failed; `complete`, whether no
-        claim was left open; and `not_shown`, the open points.
+        `holds`: whether no claim is false.
+        `complete`: whether no claim is false, and the document leaves no claim open.
+        `findings`: the checked claims with their outcomes.
+        `not_shown`: the facts that no verification can show.
     """
     findings = [{"outcome": str(finding.outcome), "sentence": finding.sentence} for finding in verification.findings]
     return {
@@ -190,7 +193,7 @@ def _verification_body(verification: LogVerification) -> JsonRecord:
 
 
 def give(text: bytes, out: Path | None) -> None:
-    """Write text to a file, or to standard output with a line end.
+    """Write a text to a file or, with a line break at its end, to standard output.
 
     Args:
         text: the text in UTF-8.

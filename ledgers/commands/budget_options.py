@@ -44,12 +44,9 @@ PLACE = ("slot", "item", "eta")
 
 
 def parameters() -> list[inspect.Parameter]:
-    """Return the parameters of the option --given and of the options that go with it.
+    """Return the option --given, and the options that are valid only with it, as parameters of a function.
 
-    A command with a changing set of options adds them to its signature. The help shows them in a panel of their own.
-
-    Returns:
-        The parameters, for a signature that the command line reads.
+    Commands that build their signature at run time add these parameters to it. The help shows them in a separate panel.
     """
     result = []
     for name, (annotation, default) in _OPTIONS.items():
@@ -61,13 +58,10 @@ def parameters() -> list[inspect.Parameter]:
 
 
 def _in_panel(annotation: object) -> object:
-    """Return a copy of an option's annotation with which the help shows the option in the panel `PANEL`.
+    """Return a copy of an option's annotation whose option is in the panel `PANEL` of the help.
 
     Args:
-        annotation: `Annotated[type, option]`. It is not changed, because other commands share the option.
-
-    Returns:
-        `Annotated[type, copy of the option]`.
+        annotation: `Annotated[type, option]`. It is copied, because other commands share the option.
     """
     declared_type, option = get_args(annotation)
     option_in_panel = copy.copy(option)
@@ -79,14 +73,14 @@ def _in_panel(annotation: object) -> object:
 class LedgerReference:
     """Ledger that a command uses, and the part of its budget that pays for the run.
 
-    The part is a slot, for runs that are not planned, or an item of the ledger's plan.
+    The part is an item of the ledger's plan, or a slot, that is, a budget for runs that are not planned.
 
     Attributes:
         name: name or id of the ledger.
         at: path of the file, or URL of the service, that has the ledger.
         key_file: file with the API key of the service.
-        place: the options that were given of `slot` (its kind), `item` (its name) and `eta` (the largest δ that the
-            charge may add).
+        place: values of those of the options `slot` (kind of the slot), `item` (name of the item) and `eta` (largest δ
+            that the charge may add) that were given.
     """
 
     name: str
@@ -96,16 +90,16 @@ class LedgerReference:
 
     @contextmanager
     def open_ledger(self, **without: object) -> Iterator[Ledger]:
-        """Open the ledger, as a context manager. Errors in the block are printed and end the program.
+        """Open the ledger, as a context manager that prints errors of its block and ends the program.
 
         Args:
-            without: values of options that cannot be combined with --given, by their names; None for absent ones.
+            without: options that cannot be combined with --given, by name; they must be None.
 
         Yields:
             The ledger.
 
         Raises:
-            typer.Exit: one of these options has a value, or the ledger cannot be used. The reason was printed.
+            typer.Exit: one of these options is not None, or the ledger cannot be used; the reason was printed.
         """
         with books_at(self.at, self.key_file) as books:
             for name, value in without.items():
@@ -115,14 +109,14 @@ class LedgerReference:
 
 
 def take_budget(texts: JsonRecord) -> LedgerReference | None:
-    """Remove the options of the ledger from the given mapping of all options, and return the ledger.
+    """Remove the options about a ledger from a mapping of all options, and return the ledger that they name.
 
     Args:
         texts: values of all options by name, texts or paths. The mapping is changed.
 
     Returns:
-        The ledger, with the slot or item of its budget that pays and `eta`, the largest δ that the charge may add. None
-        without --given. These three options then stay in the mapping, so that the algorithm rejects them as unknown.
+        The ledger, with the part of its budget that pays; None without --given. Then `slot`, `item` and `eta` stay in
+        the mapping if they have a value, so that they are rejected as unknown options.
     """
     options = {name: texts.pop(name) for name in _OPTIONS}
     place = {name: options[name] for name in PLACE if options[name] is not None}

@@ -127,7 +127,7 @@ def rotate(folder: Folder, secret: Secret = None, as_body: AsJson = False) -> No
     with _exit_on_errors():
         from epsilond.ledgers.log import key_files  # noqa: PLC0415  only the extra has its packages
 
-        first_key, *_ = key_files.listed(folder)  # all keys have the name of the log
+        first_key, *_ = key_files.listed(folder)  # any key will do, because all have the name of the log
         keyring = key_files.rotate(folder, first_key.key.name, _now(), secret=secret)
         _print(folder, keyring.published, as_body=as_body)
 
@@ -166,10 +166,10 @@ def retire(
 def _exit_on_errors() -> Iterator[None]:
     """Print errors of a block and exit with code 2, as a context manager.
 
-    The errors are unusable or malformed keys, missing packages, and files that cannot be read or written.
+    It handles unusable and malformed keys, missing packages, and files that cannot be read or written.
 
     Yields:
-        Nothing. The block runs with these errors handled.
+        None, once.
     """
     with exit_codes(), extra("ledger", "a ledger"):
         from epsilond.ledgers.log.errors import KeysUnusable, Malformed  # noqa: PLC0415  only the extra has its packages
@@ -185,7 +185,7 @@ def _exit_on_errors() -> Iterator[None]:
 
 
 def _print(folder: Path, published: tuple[PublishedKey, ...], *, as_body: bool) -> None:
-    """Print published keys as JSON or as a table, each with whether its private key is in the folder.
+    """Print published keys as JSON or as a table, and for each whether its private key is in the folder.
 
     Args:
         folder: folder of the keys.
@@ -204,5 +204,5 @@ def _print(folder: Path, published: tuple[PublishedKey, ...], *, as_body: bool) 
 
 
 def _now() -> datetime:
-    """Return the present time."""
+    """Return the present time in UTC."""
     return datetime.now(UTC)

@@ -44,7 +44,7 @@ def add(main: typer.Typer) -> None:
     Args:
         main: the program. It is changed in place.
     """
-    # The import of a module adds its commands to the group, which is why the names are not used.
+    # The import of a module adds its commands to the group; the names themselves are not used.
     from epsilond.ledgers.commands import (  # noqa: PLC0415  their commands are listed after those of this file
         audit,  # noqa: F401
         drill,  # noqa: F401
@@ -135,7 +135,7 @@ def open_ledger(
         dataset: name of the data set that the budget belongs to.
         epsilon: ε of the target, in nats, at least 0; give it or one risk.
         unit: protected unit, such as record, client or client-day; required.
-        relation: relation of neighbouring data sets: add-or-remove-one, replace-one or zero-out-one; required.
+        relation: neighbouring relation: add-or-remove-one, replace-one or zero-out-one; required.
         observer: adversary of the guarantee, such as released-models or server; required.
         delta: δ of the target, in (0, 1); give it or `log10_delta`.
         log10_delta: decimal logarithm of δ, negative.
@@ -145,8 +145,8 @@ def open_ledger(
         gaussian_dp_mu: μ of Gaussian differential privacy as the target, positive.
         rho: ρ of zero-concentrated differential privacy as the target, positive.
         plan: NAME=SPEC for each item, a mechanism that is run independently of all outputs.
-        slot: KIND or KIND=JSON for each slot, a part of the budget for other runs. Without JSON the slot is as large
-            as possible.
+        slot: KIND or KIND=JSON for each slot, that is, a budget for runs that are not planned. Without JSON the slot is
+            as large as possible.
         block: name of the block of the data set; None for all of it.
         sealed: whether the members of the block are declared to be fixed from now on.
         inputs: declaration of the inputs on which specs depend: functions-of-releases or independent-of-outputs.
@@ -163,7 +163,7 @@ def open_ledger(
             printed.
     """
     with exit_codes(option_of):
-        _demand_options(context, unit=unit, relation=relation, observer=observer)
+        _reject_faulty_options(context, unit=unit, relation=relation, observer=observer)
     from epsilond.accountants.quantities.units import unit_named  # noqa: PLC0415  help needs no mathematics
 
     with books_at(at, key_file) as books:
@@ -276,17 +276,17 @@ def ask_what_if(
         print_body(answer) if as_body else show(tables.what_if(answer))
 
 
-def _demand_options(context: typer.Context, **setting: str | None) -> None:
-    """Report missing options for unit, relation and observer together with the faults of other options.
+def _reject_faulty_options(context: typer.Context, **setting: str | None) -> None:
+    """Reject options with faults, and report the missing ones of unit, relation and observer together with them.
 
-    Without other faults nothing is done here, because the reading of the request then reports the missing fields.
+    If the options have no faults, missing ones are reported later, when the request is read.
 
     Args:
-        context: context of the command, with its options.
-        setting: values of the options for unit, relation and observer, by their names; None if one is missing.
+        context: context of the command, with the faults of its options.
+        setting: values of the options for unit, relation and observer, by name; None if one is missing.
 
     Raises:
-        InvalidInput: another option has a fault.
+        InvalidInput: an option has a fault.
     """
     faults = option_faults(context).faults
     if not faults:
@@ -301,15 +301,13 @@ def _demand_options(context: typer.Context, **setting: str | None) -> None:
 
 
 def _read_slot(text: str) -> tuple[str, object]:
-    """Return the kind and the capacity of a slot from its option: KIND, KIND=largest or KIND=JSON.
-
-    KIND is short for KIND=largest. The capacity is the word "largest", or the value of the JSON text.
+    """Parse the option of a slot, a budget for runs that are not planned: KIND, KIND=largest or KIND=JSON.
 
     Args:
-        text: value of the option. A slot is a budget in one notion of privacy, such as `gdp`.
+        text: value of the option. KIND, such as `gdp`, is short for KIND=largest.
 
     Returns:
-        The kind and the capacity.
+        The kind; and the capacity, which is the word "largest" or the value of the JSON text.
     """
     if "=" not in text:
         return text.strip(), "largest"

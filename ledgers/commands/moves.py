@@ -81,11 +81,10 @@ def reserve(
         typer.Exit: the request is rejected or the place of the ledgers cannot be used; the reason was printed.
     """
     with books_at(at, key_file) as books:
-        # All ledgers that pay for the runs.
         names = [ledger, *(also or ())]
-        chosen = [books.ledger(name_or_id) for name_or_id in names]
+        charged_ledgers = [books.ledger(name_or_id) for name_or_id in names]
         reservation = books.reserve(
-            chosen,
+            charged_ledgers,
             name,
             spec=mechanism(spec),
             slot=cast("SlotKind | None", slot),
@@ -135,6 +134,7 @@ def commit(
         from epsilond.ledgers.commands import tables  # noqa: PLC0415
         from epsilond.ledgers.log.bundles import Bundle  # noqa: PLC0415  few commands use it
 
+        # A commit is final, so the folder is checked before it.
         if out is not None and not out.parent.is_dir():
             raise InvalidInput.at("/out", "is in a folder that is not there: nothing was committed")
         run = books.run(reservation)
@@ -213,11 +213,11 @@ def close(ledger: Name, key: Key = None, at: At = HERE, key_file: KeyFile = None
 
 
 def _print_reservation(answer: Mapping[str, object], *, as_body: bool) -> None:
-    """Print a reservation of runs.
+    """Print a reservation of runs as JSON or as a table.
 
     Args:
-        answer: JSON object of the reservation.
-        as_body: whether to print JSON as the service answers it; otherwise a table is printed.
+        answer: JSON object of the reservation, as the service returns it.
+        as_body: whether to print JSON.
     """
     from epsilond.ledgers.commands import tables  # noqa: PLC0415  few commands use it
 
@@ -225,14 +225,14 @@ def _print_reservation(answer: Mapping[str, object], *, as_body: bool) -> None:
 
 
 def _write(path: Path, text: bytes) -> None:
-    """Write a receipt to a file and flush it to the disk.
+    """Write the receipts of committed runs to a file, and flush it to the disk.
 
     Args:
         path: the file, which is replaced if it exists.
-        text: the receipt as JSON.
+        text: a receipt or a bundle of receipts, as JSON.
 
     Raises:
-        InvalidInput: the file cannot be written. The message says that the runs are committed all the same.
+        InvalidInput: the file cannot be written. The message says that the runs are committed nevertheless.
     """
     try:
         with path.open("wb") as opened:

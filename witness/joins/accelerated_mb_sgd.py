@@ -1,4 +1,4 @@
-"""accelerated-mb-sgd: its calibrator, and the explicit bound on the data at hand for the run's own stages."""
+"""accelerated-mb-sgd: its calibrator, and the bound with explicit constants on the empirical risk for given stages."""
 
 from __future__ import annotations
 
@@ -64,13 +64,13 @@ def calibrate(
         target: the (ε, δ) to meet.
 
     Returns:
-        A copy of the run with noise and stages. Then the calibrator's answer, with its certified guarantee.
+        A copy of the run with noise and stages; and the calibrator's answer, with the certified guarantee.
 
     Raises:
         InvalidInput: the run has no stages, and no bound for this sampling chooses them.
         NoCertificate: the calibrator certifies no noise for the target.
     """
-    # The statistics of gradients are for losses of equal weight.
+    # The statistics of gradients are valid only for losses of equal weight.
     gradient_std = None
     if has_equal_weights(run.client_groups):
         gradient_std = empirical_gradient_std(problem)
@@ -88,9 +88,7 @@ def calibrate(
 
 
 def accelerated_fields(problem: SimulatedProblem, run: AcceleratedShape) -> Fields:
-    """Return the fields of a calibration request that multi-pass and one-pass accelerated mini-batch SGD share.
-
-    The calibrator uses them to find the noise and the stages of a run on this problem.
+    """Return the fields that calibration requests of multi-pass and one-pass accelerated mini-batch SGD have in common.
 
     Args:
         problem: the simulated learning problem, with its exact constants.
@@ -122,14 +120,14 @@ def initial_gap(problem: SimulatedProblem) -> float:
     """
     constants = problem.constants
     largest = constants.lipschitz * constants.diameter
-    smallest = 1e-12 * largest  # positive, for runs that start at a minimiser
+    smallest = 1e-12 * largest  # positive, also if a run starts at a minimiser
     return min(max(constants.initial_gap, smallest), largest)
 
 
 def set_stages(run: AnyRun, parameters: Parameters) -> AnyRun:
-    """Set the noise of an accelerated run to the calibrated one, and its stages too if it has none.
+    """Set the noise of an accelerated run to that of a calibration, and also its stages if it has none.
 
-    A stage is a number of rounds with one weight of the proximal term.
+    A stage is a number of rounds with the same weight of the proximal term.
 
     Args:
         run: the run, with or without stages.
@@ -152,7 +150,7 @@ def set_stages(run: AnyRun, parameters: Parameters) -> AnyRun:
 def bounds(problem: SimulatedProblem, run: AcceleratedShape) -> tuple[PromisedBound, ...]:
     """Return the certified bound on the mean excess empirical risk of an accelerated run, for its noise and stages.
 
-    The empirical risk is the mean loss on the data at hand. A stage is a number of rounds with one proximal weight.
+    The empirical risk is the mean loss on the data.
 
     Args:
         problem: the simulated learning problem. Its constants bound the standard deviation of the gradients of the
@@ -160,7 +158,7 @@ def bounds(problem: SimulatedProblem, run: AcceleratedShape) -> tuple[PromisedBo
         run: the algorithm with its parameters and noise.
 
     Returns:
-        One bound, in the unit of the loss, with the theorem's conditions and whether each holds.
+        A single bound, in the unit of the loss, with the theorem's conditions and whether each holds.
     """
     bound = bound_for_stages(
         problem,
@@ -177,8 +175,8 @@ def bound_for_stages(
 ) -> PromisedBound:
     """Return the bound with explicit constants on the excess risk of an accelerated run with given stages.
 
-    There is one theorem for equal clients and one for clients that differ. With unequal weights of the clients' losses
-    the statistics of gradients are not used, because they are for losses of equal weight.
+    There are two theorems, for equal clients and for clients that differ. The statistics of gradients are used only if
+    the losses of all clients have equal weight.
 
     Args:
         problem: the simulated learning problem, with its exact constants.
@@ -202,7 +200,6 @@ def bound_for_stages(
     if run.client_groups is None or has_equal_weights(run.client_groups):
         fields |= {"gradient_std": gradient_std, "heterogeneity": heterogeneity}
 
-    # Choose the theorem for equal clients or for clients that differ.
     inputs: Any
     if run.client_groups is None:
         theorem = ACCELERATED_RISK_BOUND
@@ -211,12 +208,12 @@ def bound_for_stages(
         theorem = FEDERATED_ACCELERATED_RISK
         inputs, risk_problem = _different_clients(problem, run, fields)
 
-    # The bound for the run's own stages, which may differ from those that the theorem would choose.
+    # The stages are those of the run, which may differ from those that the theorem would choose.
     stages = tuple(Stage(rounds=stage.rounds, prox_weight=stage.prox_weight) for stage in run.stages or ())
     risk = accelerated_risk(risk_problem, noise_std=inputs.noise_std, rounds=run.rounds, stages=stages)
 
-    # Facts about the simulation decide the conditions that the theorem cannot check itself. Batches without replacement
-    # and full batches have unbiased gradients.
+    # The simulation decides the conditions that the theorem cannot check. Batches without replacement and full batches
+    # have unbiased gradients.
     is_unbiased = problem.objective == objective and run.batches in ("without-replacement", "full")
     facts = {
         "closed-convex-domain": Verdict.YES,
@@ -238,14 +235,14 @@ def bound_for_stages(
 def _equal_clients(
     problem: SimulatedProblem, run: AcceleratedShape, fields: Fields
 ) -> tuple[AcceleratedRiskInputs, AcceleratedProblem]:
-    """Return the inputs of the risk theorem for equal clients, to check its conditions, and the problem that it bounds.
+    """Return the inputs of the risk theorem for equal clients, and the optimisation problem that it bounds.
 
-    A random number of participants enters the bound by its harmonic mean, a real number. The conditions of the theorem
-    are checked on the inputs, which must be integers and have the mean rounded down.
+    A random number of participants enters the bound by its harmonic mean, which need not be an integer. The inputs, at
+    which the conditions of the theorem are checked, have the mean rounded down.
 
     Args:
         problem: the simulated learning problem.
-        run: the run; without noise, the bound is for negligible noise.
+        run: the run. If it has no noise, the bound is for `LEAST_NOISE`, which is negligible.
         fields: the theorem's other inputs.
 
     Returns:
@@ -255,7 +252,6 @@ def _equal_clients(
     mean_participants = run_values["participants"]
     if run.participation is not None:
         mean_participants = harmonic_mean(run.participation)
-    # The conditions are checked at the mean, rounded down to an integer.
     run_values["participants"] = max(1, math.floor(mean_participants))
     noise_std = max(run.noise_std or 0.0, LEAST_NOISE)
     inputs = AcceleratedRiskInputs(**run_values | fields, noise_std=noise_std)
@@ -277,7 +273,7 @@ def _different_clients(
     Returns:
         The inputs with statistics of each group of clients, and the optimisation problem that follows from them.
     """
-    assert run.client_groups is not None  # required of the caller
+    assert run.client_groups is not None  # for type checkers; `bound_for_stages` has checked it
     clients = bound_clients(problem, run, run.participation, run.client_groups)
     inputs = FederatedAcceleratedInputs(**clients, rounds=run.rounds, **fields)
     return inputs, inputs.problem_on(None)

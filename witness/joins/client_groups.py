@@ -1,4 +1,4 @@
-"""Fields for clients that differ, and for a random number of participants, in calibrations and in bounds."""
+"""Fields of calibrations and of risk bounds for clients that differ, and for a random number of participants."""
 
 from __future__ import annotations
 
@@ -25,13 +25,10 @@ if TYPE_CHECKING:
 
 
 def participation_counts(count_distribution: CountDistribution) -> tuple[ParticipationCount, ...]:
-    """Convert the distribution of the number of participants to the form that calibrators and bounds read.
+    """Convert the distribution of the number of participants to the form that calibrators and bounds take.
 
     Args:
         count_distribution: possible numbers of participants in a round, with their probabilities.
-
-    Returns:
-        One entry for each number, with the same probabilities in the same order.
     """
     return tuple(
         ParticipationCount(participants=count.participants, probability=count.probability)
@@ -42,9 +39,9 @@ def participation_counts(count_distribution: CountDistribution) -> tuple[Partici
 def calibration_clients(
     problem: SimulatedProblem, run: AnyRun, count_distribution: CountDistribution | None, groups: Groups | None
 ) -> Fields:
-    """Return the fields of a calibration request that describe clients that differ or participate in random numbers.
+    """Return the fields of a calibration request for clients that differ, and for a random number of participants.
 
-    The calibrator then finds a noise for each group of equal clients.
+    For clients that differ, the calibrator chooses a noise for each group of equal clients.
 
     Args:
         problem: the simulated learning problem.
@@ -53,8 +50,7 @@ def calibration_clients(
         groups: groups of equal clients, or None if all clients are equal.
 
     Returns:
-        The fields, empty if the clients are equal and their number is fixed. With a distribution, `participants` is
-        None.
+        The fields; empty if the clients are equal and the number of participants is fixed.
     """
     fields: dict[str, object] = {}
     if count_distribution is not None:
@@ -62,12 +58,11 @@ def calibration_clients(
     if groups is None:
         return fields
 
-    # Each group has its own records, batches, weight and target.
     targeted_groups = [
         TargetedGroup(
             clients=group.clients,
             samples_per_client=group.samples_per_client,
-            batch_size=_batch(problem, run, group),
+            batch_size=_batch_size(problem, run, group),
             weight=group.weight,
             epsilon=group.epsilon,
             delta=group.delta,
@@ -80,18 +75,15 @@ def calibration_clients(
     return fields
 
 
-def _batch(problem: SimulatedProblem, run: AnyRun, group: RunGroup) -> int:
-    """Return the batch size K of a client of a group.
+def _batch_size(problem: SimulatedProblem, run: AnyRun, group: RunGroup) -> int:
+    """Return the number of records in a batch of a client of a group.
 
-    The group may have its own batch size. Full batches have all records of the client.
+    It is the group's own batch size, or that of the run. Full batches contain all records of the client.
 
     Args:
         problem: the simulated learning problem.
         run: the algorithm with its parameters.
         group: the group.
-
-    Returns:
-        A number of records.
     """
     return batch_of(
         group, batch_size=run.batch_size, samples_per_client=problem.samples_per_client, sampling=run.batches
@@ -124,8 +116,6 @@ def set_noise(run: AnyRun, parameters: Parameters) -> AnyRun:
 def _root_mean_square(values_with_counts: Iterable[tuple[float, int]]) -> float:
     """Return the root mean square of non-negative values with multiplicities, without overflow.
 
-    The values are divided by the largest one before they are squared.
-
     Args:
         values_with_counts: pairs of a value and its multiplicity.
 
@@ -137,7 +127,7 @@ def _root_mean_square(values_with_counts: Iterable[tuple[float, int]]) -> float:
     largest = max(value for value, _ in pairs)
     if largest == 0.0:
         return 0.0
-    # Mean square of the values over the largest one, which is at most 1.
+    # Each value is divided by the largest one before it is squared.
     relative_mean_square = math.fsum(count / total_count * (value / largest) ** 2 for value, count in pairs)
     return largest * math.sqrt(relative_mean_square)
 
@@ -145,9 +135,7 @@ def _root_mean_square(values_with_counts: Iterable[tuple[float, int]]) -> float:
 def bound_clients(
     problem: SimulatedProblem, run: AnyRun, count_distribution: CountDistribution | None, groups: Groups
 ) -> Fields:
-    """Return the fields of a risk theorem that describe clients that differ, and their participation.
-
-    The effective noise of a group includes the error of compressed messages.
+    """Return the fields of a risk theorem for clients that differ, and for the number of participants.
 
     Args:
         problem: the simulated learning problem.
@@ -156,7 +144,8 @@ def bound_clients(
         groups: groups of equal clients.
 
     Returns:
-        `client_groups`, with the effective noise of each group, and `participation`.
+        `client_groups`, with the noise of each group (increased by the error of compressed messages), and
+        `participation`, the distribution of the number of participants.
     """
     if count_distribution is None:
         participants = run.participants or problem.clients
@@ -164,44 +153,43 @@ def bound_clients(
         participation: tuple[ParticipationCount, ...] = (fixed_number,)
     else:
         participation = participation_counts(count_distribution)
-    # The weight of a group scales the losses of its clients.
+    # The weight of a group multiplies the losses of its clients.
     scaled_groups = zip(groups, loss_scales(groups), strict=True)
     group_runs = [_group_run(problem, run, group, scale) for group, scale in scaled_groups]
     return {"client_groups": tuple(group_runs), "participation": participation}
 
 
 def _group_run(problem: SimulatedProblem, run: AnyRun, group: RunGroup, scale: float) -> GroupRun:
-    """Return the description of a group of equal clients that the bounds on the excess risk read.
-
-    Bounds require a positive noise. A group without noise therefore gets `LEAST_NOISE`, which is negligible.
+    """Return the description of a group of equal clients for the bounds on the excess risk.
 
     Args:
         problem: the simulated learning problem.
-        run: the run; its noise is that of groups without their own.
+        run: the run. Groups without a noise of their own have the noise of the run.
         group: the group.
         scale: factor of the losses of its clients, which their weight determines.
-
-    Returns:
-        The group's numbers of clients and records, batch size, noise, Lipschitz constant and weight.
     """
     noise_std = run.noise_std if group.noise_std is None else group.noise_std
     effective_std = effective_noise_std(problem, run, noise_std, scale)
     return GroupRun(
         clients=group.clients,
         samples_per_client=group.samples_per_client,
-        batch_size=_batch(problem, run, group),
-        noise_std=max(effective_std, LEAST_NOISE),
+        batch_size=_batch_size(problem, run, group),
+        noise_std=max(effective_std, LEAST_NOISE),  # bounds require a positive noise
         lipschitz=problem.constants.lipschitz,
         weight=group.weight,
     )
 
 
 def effective_noise_std(problem: SimulatedProblem, run: AnyRun, noise_std: float, scale: float = 1.0) -> float:
-    """Return the standard deviation of noise with at least the mean squared error of noise and compression together.
+    """Return a standard deviation of noise whose error is at least that of the noise and the compression together.
 
-    A message has d coordinates and a gradient of norm at most L. Compression after the noise adds at most ω(L² + dσ²)
-    to its error (Lowy and Razaviyayn, Remark 2.1). Noise of variance σ² + ω(L²/d + σ²) per coordinate has this error
-    without compression.
+    A message is a gradient with d coordinates and a norm of at most L, with noise. Its compression adds at most
+    ω(L² + dσ²) to the mean squared error (Lowy and Razaviyayn, Remark 2.1). Without compression, noise with the
+    variance
+
+        σ² + ω(L²/d + σ²)
+
+    in each coordinate has this total error.
 
     Args:
         problem: the simulated learning problem.
@@ -215,24 +203,18 @@ def effective_noise_std(problem: SimulatedProblem, run: AnyRun, noise_std: float
     levels = getattr(run, "quantization_levels", None)
     if levels is None:
         return noise_std
-    rounding = 1.0 + 2.0**-40  # exceeds the rounding error of the compression variance
-    compression = compression_variance(dimension=problem.dimension, quantization_levels=levels) * rounding
+    margin = 1.0 + 2.0**-40  # exceeds the rounding error of the compression variance
+    compression = compression_variance(dimension=problem.dimension, quantization_levels=levels) * margin
     lipschitz = scale * problem.constants.lipschitz
-    # σ² + ω(L²/d + σ²) for the compression variance ω.
     compression_error = compression * (lipschitz**2 / problem.dimension + noise_std**2)
     return math.sqrt(noise_std**2 + compression_error)
 
 
 def has_equal_weights(groups: Groups | None) -> bool:
-    """Return whether all clients' losses have weight 1.
-
-    Only then do the problem's statistics of gradients hold for the weighted losses.
+    """Return whether the losses of all clients have equal weight; only then are the statistics of gradients valid.
 
     Args:
         groups: groups of equal clients, or None if all clients are equal.
-
-    Returns:
-        True without groups, or if every group's losses have the factor 1 in the mean loss.
     """
     if groups is None:
         return True

@@ -18,19 +18,20 @@ from epsilond.simulators.problems.problem import Floats, Records
 from epsilond.witness.join import AnyProblem
 
 NEGLIGIBLE, CLEAR = 1e-14, 1e-10
-"""Largest relative size of an eigenvalue that counts as 0, and least one of an eigenvalue that is not 0. A Hessian with
-an eigenvalue between them is not used, because its rank is uncertain."""
+"""Relative size of an eigenvalue up to which it counts as 0, and from which on it counts as positive.
 
-
+The rank of a Hessian with an eigenvalue between the two is uncertain.
+"""
 LEAST_CURVATURE = 1e-6
-"""Least curvature, in units of the smoothness, at which the gap of the minimum bounds the distance to the minimiser."""
+"""Least curvature, in units of the smoothness, with which the distance to the minimiser is bounded."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DasSetting:
-    """The constants of a simulated problem that the theorems of Das et al. use, and their conditions on the problem.
+    """Constants of a simulated problem for the theorems of Das et al., with the theorems' conditions on the problem.
 
-    w₀ = 0 is the start of a run, w* the minimiser of the mean loss, and w*_i the nearest minimiser of client i's loss.
+    w₀ = 0 is the start of a run, w* the minimiser of the mean loss, and w*_i the minimiser of client i's loss that is
+    nearest to w*.
 
     Attributes:
         smoothness: smoothness of every client's loss.
@@ -51,19 +52,14 @@ class DasSetting:
     def of(cls, problem: AnyProblem) -> DasSetting:
         """Compute the constants of a problem from its finite populations and its certified minimum.
 
-        All distances are upper bounds, because a larger distance only raises the bounds of the theorems.
-
         Args:
-            problem: the simulated learning problem. The excess of its computed minimiser over the minimum is at most
+            problem: the simulated learning problem. The loss at its computed minimiser exceeds the minimum by at most
                 `optimum_gap`.
-
-        Returns:
-            The constants, with the theorems' conditions and whether each holds.
         """
         constants = problem.constants
         gradients, hessians = _at_minimiser(problem)
 
-        # The computed minimiser w has F(w) − F(w*) ≤ gap, and F(w) − F(w*) ≥ (λ/2)‖w − w*‖² for the curvature λ.
+        # (λ/2)‖w − w*‖² ≤ F(w) − F(w*) ≤ gap for the computed minimiser w and the curvature λ bounds ‖w − w*‖.
         curvature = _mean_curvature(problem, hessians)
         is_curved = curvature > LEAST_CURVATURE * constants.smoothness
         minimiser_error = 0.0
@@ -71,7 +67,7 @@ class DasSetting:
             minimiser_error = math.sqrt(2.0 * constants.optimum_gap / curvature)
         initial_distance = constants.optimum_norm + minimiser_error
 
-        # Distances of the clients' minimisers are from the computed minimiser, too, unless the clients are equal.
+        # The distances are those from the computed minimiser, so its error is added unless the clients are equal.
         distances = _client_distances(problem, gradients, hessians)
         optimum_distances = np.zeros(1)
         if distances is not None:
@@ -95,14 +91,12 @@ class DasSetting:
 def _mean_curvature(problem: AnyProblem, hessians: Floats | None) -> float:
     """Return a lower bound on the strong convexity of the mean loss.
 
-    For quadratic losses the smallest eigenvalue of the mean Hessian is such a bound.
-
     Args:
         problem: the simulated learning problem, with a constant of strong convexity that holds for every client.
         hessians: Hessian of each client's loss if losses are quadratic, or None.
 
     Returns:
-        The larger of the constant and the eigenvalue, which is rounded down.
+        The constant; for quadratic losses the smallest eigenvalue of the mean Hessian, rounded down, if that is larger.
     """
     curvature: float = problem.constants.strong_convexity
     if hessians is None:
@@ -119,14 +113,13 @@ def _conditions(
     Args:
         problem: the simulated learning problem.
         initial_distance: upper bound on the distance of the minimiser from the start, the centre of the ball.
-        is_minimiser_known: whether `initial_distance` is such a bound. It needs a mean loss with positive curvature.
+        is_minimiser_known: whether `initial_distance` is known to be such a bound.
         are_distances_known: whether the distances of the clients' own minimisers are bounded.
 
     Returns:
-        Four conditions: shape of the losses, objective, minimiser inside the ball, and minimisers of the clients. The
-        third is undecidable if the minimiser is not known.
+        Four conditions: on the losses, on the objective, that the minimiser is inside the ball, and that the distances
+        of the clients' minimisers are known.
     """
-    # The minimiser is inside the ball if its distance from the centre, the start, is below the radius.
     radius = 0.5 * problem.constants.diameter
     is_inside = Verdict.UNDECIDABLE
     if is_minimiser_known:
@@ -151,8 +144,11 @@ def _conditions(
 def _at_minimiser(problem: AnyProblem) -> tuple[Floats, Floats | None]:
     """Return the clients' gradients at the computed minimiser, and their Hessians if the losses are quadratic.
 
-    The Hessian of a quadratic loss with n records x_1, …, x_n is c · (x_1 x_1ᵀ + … + x_n x_nᵀ)/n + λI. Here c is the
-    curvature of the loss as a function of the prediction, and λ the weight of the regularisation.
+    With n records x_1, …, x_n of a client, the Hessian is
+
+        c · (x_1 x_1ᵀ + … + x_n x_nᵀ)/n + λI,
+
+    where c is the curvature of the loss as a function of the prediction, and λ the weight of the regularisation.
 
     Args:
         problem: the simulated learning problem.
@@ -166,7 +162,6 @@ def _at_minimiser(problem: AnyProblem) -> tuple[Floats, Floats | None]:
     if loss is None or loss.name not in ("squared", "linear"):
         return gradients, None
 
-    # Mean of x xᵀ over the records of each client.
     features = population.features
     _, records_of_client, dimension = features.shape
     second_moments = np.matmul(np.swapaxes(features, 1, 2), features) / records_of_client
@@ -175,10 +170,10 @@ def _at_minimiser(problem: AnyProblem) -> tuple[Floats, Floats | None]:
 
 
 def _client_distances(problem: AnyProblem, gradients: Floats, hessians: Floats | None) -> Floats | None:
-    """Return upper bounds on the distance of each client's own minimiser w*_i from the minimiser w* of their mean.
+    """Return upper bounds on the distance of each client's own minimiser from the minimiser w* of the mean loss.
 
-    The distance is 0 for equal clients. For quadratic losses it is the length of Newton's step from w*. For μ-strongly
-    convex losses it is at most ‖∇f_i(w*)‖/μ.
+    The distance is 0 for equal clients. For quadratic losses it is the length of the Newton step from w*. For
+    μ-strongly convex losses f_i it is at most ‖∇f_i(w*)‖/μ.
 
     Args:
         problem: the simulated learning problem.
@@ -196,14 +191,14 @@ def _client_distances(problem: AnyProblem, gradients: Floats, hessians: Floats |
         gradient_norms = np.linalg.norm(gradients, axis=-1)
         return np.asarray(gradient_norms / problem.strong_convexity)
 
-    # Eigenvalues ascend. One that is neither clearly 0 nor clearly positive leaves the rank uncertain.
+    # Eigenvalues are in ascending order, so the last one is the largest.
     eigenvalues, eigenvectors = np.linalg.eigh(hessians)
     relative_sizes = np.abs(eigenvalues / eigenvalues[:, -1:])
     is_uncertain = (relative_sizes > NEGLIGIBLE) & (relative_sizes < CLEAR)
     if np.any(is_uncertain):
         return None
 
-    # Newton's step solves H · step = gradient. Directions of eigenvalue 0 have no part in the nearest minimiser.
+    # The Newton step solves H · step = gradient. For the nearest minimiser it is 0 in directions with eigenvalue 0.
     is_zero = relative_sizes < CLEAR
     inverse_eigenvalues = np.where(is_zero, 0.0, 1.0 / np.where(is_zero, 1.0, eigenvalues))
     coordinates = np.matmul(np.swapaxes(eigenvectors, 1, 2), gradients[..., None])[..., 0]  # of the eigenvectors

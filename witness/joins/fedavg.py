@@ -23,9 +23,7 @@ QUASAR_CONVEXITY = 1.0
 
 
 def calibrate(problem: SimulatedProblem, run: FedavgRun, target: Target) -> tuple[FedavgRun, Calibration]:
-    """Reject every privacy target, because FedAvg adds no noise and has no differential privacy.
-
-    Every algorithm of the list has a function that calibrates its noise, and this one always raises an error.
+    """Reject every privacy target, because FedAvg adds no noise and is not differentially private.
 
     Args:
         problem: not used.
@@ -71,7 +69,7 @@ def bounds(problem: SimulatedProblem, run: FedavgRun) -> tuple[PromisedBound, ..
     )
     evaluation = THEOREM_4.evaluate(inputs)
 
-    # Participants are drawn uniformly in every simulation. The local step must be the prescribed one.
+    # Simulations always draw participants uniformly. The local step size must be that of the theorem.
     sampling = ConditionResult("uniform-clients", "participants are drawn uniformly without replacement", Verdict.YES)
     step = local_step_size(problem, run)
     prescribed_step = float(evaluation.outputs["local_step_size"])

@@ -36,15 +36,15 @@ if TYPE_CHECKING:
     from epsilond.calibrators.answer import Calibration
 
 SLACK_SHARE = 0.5
-"""Share of δ that is spent on composing rounds of Binomial noise. The remainder is divided equally among the rounds."""
+"""Share of δ for the composition of rounds with Binomial noise. The rounds share the remainder equally."""
 BISECTIONS = 60
-"""Steps of the bisection for the ε of a round; 60 halvings of [0, 1] reach the resolution of doubles."""
+"""Number of bisections for the ε of a round; 60 halvings of [0, 1] reach the resolution of doubles."""
 ACCOUNTS_KEPT = 256
-"""Number of results that each function of this module keeps; each is one number."""
+"""Number of results in the cache of each function of this module."""
 SECONDS = 2.5
 """Expected time of a calibration on one core, in seconds, for every target."""
 LEAST_TRIALS_PER_VARIANCE = 4.0
-"""Trials N per unit of the variance N/4 of a Binomial variable with probability 1/2."""
+"""Quotient of the trials N and the variance N/4 of a Binomial variable with probability 1/2."""
 
 
 def calibrate(problem: SimulatedProblem, run: GridFedavgRun, target: Target) -> tuple[GridFedavgRun, Calibration]:
@@ -59,7 +59,7 @@ def calibrate(problem: SimulatedProblem, run: GridFedavgRun, target: Target) -> 
         target: the (ε, δ) to meet.
 
     Returns:
-        A copy of the run with the calibrated noise. Then the calibrator's answer, with its certified guarantee.
+        A copy of the run with the calibrated noise; and the calibrator's answer, with the certified guarantee.
 
     Raises:
         NoCertificate: the calibrator certifies no noise for the target.
@@ -110,7 +110,7 @@ def certified_epsilon(problem: SimulatedProblem, run: GridFedavgRun, log_delta: 
         The interval from 0 to the upper bound, in nats.
 
     Raises:
-        NoCertificate: the noise is not Binomial, or less than its theorem is proved for.
+        NoCertificate: the noise is not Binomial, or is smaller than its theorem requires.
     """
     if run.trials is None:
         raise NoCertificate("only Binomial noise is accounted for here; truncated Laplace noise is calibrated")
@@ -123,8 +123,8 @@ def certified_epsilon(problem: SimulatedProblem, run: GridFedavgRun, log_delta: 
 def binomial_rounds_epsilon(dimension: int, levels: int, trials: int, rounds: int, delta: float) -> float:
     """Return an upper bound on the ε of all rounds together, at δ, if each round adds Binomial noise.
 
-    Each round satisfies Theorem 1 of Agarwal et al. 2018 (cpSGD). The rounds are composed by Theorem 3.4 of Kairouz, Oh
-    and Viswanath with a slack of `SLACK_SHARE` of δ.
+    The ε of a round is that of Theorem 1 of Agarwal et al. 2018 (cpSGD). The rounds are composed by Theorem 3.4 of
+    Kairouz, Oh and Viswanath, which uses `SLACK_SHARE` of δ.
 
     Args:
         dimension: coordinates of a message.
@@ -137,11 +137,11 @@ def binomial_rounds_epsilon(dimension: int, levels: int, trials: int, rounds: in
         The bound, in nats.
 
     Raises:
-        NoCertificate: ε of a round exceeds 1, beyond which the theorem has no proof, or N is too small for it.
+        NoCertificate: the theorem is not proved for these inputs, because ε of a round exceeds 1 or N is too small.
     """
     inputs = _inputs(dimension, levels, rounds, delta, PROVED_EPSILON)
     round_epsilon = binomial_epsilon(inputs, trials)
-    # The theorem needs enough trials, because it is proved only from some variance N/4 on.
+    # The theorem is proved only for variances N/4 of at least `least_variance`.
     needed_trials = LEAST_TRIALS_PER_VARIANCE * least_variance(inputs)
     if round_epsilon > PROVED_EPSILON or trials < needed_trials:
         raise NoCertificate("the Binomial mechanism's theorem is proved for ε ≤ 1 of a round alone")
@@ -150,9 +150,9 @@ def binomial_rounds_epsilon(dimension: int, levels: int, trials: int, rounds: in
 
 @functools.lru_cache(maxsize=ACCOUNTS_KEPT)
 def binomial_trials(dimension: int, levels: int, rounds: int, epsilon: float, delta: float) -> int | None:
-    """Return the smallest even number N of coin flips with which Binomial noise is certified to meet a target.
+    """Return the smallest even number N of trials with which Binomial noise is certified to meet a target.
 
-    The theorem of the noise is proved only up to ε = 1 in a round. If the target allows more, N is that of ε = 1.
+    The theorem is proved only for ε ≤ 1 of a round. If the target allows a larger ε of a round, N is that for ε = 1.
 
     Args:
         dimension: coordinates of a message.
@@ -172,9 +172,9 @@ def binomial_trials(dimension: int, levels: int, rounds: int, epsilon: float, de
 
 
 def _round_epsilon(rounds: int, epsilon: float, delta: float) -> float:
-    """Return the largest ε ≤ 1 that one round may have, so that the composition of all rounds meets the target.
+    """Return the largest ε ≤ 1 of a round with which the composition of all rounds meets the target.
 
-    The composed ε increases with that of a round. A bisection therefore finds it, and its lower end meets the target.
+    The composed ε increases with that of a round, so it is computed by bisection.
 
     Args:
         rounds: number of rounds.
@@ -182,13 +182,12 @@ def _round_epsilon(rounds: int, epsilon: float, delta: float) -> float:
         delta: target δ of all rounds together.
 
     Returns:
-        The ε of a round, in nats, at most the exact one up to rounding. It is 0 if no positive value that meets the
-        target is found.
+        The ε of a round in nats, which meets the target; 0 if no positive ε that meets it is found.
     """
     slack = SLACK_SHARE * delta
     if best_composition(epsilon=PROVED_EPSILON, delta=slack, rounds=rounds) <= epsilon:
         return PROVED_EPSILON
-    # Every positive lower end meets the target, and the upper end does not.
+    # Invariant: `lower` meets the target if it is positive, and `upper` misses it.
     lower, upper = 0.0, PROVED_EPSILON
     for _ in range(BISECTIONS):
         middle = 0.5 * (lower + upper)
@@ -202,8 +201,8 @@ def _round_epsilon(rounds: int, epsilon: float, delta: float) -> float:
 def _inputs(dimension: int, levels: int, rounds: int, delta: float, epsilon: float) -> BinomialInputs:
     """Return the inputs of Theorem 1 of Agarwal et al. 2018 (cpSGD) for one round.
 
-    Neighbouring messages are two arbitrary unit vectors, rounded to the grid. The rounds share equally the part of δ
-    that the composition, with its `SLACK_SHARE`, leaves.
+    Neighbouring messages are two arbitrary unit vectors, rounded to the grid. The δ of a round is an equal part of the
+    δ that remains after the composition has used `SLACK_SHARE` of it.
 
     Args:
         dimension: number of coordinates.
@@ -230,7 +229,7 @@ def _inputs(dimension: int, levels: int, rounds: int, delta: float, epsilon: flo
 
 
 def bounds(problem: SimulatedProblem, run: GridFedavgRun) -> tuple[PromisedBound, ...]:
-    """Return the theorems' bounds on the excess risk: none is known for this algorithm."""
+    """Return no bounds, because none is known on the excess risk of this algorithm."""
     del problem, run
     return ()
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 def calibrate(problem: SimulatedProblem, run: LocalSgdRun, target: Target) -> tuple[LocalSgdRun, Calibration]:
     """Give a run of local SGD the smallest noise that is certified to meet a target.
 
-    Every local step adds this noise to its gradient, and counts as one release. The guarantee is for one replaced
-    record, against a server that sees all messages.
+    Every local step adds this noise to its gradient, and counts as a release. The guarantee is for one replaced record,
+    against a server that sees all messages.
 
     Args:
         problem: the simulated learning problem, with its exact constants.
@@ -35,7 +35,7 @@ def calibrate(problem: SimulatedProblem, run: LocalSgdRun, target: Target) -> tu
         target: the (ε, δ) to meet.
 
     Returns:
-        A copy of the run with the calibrated noise. Then the calibrator's answer, with its certified guarantee.
+        A copy of the run with the calibrated noise; and the calibrator's answer, with the certified guarantee.
 
     Raises:
         NoCertificate: the calibrator certifies no noise for the target.
@@ -54,9 +54,10 @@ def calibrate(problem: SimulatedProblem, run: LocalSgdRun, target: Target) -> tu
 
 
 def certified_epsilon(problem: SimulatedProblem, run: LocalSgdRun, log_delta: float) -> Interval:
-    """Return certified bounds on ε at δ for the run's noise: one record against a server that sees all messages.
+    """Return certified bounds on ε at δ for the noise of a run of local SGD.
 
-    A client takes several local steps in a round, each on a fresh batch. The bound counts every step as a release.
+    The ε is that of one replaced record against a server that sees all messages. Every local step, on a fresh batch,
+    counts as a release.
 
     Args:
         problem: the simulated learning problem.
@@ -70,7 +71,7 @@ def certified_epsilon(problem: SimulatedProblem, run: LocalSgdRun, log_delta: fl
         NoCertificate: the run has no noise.
     """
     noise_std = run.noise_std or 0.0
-    # The noise of a mean gradient, times the batch size, is that of the sum. The Lipschitz constant bounds a gradient.
+    # The noise multiplier is the noise of a sum of gradients over the bound on the norm of one gradient.
     noise_multiplier = noise_std * run.batch_size / problem.constants.lipschitz
     return account_batches(
         noise_multiplier=noise_multiplier,
@@ -83,7 +84,7 @@ def certified_epsilon(problem: SimulatedProblem, run: LocalSgdRun, log_delta: fl
 
 
 def bounds(problem: SimulatedProblem, run: LocalSgdRun) -> tuple[PromisedBound, ...]:
-    """Return the theorems' bounds on the excess risk: none is known for this algorithm."""
+    """Return no bounds, because none is known on the excess risk of this algorithm."""
     del problem, run
     return ()
 

@@ -1,4 +1,4 @@
-"""Lattice distributions of several mechanisms in one set, with the number of rounds of each."""
+"""Lattice distributions of the losses of several mechanisms, with the number of rounds of each."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LatticeComposition:
-    """A composition of loss distributions on a lattice, the multiples of one unit, each run a number of times.
+    """Composition of loss distributions on a lattice, that is, on the multiples of one unit.
 
     Attributes:
         unit: lattice unit, in nats.
-        laws: the distributions of one round.
-        counts: number of rounds of each.
-        flat: all points of the distributions in flat arrays.
+        laws: distributions of the loss of one round.
+        counts: number of rounds of each distribution.
+        flat: losses and masses of all distributions in flat arrays.
     """
 
     unit: float
@@ -44,20 +44,13 @@ class LatticeComposition:
 
     @classmethod
     def of(cls, laws: Sequence[LatticeDistribution], counts: Sequence[int], unit: float) -> LatticeComposition:
-        """Combine loss distributions on multiples of one lattice unit to a composition.
-
-        All losses and masses are also stored in flat arrays, from which cumulants of the total loss are computed at
-        once.
+        """Combine loss distributions on one lattice to a composition, and concatenate their losses and masses.
 
         Args:
-            laws: the distributions, each with its losses as integer multiples of the unit.
+            laws: the distributions, whose losses are integer multiples of the unit.
             counts: number of rounds of each, in the same order.
             unit: the lattice unit, in nats.
-
-        Returns:
-            The composition, with all losses and masses in flat arrays too.
         """
-        # Join the losses of all distributions; `sizes` gives the start of each one.
         index = np.concatenate([law.index for law in laws])
         sizes = np.asarray([law.index.size for law in laws])
         flat = FlatDistributions(
@@ -77,15 +70,13 @@ class LatticeComposition:
     def loss_error(self) -> float:
         """Bound on the error of the total loss by rounding, in nats.
 
-        A lattice point and an offset each have a relative error of at most two units of roundoff. Indices of 2^52 and
-        more, which mean no real loss, are ignored.
+        A lattice point and an offset each have a relative error of at most two units of roundoff.
         """
-        # Largest index of a lattice point with a real loss.
+        # Indices of 2^52 and more stand for no finite loss.
         largest_index = 0.0
         for law in self.laws:
             sizes = np.abs(law.index)
             largest_index = max(largest_index, float(sizes[sizes < 2**52].max(initial=0)))
-        # Sum of the offsets of all rounds, in nats.
         offsets = math.fsum(count * abs(law.offset) for law, count in zip(self.laws, self.counts, strict=True))
         rounds = float(sum(self.counts))
         return 4 * UNIT_ROUNDOFF * (largest_index * self.unit * rounds + offsets)
@@ -97,14 +88,15 @@ class LatticeComposition:
 
     @cached_property
     def excess(self) -> float:
-        """Upper bound on the total mass of the composition minus one."""
+        """Upper bound on the total mass of the composition, minus 1."""
         total = math.fsum(count * law.excess for law, count in zip(self.laws, self.counts, strict=True))
-        return math.expm1(min(total * (1 + 4 * UNIT_ROUNDOFF), 700.0))  # rounded up, without overflow
+        return math.expm1(min(total * (1 + 4 * UNIT_ROUNDOFF), 700.0))  # e^700 does not overflow
 
     def log_infinite_mass(self, *, direction: int) -> float:
-        """Bound the log probability that the loss of any round is infinite, log(1 − Π (1 − a_j)^{T_j}).
+        """Bound the log probability that the loss of any round is infinite.
 
-        a_j is the mass of the infinite loss of distribution j, and T_j its number of rounds.
+        With the mass a_j of the infinite loss of distribution j and its number T_j of rounds, the probability is
+        1 − Π (1 − a_j)^{T_j}.
 
         Args:
             direction: 1 for an upper bound, −1 for a lower bound.
@@ -119,16 +111,19 @@ class LatticeComposition:
 BAND = {True: 0.25 * math.log(2.0), False: 1.0}
 """Width of a band of tilts, in the `TiltCoordinate`."""
 _CELL_SHARE = 0.6
-"""Share of the relative width of δ for the cells; the alias and the tilt's distance from ε use the rest."""
+"""Share of the permitted relative width of δ for the cells.
+
+The rest is for the aliasing of the discrete transform and for a tilt that is not the best one.
+"""
 
 
 class GridKey(NamedTuple):
     """Choices that determine a lattice of losses, given the composition and the budget.
 
     Attributes:
-        direct: whether δ is computed, with tilts λ > 0. Otherwise 1 − δ is computed, with −1 < λ < 0.
+        direct: True if δ is computed, with tilts λ > 0; False if 1 − δ is computed, with −1 < λ < 0.
         depth: index in `DEPTHS` of a log δ. Finite losses that are too rare to matter at this δ are left out.
-        within: whether ε is near the mean of the total loss without its rare large losses (the bulk).
+        within: whether ε is near the mean of the total loss without its rare large losses.
         band: index of the interval of tilts that the lattice is made for. All have the width `BAND` in the
             `TiltCoordinate`.
         coarsening: number of times that the lattice unit is doubled to fit the budget.
@@ -142,11 +137,11 @@ class GridKey(NamedTuple):
 
 
 class GridAndTilt(NamedTuple):
-    """The choices that determine a lattice, and the tilt of the transform on this lattice.
+    """Choices that determine a lattice, and the tilt of the transform on this lattice.
 
     Attributes:
-        key: choices that determine the lattice, such as the band (interval) of tilts that it is made for.
-        coordinate: the tilt λ, the exponent of the weight e^{λL} of a loss L, as a real coordinate.
+        key: choices that determine the lattice.
+        coordinate: the tilt λ, that is, the exponent of the weight e^{λL} of a loss L.
     """
 
     key: GridKey
@@ -154,10 +149,10 @@ class GridAndTilt(NamedTuple):
 
 
 class TiltedEvaluation(NamedTuple):
-    """An upper bound on log δ of a composition at one ε, with the tilt λ of the weights e^{λL} that was used.
+    """Upper bound on log δ of a composition at one ε, with the lattice and the tilt that gave it.
 
     Attributes:
-        tilt: the lattice and the tilt that gave the bound; None if it was computed without a transform.
+        tilt: the lattice and the tilt; None if the bound was computed without a transform.
         upper: the bound.
     """
 
@@ -169,12 +164,12 @@ class _CellTails(NamedTuple):
     """Tails of one loss distribution at the bounds of its cells, from which a dominated lattice distribution is made.
 
     Attributes:
-        first: profile of the distribution.
-        second: profile of the other direction.
+        first: privacy profile of P against Q, whose loss is composed.
+        second: privacy profile of Q against P.
         right: tails of the positive losses.
         left: tails of the negative losses.
-        enough: a log moment log Σ m e^{λL} of the losses L with masses m, times the sign of λ. A candidate
-            distribution that reaches it is used without a search for a better one.
+        enough: log moment log Σ m e^{λL} of the losses L with masses m, times the sign of λ, at which a dominated
+            distribution is good enough, so that no better one is searched for.
     """
 
     first: Profile
@@ -184,16 +179,13 @@ class _CellTails(NamedTuple):
     enough: float
 
     def dominated_distribution(self, unit: float, tilt: float) -> LatticeDistribution:
-        """Return a lattice distribution with a δ of at most that of the loss, also after composition, for lower bounds.
+        """Return a lattice distribution for lower bounds: its δ is at most that of the loss, also after composition.
 
-        The tails are those that the mechanism attains where the profile has such ones.
+        If the profiles have tails that the mechanism attains, these are used.
 
         Args:
             unit: lattice unit, in nats.
-            tilt: tilt λ for which it is chosen: its log moment log E[e^{λL}] is to be close to that of the loss.
-
-        Returns:
-            The lattice distribution for lower bounds on δ.
+            tilt: tilt λ for which it is chosen: its log moment log E[e^{λL}] should be close to that of the loss.
         """
         right = lower_side(self.first, self.right, mirrored=False)
         left = lower_side(self.second, self.left, mirrored=True)
@@ -208,7 +200,7 @@ class CompositionBounds:
 
     Attributes:
         upper: distributions that dominate those of the losses: their δ is at least as large at every ε.
-        cell_tails: tails of the losses, from which `lower` is computed at its first use.
+        cell_tails: tails of the losses, from which `lower` is computed.
         tilt: exponent λ of the weights e^{λL} for which `lower` is chosen.
     """
 
@@ -218,40 +210,35 @@ class CompositionBounds:
 
     @cached_property
     def lower(self) -> LatticeComposition:
-        """Lattice distributions that are dominated by those of the losses."""
+        """Lattice distributions that those of the losses dominate; computed at the first use."""
         unit = self.upper.unit
         laws = [part.dominated_distribution(unit, self.tilt) for part in self.cell_tails]
         return LatticeComposition.of(laws, self.upper.counts, 2.0 * unit)
 
 
 def bound_composition(survey: Survey, key: GridKey, budget: Budget) -> CompositionBounds:
-    """Choose a lattice, evaluate every profile on it once, and compute the dominating lattice distributions.
+    """Choose a lattice, evaluate every profile on it once, and compute the lattice distributions for upper bounds.
 
-    A dominating distribution has a δ at every ε that is at least that of the given one. The profiles' tails are stored,
-    so that dominated distributions can be computed later (`CompositionBounds.lower`).
+    The tails are stored, so that the distributions for lower bounds can be computed when they are needed.
 
     Args:
-        survey: coarse tables of the tails of the distributions (outlines).
+        survey: the composition, with coarse tables of the tails of its loss distributions.
         key: choices that determine the lattice, such as the interval of tilts for which it is accurate.
-        budget: limits on the cells, and the required width.
-
-    Returns:
-        The composition of the dominating distributions, with the tails that the dominated ones need.
+        budget: limits on the number of cells, and the required relative width of δ.
     """
-    # The lattice: its unit, and the cells of losses of every distribution.
+    # The lattice unit, and the cells (intervals of losses) of every distribution.
     demand = _demand(survey, key, budget)
     grid = choose_grid(survey.outlines_to(key.depth), survey.counts, demand)
     middle_tilt = demand.coordinates[1].tilt
     sign = math.copysign(1.0, middle_tilt)
 
-    # For each distribution: the tails at the bounds of its cells, and the dominating distribution.
     upper_laws, cell_tails = [], []
     for part, cells in zip(survey.parts, grid.cells, strict=True):
         right = read_side(part.first, cells.right, grid.unit, mirrored=False)
         left = read_side(part.second, cells.left, grid.unit, mirrored=True)
         upper_law = upper_distribution(right, left, _upper_log_atom(part.first, right))
         upper_laws.append(upper_law)
-        # A dominated distribution is good enough if its moment is this close to that of the dominating one.
+        # A dominated distribution is good enough if the moments of all rounds differ by at most half of the width.
         enough = sign * upper_law.log_moment(grid.unit, middle_tilt)
         enough -= 0.5 * budget.relative_width / part.count
         cell_tails.append(_CellTails(part.first, part.second, right, left, enough))
@@ -261,17 +248,12 @@ def bound_composition(survey: Survey, key: GridKey, budget: Budget) -> Compositi
 
 
 def _demand(survey: Survey, key: GridKey, budget: Budget) -> Demand:
-    """Return the requirements on the cells of a lattice, that is, on the intervals of losses.
-
-    The requirements are the tilts λ, exponents of weights e^{λL}, and the required width and number of cells.
+    """Return the requirements on the cells (intervals of losses) of a lattice.
 
     Args:
-        survey: facts of the composition that is put on the lattice.
-        key: the interval (band) of tilts and the other choices that determine the lattice.
-        budget: limits on the work.
-
-    Returns:
-        The requirements, for the least, the middle and the largest tilt of the band.
+        survey: the composition, with coarse tables of the tails of its loss distributions.
+        key: choices that determine the lattice, among them the band (interval) of tilts λ.
+        budget: limits on the number of cells, and the required relative width of δ.
     """
     band_width = BAND[key.direct]
     # The least, the middle and the largest tilt of the band.
@@ -287,10 +269,10 @@ def _demand(survey: Survey, key: GridKey, budget: Budget) -> Demand:
 
 
 def _upper_log_atom(profile: Profile, right: SideTails) -> float:
-    """Return an upper bound on the log mass that a dominating lattice distribution puts at infinity.
+    """Return an upper bound on log δ(ε) of one round, where ε is the last point of the tails.
 
-    The result bounds log δ(ε) of one round, at ε = the last point of the tails. δ is P(L > ε) − e^ε Q(L > ε), computed
-    from the tails there and rounded up. If the tail under P is zero there, δ is evaluated by the profile.
+    A dominating lattice distribution has this mass at infinity. It is P(L > ε) − e^ε Q(L > ε), computed from the tails
+    and rounded up. If the tail under P is zero there, the profile is evaluated.
 
     Args:
         profile: profile ε ↦ δ(ε) of the distribution.
@@ -303,6 +285,6 @@ def _upper_log_atom(profile: Profile, right: SideTails) -> float:
     if math.isinf(log_p):
         return float(profile.log_delta(right.points[-1:]).upper[0])
     ratio = math.exp(min(epsilon + log_q - log_p, 0.0))  # e^ε Q(L > ε)/P(L > ε)
-    q_error = float(right.error_q[-1]) + 8 * UNIT_ROUNDOFF * (1.0 + epsilon)  # with that of e^ε
+    q_error = float(right.error_q[-1]) + 8 * UNIT_ROUNDOFF * (1.0 + epsilon)  # includes the error of e^ε
     rounding = float(right.error_p[-1]) + ratio * q_error
     return min(log_p + math.log(max(1.0 - ratio, 0.0) + rounding), 0.0)

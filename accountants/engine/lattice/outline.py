@@ -53,7 +53,7 @@ class Side:
     log_q: FloatArray
 
     def add_edges(self, extra: FloatArray) -> Side:
-        """Return this table of tails of the loss with additional points, at which the tails are evaluated.
+        """Return the table with additional edges, at which the tails are evaluated.
 
         Args:
             extra: distances from zero in nats, in any order. A distance that is in the table already is ignored.
@@ -61,12 +61,11 @@ class Side:
         Returns:
             The larger table, with increasing distances and monotone tails.
         """
-        # Append the new distances and their tails.
         extra_p, extra_q = self.read(extra)
         edges = np.concatenate((self.edges, extra))
         log_p, log_q = np.concatenate((self.log_p, extra_p)), np.concatenate((self.log_q, extra_q))
 
-        # Sort the distances, leave out repeated ones, and make the tails monotone.
+        # Sorted distances, without repetitions. Rounding errors must not make a tail increase.
         increasing = np.argsort(edges, kind="stable")
         is_distinct = np.diff(edges[increasing], prepend=-1.0) > 0.0
         chosen = increasing[is_distinct]
@@ -78,25 +77,11 @@ class Side:
         )
 
     def select(self, chosen: IntArray) -> Side:
-        """Return the table with some of its edges only.
-
-        Args:
-            chosen: indices of the edges, increasing.
-
-        Returns:
-            The table with the chosen edges, and the tails there.
-        """
+        """Return the table with only the edges of the given indices, which increase."""
         return replace(self, edges=self.edges[chosen], log_p=self.log_p[chosen], log_q=self.log_q[chosen])
 
     def truncate(self, count: int) -> Side:
-        """Return the table with its first edges only.
-
-        Args:
-            count: number of the edges.
-
-        Returns:
-            The table with these edges, and the tails there.
-        """
+        """Return the table with only its first `count` edges."""
         return replace(self, edges=self.edges[:count], log_p=self.log_p[:count], log_q=self.log_q[:count])
 
     @cached_property
@@ -106,23 +91,21 @@ class Side:
 
     @cached_property
     def log_masses(self) -> FloatArray:
-        """Log mass of each cell under the first distribution; −∞ for a mass that may be due to rounding of the tails.
+        """Log mass under P of each cell, that is, of the interval between two successive edges.
 
-        A cell is an interval between two neighbouring edges. Its mass is the difference of the tails there.
+        It is −∞ if the difference of the tails may be a rounding error.
         """
         inner_tail = np.where(np.isneginf(self.log_p[:-1]), 0.0, self.log_p[:-1])
-        # A smaller difference of the log tails may be a rounding error.
         rounding = 1e3 * UNIT_ROUNDOFF * (1.0 + np.abs(inner_tail))
         is_empty = self.log_p[1:] - inner_tail > -rounding
         return np.where(is_empty, -np.inf, difference(self.log_p[:-1], self.log_p[1:]))
 
     @cached_property
     def locations(self) -> FloatArray:
-        """Loss log(p/q) of each cell with the masses p and q under both distributions, in nats.
+        """Loss log(p/q) in nats of each cell with the masses p under P and q under Q.
 
-        The loss is moved into the cell if rounding places it outside, and to the middle if both masses are 0.
+        It is the nearest end of the cell if rounding places it outside, and the middle if both masses are 0.
         """
-        # The mass under Q, and from it the size of log(p/q), which is NaN if both masses are 0.
         log_q = difference(self.log_q[:-1], self.log_q[1:])
         with np.errstate(invalid="ignore"):
             distance = self.sign * (self.log_masses - log_q)
@@ -131,26 +114,22 @@ class Side:
         return self.sign * np.clip(distance, self.edges[:-1], self.edges[1:])
 
     def find_occupied(self) -> IntArray:
-        """Return the indices of the cells with mass.
-
-        Returns:
-            The indices, increasing.
-        """
+        """Return the indices of the cells with mass, in increasing order."""
         return np.flatnonzero(np.isfinite(self.log_masses))
 
     @cached_property
     def end(self) -> float:
-        """Outer edge of the last cell with mass, in nats."""
+        """Outer edge of the last cell with mass, in nats; 0 if no cell has mass."""
         occupied = self.find_occupied()
         return float(self.edges[occupied[-1] + 1]) if occupied.size else 0.0
 
 
 class Edge(NamedTuple):
-    """The largest loss on one side of zero, where a distribution of losses ends.
+    """Bound of a loss on one side of zero.
 
     Attributes:
-        distance: distance of this loss from zero, in nats.
-        atom: whether this single loss has a positive probability.
+        distance: absolute value of the bound, in nats.
+        atom: whether the loss is equal to the bound with a positive probability.
     """
 
     distance: float
@@ -159,14 +138,14 @@ class Edge(NamedTuple):
 
 @dataclass(frozen=True)
 class Outline:
-    """A coarse table of the tails of a loss distribution on both sides of zero; the remaining mass is at zero.
+    """Coarse table of the tails of a loss distribution on both sides of zero; the remaining mass is at zero.
 
     Attributes:
         right: tails of the positive losses.
         left: tails of the negative losses.
         atomic: whether all mass is known to be at single losses.
         span: largest number of which every loss with mass is a multiple, if all mass is at single losses.
-        edge: nearest bound of the loss, if it is bounded on either side.
+        edge: bound of the loss that is nearest to zero; None if the loss is unbounded on both sides.
     """
 
     right: Side
@@ -176,16 +155,12 @@ class Outline:
     edge: Edge | None = None
 
     def without_largest(self, log_mass: float) -> Outline:
-        """Return the outline without its largest finite losses, as far as these are improbable together.
+        """Return the table without the largest finite losses, if these are improbable together.
 
-        An outline is a coarse table of tails. Rare giant losses could otherwise dominate weighted sums, although they
-        hardly affect δ.
+        Rare giant losses could otherwise dominate weighted sums, although they hardly affect δ.
 
         Args:
-            log_mass: log of the largest total mass of the losses to leave out, approximately.
-
-        Returns:
-            The outline without them; the same one if no losses can be left out.
+            log_mass: log of about the largest total mass that may be left out.
         """
         masses = self.right.log_masses
         if not masses.size:
@@ -195,7 +170,7 @@ class Outline:
         negligible = np.flatnonzero(log_mass_beyond <= log_mass)
         if not negligible.size:
             return self
-        # Keep the edges up to the first cell that is negligible with all beyond it, at least two.
+        # The edges up to the first cell that is negligible together with all larger losses, but at least two.
         edges = int(negligible[0]) + 1
         if edges >= self.right.edges.size:
             return self
@@ -203,20 +178,20 @@ class Outline:
 
     @cached_property
     def log_zero(self) -> float:
-        """Log of the mass of the loss 0, which both tails leave; −∞ if it is within rounding of 0."""
+        """Log of the mass of the loss 0, which is 1 minus both tails; −∞ if the difference may be a rounding error."""
         rest = -math.expm1(min(0.0, float(np.logaddexp(self.right.log_p[0], self.left.log_p[0]))))
         return math.log(rest) if rest > 4 * UNIT_ROUNDOFF else -math.inf  # above the rounding of 1
 
     @property
     def extent(self) -> float:
-        """Largest finite loss in nats, or a little more; 0 if no loss is above zero."""
+        """Upper bound on the finite losses in nats, tight to the width of a cell; 0 if no loss is above zero."""
         return self.right.end
 
     @cached_property
     def points(self) -> tuple[FloatArray, FloatArray]:
-        """All losses with mass in nats, one for each cell and the loss 0, and their log masses.
+        """Losses in nats and log masses of all cells with mass, and of the loss 0 if it has mass.
 
-        If no cell has mass, the result is the loss 0 with the mass 1.
+        If nothing has mass, it is the loss 0 with the mass 1.
         """
         location = np.concatenate((self.left.locations, [0.0], self.right.locations))
         log_mass = np.concatenate((self.left.log_masses, [self.log_zero], self.right.log_masses))
@@ -227,9 +202,9 @@ class Outline:
 
 
 def join_outlines(outlines: Sequence[Outline], counts: FloatArray) -> FlatDistributions:
-    """Return several coarse tables of tails as discrete distributions of the loss, in flat arrays.
+    """Convert several coarse tables of tails to discrete loss distributions in flat arrays.
 
-    Each cell of a table, an interval of losses, becomes one loss with the mass of the cell.
+    Each cell of a table, an interval of losses, becomes a single loss with the mass of the cell.
 
     Args:
         outlines: coarse table of the tail probabilities of each loss distribution.
@@ -241,7 +216,6 @@ def join_outlines(outlines: Sequence[Outline], counts: FloatArray) -> FlatDistri
     points = [outline.points for outline in outlines]
     locations = [location for location, _ in points]
     log_masses = [log_mass for _, log_mass in points]
-    # Index of the first loss of each distribution in the joined arrays.
     sizes = np.asarray([location.size for location in locations])
     starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
     return FlatDistributions(np.concatenate(locations), np.concatenate(log_masses), starts.astype(np.int64), counts)
@@ -250,8 +224,8 @@ def join_outlines(outlines: Sequence[Outline], counts: FloatArray) -> FlatDistri
 def outline(first: Profile, second: Profile) -> Outline:
     """Return a coarse table of the tails of the loss of P against Q, on geometric grids on both sides of zero.
 
-    The tails of (Q, P) are those of the negative losses of (P, Q), with the two distributions exchanged. Where the
-    profiles state a largest loss, it is an additional point of the table.
+    The tails of (Q, P) are those of the negative losses of (P, Q), with the two distributions exchanged. A largest loss
+    that a profile states is an additional edge of the table.
 
     Args:
         first: profile of (P, Q).
@@ -273,7 +247,6 @@ def outline(first: Profile, second: Profile) -> Outline:
     right = _add_end(_scan(right_tails, 1, first.log_infinite_mass), first.supremum)
     left = _add_end(_scan(left_tails, -1, -math.inf), second.supremum)
 
-    # The nearest bound of the loss, on either side, if there is one.
     nearest_end = min(first.supremum, second.supremum)
     if nearest_end == math.inf:
         return Outline(right, left)
@@ -284,7 +257,7 @@ def outline(first: Profile, second: Profile) -> Outline:
 def _add_end(side: Side, end: float) -> Side:
     """Return a table of tails with edges at the largest loss and just below it.
 
-    Only an atom, a single loss with a positive probability, is between the two edges.
+    Between these two edges, only a single loss with a positive probability (an atom) has a mass that is not negligible.
 
     Args:
         side: the table.
@@ -297,7 +270,7 @@ def _add_end(side: Side, end: float) -> Side:
 
 
 def _has_atom(side: Side, end: float) -> bool:
-    """Return whether a single loss, the largest one on its side of zero, has a positive probability.
+    """Return whether the largest loss on one side of zero has a positive probability (is an atom).
 
     Args:
         side: table of the tails, with an edge just below the largest loss.
@@ -311,12 +284,7 @@ def _has_atom(side: Side, end: float) -> bool:
 
 
 def _log_tails(profile: Profile, edges: FloatArray) -> Tails:
-    """Return the log tails of a profile under both distributions, without floating-point warnings.
-
-    Args:
-        profile: the profile ε ↦ δ(ε).
-        edges: ε ≥ 0 in nats, at which the tails are evaluated.
-    """
+    """Return the log tails of a profile at each ε ≥ 0 in nats, without floating-point warnings."""
     with np.errstate(all="ignore"):
         return profile.log_tails(edges)
 
@@ -335,7 +303,7 @@ def _scan(read: Callable[[FloatArray], tuple[FloatArray, FloatArray]], sign: int
     Returns:
         The table of the tails on this side.
     """
-    # A first table with one cell for each octave.
+    # In the first table, each octave is a cell.
     edges = np.concatenate(([0.0], np.exp2(np.arange(_LEAST, _MOST + 1))))
     log_p, log_q = read(edges)
     octaves = Side(read, sign, log_atom, edges, np.minimum.accumulate(log_p), np.minimum.accumulate(log_q))
@@ -343,8 +311,7 @@ def _scan(read: Callable[[FloatArray], tuple[FloatArray, FloatArray]], sign: int
     if not occupied.size:
         return octaves.truncate(2)
 
-    # The first octave that matters for the second moment of the loss (with losses above 1 counted as 1), and the last
-    # one with mass.
+    # The second moment decides from which octave on cells are divided. Losses above 1 count as 1 in it.
     last = int(occupied[-1])
     second_moments = np.exp(octaves.log_masses) * np.minimum(edges[1:], 1.0) ** 2
     negligible = _NEGLIGIBLE * second_moments.sum()
@@ -352,6 +319,6 @@ def _scan(read: Callable[[FloatArray], tuple[FloatArray, FloatArray]], sign: int
     chosen = np.concatenate(([0], np.arange(max(first, 1), last + 2)))
     side = octaves.select(chosen)
 
-    # Divide the octaves that remain into cells in equal ratios.
+    # The remaining octaves are divided into cells with a constant ratio of their edges.
     within_octave = np.exp2(np.arange(_PER_OCTAVE) / _PER_OCTAVE)
     return side.add_edges((side.edges[1:-1, None] * within_octave).ravel())

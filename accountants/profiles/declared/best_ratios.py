@@ -1,6 +1,6 @@
 """Searches for the order and the likelihood ratio with which a bound of `binary_pairs` is about the least.
 
-Nothing is proved by these searches: every order and every ratio gives a valid bound.
+The searches affect only the tightness of a bound: every order and every ratio gives a valid bound.
 """
 
 from __future__ import annotations
@@ -21,36 +21,35 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 LEAST_EXCESS = 1e-9
-"""Least a − 1. The bound of a smaller order is larger by about this share of it at most, near that of a → 1."""
+"""Least a − 1 of an order a. The bound at this order exceeds that of a → 1 by at most about this share of it."""
 _NODES = 64
-"""Number of ε at which order and ratio are searched for; both are interpolated in between."""
+"""Number of ε in the table for ρ-zCDP; order and ratio are interpolated between them."""
 _LISTED = 64
-"""Number of intervals between the ε at which a listed order and a ratio are searched for."""
+"""Number of intervals between the ε in the table for listed orders."""
 _REACH = 8.0
-"""Largest (ε − ρ)/√(2ρ) of such an ε. Beyond it the bound is below that of v = ∞ by less than a share of 1e-12."""
+"""Largest (ε − ρ)/√(2ρ) in the table for ρ-zCDP. Beyond it, v = ∞ gives a bound larger by at most a share of 1e-12."""
 _ORDER_STEPS = 14
-"""Steps of the search for the order. The resulting bound is within a share of 1e-4 of the least one."""
+"""Steps of the search for the order. The bound exceeds the least one by a share of at most about 1e-4."""
 _RATIO_STEPS = 12
 """Steps of the search for the likelihood ratio."""
 _LEAST_SIZE = 1e-100
-"""Least size of the logarithms of both ratios in a search, for divergences of 0."""
+"""Lower limit of an estimate of v − ε, whose logarithm is needed also for a divergence of 0."""
 _KEPT = 16
-"""Number of ρ of which the result is stored."""
+"""Number of ρ whose tables are stored."""
 
 
 @dataclass(frozen=True)
 class ConcentratedRatios:
-    """A table of the Rényi order and the likelihood ratio with about the least bound on δ from ρ-zCDP, over ε.
+    """Table of the Rényi order and the likelihood ratio that give about the least bound on δ(ε) from ρ-zCDP.
 
     ρ-zCDP bounds the Rényi divergence of every order a by ρ a. Any order and ratio give a valid bound
     (`binary_pairs.binary_log_bound`).
 
     Attributes:
         rho: ρ > 0.
-        epsilons: increasing ε in nats. From the first one on, the best test has rates p + q ≤ 1, with p the true and q
-            the false positive rate.
+        epsilons: increasing values of ε, in nats.
         excesses: b = a − 1 of the order a, one for each ε.
-        log_ratios: log likelihood ratio v of the bound, one for each ε.
+        log_ratios: log likelihood ratio v, one for each ε.
     """
 
     rho: float
@@ -59,15 +58,13 @@ class ConcentratedRatios:
     log_ratios: FloatArray
 
     def log_bound(self, epsilon: FloatArray) -> FloatArray:
-        """Return the log of an upper bound on δ at each ε.
-
-        The order and the likelihood ratio of the bound are interpolated in the table.
+        """Return the log of an upper bound on δ at each ε, with the order and the likelihood ratio interpolated.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
 
         Returns:
-            Natural logarithms, rounded up; ∞ below the first and beyond the last ε of the table.
+            Natural logarithms, rounded up; ∞ for an ε outside the table.
         """
         excess = np.interp(epsilon, self.epsilons, self.excesses)
         log_ratio = np.interp(epsilon, self.epsilons, self.log_ratios)
@@ -77,9 +74,7 @@ class ConcentratedRatios:
 
 
 def _concentrated_log_bound(rho: float, epsilon: FloatArray, excess: FloatArray, log_ratio: FloatArray) -> FloatArray:
-    """Return the log of the bound on δ from ρ-zCDP at one order and one likelihood ratio for each ε.
-
-    ρ-zCDP bounds the Rényi divergence of order a by ρ a, which is rounded up.
+    """Return the log of an upper bound on δ from ρ-zCDP, with one order and one likelihood ratio for each ε.
 
     Args:
         rho: ρ > 0.
@@ -90,7 +85,7 @@ def _concentrated_log_bound(rho: float, epsilon: FloatArray, excess: FloatArray,
     Returns:
         Natural logarithm of the upper bound on δ, one for each ε.
     """
-    # Rounded up by more than the error of the product.
+    # The divergence of order a is at most ρ a. The last factor exceeds the rounding errors.
     divergence = rho * (1.0 + excess) * (1.0 + 2.0**-50)
     return binary_log_bound(epsilon, order_excess=excess, divergence=divergence, log_ratio=log_ratio)
 
@@ -99,29 +94,27 @@ def _concentrated_log_bound(rho: float, epsilon: FloatArray, excess: FloatArray,
 def concentrated_ratios(rho: float) -> ConcentratedRatios:
     """Search for the Rényi orders and likelihood ratios that give about the least bounds on δ from ρ-zCDP.
 
-    Any order and ratio give a valid bound, so that the search affects only its tightness. The best test has a true
-    positive rate p and a false positive rate q. Among the pairs with p + q = 1, x tanh(x/2) = ρ has the
-    Kullback–Leibler divergence ρ. There, the line of slope γ = sinh(x)/x touches the region of tests with this
-    divergence. The first ε of the table is log γ.
+    The table begins at ε = log(sinh(x)/x), where x is the ε of the randomized response with the Kullback–Leibler
+    divergence ρ. At this ε the bound of order a → 1 is the least, and the log likelihood ratio is 2x.
 
     Args:
         rho: ρ > 0.
 
     Returns:
-        Values of ε with an order and a log ratio for each.
+        The table of ε with an order and a log likelihood ratio for each.
     """
-    # The ε of the table, dense near its beginning.
+    # The values of ε are dense near the first one.
     pure = pure_of_divergence(rho)
     # log(sinh(x)/x), without overflow for large x.
     first = pure + float(np.log(-np.expm1(-2.0 * pure) / (2.0 * pure)))
     first, last = max(first, 0.0), rho + _REACH * math.sqrt(2.0 * rho)
     epsilons = first + (last - first) * np.linspace(0.0, 1.0, _NODES) ** 2
 
-    # The search for the order is over a share of about the best b for an infinite likelihood ratio.
+    # About the best b for an infinite likelihood ratio is an upper limit for the search.
     largest_excess = epsilons / (2.0 * rho) + 1.0 / math.sqrt(2.0 * rho)
 
     def excess_at(share: FloatArray) -> FloatArray:
-        """Return b at each ε, for a share between 0 and 1."""
+        """Return b at each ε: the square of a share in [0, 1], times the upper limit."""
         return np.asarray(np.maximum(largest_excess * share * share, LEAST_EXCESS))
 
     def least_log_bound(share: FloatArray) -> FloatArray:
@@ -134,16 +127,16 @@ def concentrated_ratios(rho: float) -> ConcentratedRatios:
     excesses = excess_at(shares)
     log_ratios = best_log_ratios(epsilons, excesses, rho * (1.0 + excesses))
 
-    # At the first ε both are known.
+    # At the first ε, order and ratio are known.
     excesses[0], log_ratios[0] = LEAST_EXCESS, 2.0 * pure
     return ConcentratedRatios(rho, epsilons, excesses, log_ratios)
 
 
 def pure_of_divergence(rho: float) -> float:
-    """Return the approximate ε of the binary randomized response with Kullback–Leibler divergence ρ.
+    """Return the approximate ε of the binary randomized response with the Kullback–Leibler divergence ρ.
 
-    It is the x with x tanh(x/2) = ρ. x is between max(ρ, √(2ρ)) and ρ + √(2ρ), since x²/(2 + x) ≤ x tanh(x/2) ≤ min(x,
-    x²/2). Bisection finds it.
+    It is the solution x of x tanh(x/2) = ρ, which is computed by bisection. It is between max(ρ, √(2ρ)) and ρ + √(2ρ),
+    because x²/(2 + x) ≤ x tanh(x/2) ≤ min(x, x²/2).
 
     Args:
         rho: ρ > 0, in nats.
@@ -161,10 +154,10 @@ def pure_of_divergence(rho: float) -> float:
 
 
 def best_log_ratios(epsilon: FloatArray, excess: FloatArray, divergence: FloatArray) -> FloatArray:
-    """Search at each ε for the likelihood ratio that makes a bound on δ about the least.
+    """Search at each ε for the log likelihood ratio v at which `binary_log_bound` is about the least.
 
-    The bound is `binary_log_bound` at the log ratio v. v − ε is about log(1 + 1/b) for large ε, and of the size of
-    √(D/a) or D for small ε. It is searched for between a fraction and a multiple of these. Every v gives a valid bound.
+    Every v gives a valid bound. The best v − ε is about log(1 + 1/b) for large ε, and of the size of √(D/a) or D for
+    small ε. The search is from a fraction of these estimates to a multiple.
 
     Args:
         epsilon: array of ε ≥ 0, in nats.
@@ -192,13 +185,13 @@ def best_log_ratios(epsilon: FloatArray, excess: FloatArray, divergence: FloatAr
 
 @dataclass(frozen=True)
 class ListedRatios:
-    """A table of the listed Rényi order and the likelihood ratio with about the least bound on δ, over ε.
+    """Table of the listed Rényi order and the likelihood ratio that give about the least bound on δ(ε).
 
     Attributes:
         epsilons: increasing ε, in nats.
         excesses: b = a − 1 of the Rényi order a, one for each ε.
         divergences: bound on the divergence of this order in nats, one for each ε.
-        log_ratios: log likelihood ratio v of the bound, one for each ε.
+        log_ratios: log likelihood ratio v, one for each ε.
     """
 
     epsilons: FloatArray
@@ -218,12 +211,11 @@ class ListedRatios:
         Returns:
             Natural logarithms, rounded up, one for each ε.
         """
-        # The neighbours of ε in the table.
+        # Indices of the next larger and the next smaller ε in the table.
         right = np.minimum(np.searchsorted(self.epsilons, epsilon), self.epsilons.size - 1)
         left = np.maximum(right - 1, 0)
         interpolated_ratio = np.interp(epsilon, self.epsilons, self.log_ratios)
         bounds = []
-        # Every combination of an order and a ratio is a valid bound; the least is returned.
         for index in (left, right):
             for log_ratio in (interpolated_ratio, self.log_ratios[index]):
                 bound = binary_log_bound(
@@ -237,16 +229,16 @@ class ListedRatios:
 
 
 def listed_ratios(bounds: RenyiBounds, last: float) -> ListedRatios:
-    """Search at each ε for the listed Rényi order and the likelihood ratio with about the least bound on δ.
+    """Search at several ε for the listed Rényi order and the likelihood ratio with about the least bound on δ.
 
-    The ε are dense near 0, as squares of equally spaced numbers.
+    The values of ε are proportional to squares of integers, and so dense near 0.
 
     Args:
         bounds: upper bounds on the Rényi divergences of listed orders.
         last: largest ε, in nats.
 
     Returns:
-        The ε from 0 to `last`, and at each the best order minus 1, its divergence, and the log likelihood ratio.
+        The table, for ε from 0 to `last`.
     """
     epsilons = last * np.linspace(0.0, 1.0, _LISTED + 1) ** 2
     excesses = np.asarray(bounds.orders) - 1.0

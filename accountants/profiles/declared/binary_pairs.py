@@ -46,7 +46,7 @@ _UNITS = 32.0
 
 
 LEAST_DIVERGENCE = 1e-24
-"""Least D of a bound. Ratios of a smaller one are not resolved: √D is below the rounding of their logarithms."""
+"""Least divergence D that gives a bound. For a smaller one, the logarithms of the best ratios are below rounding."""
 
 
 def binary_log_bound(
@@ -54,33 +54,35 @@ def binary_log_bound(
 ) -> FloatArray:
     """Compute the log of an upper bound on δ, the hockey-stick divergence E_γ(P‖Q), from a Rényi divergence.
 
-    The Rényi divergence of order a is at most D. Let b = a − 1 and M = e^{bD}. Let t₁ < t₂ = t₁ e^v be two likelihood
-    ratios. B(t) = t^a − t₁^a − a t₁^b (t − t₁) is the excess of t^a over its tangent at t₁. The bound is
-    (M − 1 + B(1))/(a (t₂^b − t₁^b)). log t₂ is rounded down, which keeps its condition (module docstring). The terms of
-    the sum that follows have relative errors of a few units of roundoff, and are raised by `_UNITS` of them.
+    Let the Rényi divergence of order a be at most D, and b = a − 1. For two likelihood ratios t₁ and t₂ = t₁ e^v, let
+    B(t) = t^a − t₁^a − a t₁^b (t − t₁), the excess of t^a over its tangent at t₁. With g(y) = log((1 − e^−y)/y),
+
+        E_γ(P‖Q) ≤ (e^{bD} − 1 + B(1))/(a (t₂^b − t₁^b))    if    log t₂ ≤ log γ + g(bv) − g(av).
+
+    The function uses the largest such t₂, rounded down. The module docstring has the proof.
 
     Args:
         epsilon: array of ε = log γ ≥ 0, in nats.
         order_excess: b = a − 1 > 0 for the order a, one for each ε.
         divergence: upper bound D on the divergence of order a, in nats, one for each ε.
-        log_ratio: v > 0, one for each ε. Every value is valid, and the best one is searched for without a proof.
+        log_ratio: v > 0, one for each ε. Every value gives a valid bound.
 
     Returns:
-        The natural logarithms, rounded up. They are ∞ where t₁ ≥ 1, where the numbers leave the range of doubles, and
+        The natural logarithms, rounded up. They are ∞ where t₁ ≥ 1, where numbers leave the range of doubles, and for D
         below `LEAST_DIVERGENCE`.
 
-    Guarantees: E_{e^ε}(P‖Q) is at most the exponential of the result for every pair with D_a(P‖Q) ≤ D.
+    Guarantees:
+        E_{e^ε}(P‖Q) is at most the exponential of the result for every pair with D_a(P‖Q) ≤ D.
     """
     b, v = order_excess, log_ratio
     margin = _UNITS * UNIT_ROUNDOFF
     with np.errstate(all="ignore"):
-        # The largest t₂ that the condition log t₂ ≤ log γ + g(bv) − g(av) allows.
-        first, second = _log_mean_decay(b * v), _log_mean_decay((1.0 + b) * v)
-        log_t2 = epsilon + first - second
-        # Rounded down by the errors of the terms, which keeps the condition.
-        log_t2 = log_t2 - margin * (1.0 + epsilon + np.abs(first) + np.abs(second))
+        # log t₂ = log γ + g(bv) − g(av), rounded down by more than the errors of the terms.
+        g_of_bv, g_of_av = _log_mean_decay(b * v), _log_mean_decay((1.0 + b) * v)
+        log_t2 = epsilon + g_of_bv - g_of_av
+        log_t2 = log_t2 - margin * (1.0 + epsilon + np.abs(g_of_bv) + np.abs(g_of_av))
 
-        # The numerator M − 1 + B(1).
+        # The numerator e^{bD} − 1 + B(1).
         exponent = b * divergence
         log_moment_excess = exponent + np.log(-np.expm1(-exponent))
         log_numerator = np.logaddexp(log_moment_excess, np.log(_excess_at_one(b, v - log_t2)))
@@ -89,7 +91,7 @@ def binary_log_bound(
         log_order, log_power, log_share = np.log1p(b), b * log_t2, np.log(-np.expm1(-b * v))
         value = log_numerator - log_order - log_power - log_share
         sizes = sum(map(np.abs, (log_numerator, log_order, log_power, log_share)))
-        # Rounded up by the errors of the four logarithms.
+        # Rounded up by more than the errors of the four logarithms.
         value = value + margin * (1.0 + exponent + sizes)
     is_valid = (v > log_t2) & (value < math.inf) & (divergence >= LEAST_DIVERGENCE)
     return np.asarray(np.where(is_valid, value, math.inf))
@@ -105,23 +107,26 @@ def _log_mean_decay(y: FloatArray) -> FloatArray:
 
 
 def _excess_at_one(b: FloatArray, distance: FloatArray) -> FloatArray:
-    """Return an upper bound on the excess of the power t^a at t = 1 over its tangent.
+    """Return an upper bound on B(1), the excess of the power t^a at t = 1 over its tangent at t₁ = e^−x.
 
-    The tangent is at t₁ = e^−x, and a = 1 + b. The excess is B(1). B(1) = a (1 − e^{−bx}) − b (1 − e^{−ax}) = ab ∫₀^x
-    e^{−bz} (1 − e^−z) dz. It is at most ab x²/2, and at most ab ∫₀^x z e^{−bz} dz = (a/b) (1 − (1 + bx) e^{−bx}). The
-    result is the least of these three, of which each is accurate for some x.
+    With b = a − 1, the excess is
+
+        B(1) = a (1 − e^{−bx}) − b (1 − e^{−ax}) = ab ∫₀^x e^{−bz} (1 − e^−z) dz.
+
+    It is at most ab x²/2, because the integrand is at most z. It is also at most
+
+        ab ∫₀^x z e^{−bz} dz = (a/b) (1 − (1 + bx) e^{−bx}).
+
+    The result is the least of these three, each of which is accurate for some x.
 
     Args:
         b: array of a − 1 > 0.
         distance: array of x > 0.
-
-    Returns:
-        An upper bound on B(1), for each element.
     """
     a, product = 1.0 + b, b * distance
     margin = _UNITS * UNIT_ROUNDOFF
 
-    # The difference of two positive terms, raised by its rounding error.
+    # The difference of two positive terms is raised by more than its rounding error.
     positive, negative = -a * np.expm1(-product), -b * np.expm1(-a * distance)
     exact = positive - negative + margin * (positive + negative)
 

@@ -27,8 +27,11 @@ LARGEST_EXPONENT = 709.0
 def minimiser(rho: float, epsilon: FloatArray) -> FloatArray:
     """Find the order of the Rényi divergence that gives the least bound on δ from ρ-zCDP at each ε.
 
-    ρ-zCDP bounds the Rényi divergence of every order a by ρ a. With b = a − 1, the least bound is at the root b of
-    (2b + 1) ρ + log(b/(1 + b)) = ε. Newton's method in log b finds it, with a bracket.
+    ρ-zCDP bounds the Rényi divergence of every order a by ρ a. The best order is a = b + 1, where b solves
+
+        (2b + 1) ρ + log(b/(1 + b)) = ε.
+
+    It is computed by Newton's method in log b, within a bracket.
 
     Args:
         rho: ρ, in (0, 1e9].
@@ -42,7 +45,7 @@ def minimiser(rho: float, epsilon: FloatArray) -> FloatArray:
         values = [minimiser_at(rho, value) for value in points.ravel().tolist()]
         return np.asarray(values, dtype=np.float64).reshape(points.shape)
 
-    # A bracket of log b, between which the left side of the equation changes its sign.
+    # A bracket of log b: the left side of the equation minus ε changes its sign in it.
     low = np.minimum(points - rho, 0.0) - 1.0 - math.log1p(2.0 * rho)
     high = np.log(points / (2.0 * rho) + 1.0 / math.sqrt(2.0 * rho))
     log_b = 0.5 * (low + high)
@@ -53,7 +56,7 @@ def minimiser(rho: float, epsilon: FloatArray) -> FloatArray:
         odds_above = -np.log1p(np.exp(-np.maximum(log_b, 0.0)))
         log_odds_of_b = np.where(log_b < 0.0, odds_below, odds_above)
 
-        # Narrow the bracket: the left side of the equation increases with b.
+        # The left side of the equation increases with b.
         excess = (2.0 * b + 1.0) * rho - points + log_odds_of_b
         slope = 2.0 * rho * b + 1.0 / (1.0 + b)
         low, high = np.where(excess <= 0, log_b, low), np.where(excess > 0, log_b, high)
@@ -62,7 +65,6 @@ def minimiser(rho: float, epsilon: FloatArray) -> FloatArray:
         newton = log_b - excess / slope
         is_inside = (newton > low) & (newton < high)
         next_log_b = np.where(is_inside, newton, 0.5 * (low + high))
-        # A step of the size of the rounding error ends the iteration.
         if np.all(np.abs(next_log_b - log_b) <= UNIT_ROUNDOFF * (1.0 + np.abs(log_b))):
             break
         log_b = next_log_b
@@ -72,8 +74,8 @@ def minimiser(rho: float, epsilon: FloatArray) -> FloatArray:
 def minimiser_at(rho: float, epsilon: float, *, near: float = UNIT_ROUNDOFF) -> float:
     """Find the order of the Rényi divergence that gives the least bound on δ from ρ-zCDP at one ε.
 
-    With the order a = b + 1, b is the root of (2b + 1) ρ + log(b/(1 + b)) = ε. Newton's method in log b finds it,
-    within a bracket. A step that leaves the bracket is replaced by a bisection.
+    The order is b + 1, where b solves (2b + 1) ρ + log(b/(1 + b)) = ε. It is computed by Newton's method in log b. A
+    step that leaves the bracket of the root is replaced by a bisection.
 
     Args:
         rho: ρ > 0 of the guarantee.
@@ -81,9 +83,9 @@ def minimiser_at(rho: float, epsilon: float, *, near: float = UNIT_ROUNDOFF) -> 
         near: step of log b, relative to 1 + |log b|, below which the iteration ends.
 
     Returns:
-        log b, natural logarithm.
+        The natural logarithm of b.
     """
-    # A bracket of log b, between which the left side of the equation changes its sign.
+    # A bracket of log b: the left side of the equation minus ε changes its sign in it.
     low = min(epsilon - rho, 0.0) - 1.0 - math.log1p(2.0 * rho)
     high = math.log(epsilon / (2.0 * rho) + 1.0 / math.sqrt(2.0 * rho))
     log_b = 0.5 * (low + high)
@@ -116,9 +118,6 @@ def log_odds(b: float, log_b: float) -> float:
     Args:
         b: a number above 0.
         log_b: its natural logarithm.
-
-    Returns:
-        The natural logarithm of the odds.
     """
     if log_b < 0.0:
         return log_b - math.log1p(b)
@@ -164,15 +163,16 @@ def log_bound_at_order(rho: float, epsilon: FloatArray, log_b: FloatArray) -> Fl
 
 
 class Chord(NamedTuple):
-    """A straight line in α = e^ε that replaces a bound on δ between e^−ε₀ and e^ε₀.
+    """Straight line in e^ε that replaces an upper bound on δ between −ε₀ and ε₀.
 
-    A bound on δ from a theorem need not be the privacy profile of any pair of distributions. With the chord it is one,
-    and can then be composed.
+    An upper bound on δ(ε) need not be the privacy profile of a pair of distributions P and Q. With the chord it is one,
+    and can be composed.
 
     Attributes:
-        epsilon: ε₀ ≥ 0 in nats, the upper end of the chord.
+        epsilon: ε₀ ≥ 0, in nats.
         log_delta: log of the bound on δ at ε₀.
-        log_q: log Q(L > ε) along the chord, which is constant, for the privacy loss L.
+        log_q: log of the chord's slope times −1. It is log Q(L > ε) for the privacy loss L of that pair, at every ε
+            between −ε₀ and ε₀.
     """
 
     epsilon: float
@@ -181,17 +181,15 @@ class Chord(NamedTuple):
 
     @classmethod
     def ending_at(cls, epsilon: float, log_delta: float) -> Chord:
-        """Return the chord from e^−ε₀ to e^ε₀, from the bound on δ at ε₀.
+        """Return the chord between −ε₀ and ε₀, from a bound on δ(ε₀) that holds in both directions.
 
-        The profiles of both directions are equal, so that δ(−ε₀) = 1 − e^−ε₀ + e^−ε₀ δ(ε₀). The chord's slope
-        is therefore −(1 − δ(ε₀))/(1 + e^ε₀).
+        Because of both directions, δ(−ε₀) = 1 − e^−ε₀ + e^−ε₀ δ(ε₀). The slope between the two points is
+
+            −(1 − δ(ε₀))/(1 + e^ε₀).
 
         Args:
             epsilon: ε₀ ≥ 0, in nats.
-            log_delta: log of an upper bound on δ(ε₀) in both directions.
-
-        Returns:
-            The chord with its constant probability Q(L > ε).
+            log_delta: log of an upper bound on δ(ε₀).
         """
         log_slope = float(log1m_exp(log_delta)) - float(np.logaddexp(epsilon, 0.0))
         return cls(epsilon, log_delta, log_slope)
@@ -200,7 +198,7 @@ class Chord(NamedTuple):
         """Return the log of the bound on δ along the chord, δ(ε₀) + (e^ε₀ − e^ε) Q, for ε up to ε₀.
 
         Args:
-            epsilon: values of ε in nats; those above ε₀ are treated as ε₀.
+            epsilon: values of ε in nats; those above ε₀ count as ε₀.
 
         Returns:
             Logs of the bound, of the shape of `epsilon`.

@@ -22,29 +22,29 @@ ROUNDED = 1.0 + 2.0**-48
 
 
 def concentration_of_part(part: Pair) -> float:
-    """Return a ρ for which one pair of distributions is ρ-zero-concentrated private.
+    """Return a ρ for which a single pair of distributions is ρ-zero-concentrated private.
 
-    ρ-zero-concentrated differential privacy (ρ-zCDP) means that the Rényi divergence of every order a is at most ρ a.
-    Known cases are ρ = μ²/2 for μ-Gaussian privacy, and ρ = s²/2 for a largest privacy loss s.
+    This means that its Rényi divergence of every order a > 1 is at most ρ a. It holds with ρ = μ²/2 for μ-Gaussian
+    privacy, and with ρ = s²/2 if no privacy loss exceeds s.
 
     Args:
-        part: a pair without parts. If it has alternatives, pairs that dominate the same mechanism, their least ρ is
-            used.
+        part: a pair that is not a composition. It may have alternatives, that is, pairs that dominate the same
+            mechanism.
 
     Returns:
-        The least ρ that is known; math.inf if none is known.
+        The least ρ that is known, of all alternatives; math.inf if none is known.
     """
     if part.alternatives:
         return min(concentration_of_parts(alternative) for alternative in part.alternatives)
     bounds = [math.inf]
 
-    # A Gaussian pair, or one that a Gaussian pair dominates.
+    # A Gaussian pair, or a step with random batches, which a Gaussian pair dominates if no loss is infinite.
     if part.gaussian_dp_mu is not None:
         bounds.append(0.5 * part.gaussian_dp_mu**2)
     if part.law is not None and getattr(part.law, "log_rest", -math.inf) == -math.inf:
         bounds.append(0.5 * part.law.distance**2)
 
-    # A bounded loss, formulas of the divergences, and a pair that dominates this one.
+    # A bounded loss, a formula for the divergences, or a pair that dominates this one.
     largest = largest_loss(part)
     if math.isfinite(largest):
         bounds.append(0.5 * largest * largest)
@@ -61,7 +61,7 @@ def formulas_of(part: Pair) -> list[RenyiFormula]:
         part: the pair of distributions.
 
     Returns:
-        The formulas that the pair states itself, and those of its concentrated bound; possibly none.
+        That of the pair itself, and that of its ρ-zero-concentrated bound, if they exist.
     """
     formulas = [part.formula, None if part.concentrated is None else part.concentrated.formula]
     return [formula for formula in formulas if formula is not None]
@@ -74,7 +74,7 @@ def concentration_of_parts(pair: Pair) -> float:
         pair: a pair of distributions, which may be a composition.
 
     Returns:
-        ρ; math.inf if a part has none.
+        ρ; math.inf if no ρ is known for some part.
     """
     return math.fsum(times * concentration_of_part(part) for part, times in unfold(((pair, 1),))) * ROUNDED
 
@@ -105,7 +105,7 @@ def _largest_loss_of_part(part: Pair) -> float:
     """
     law = part.atoms
     if law is not None and law.log_infinite == law.log_missing == -math.inf:
-        # Rounded up by the relative error of the losses.
+        # The factor exceeds the relative error of the losses.
         return max(map(abs, law.losses), default=0.0) * (1.0 + 2.0 * law.accuracy)
     return max(map(_largest_loss_of_profile, part.directions()))
 

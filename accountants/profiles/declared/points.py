@@ -29,15 +29,15 @@ from epsilond.accountants.profiles.atoms import AtomicProfile
 DIGITS = 60
 """Digits of the decimal arithmetic. Slopes lose at most half of them to cancellation."""
 _MARGIN = Decimal(10) ** -50
-"""Relative amount by which values are raised: far above the roundings, and far below a double's."""
+"""Relative amount by which values are raised: far above the rounding of decimals, and far below that of doubles."""
 _LEAST_TURN = Decimal(10) ** -20
-"""Least relative change of the slope at a vertex that is kept."""
+"""Least relative change of the slope at a vertex; a vertex with a smaller change is left out."""
 _ACCURACY = 8 * UNIT_ROUNDOFF
 """Bound on the error of each log probability, per unit of 1 + |log probability|."""
 
 
 class ProfilePoint(NamedTuple):
-    """An upper bound on δ at one ε, a point of a declared privacy profile.
+    """Upper bound on δ at one ε: a point of a privacy profile that is known at some points only.
 
     Attributes:
         epsilon: ε ≥ 0, in nats.
@@ -49,12 +49,12 @@ class ProfilePoint(NamedTuple):
 
 
 class _Vertex(NamedTuple):
-    """A vertex of a privacy profile D that is convex and piecewise linear in γ = e^ε.
+    """Vertex of a privacy profile that is convex and piecewise linear in γ = e^ε.
 
     Attributes:
-        loss: ε = log γ, in nats, the privacy loss of this vertex.
+        loss: ε = log γ in nats, the privacy loss at this vertex.
         gamma: γ ≥ 0, as a decimal number.
-        delta: the value D(γ) of the profile, which is δ at this ε.
+        delta: δ at this ε, as a decimal number.
     """
 
     loss: float
@@ -63,9 +63,9 @@ class _Vertex(NamedTuple):
 
 
 def points_pair(forward: Sequence[ProfilePoint], backward: Sequence[ProfilePoint] | None = None) -> Pair:
-    """Return the pair that dominates every mechanism with given upper bounds on δ at some ε.
+    """Return the least pair that dominates every mechanism with given upper bounds on δ at some ε.
 
-    Its privacy profile is the greatest convex function of e^ε below the points of both directions.
+    Its privacy profile is the greatest convex function of e^ε below the points of both directions, up to rounding.
 
     Args:
         forward: bounds on the hockey-stick divergence of P against Q, at least one.
@@ -85,21 +85,23 @@ def points_pair(forward: Sequence[ProfilePoint], backward: Sequence[ProfilePoint
 
 
 def _forward_vertices(points: Iterable[ProfilePoint]) -> Iterable[_Vertex]:
-    """Yield the points of E(P‖Q) at γ = e^ε."""
+    """Yield upper bounds on δ of P against Q as points at γ = e^ε."""
     for epsilon, log_delta in points:
         yield _Vertex(epsilon, Decimal(epsilon).exp(), _raised_exp(log_delta))
 
 
 def _backward_vertices(points: Iterable[ProfilePoint]) -> Iterable[_Vertex]:
-    """Yield bounds on E_γ(Q‖P) as bounds on E_{1/γ}(P‖Q), by E_{1/γ}(P‖Q) = 1 − 1/γ + E_γ(Q‖P)/γ.
+    """Yield bounds on δ of Q against P as bounds on δ of P against Q.
 
-    E_γ is the hockey-stick divergence at γ = e^ε. The values are rounded up, and at most 1.
+    For the hockey-stick divergence E_γ at γ = e^ε, the conversion is
+
+        E_{1/γ}(P‖Q) = 1 − 1/γ + E_γ(Q‖P)/γ.
 
     Args:
         points: upper bounds on log δ at several ε, for Q against P.
 
     Yields:
-        A vertex at e^−ε for each point.
+        For each point a bound at e^−ε, rounded up, at most 1.
     """
     for epsilon, log_delta in points:
         gamma = Decimal(-epsilon).exp()
@@ -108,7 +110,7 @@ def _backward_vertices(points: Iterable[ProfilePoint]) -> Iterable[_Vertex]:
 
 
 def _raised_exp(log_value: float) -> Decimal:
-    """Return e^log_value, raised by the margin, and at most 1; 0 for −∞."""
+    """Return e^log_value, raised by the relative `_MARGIN`, but at most 1; 0 for −∞."""
     if log_value == -math.inf:
         return Decimal(0)
     return min(Decimal(log_value).exp() * (1 + _MARGIN), Decimal(1))
@@ -117,21 +119,20 @@ def _raised_exp(log_value: float) -> Decimal:
 def _hull(points: Iterable[_Vertex]) -> list[_Vertex]:
     """Return the vertices of the greatest convex decreasing function of γ = e^ε below given points and (0, 1).
 
-    Points are added from left to right, and vertices that are no longer convex are removed. The vertex (0, 1) itself is
-    left out. If no point is below it, the result is one vertex with δ = 1.
+    Points are added by increasing γ. Vertices above the line from the vertex before them to the new point are removed.
 
     Args:
-        points: points (γ, D(γ)) with γ > 0, in any order.
+        points: points (γ, δ) with γ > 0, in any order.
 
     Returns:
-        The vertices in the order of increasing γ.
+        The vertices by increasing γ, without (0, 1). If no point is below 1, a single vertex with δ = 1.
     """
     origin = _Vertex(-math.inf, Decimal(0), Decimal(1))
     hull = [origin]
     for point in sorted(points, key=lambda vertex: (vertex.gamma, vertex.delta)):
-        # The function decreases, so that only smaller values are vertices.
+        # The function decreases, so a point that is not below the last vertex does not lower it.
         if point.delta >= hull[-1].delta:
-            continue  # D is constant or smaller there
+            continue
         while len(hull) > 1 and _slope(hull[-2], hull[-1]) <= _slope(hull[-1], point):
             hull.pop()
         hull.append(point)
@@ -139,19 +140,23 @@ def _hull(points: Iterable[_Vertex]) -> list[_Vertex]:
 
 
 def _slope(left: _Vertex, right: _Vertex) -> Decimal:
-    """Return −D′ of the line through two vertices."""
+    """Return the descent, per unit of γ, of the line through two vertices."""
     return (left.delta - right.delta) / (right.gamma - left.gamma)
 
 
 def _finite_law(vertices: Sequence[_Vertex]) -> FiniteLaw:
-    """Return the pair of distributions with a given convex, piecewise linear privacy profile.
+    """Return the pair of distributions P and Q with a given privacy profile, convex and piecewise linear in γ = e^ε.
 
-    The profile is a function of γ = e^ε, and the pair has finitely many outcomes. Let s_i be the slope −D′ to the right
-    of vertex i. The privacy loss log γ_i has the probabilities q_i = s_{i−1} − s_i and p_i = γ_i q_i. The infinite loss
-    has the last value of the profile. The loss −∞ has the probability 1 − s_0.
+    Let s_i be the descent of the profile to the right of vertex i, and s_0 that before the first vertex. The privacy
+    loss log γ_i has the probability
+
+        q_i = s_{i−1} − s_i under Q, and p_i = γ_i q_i under P.
+
+    The loss ∞ has the last value of the profile as its probability under P. The loss −∞ has the probability 1 − s_0
+    under Q.
 
     Args:
-        vertices: the vertices of the profile in increasing order, with positive γ.
+        vertices: the vertices of the profile by increasing γ > 0.
 
     Returns:
         The losses with their log probabilities under both distributions.
@@ -165,20 +170,20 @@ def _finite_law(vertices: Sequence[_Vertex]) -> FiniteLaw:
         is_last = index + 1 == len(vertices)
         next_slope = Decimal(0) if is_last else _slope(vertex, vertices[index + 1])
         turn = slope - next_slope
-        # Leave out a vertex at which the profile hardly turns, since its probabilities would lose digits.
+        # The probability at a vertex where the slope hardly changes would lose digits. It is added to that of the next
+        # vertex, a larger loss, which raises the profile.
         if turn > _LEAST_TURN * slope:
             losses.append(vertex.loss)
             log_first.append(_log(vertex.gamma * turn))
             log_second.append(_log(turn))
             slope = next_slope
 
-    # The last value is the mass of an infinite loss. Q has the mass 1 − s_0 where P has none.
     log_infinite, log_missing = _log(vertices[-1].delta), _log(1 - first_slope)
     return FiniteLaw(tuple(losses), tuple(log_first), tuple(log_second), log_infinite, log_missing, accuracy=_ACCURACY)
 
 
 def _log(value: Decimal) -> float:
-    """Return ln of a number, rounded to a double; −∞ if it is not positive."""
+    """Return the natural logarithm of a number, rounded to a double; −∞ if the number is not positive."""
     return float(value.ln()) if value > 0 else -math.inf
 
 
@@ -186,11 +191,10 @@ def _profile_of(law: FiniteLaw) -> AtomicProfile:
     """Return the privacy profile ε ↦ δ(ε) of one direction of a pair of distributions with finitely many outcomes.
 
     Args:
-        law: the privacy losses, with their probabilities under the first distribution. The probability of an infinite
-            loss is rounded up.
+        law: the privacy losses, with their probabilities under the first distribution.
 
     Returns:
-        The profile with its losses in increasing order.
+        The profile, with its losses in increasing order and the probability of the infinite loss rounded up.
     """
     order = sorted(range(len(law.losses)), key=law.losses.__getitem__)
     losses = tuple(law.losses[index] for index in order)

@@ -31,29 +31,29 @@ if TYPE_CHECKING:
     from epsilond.accountants.profiles.declared.best_ratios import ListedRatios
 
 POINTS = 384
-"""Number of points of the convex table, dense near ε = 0. A chord is about 1 % above a bound of 1e-6."""
+"""Number of intervals between the points of the convex table. At a bound of 1e-6, the chords are about 1 % above it."""
 _MODERATE = -30.0
-"""log δ below which the best likelihood ratio is about infinite. No other one is searched for there."""
+"""log δ below which no likelihood ratio is searched for, because about the best one is infinite."""
 _NEGLIGIBLE = -200.0
-"""log δ at which the table ends. Beyond it the tails are constant."""
+"""log δ at which the table ends; beyond it the tails are constant."""
 
 
 @dataclass(frozen=True)
 class RenyiProfile(Profile):
-    """The privacy profile of a mechanism of which only bounds on Rényi divergences, in both directions, are known.
+    """Privacy profile of a mechanism that is known only by bounds on its Rényi divergences, in both directions.
 
-    Each order gives an upper bound on δ(ε), and the least of them is not convex in e^ε. A table of the greatest convex
-    function below some of its points is the profile of a pair. Its tails serve compositions.
+    Each order gives an upper bound on δ(ε). The least of them is not convex in e^ε, so it is not the profile of a pair.
+    The greatest convex function below some of its points is one. Its tails are used in compositions.
 
     Attributes:
-        bounds: the orders and the upper bounds on the divergences.
+        bounds: the orders, and the upper bounds on the divergences.
     """
 
     bounds: RenyiBounds
 
     @cached_property
     def _table(self) -> Profile:
-        """Profile of the pair of the convex table, which ends where δ is negligible."""
+        """Profile of the pair whose δ is the greatest convex function below a table of bounds on δ."""
         end = self._reaches(_NEGLIGIBLE)
         epsilons = end * (np.arange(POINTS + 1.0) / POINTS) ** 2
         least = np.minimum(self._log_bound(epsilons), self._ratios.log_bound(epsilons))
@@ -63,27 +63,26 @@ class RenyiProfile(Profile):
 
     @cached_property
     def _ratios(self) -> ListedRatios:
-        """The order and the likelihood ratio that are used at each ε."""
+        """Table of the order and the likelihood ratio that give a small bound at each ε (`binary_pairs.py`)."""
         return listed_ratios(self.bounds, self._reaches(_MODERATE))
 
     def _reaches(self, log_delta: float) -> float:
-        """Return an ε at which the bound on log δ has fallen to a given number.
+        """Return the least ε at which the bound of some order on log δ has a given value.
 
-        The order that reaches the number first is used. At the order a, the bound is log C(a) + (a − 1)(D_a − ε). It
-        equals log δ at ε = D_a + (log C(a) − log δ)/(a − 1). D_a is the bound on the Rényi divergence, and
-        C(a) = (a − 1)^{a−1}/a^a.
+        With the bound D_a on the divergence of order a and C(a) = (a − 1)^{a−1}/a^a, the bound of this order is
+
+            log δ(ε) ≤ log C(a) + (a − 1)(D_a − ε).
 
         Args:
-            log_delta: the given number, log δ, natural logarithm.
+            log_delta: the given value, a natural logarithm.
 
         Returns:
-            ε in nats, at least 2^−20.
+            ε in nats, at least 2^−20, so that a table up to this ε has a positive length.
         """
         epsilons = [
             divergence + (log_conversion(order) - log_delta) / (order - 1.0)
             for order, divergence in zip(self.bounds.orders, self.bounds.divergences, strict=True)
         ]
-        # A positive range, also for divergences of 0.
         return max(min(epsilons), 2.0**-20)
 
     def _log_bound(self, epsilon: FloatArray) -> FloatArray:
@@ -101,14 +100,14 @@ class RenyiProfile(Profile):
         order, divergence, log_factor = self._columns
         row = points.reshape(1, -1)
         value = log_factor + (order - 1.0) * (divergence - row)
-        # Rounding error of the terms, relative to their sizes.
+        # A bound on the rounding errors of the terms.
         slack = 16 * UNIT_ROUNDOFF * (1.0 + (order + 1.0) * (1.0 + divergence + row) - log_factor)
         least = np.min(value + slack, axis=0, initial=math.inf)
         return np.asarray(least.reshape(points.shape))
 
     @cached_property
     def _columns(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Columns of the orders a, of the divergences, and of log C(a), with a row for each order."""
+        """The orders a, the divergences D_a, and log C(a), each as an array with a row for each order."""
         log_factors = list(map(log_conversion, self.bounds.orders))
         columns = (self.bounds.orders, self.bounds.divergences, log_factors)
         order, divergence, log_factor = (np.asarray(column, dtype=np.float64)[:, None] for column in columns)
@@ -116,7 +115,7 @@ class RenyiProfile(Profile):
 
     @property
     def log_infinite_mass(self) -> float:
-        """Log of the table's last value, which is constant beyond the table."""
+        """Upper bound on the log probability of an infinite loss: the last log δ of the table."""
         return self._table.log_infinite_mass
 
     @property
@@ -139,7 +138,7 @@ class RenyiProfile(Profile):
         return Enclosure(upper, upper)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the tails of the table."""
+        """Return the tails of the pair of the table, which dominates the mechanism."""
         return self._table.log_tails(epsilon)
 
 
@@ -154,16 +153,16 @@ def renyi_pair(bounds: RenyiBounds) -> Pair:
 
 
 def add_renyi(parts: Sequence[tuple[RenyiBounds, int]]) -> RenyiBounds:
-    """Return bounds on the Rényi divergences of a composition: sums over the parts at every order, rounded up.
+    """Return bounds on the Rényi divergences of a composition: at each order the sum of the bounds of all its parts.
 
-    An order that a part does not list has the bound of its next larger one. Orders beyond the largest of a part are
-    left out.
+    At an order that a part does not list, its bound at the next larger listed order is used, because divergences
+    increase with the order. Orders above the largest order of some part are left out.
 
     Args:
         parts: the bounds of each part, and its number of runs.
 
     Returns:
-        Orders that every part has, with the sum of the bounds in nats at each.
+        The orders, and the sums in nats, rounded up.
     """
     orders = sorted({order for bounds, _ in parts for order in bounds.orders})
 
@@ -178,7 +177,7 @@ def add_renyi(parts: Sequence[tuple[RenyiBounds, int]]) -> RenyiBounds:
 
 
 def bounds_at(orders: Iterable[float], divergence: Callable[[float], float]) -> RenyiBounds:
-    """Return a table of bounds on Rényi divergences, at those orders at which a function gives a finite bound.
+    """Return a table of bounds on Rényi divergences, at the orders at which a function gives a finite bound.
 
     Args:
         orders: increasing orders, each above 1.

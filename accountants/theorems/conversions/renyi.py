@@ -47,10 +47,10 @@ class RenyiInputs(DeltaFields):
     times: Times = 1
 
     def check(self) -> None:
-        """Check that there are as many divergences as orders, with orders in (1, 1e6] and divergences in [0, ∞).
+        """Require as many divergences as orders, with orders in (1, 1e6] and divergences in [0, ∞).
 
         Raises:
-            InvalidInput: if the lists are empty or of different lengths, or an entry is out of range.
+            InvalidInput: the lists are empty or of different lengths, or an entry is out of range.
         """
         if not self.orders or len(self.orders) != len(self.divergences):
             raise InvalidInput.at("/divergences", "must have as many entries as orders, at least one")
@@ -63,17 +63,16 @@ class RenyiInputs(DeltaFields):
 def mironov_epsilon(*, order: float, divergence: float, log_delta: float) -> float:
     """Convert a Rényi divergence to the ε at δ by Mironov's formula ε(a) + ln(1/δ)/(a − 1), rounded up.
 
-    Both terms are at least 0, and each is within four units of roundoff.
-
     Args:
         order: order a > 1 of the divergence.
         divergence: Rényi divergence ε(a) of all runs together at this order, in nats.
         log_delta: natural logarithm of δ.
 
     Returns:
-        The privacy parameter ε, in nats.
+        ε, in nats.
     """
     scaled_log_delta = log_delta / (order - 1.0)  # negative
+    # Both terms are at least 0 and within four units of roundoff, so the margin exceeds the error of their sum.
     margin_in_units = 6.0
     return raise_by_units(divergence - scaled_log_delta, margin_in_units)
 
@@ -81,9 +80,8 @@ def mironov_epsilon(*, order: float, divergence: float, log_delta: float) -> flo
 def improved_epsilon(*, order: float, divergence: float, log_delta: float) -> float:
     """Convert a Rényi divergence to the ε at δ by ε(a) + ln(1 − 1/a) − ln(aδ)/(a − 1), rounded up.
 
-    The formula is Proposition 12 of Canonne, Kamath and Steinke (2020). It is never above `mironov_epsilon`, except for
-    rounding. Each term is within eight units of roundoff. The terms may cancel, so the margin is in proportion to the
-    sum of their absolute values.
+    The formula is Proposition 12 of Canonne, Kamath and Steinke (2020). Up to rounding, the result is never above that
+    of `mironov_epsilon`.
 
     Args:
         order: order a > 1.
@@ -91,7 +89,7 @@ def improved_epsilon(*, order: float, divergence: float, log_delta: float) -> fl
         log_delta: ln δ.
 
     Returns:
-        The privacy parameter ε, in nats. It may be negative; ε = 0 is then valid.
+        ε, in nats. It may be negative; ε = 0 is then valid.
     """
     terms = (
         divergence,
@@ -99,23 +97,16 @@ def improved_epsilon(*, order: float, divergence: float, log_delta: float) -> fl
         -log_delta / (order - 1.0),
         -math.log(order) / (order - 1.0),
     )
-    # Eight units of roundoff for each term, and two for the sums.
+    # Terms of different signs may cancel, so the margin is relative to the sum of their sizes: eight units of roundoff
+    # for each term, and two for the sums.
     rounding = 10.0 * UNIT_ROUNDOFF * math.fsum(map(abs, terms))
     return math.fsum(terms) + rounding
 
 
 def _log_one_minus_inverse(order: float) -> float:
-    """Compute ln(1 − 1/a) for an order a > 1.
-
-    For a < 2 it is ln(a − 1) − ln a, because 1 − 1/a would lose digits near a = 1.
-
-    Args:
-        order: order a > 1 of a Rényi divergence.
-
-    Returns:
-        The natural logarithm, below 0.
-    """
+    """Compute ln(1 − 1/a) for an order a > 1."""
     if order < 2.0:
+        # 1 − 1/a would lose digits near a = 1.
         return math.log(order - 1.0) - math.log(order)
     return math.log1p(-1.0 / order)
 
@@ -179,52 +170,51 @@ class ConcentratedInputs:
 
 
 def zcdp_log_delta(*, rho: float, epsilon: float) -> float:
-    """Compute the smallest ln δ that Rényi conversion gives at ε for every ρ-zCDP mechanism.
+    """Compute the bound on ln δ(ε) of ρ-zCDP mechanisms by Rényi conversion at the best order.
 
-    ρ-zCDP (zero-concentrated differential privacy) bounds the Rényi divergence of each order a by ρa. The order is
-    optimised. The accuracy is as for `concentrated_log_delta`.
+    ρ-zCDP (zero-concentrated differential privacy) bounds the Rényi divergence of each order a by ρa. The result is not
+    rounded up; its accuracy is that of `concentrated_log_delta`.
 
     Args:
         rho: parameter ρ > 0 of zero-concentrated differential privacy, in nats.
         epsilon: privacy loss ε ≥ 0, in nats.
 
     Returns:
-        The natural logarithm of δ, at most 0.
+        The natural logarithm of the bound, at most 0.
     """
     return min(float(concentrated_log_delta(rho, np.asarray(epsilon))), 0.0)
 
 
 def zcdp_delta(inputs: ConcentratedInputs) -> Outputs:
-    """Compute δ at ε of every ρ-zCDP mechanism, rounded up.
+    """Compute an upper bound on δ at ε of every ρ-zCDP mechanism, by Rényi conversion at the best order.
 
-    ρ-zCDP (zero-concentrated differential privacy) bounds the Rényi divergence of each order a by ρa. The bound on δ is
-    the least over all orders. The margin is twice the error bound of `concentrated_log_delta`.
+    ρ-zCDP (zero-concentrated differential privacy) bounds the Rényi divergence of each order a by ρa.
 
     Args:
         inputs: ρ and ε, in nats.
 
     Returns:
-        δ with its decimal logarithm.
+        The bound and its decimal logarithm, rounded up.
     """
     log_delta = zcdp_log_delta(rho=inputs.rho, epsilon=inputs.epsilon)
 
-    # The minimiser is ln(a − 1) of the best order a, and (a − 1) ε is the largest term of the exponent.
+    # The error of ln δ is at most 16 units of roundoff times 1 + |ln δ| + (a − 1) ε, for the best order a.
     log_best_excess = float(minimiser(inputs.rho, np.asarray(inputs.epsilon)))
     exponent = math.exp(log_best_excess) * inputs.epsilon
-    margin = 32 * UNIT_ROUNDOFF * (1.0 + abs(log_delta) + exponent)  # twice the bound on the error of ln δ
+    margin = 32 * UNIT_ROUNDOFF * (1.0 + abs(log_delta) + exponent)  # twice this error
     return delta_outputs(min(log_delta + margin, 0.0))
 
 
 def zcdp_pair_delta(inputs: ConcentratedInputs) -> Outputs:
-    """Compute an upper bound on δ at ε for every ρ-zCDP mechanism, from two distributions that dominate them all.
+    """Compute an upper bound on δ at ε of every ρ-zCDP mechanism, from a dominating pair.
 
-    Dominating means that the hockey-stick divergence of the two distributions bounds δ of every such mechanism.
+    It is a pair of distributions whose hockey-stick divergence bounds δ of every such mechanism at every ε.
 
     Args:
         inputs: ρ and ε, in nats.
 
     Returns:
-        δ with its decimal logarithm.
+        The bound and its decimal logarithm, rounded up.
     """
     log_delta = ConcentratedProfile(inputs.rho).log_delta(np.asarray(inputs.epsilon))
     return delta_outputs(float(log_delta.upper))
@@ -308,7 +298,7 @@ class SampledGaussianInputs:
 def sampled_gaussian(inputs: SampledGaussianInputs) -> Outputs:
     """Compute bounds on the Rényi divergence of all runs of the Poisson-subsampled Gaussian mechanism.
 
-    Each record is in a batch with the same probability, independently. Rényi divergences of independent runs add up.
+    Each record is in a batch independently with the same probability. The divergences of the runs add up.
 
     Args:
         inputs: order of the divergence, sampling rate, noise multiplier and number of runs.

@@ -18,8 +18,8 @@ _SOURCE = "profiles/declared/binary_pairs.py"
 def delta_of_one_order(*, order: RenyiOrder, divergence: Epsilon, epsilon: AnyEpsilon) -> Outputs:
     """Compute an upper bound on δ at ε of a mechanism of which only one Rényi divergence is known.
 
-    A valid bound on δ follows for each number v > 0, the difference of the logarithms of two likelihood ratios. A
-    search chooses a v for which it is nearly the least. The result is rounded up.
+    Each number v > 0, the difference of the logarithms of two likelihood ratios, gives a valid bound on δ. A search
+    chooses a v with nearly the least bound.
 
     Args:
         order: order a > 1 of the divergence.
@@ -27,7 +27,7 @@ def delta_of_one_order(*, order: RenyiOrder, divergence: Epsilon, epsilon: AnyEp
         epsilon: ε ≥ 0, in nats.
 
     Returns:
-        `delta`: the bound, which comes with its decimal logarithm.
+        The bound and its decimal logarithm, rounded up.
     """
     # The functions take arrays; here each has one entry.
     epsilons = np.asarray([epsilon])
@@ -57,16 +57,17 @@ ONE_ORDER = Theorem(
 
 @formula(given="ρ of zero-concentrated privacy, and the ε at which δ is computed.")
 def delta_of_zcdp(*, rho: ZcdpRho, epsilon: AnyEpsilon) -> Outputs:
-    """Compute the bound on δ at ε of every ρ-zCDP mechanism, from the divergences of all orders in both directions.
+    """Compute an upper bound on δ at ε of every ρ-zCDP mechanism, from the divergences of all orders.
 
-    ρ-zCDP (zero-concentrated differential privacy) bounds the Rényi divergence of each order a by ρa.
+    ρ-zCDP (zero-concentrated differential privacy) bounds the Rényi divergence of each order a > 1 by ρa, in both
+    directions of the neighbours.
 
     Args:
         rho: ρ, in nats.
         epsilon: ε ≥ 0, in nats.
 
     Returns:
-        δ with its decimal logarithm, rounded up.
+        The bound and its decimal logarithm, rounded up.
     """
     return delta_outputs(concentrated_pair(rho).upper_log_delta(epsilon))
 

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from epsilond.accountants.curve.curve import Curve
 
 _SEARCH_TOLERANCE = 1e-6
-"""Relative accuracy of the search for ε. The result is a point at which δ was evaluated, so it is valid."""
+"""Relative accuracy of the search for ε. It affects only tightness, because δ is evaluated at the result."""
 
 
 def log_delta_over_windows(curve: Curve, windows: int, epsilon: float) -> float:
     """Compute an upper bound on ln δ(ε) for a client that contributes in several windows of rounds, by group privacy.
 
-    A window is a range of rounds. Changing a client changes its contributions in w windows. Each single window
-    satisfies the curve, so group privacy over w steps gives the bound for all.
+    A window is a range of rounds. A change of the client changes its contributions in w windows. The curve holds for a
+    change in a single window, and group privacy extends it to w of them.
 
     Args:
         curve: privacy curve of the client's contributions within one window.
@@ -48,7 +48,7 @@ def log_delta_over_windows(curve: Curve, windows: int, epsilon: float) -> float:
 def epsilon_over_windows(curve: Curve, windows: int, log_delta: float) -> float:
     """Compute an upper bound on the ε at δ of a client that contributes in several windows of rounds, by group privacy.
 
-    A window is a range of rounds. The search doubles the ε of one window until δ is small enough, and then bisects.
+    A window is a range of rounds, in which the client's contributions satisfy the given curve.
 
     Args:
         curve: privacy curve of the client's contributions within one window.
@@ -68,14 +68,14 @@ def epsilon_over_windows(curve: Curve, windows: int, log_delta: float) -> float:
     if meets_target(0.0):
         return 0.0
 
-    # Double the ε of one window until it meets the target.
+    # The ε of one window is doubled until it meets the target.
     low, high = 0.0, max(curve.epsilon(log_delta).upper, _SEARCH_TOLERANCE)
     while not meets_target(high):
         low, high = high, 2.0 * high
         if not product_up(windows, high) < LARGEST_EPSILON:
             return math.inf
 
-    # Bisect. The upper limit always meets the target.
+    # Bisection, in which `high` always meets the target.
     while high - low > _SEARCH_TOLERANCE * high:
         middle = 0.5 * (low + high)
         if meets_target(middle):
@@ -86,10 +86,9 @@ def epsilon_over_windows(curve: Curve, windows: int, log_delta: float) -> float:
 
 
 def _log_delta_of_all(curve: Curve, windows: int, window_epsilon: float) -> float:
-    """Compute an upper bound on ln δ at w times the ε of one window, for the contributions in w windows; at most 0.
+    """Compute an upper bound on ln δ for contributions in w windows, at w times the ε of one window.
 
-    A window is a range of rounds. The bound is group privacy over w steps, each of which changes one window, rounded
-    up.
+    A window is a range of rounds. The bound is group privacy over w steps, each of which changes one window.
 
     Args:
         curve: privacy curve of the contributions within one window.
@@ -97,17 +96,17 @@ def _log_delta_of_all(curve: Curve, windows: int, window_epsilon: float) -> floa
         window_epsilon: privacy loss ε ≥ 0 of one window, in nats.
 
     Returns:
-        The natural logarithm; −∞ if δ of one window is 0.
+        The natural logarithm, at most 0 and rounded up; −∞ if δ of one window is 0.
     """
     log_delta = curve.log_delta(window_epsilon).upper
     if windows == 1 or log_delta == -math.inf:
         return log_delta
-    sum_of_terms = abs(log_delta) + windows * window_epsilon + math.log(windows)  # for the rounding of the total
-    # At ε = 0 the sum 1 + e^ε + … has w terms of 1.
+    # Rounding errors are proportional to the sizes of the terms.
+    sum_of_terms = abs(log_delta) + windows * window_epsilon + math.log(windows)
+    # At ε = 0, the sum 1 + e^ε + … + e^{(w−1)ε} is w.
     if window_epsilon == 0.0:
         total = log_delta + math.log(windows)
     else:
         total = group_log_delta(epsilon=window_epsilon, log_delta=log_delta, group_size=windows)
         sum_of_terms += 2.0 * abs(math.log(window_epsilon))
-    # The rounding errors are in proportion to the sizes of the terms.
     return min(total + 8 * UNIT_ROUNDOFF * (1.0 + sum_of_terms), 0.0)

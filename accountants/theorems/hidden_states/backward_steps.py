@@ -1,7 +1,8 @@
-"""The steps of a run of projected SGD, counted backwards from the release, and how well their noise hides a use.
+"""The steps of a run of projected SGD, counted backwards from the release, and how well their noise hides a record.
 
-A use of a record v steps before the release moves the run by s. The later maps contract the distance to s Π c at the
-release, and the noise of the later steps hides it. Places are counted backwards from the release: v = T − j.
+A record that is used v steps before the release moves the model by s. The later maps, with Lipschitz constants c,
+contract this distance to s Π c at the release, and the noise of the later steps hides it. For a use in step j of T,
+v = T − j.
 """
 
 from __future__ import annotations
@@ -26,13 +27,13 @@ if TYPE_CHECKING:
 
 
 class BackwardSteps(NamedTuple):
-    """Shift, noise and later contraction of each step of a run of SGD, from the last step backwards.
+    """Contraction, shift and noise of each step of a run of SGD, from the last step backwards.
 
     Each array has one entry for each step. Lengths are in units of the largest noise of a step.
 
     Attributes:
-        log_influence: log of the product of the Lipschitz constants of the later steps, which shrink a distance.
-        shift: distance between two runs on neighbouring data that a use of the record in the step adds.
+        log_influence: log of the factor by which all later steps contract a distance.
+        shift: largest distance between two runs on neighbouring data that the step adds if it uses the record.
         noise: standard deviation of the step's noise per coordinate.
     """
 
@@ -42,9 +43,9 @@ class BackwardSteps(NamedTuple):
 
 
 class PlaceWindow(NamedTuple):
-    """Gaussian-DP parameters μ of the model u steps after the use of a record, for several times of this use.
+    """Parameters μ of Gaussian differential privacy of the model u steps after the use of a record.
 
-    The noise of the step of the use and of the next u steps hides the shift by the record. u is fixed.
+    The noise of the step with the use and of the next u steps hides the shift by the record.
 
     Attributes:
         length: number u of steps after the use.
@@ -57,32 +58,30 @@ class PlaceWindow(NamedTuple):
 
 @dataclass(frozen=True)
 class BackwardRun:
-    """A single pass of steps that differ, seen backwards from its end, where the model is released.
+    """Single pass of different steps, seen backwards from its end, where the model is released.
 
-    Step k has its own contraction factor c_k ≤ 1, shift s_k and noise ν_k. Every array has one entry for each number v
-    of steps to the release.
+    Every array has one entry for each number v of steps from a step to the release.
 
     Attributes:
-        run: the run.
+        run: the run. The maps of its steps have Lipschitz constants of at most 1.
     """
 
     run: ProjectedRun
 
     @cached_property
     def largest_noise(self) -> float:
-        """The largest standard deviation that a step adds per coordinate."""
+        """Largest standard deviation of the noise that a step adds per coordinate."""
         run = self.run
         noises = run.step_schedule.at(1, run.steps) * run.noise_schedule.at(1, run.steps)
         return float(noises.max()) / math.sqrt(run.participants)
 
     @cached_property
     def steps(self) -> BackwardSteps:
-        """Shift, noise and later contraction of each step of a run of SGD, from the last step backwards.
+        """Contraction, shift and noise of each step of the run, from the last step backwards.
 
-        The shift is the largest change of the model by the record. Shifts and noises are in units of the largest noise,
-        so that no square overflows. A square that underflows makes the variance smaller, and μ larger, which is safe.
+        Shifts and noises are in units of the largest noise, so that no square overflows. A square that underflows makes
+        a variance smaller, and μ larger, which is safe.
         """
-        # Step sizes, noises of the mean of the batch, and shifts, in reverse order.
         run = self.run
         sizes = run.step_schedule.at(1, run.steps)[::-1]
         noises = sizes * run.noise_schedule.at(1, run.steps)[::-1] / math.sqrt(run.participants)
@@ -115,16 +114,19 @@ class BackwardRun:
 
     @cached_property
     def mu(self) -> FloatArray:
-        """Gaussian-DP parameter μ of a released model for a record that was used v steps earlier, for each v.
+        """Parameter μ of Gaussian differential privacy of the released model, for a record used v steps earlier.
 
-        Let ν_k be the noise of step k, and C_k the product of the Lipschitz constants of all later steps. The record
-        is used in step j, which shifts the model by at most s. Then μ = s C_j/√(Σ_k (C_k ν_k)²), where k runs from j to
-        the last step. Alternatively, the diameter of the domain replaces s, and k runs from j + 1. The smaller μ is
-        used, rounded up.
+        Let ν_k be the noise of step k, and C_k the product of the Lipschitz constants of all later steps. If the record
+        is used in step j, which shifts the model by at most s,
+
+            μ = s C_j/√(Σ_k (C_k ν_k)²),
+
+        where k runs from j to the last step. Alternatively, the diameter of the domain replaces s, and k runs from
+        j + 1. The smaller of both is used, rounded up.
         """
         log_influence, shift, noise = self.steps
         diameter = 2.0 * self.run.radius / self.largest_noise
-        # Sums of (C_k ν_k)² from the last step backwards, and C_j. Its logarithm is limited, so that it stays above 0.
+        # Sums of (C_k ν_k)² from the last step backwards; and C_j, which the limit of its logarithm keeps above 0.
         variance = np.cumsum(np.exp(2.0 * log_influence) * noise**2)
         influence = np.exp(np.maximum(log_influence, LEAST_LOG_POWER))
         with np.errstate(divide="ignore", over="ignore"):
@@ -134,19 +136,19 @@ class BackwardRun:
             return np.asarray(np.minimum(by_shift, by_diameter) * self.outward * OUTWARD)  # rounded up
 
     def windows(self, most_places: int) -> tuple[PlaceWindow, ...]:
-        """Compute the Gaussian-DP parameter μ of the model at u = 1, 3, 7, … steps after the use of a record.
+        """Compute the parameter μ of Gaussian differential privacy of the model u = 1, 3, 7, … steps after a use.
 
-        The record is used v ≥ u steps before the release. A window is the step of the use and the next u steps, and its
-        noise hides the use. Its variance is that of the later half of the window, plus that of the earlier half after
-        its contraction by the later steps. Hence the lengths double. Let Λ be the absolute value of
-        the log of the product of the Lipschitz constants of the last v steps. The relative error of a variance is that
-        of a difference of two running sums, plus 26 (3 + Λ) units of roundoff.
+        The record is used v ≥ u steps before the release. A window is the step of the use with the next u steps, whose
+        noise hides the use. Its variance is that of its later half, plus that of its earlier half after contraction by
+        the later one, so each window is computed from windows of half its length. Let Λ be the absolute log of the
+        product of the Lipschitz constants of the last v steps. The relative error of a variance is that of a difference
+        of two running sums, plus 26 (3 + Λ) units of roundoff.
 
         Args:
-            most_places: number of places v next to the release that are considered.
+            most_places: number of values v = 0, 1, … that are considered.
 
         Returns:
-            One window for each u below the number of places.
+            One window for each u below that number.
         """
         log_influence, shift, noise = (values[:most_places] for values in self.steps)
         outward = 1.0 + 2.0 * (self.outward[:most_places] - 1.0)
@@ -169,9 +171,8 @@ class BackwardRun:
 def _double_window(variance: FloatArray, log_influence: FloatArray, length: int) -> FloatArray:
     """Return the noise variance of windows of 2l steps from that of windows of l steps.
 
-    A window is a range of consecutive steps. One that ends e steps before the release consists of two halves: a later
-    one that ends there too, and an earlier one that ends e + l steps before the release. The steps of the later half
-    contract the noise of the earlier half.
+    A window, a range of consecutive steps, that ends e steps before the release has a later half that ends there too,
+    and an earlier half that ends e + l steps before the release. The later half contracts the noise of the earlier one.
 
     Args:
         variance: noise variance of a window of l steps, for each e.

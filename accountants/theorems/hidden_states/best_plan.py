@@ -29,10 +29,9 @@ PLAN_OUTWARD = Decimal(1) + Decimal("1e-40")
 
 
 class Block(NamedTuple):
-    """Consecutive steps of a noisy descent, the distance that they add between two runs, and the noise that hides it.
+    """Consecutive steps of a noisy descent, with the distance that they add between two runs on neighbouring data.
 
-    The runs are on neighbouring data. The steps add the distance D in all. Of it, each step hides D/W times its noise
-    variance, so that the block hides D.
+    The noise of the steps hides the distance D: each step hides D/W times its noise variance.
 
     Attributes:
         distance: sum D of the distances that the steps add between the two runs, as they arrive at the last model.
@@ -50,16 +49,17 @@ def least_mu(
     *,
     initial_distance: float = 0.0,
 ) -> float:
-    """Compute the Gaussian-DP parameter μ of the last model of a noisy descent by shifted interpolation, rounded up.
+    """Compute the Gaussian-DP parameter μ of the last model of a noisy descent by shifted interpolation.
 
     Only the last model is released. Two runs on neighbouring data differ by a distance, which the noise of the steps
     hides. Let C_k be the product of the Lipschitz constants after step k. The step adds D_k = C_k shift_k to the
-    distance at the end, and its noise has the variance w_k = (C_k noise_k)² there.
+    distance at the end, and its noise has the variance w_k = (C_k noise_k)² there. A plan hides a part b_k ≥ 0 of the
+    distance in step k, which adds b_k²/w_k to μ².
 
-    A plan says how much of the distance the noise of each step hides. It hides b_k ≥ 0 in step k, which adds b_k²/w_k
-    to μ². In the best plan the steps form blocks of consecutive steps. Let D and W be the sums of D_k and w_k over a
-    block, and λ = D/W its slope. Then b_k = λ w_k in the block, and μ² = Σ D²/W over all blocks. The slopes increase
-    from block to block.
+    The best plan divides the steps into blocks of consecutive steps. With the sums D and W of D_k and w_k over a block,
+    it has b_k = (D/W) w_k there. The slopes D/W increase from block to block, and
+
+        μ² = Σ D²/W    over all blocks.
 
     Args:
         contractions: Lipschitz constant of each step's map, in order; finite and not negative.
@@ -68,8 +68,8 @@ def least_mu(
         initial_distance: distance of the two starts, 0 for a common start.
 
     Returns:
-        The upper bound on μ, above the least by at most one double. It is 0 only if no distance reaches the last model,
-        and `math.inf` if there is a distance and no step, or if μ is above the doubles.
+        The least μ, rounded up to one of the next two doubles. It is 0 only if no distance reaches the last model, and
+        `math.inf` if there is a distance but no step, or if μ exceeds the largest double.
     """
     # Proof of the rounding, with u = 10⁻⁵⁹. Each D_k, each w_k and each sum over a block adds up products of numbers
     # that are not negative. Nothing cancels: for T steps the relative error is below 5Tu. Two blocks of slopes λ₁ and
@@ -90,7 +90,7 @@ def least_mu(
     if not contraction_list:
         return math.inf if initial_distance > 0 else 0.0
 
-    # Merge each step into the block before it, until the slopes increase.
+    # Each step begins a block, which is merged with those before it until the slopes increase.
     blocks: list[Block] = []
     for step in _weighted_steps(contraction_list, _to_list(shifts), _to_list(noises), initial_distance):
         block = step
@@ -106,7 +106,7 @@ def least_mu(
 
 
 def _to_list(values: Sequence[float] | FloatArray) -> list[float]:
-    """Return the values as a list of floats."""
+    """Return a sequence or an array of numbers as a list of Python floats."""
     numbers: list[float] = np.asarray(values, dtype=np.float64).tolist()
     return numbers
 
@@ -116,7 +116,7 @@ def _weighted_steps(
 ) -> Iterator[Block]:
     """Yield for each step k the distance D_k that it adds between two runs, and its noise variance w_k.
 
-    Both are measured at the last model, after the contraction by all later maps. A map of Lipschitz constant 0 removes
+    Both are those at the last model, after the contraction by all later maps. A map with Lipschitz constant 0 removes
     all distance before it, so the steps before the last such map are left out.
 
     Args:
@@ -173,7 +173,7 @@ def _merge_blocks(first: Block, second: Block) -> Block:
 
 
 def _round_up(value: Decimal) -> float:
-    """Return the least double that is not below `value`; `math.inf` above the largest."""
+    """Return the least double that is not below `value`; `math.inf` if `value` exceeds the largest double."""
     nearest = float(value)
     is_above = nearest == math.inf or Decimal(nearest) >= value
     if is_above:

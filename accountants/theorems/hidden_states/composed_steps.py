@@ -27,8 +27,9 @@ class RecordGroups(NamedTuple):
     """Groups of records that have the same privacy in a run of projected SGD.
 
     Attributes:
-        mu: Gaussian-DP parameter μ of the composition of the steps that use a record of the group, rounded up.
-        log_share: log probability that a record is in the group.
+        mu: parameter μ of Gaussian differential privacy of all steps that use a record of the group, one for each
+            group, rounded up.
+        log_share: log probability that a record is in the group, one for each group.
     """
 
     mu: FloatArray
@@ -37,7 +38,7 @@ class RecordGroups(NamedTuple):
 
 @dataclass(frozen=True)
 class ComposedSteps(Bound):
-    """The bound on δ by composing all steps that use a record, averaged over the batches that it may be in.
+    """Bound on δ by composition of all steps that use a record, averaged over the batches that the record may be in.
 
     Attributes:
         run: a run of projected SGD with batches that are fixed in advance.
@@ -47,74 +48,64 @@ class ComposedSteps(Bound):
 
     @cached_property
     def groups(self) -> RecordGroups:
-        """Groups of records that are used equally, with the μ of each group.
+        """Groups of records that have the same privacy.
 
-        In a run shorter than one pass, the shares do not sum to 1, because some records are never used.
+        In a run shorter than one pass, their probabilities do not sum to 1, because some records are never used.
         """
         if self.run.noise_schedule.constant is None:
             return self._groups_by_batch()
         return self._groups_by_uses()
 
     def _groups_by_uses(self) -> RecordGroups:
-        """Return the groups of records with the same privacy if the noise is equal in all steps: by number of uses.
+        """Return the groups of records for equal noise in all steps: one group for each number k of uses.
 
-        With k uses of Gaussian noise, the composition has the Gaussian-DP parameter μ = √k times that of one use.
-
-        Returns:
-            One group for each number of uses, with its μ and the log probability that a record is in it.
+        The μ of k uses is √k times that of one use.
         """
         run = self.run
-        # With several passes, a later release only adds uses. So the last possible one is the worst.
+        # With several passes, a later release only adds uses, so the last possible release is the worst.
         last_release = run
         if run.steps > run.period:
             last_release = replace(run, first_stop=run.steps)
         kinds, log_probability = places(last_release)
-        # √k times μ of one use.
         mu = [math.sqrt(kind.uses) * run.largest_sensitivity * OUTWARD for kind in kinds]  # rounded up
-        # The number of places of each kind: those at most `kind.last` steps before the release.
+        # Number of choices of batches and releases with each number of uses.
         counts = [float(kind.before(np.asarray([kind.last + 1.0]))[0]) for kind in kinds]
         return RecordGroups(np.asarray(mu), np.log(counts) + log_probability)
 
     def _groups_by_batch(self) -> RecordGroups:
-        """Return the groups of records with the same privacy if the noise changes from step to step.
+        """Return the groups of records for noise that changes from step to step: one group for each batch.
 
-        A group has the records of one batch, which is used in one step of each pass. Its Gaussian-DP parameter μ is the
-        root of the sum of the squared sensitivities over these steps, because Gaussian noises compose. A sum of k
-        squares is within k units of roundoff, and each square within 16. The root halves both errors.
-
-        Returns:
-            One group for each batch, with its μ, rounded up, and the log probability that a record is in it.
+        A batch is used in one step of each pass. Its μ is the root of the sum of the squared sensitivities of these
+        steps, in units of their noise.
         """
         run = self.run
-        passes = -(-run.steps // run.period)  # rounded up
+        passes = -(-run.steps // run.period)  # division rounded up
         shifts, _ = run.shifts(1, run.steps)
         squares = shifts**2
-        # Row i holds the squares of pass i. A last pass that is incomplete is filled up with zeros.
+        # Row i has the squares of pass i. Zeros complete the last pass.
         if passes > 1:
             padded = np.append(squares, np.zeros(passes * run.period - run.steps))
             squares = padded.reshape(passes, run.period).sum(axis=0)
-        # Move every sum up by its rounding error.
+        # A sum of k squares is within k units of roundoff, and each square within 16. `OUTWARD` exceeds the rest.
         squares = np.maximum(np.sort(squares), LEAST_SQUARE) * (1.0 + passes * UNIT_ROUNDOFF)
         log_share = math.log(run.participants) - math.log(run.clients)
-        # `OUTWARD` rounds the roots up.
         return RecordGroups(np.sqrt(squares) * OUTWARD, np.full(squares.shape, log_share))
 
     @property
     def worst_mu(self) -> float:
-        """The largest μ of a group."""
+        """Largest μ of a group."""
         return float(self.groups.mu.max())
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Enclose numerically the logarithm of the mean of δ(ε) over the batches that a record may be in.
+        """Enclose the logarithm of the mean of δ(ε) over the batches that a record may be in.
 
-        Records with the same privacy form a group. δ(ε) of a record is that of N(μ, 1) against N(0, 1), with the μ of
-        its group.
+        δ(ε) of a record is that of N(μ, 1) against N(0, 1), with the μ of its group.
 
         Args:
             epsilon: ε ≥ 0, in nats.
 
         Returns:
-            A lower and an upper value of the natural logarithm, which differ by the numerical error.
+            Numerical bounds on the natural logarithm.
         """
         mu, log_shares = self.groups
         # `CHUNK` groups are evaluated at once, which limits the memory.

@@ -60,22 +60,22 @@ _CELLS = 1200
 _COMPONENTS = 8192
 """Largest number of components of the Gaussian mixtures; each has one value for each edge."""
 _FEW_COMPONENTS = 1024
-"""Number of components up to which `_CELLS` edges are used, and a quarter of them beyond; fewer edges lower δ."""
+"""Largest number of components with `_CELLS` edges; more components have a quarter of them. Fewer edges lower δ."""
 
 
 def released_model_instances(spec: ProjectedSgd, relation: Relation) -> tuple[Pair, ...]:
     """Return the output distributions of a concrete run of projected SGD on two neighbouring data sets.
 
-    The hockey-stick divergence of these two distributions is a lower bound on δ. As the concrete run attains it, no
-    valid upper bound can be smaller.
+    Their hockey-stick divergence is a lower bound on δ: the concrete run attains it, so no valid upper bound is
+    smaller.
 
     Args:
-        spec: specification of the run of projected SGD; the concrete run has its parameters and one coordinate.
+        spec: parameters of projected SGD; the concrete run has these parameters and one coordinate.
         relation: neighbouring relation, such as "replace-one".
 
     Returns:
-        One pair of distributions, which is computed at its first use. The tuple is empty for changing steps or noise,
-        for very long runs, and for batches of a secret order that are used again.
+        One pair of distributions, which is computed at its first use. The tuple is empty if no such run is known: for
+        more than `MOST_STEPS` steps, for changing step sizes or noise, and if batches in a secret order are used again.
     """
     if spec.steps > MOST_STEPS:
         return ()
@@ -83,27 +83,26 @@ def released_model_instances(spec: ProjectedSgd, relation: Relation) -> tuple[Pa
     if line is None or not line.has_known_distribution:
         return ()
     second_pull = 0.0 if relation == "zero-out-one" else -1.0
-    compute_pair = functools.partial(_pair, line, second_pull)
+    compute_pair = functools.partial(_instance_pair, line, second_pull)
     return (deferred_pair(compute_pair),)
 
 
-def _pair(line: OneDimensionalRun, second_pull: float) -> Pair:
+def _instance_pair(line: OneDimensionalRun, second_pull: float) -> Pair:
     """Return the distributions of the released model of SGD in two neighbouring runs in one dimension.
-
-    Their hockey-stick divergence is a lower bound on δ.
 
     Args:
         line: the first run, in which the record shifts the model by `line.shift` in each step that uses it.
-        second_pull: shift by the record in the second run, in units of `line.shift`: 0 if it is zeroed, −1 if replaced.
+        second_pull: shift by the record in the second run, in units of `line.shift`: 0 if the record is zeroed, −1 if
+            it is replaced.
 
     Returns:
         The two distributions, as masses of intervals of the line. They are moved towards each other by more than the
-        numerical error, so that δ does not increase.
+        numerical error, so that their δ is a lower bound.
     """
     # With a zeroed record and strong convexity, the two runs contract differently.
     contracts_differently = second_pull == 0.0 and line.spec.strong_convexity > 0.0
     masses = None
-    # The Gaussian form is cheaper, but only possible if the projection hardly matters.
+    # Gaussian mixtures cost less, but are valid only if the projection hardly matters.
     if not contracts_differently:
         masses = _masses_far_from_boundary(line, second_pull)
     if masses is None:
@@ -115,18 +114,17 @@ def _pair(line: OneDimensionalRun, second_pull: float) -> Pair:
 def _masses_far_from_boundary(line: OneDimensionalRun, second_pull: float) -> tuple[FloatArray, FloatArray] | None:
     """Return the distributions of the released models of two neighbouring runs, if the projection hardly matters.
 
-    Without the projection the released models are Gaussian mixtures. The means are the possible total shifts by the
-    record; in units of the shift in one step they are called pulls. The line is cut into cells (intervals). Let π bound
-    the probability that the projection has an effect. This mass is moved to an end of the line, which keeps lower
-    bounds on δ valid.
+    Without the projection, the released models are Gaussian mixtures. Their means are the possible total shifts by the
+    record, which are called pulls in units of the shift in one step. Let π bound the probability that the projection
+    has an effect. The mass π is moved to an end of the line, so that δ of the two distributions is a lower bound.
 
     Args:
         line: the run in one dimension.
         second_pull: shift of the second run by the record, in units of the shift of the first run.
 
     Returns:
-        The masses of the cells for the first and the second run. None if the mixtures are unknown or have too many
-        components, or if the boundary is closer than `_FAR_DEVIATIONS` standard deviations.
+        The masses of the same intervals for the first and the second run. None if the mixtures are unknown or have too
+        many components, or if the boundary is closer than `_FAR_DEVIATIONS` standard deviations.
     """
     # Least distance of the model's mean from the boundary, in standard deviations.
     steps = line.spec.steps
@@ -140,18 +138,18 @@ def _masses_far_from_boundary(line: OneDimensionalRun, second_pull: float) -> tu
     if components is None:
         return None
     pulls, deviations, weights = components
-    # π: in each step the model may cross either boundary. The last factor rounds up.
+    # A union bound for π: in each step the model may cross either boundary. The last factor exceeds rounding errors.
     projected_probability = 2.0 * steps * float(ndtr(-distance)) * (1.0 + 1e-9)
 
-    # Edges of the cells. Less than 1e-18 of the mass is beyond either end.
+    # Less than 1e-18 of the mass is more than 9 standard deviations beyond the largest mean.
     end = largest_shift + 9.0 * final_std
     edge_count = _CELLS if pulls.size <= _FEW_COMPONENTS else _CELLS // 4
     edges = symmetric_points(end, edge_count)
-    # Each pull and each variance is a sum of powers of the contraction, one for each step.
+    # Each pull and each variance is a sum of powers of the contraction factor, with two roundings for each step.
     error = ACCURACY + half_line_error(end, float(deviations.min()), roundings=8 + 2 * steps)
 
     def masses(pull: float) -> FloatArray:
-        """Return the masses of the cells for a pull of the record, with π moved to the lower end."""
+        """Return the masses of the intervals for a pull of the record, with the mass π moved to the lower end."""
         distances = (edges[:, None] - pull * line.shift * pulls[None, :]) / deviations[None, :]
         below, above = ndtr(distances) @ weights, ndtr(-distances) @ weights
         return move_cells_down(below, above, error, projected_probability)
@@ -161,19 +159,18 @@ def _masses_far_from_boundary(line: OneDimensionalRun, second_pull: float) -> tu
 
 
 def _mixture_components(line: OneDimensionalRun) -> tuple[FloatArray, FloatArray, FloatArray] | None:
-    """Return the Gaussian components of the distribution of the released model of SGD in one dimension.
+    """Return the Gaussian mixture that is the distribution of the released model without the projection.
 
-    The model is released after each step of `line.stops` with the same probability. The projection is ignored.
+    The model is released after each step of `line.stops` with the same probability.
 
     Args:
         line: the run.
 
     Returns:
-        The total shift by the record in units of one step's shift, the standard deviation, and the weight of each
-        component: three arrays of one length. None if the shifts are unknown, or there are more than `_COMPONENTS`
+        Three arrays with one entry for each component: the mean in units of the record's shift in one step, the
+        standard deviation, and the weight. None if the means are unknown, or if there are more than `_COMPONENTS`
         components.
     """
-    # Each release time has its own components, with an equal share of the weight.
     pulls: list[FloatArray] = []
     deviations: list[FloatArray] = []
     weights: list[FloatArray] = []
@@ -193,12 +190,12 @@ def _mixture_components(line: OneDimensionalRun) -> tuple[FloatArray, FloatArray
 
 
 def _masses_near_boundary(line: OneDimensionalRun, second_pull: float) -> tuple[FloatArray, FloatArray]:
-    """Compute the distributions of the released models of two neighbouring runs of projected SGD on a line.
+    """Compute the distributions of the released models of two neighbouring runs of projected SGD on a grid.
 
     Each step multiplies the model by a factor, shifts it, adds Gaussian noise, and projects it onto an interval. The
-    first model is rounded down to a grid in every step and the second one up, so that δ does not increase. If the
-    record is zeroed, its share λ/m of the strong convexity λ of a batch of m is missing. The steps that use it then
-    contract by less.
+    first model is rounded down to the grid in every step and the second one up, so that δ does not increase. If the
+    record is zeroed, a batch of m records lacks its share λ/m of the strong convexity λ. The steps that use the record
+    then contract less.
 
     Args:
         line: the run on a line.
@@ -240,7 +237,7 @@ def _masses_near_boundary(line: OneDimensionalRun, second_pull: float) -> tuple[
             The masses of the grid points.
         """
         contraction = line.contraction
-        if pull == 0.0:  # a zeroed record
+        if pull == 0.0:
             contraction += (1.0 - line.contraction) / line.spec.participants
         rest = step(0.0, line.contraction, up=up)
         use = step(pull * line.shift, contraction, up=up)
@@ -254,10 +251,7 @@ def _masses_near_boundary(line: OneDimensionalRun, second_pull: float) -> tuple[
 
 
 def _released_distribution(line: OneDimensionalRun, rest: FloatArray, use: FloatArray) -> FloatArray:
-    """Return the distribution of the released model on a grid of values.
-
-    The model starts in the middle of the grid. The result is the mean over the steps after which it may be released,
-    which have equal probabilities.
+    """Return the distribution of the released model on a grid, which is the mean over all steps that may release it.
 
     Args:
         line: the run on a line.
@@ -267,19 +261,17 @@ def _released_distribution(line: OneDimensionalRun, rest: FloatArray, use: Float
     Returns:
         An array of `PLACES` masses, one for each grid point.
     """
-    # Add up the distributions after the steps that may be released.
     released = np.zeros(PLACES)
-    for stop, model in enumerate(_models(line, rest, use), start=1):
+    for stop, model in enumerate(_model_distributions(line, rest, use), start=1):
         if stop in line.stops:
             released += model
     return np.asarray(released / len(line.stops))
 
 
-def _models(line: OneDimensionalRun, rest: FloatArray, use: FloatArray) -> Iterator[FloatArray]:
-    """Yield the distribution of the model of SGD in one dimension on a grid after each step.
+def _model_distributions(line: OneDimensionalRun, rest: FloatArray, use: FloatArray) -> Iterator[FloatArray]:
+    """Yield the distribution of the model on a grid after each step, by the way in which batches are chosen.
 
-    The model starts in the middle of the grid. A distribution is a row vector, which a step multiplies by a transition
-    matrix from the right.
+    The model starts in the middle of the grid. Distributions are row vectors of masses.
 
     Args:
         line: the run on a line.
@@ -294,7 +286,7 @@ def _models(line: OneDimensionalRun, rest: FloatArray, use: FloatArray) -> Itera
     if line.has_equal_steps:
         mixed = (1.0 - line.share) * rest + line.share * use
         return _run_steps(start, itertools.repeat(mixed, line.spec.steps))
-    # A known order: the steps that use the record are fixed.
+    # A known order determines the steps that use the record.
     if line.spec.batches == "cyclic":
         transition_of = {True: use, False: rest}
         uses = line.uses(line.spec.steps)
@@ -306,14 +298,11 @@ def _models(line: OneDimensionalRun, rest: FloatArray, use: FloatArray) -> Itera
 
 
 def _run_steps(model: FloatArray, transitions: Iterable[FloatArray]) -> Iterator[FloatArray]:
-    """Yield the distribution of the model, a Markov chain, after each of several steps.
+    """Yield the distribution of a Markov chain after each of several steps, as a row vector of masses.
 
     Args:
-        model: distribution at the start, as a row vector of masses.
+        model: distribution at the start.
         transitions: transition matrix of each step, in the order of the steps.
-
-    Yields:
-        The distribution after each step, a row vector of masses.
     """
     for transition in transitions:
         model = np.asarray(model @ transition)
@@ -325,8 +314,7 @@ def _repeat_one_batch(
 ) -> Iterator[FloatArray]:
     """Yield the distribution of the model after each step if a single secret batch is repeated.
 
-    The record is used in every step, with probability q = `line.share`, or in none. The distribution is a mixture of
-    both cases.
+    All steps use the record with probability q = `line.share`, and otherwise none does.
 
     Args:
         line: the run on a line.
@@ -335,9 +323,8 @@ def _repeat_one_batch(
         start: distribution at the start, as a row vector of masses.
 
     Yields:
-        The distribution after each step, a row vector of masses.
+        The mixture of both cases after each step, a row vector of masses.
     """
-    # Both cases start alike, and are mixed anew after each step.
     with_record = without_record = start
     for _ in range(line.spec.steps):
         with_record = np.asarray(with_record @ use)
@@ -346,9 +333,9 @@ def _repeat_one_batch(
 
 
 def _pass_once(line: OneDimensionalRun, rest: FloatArray, use: FloatArray, start: FloatArray) -> Iterator[FloatArray]:
-    """Yield the distribution of the model after each step of a single pass in a secret fixed order.
+    """Yield the distribution of the model after each step of a single pass in a secret order.
 
-    The record is used in each step with the same probability q = `line.share`, and at most once.
+    The record is used at most once. Each step is that one with the same probability q = `line.share`.
 
     Args:
         line: the run on a line.
@@ -362,7 +349,7 @@ def _pass_once(line: OneDimensionalRun, rest: FloatArray, use: FloatArray, start
     before_use = start  # the distribution if the record was not used so far
     after_use = np.zeros(PLACES)  # the joint mass of the model and the event that the record was used
     for step in range(1, line.spec.steps + 1):
-        # The use is in this step with probability q. Earlier uses stay uses.
+        # With probability q the record is used in this step; `before_use` is conditional on no earlier use.
         after_use = after_use @ rest + line.share * (before_use @ use)
         before_use = np.asarray(before_use @ rest)
         unused_probability = max(1.0 - line.share * step, 0.0)

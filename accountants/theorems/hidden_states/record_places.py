@@ -1,6 +1,6 @@
-"""The places of a record in the order of the batches, by the steps from its last use to the release of the model.
+"""The places of a record in the order of the batches, by the number of steps from its last use to the release.
 
-At the places, bounds on δ are logarithms with bounds on their errors.
+Bounds on δ at the places are stored as logarithms, with bounds on their errors.
 """
 
 from __future__ import annotations
@@ -21,23 +21,24 @@ if TYPE_CHECKING:
     from epsilond.accountants.theorems.hidden_states.projected_run import ProjectedRun
 
 EXACT_PLACES = 4096
-"""Number of places nearest to the release that are evaluated one by one; blocks follow."""
+"""Number of steps from the last use to the release below which every number is evaluated; blocks follow."""
 
 
 @dataclass(frozen=True)
 class RecordPlaces:
-    """Possible places of a record in a run of SGD, at all of which the record is used equally often.
+    """Possible places of a record in a run of SGD, all with the same number of uses of the record.
 
-    A place says which steps use the record, and which step's model is released. Bounds depend on it only by v, the
-    number of steps from the last use to the release. The number of places with the same v is min(`cap`, `top` − v). It
-    is 1 unless a random step is released and the order of the batches is secret.
+    A place is a choice of the steps that use the record and of the step whose model is released. Bounds depend on it
+    only by v, the number of steps from the last use to the release. There are min(`cap`, `top` − v) places with the
+    same v. This is 1 unless a random step is released and the order of the batches is secret.
 
     Attributes:
         uses: number of steps that use the record, at least 1.
         first: least v, in steps.
         last: largest v, in steps.
-        cap: limit on the number of places with the same v: the number of steps that may be released, otherwise 1.
-        top: number of steps of the run, of which only top − v have a step v later; infinite if each v has `cap` places.
+        cap: largest number of places with the same v: the number of steps that may be released, or 1.
+        top: number of steps of the run, of which only `top` − v are followed by v others; infinite if each v has `cap`
+            places.
     """
 
     uses: int
@@ -47,10 +48,13 @@ class RecordPlaces:
     top: float = math.inf
 
     def before(self, steps_after_use: FloatArray) -> FloatArray:
-        """Count the possible positions of the record with fewer than v steps from its last use to the release.
+        """Count the places with fewer than v steps from the last use of the record to the release.
 
-        The count is Σ_{first ≤ w < v} min(cap, top − w). Below w = `turn` every term is `cap`. From there on the terms
-        top − w fall by one each, so that their sum is that of an arithmetic series.
+        The count is
+
+            Σ_{first ≤ w < v} min(cap, top − w).
+
+        The terms are `cap` below w = `turn`, and from there on top − w, an arithmetic series.
 
         Args:
             steps_after_use: array of numbers v of steps from the last use to the release.
@@ -59,24 +63,23 @@ class RecordPlaces:
             An array with one count for each v.
         """
         turn = max(float(self.first), min(self.last + 1.0, self.top - self.cap + 1.0))
-        # No place is before the first v or after the last one.
-        inside = np.clip(steps_after_use, self.first, self.last + 1.0)
-        level_sum = self.cap * (np.minimum(inside, turn) - self.first)
+        # The places have v from `first` to `last`.
+        end = np.clip(steps_after_use, self.first, self.last + 1.0)
+        constant_sum = self.cap * (np.minimum(end, turn) - self.first)
         if math.isinf(self.top):
-            return np.asarray(level_sum)
-        falling_count = np.maximum(inside - turn, 0.0)
-        falling_sum = falling_count * (self.top - turn) - 0.5 * falling_count * (falling_count - 1.0)
-        return np.asarray(level_sum + falling_sum)
+            return np.asarray(constant_sum)
+        decreasing_count = np.maximum(end - turn, 0.0)
+        decreasing_sum = decreasing_count * (self.top - turn) - 0.5 * decreasing_count * (decreasing_count - 1.0)
+        return np.asarray(constant_sum + decreasing_sum)
 
     @cached_property
     def nodes(self) -> FloatArray:
-        """Numbers v of steps after the last use of the record at which bounds on δ are evaluated.
+        """Numbers v of steps from the last use to the release at which bounds on δ are evaluated.
 
-        They are all v below `EXACT_PLACES`, then the first v of each block. A block is a range of consecutive v. The
-        last and the first v of a block have a ratio of at most `BLOCK_RATIO`, so that there are few blocks. All places
-        of a block are bounded by the bound at its first v, which is the largest.
+        They are all v below `EXACT_PLACES`, then the first v of each block. A block is a range of consecutive v whose
+        ends have a ratio of at most about `BLOCK_RATIO`. The bound at its first v is valid for the others, because
+        bounds decrease in v.
         """
-        # Short times have a node each; longer ones grow by the constant ratio from block to block.
         exact = np.arange(min(self.last + 1, EXACT_PLACES), dtype=np.float64)
         if self.last < EXACT_PLACES:
             return exact
@@ -86,7 +89,7 @@ class RecordPlaces:
 
     @cached_property
     def weights(self) -> FloatArray:
-        """The number of places in the block of each node; a v below `EXACT_PLACES` is a block of its own."""
+        """Number of places in the block of each node; a v below `EXACT_PLACES` is a block of its own."""
         node_bounds = np.append(self.nodes, self.last + 1.0)
         return np.asarray(np.diff(self.before(node_bounds)))
 
@@ -98,11 +101,13 @@ class RecordPlaces:
 
 
 class PossiblePlaces(NamedTuple):
-    """All possible positions (places) of a record in a run of SGD: the steps that use it, and the released step.
+    """All possible places of a record in a run of SGD.
+
+    A place is a choice of the steps that use the record and of the step whose model is released.
 
     Attributes:
-        kinds: the places, by the number of uses of the record.
-        log_probability: logarithm of the probability of a single place; 0 if only one place counts.
+        kinds: the places, one entry for each number of uses of the record.
+        log_probability: logarithm of the probability of each place, which is the same for all; 0 if there is only one.
     """
 
     kinds: tuple[RecordPlaces, ...]
@@ -110,16 +115,13 @@ class PossiblePlaces(NamedTuple):
 
 
 def places(run: ProjectedRun) -> PossiblePlaces:
-    """Return the possible positions of a record in the order of the batches, for a run of equal steps.
+    """Return the possible places of a record in a run of equal steps.
 
-    Such a position (place) says which steps use the record, and which step's model is released. If the order is known,
-    only the worst place is returned.
+    A place is a choice of the steps that use the record and of the step whose model is released. If the order of the
+    batches is known, only the worst record is considered.
 
     Args:
         run: the run of projected SGD, with equal step sizes and noises.
-
-    Returns:
-        The places in groups of equally many uses, with the probability of each place.
     """
     if run.stops > 1:
         return _places_of_random_release(run)
@@ -127,18 +129,15 @@ def places(run: ProjectedRun) -> PossiblePlaces:
 
 
 def _places_of_random_release(run: ProjectedRun) -> PossiblePlaces:
-    """Return the possible positions of a record in a single pass of SGD with a release at a random step.
+    """Return the possible places of a record in a single pass of SGD with a release after a random step.
 
-    A place says which step j uses the record, and after which step τ the model is released. The record is used once.
-    Its use is v = τ − j steps before the release, and counts only if v ≥ 0. In a secret order, j and τ vary
-    independently. The model is released after one of the last S of T steps. Hence min(S, T − v) choices of j and τ have
-    the same v. In a known order the worst place is the first step that may be released, and v is uniform.
+    The record is used once, in a step j. The model is released after a step τ, one of the last S of T steps. With
+    v = τ − j, the record affects the released model only if v ≥ 0. In a secret order, j and τ are independent, and
+    min(S, T − v) choices of them have the same v. In a known order, the worst j is the first step that may be released;
+    v is then uniform on 0, …, S − 1.
 
     Args:
         run: a single pass of projected SGD with equal steps.
-
-    Returns:
-        The one kind of places, because the record is used once at all of them.
     """
     log_release = -math.log(run.stops)
     if run.known_order:
@@ -149,35 +148,34 @@ def _places_of_random_release(run: ProjectedRun) -> PossiblePlaces:
 
 
 def _places_of_last_release(run: ProjectedRun) -> PossiblePlaces:
-    """Return the possible positions of a record in a run of SGD with a release after the last step.
+    """Return the possible places of a record in a run of SGD that releases the model after the last step.
 
-    A position (place) says which steps use the record. The run has T = `run.steps` steps in passes of l = `run.period`
-    batches. They are E full passes and r further steps, T = E l + r. A record in the first r batches is used E + 1
-    times, and any other record E times. In a known order the worst record has the most uses, and its last use is the
-    last step.
+    The run has T = E l + r steps: E full passes of l = `run.period` batches, and r further steps. A record in one of
+    the first r batches is used E + 1 times, and any other record E times. In a known order, the worst record is used
+    most often, and is used in the last step.
 
     Args:
         run: a run of projected SGD with equal steps.
 
     Returns:
-        One or two kinds of places, by the number of uses.
+        The places, with one or two entries in `kinds`.
     """
     passes, extra = divmod(run.steps, run.period)
     if run.known_order:
         most_uses = passes + 1 if extra else passes
         return PossiblePlaces((RecordPlaces(uses=most_uses, first=0, last=0),), 0.0)
     kinds = []
-    # The records of the first r batches.
+    # Records of the first r batches; their last use is in the incomplete pass.
     if extra:
         kinds.append(RecordPlaces(uses=passes + 1, first=0, last=extra - 1))
-    # All other records, if there is a full pass.
+    # Records of the other batches.
     if passes:
         kinds.append(RecordPlaces(uses=passes, first=extra, last=run.period - 1))
     return PossiblePlaces(tuple(kinds), math.log(run.participants) - math.log(run.clients))
 
 
 class LogProduct(NamedTuple):
-    """The product of the contraction factors of the last steps of a run, as a logarithm with a bound on its error.
+    """Product of the contraction factors of the last steps of a run, as a logarithm with a bound on its error.
 
     Attributes:
         value: natural logarithm of the product.
@@ -192,8 +190,8 @@ class LogValues(NamedTuple):
     """Logarithms of bounds on δ, or of factors that multiply δ, with bounds on their numerical errors.
 
     Attributes:
-        value: the logarithms, one for each place of a record, its number of steps from use to release.
-        error: bound on the error of each logarithm.
+        value: natural logarithms, one for each number of steps from the use of a record to the release.
+        error: bound on the absolute error of each logarithm.
     """
 
     value: FloatArray
@@ -201,14 +199,12 @@ class LogValues(NamedTuple):
 
 
 def replace_by_smaller(best: LogValues, candidates: LogValues, places: slice) -> None:
-    """Replace bounds in a range of an array by candidates that are smaller, together with their errors.
-
-    The arrays have one entry for each place, that is, a number of steps from a record's use to the release.
+    """Replace entries of an array of bounds by smaller candidates, together with the bounds on their errors.
 
     Args:
-        best: logarithms and bounds on their errors, one for each place; both arrays are changed in place.
-        candidates: logarithms and bounds on their errors, one for each place of `places`.
-        places: range of the places that the candidates are for.
+        best: logarithms of the bounds and their errors; both arrays are changed in place.
+        candidates: logarithms of the candidates and their errors, one for each entry of the range.
+        places: range of entries of `best` that are compared.
     """
     values, errors = best.value[places], best.error[places]
     is_smaller = candidates.value < values
@@ -217,19 +213,19 @@ def replace_by_smaller(best: LogValues, candidates: LogValues, places: slice) ->
 
 
 def running_products(product: LogProduct, factors: LogValues, last: int) -> LogValues:
-    """Compute the logs of running products: of a given product, and of it times the first 1, 2, … further factors.
+    """Compute the logs of a product of factors, and of this product times the first 1, 2, … of further factors.
 
-    The factors are the contraction factors of steps, by which a step multiplies a bound on δ.
+    A factor is the contraction factor of a step, by which the step multiplies a bound on δ.
 
     Args:
         product: log of the product of the previous factors, with its error.
         factors: logs of the further factors, with bounds on their errors.
-        last: number of all factors, which bounds the number of roundings of a running sum.
+        last: total number of factors, which bounds the number of roundings of each sum.
 
     Returns:
         One logarithm more than `factors` has, with bounds on the errors.
     """
-    # A factor of 0 is replaced by a tiny one, so that sums stay finite.
+    # A lower limit of the factors keeps the sums finite, also for a factor of 0.
     logs = np.maximum(factors.value, LEAST_LOG_FACTOR)
     sums = np.append(product.value, product.value + np.cumsum(logs))
     errors = np.append(product.error, product.error + np.cumsum(factors.error))

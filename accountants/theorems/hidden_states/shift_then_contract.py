@@ -1,9 +1,10 @@
 """δ of a released model by shifted interpolation followed by contraction, for a record at any place.
 
-If the last use of a record is v steps before the release, θ_ε(μ_v) bounds δ, with μ_v of the best plan. The bound may
-switch from distances to kernels at any step u ≤ v after the last use. Both runs share the kernels of the later steps.
-The bound is the minimum over u of θ_ε(μ_u) θ_ε(r_c)^(v−u), with the same ε in both factors. u = 0 is contraction
-without interpolation.
+θ_ε(r) is δ(ε) of N(r, 1) against N(0, 1). If the last use of a record is v steps before the release, shifted
+interpolation gives δ ≤ θ_ε(μ_v). It may also be used only for the first u ≤ v steps after the last use. The two
+neighbouring runs have the same distribution of each later step, given the model before it, so that each later step
+multiplies δ by at most θ_ε(r_c). The bound is the minimum over u of θ_ε(μ_u) θ_ε(r_c)^(v−u), with the same ε in both
+factors. u = 0 is contraction without interpolation.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.theorems.hidden_states.differing_steps import DifferingSteps
 
 STAGE = 256
-"""Number of nodes that are evaluated first; the remaining nodes follow only if they might matter."""
+"""Number of nodes (times since the last use of a record) that are evaluated first; others follow if they matter."""
 _BATCH = 2**14
 """Largest number of values of θ that are evaluated at once."""
 SMALL_LOG_DELTA = -14.0
@@ -50,16 +51,16 @@ SMALL_LOG_DELTA = -14.0
 
 
 class _Contraction(NamedTuple):
-    """The factor by which each later step multiplies the bound on δ(ε) of two runs on neighbouring data.
+    """Contraction of δ(ε) of two runs on neighbouring data by each step after the last use of a record.
 
-    The factor is δ(ε) of N(r, 1) against N(0, 1). r is the diameter of the set of models after the step without its
-    noise, in standard deviations of this noise.
+    A step multiplies δ(ε) by at most the δ(ε) of N(r, 1) against N(0, 1). Here r is the diameter of the set of models
+    after the step without its noise, in standard deviations of this noise.
 
     Attributes:
-        log_factor: natural logarithm of the factor.
+        log_factor: natural logarithm of this factor.
         error: bound on the error of `log_factor`.
-        switch: number of steps after the last use of the record from which steps contract. None for the number that is
-            best for each time of the last use.
+        switch: number of steps after the last use from which on steps contract; None for the best number for each time
+            of the last use.
     """
 
     log_factor: float
@@ -69,28 +70,29 @@ class _Contraction(NamedTuple):
 
 @dataclass(frozen=True)
 class EqualSteps:
-    """A run of equal steps with contraction c ≤ 1, released at its end or, in a single pass, at a random step.
+    """Bounds on δ for a run of projected SGD with equal steps.
+
+    The model is released after the last step or, in a single pass, after a random step.
 
     Attributes:
-        run: the run.
+        run: the run. Each gradient step has a Lipschitz constant of at most 1.
     """
 
     run: ProjectedRun
 
     @cached_property
     def places(self) -> PossiblePlaces:
-        """The possible places of a record."""
+        """Possible places of a record: the steps that use it, and the released step."""
         return places(self.run)
 
     @cached_property
     def mus(self) -> tuple[FloatArray, ...]:
-        """Gaussian-DP parameters μ of the last model, by how often and how early the record is used.
+        """Parameters μ of Gaussian differential privacy of the released model, by shifted interpolation.
 
-        There is one array for each number of uses of the record. Its entries are for several numbers of steps from the
-        last use to the release, listed in `nodes` of this kind of positions (`places.kinds`). Shifted interpolation
-        hides the distance of two runs in the noise of these steps.
+        There is one array for each number of uses of the record, in the order of `places.kinds`. Its entries are for
+        the numbers of steps from the last use to the release that are listed in the `nodes` of this kind.
         """
-        # All steps are equal, so the first one gives the shift, the contraction and the noise.
+        # All steps are equal to the first one.
         run = self.run
         step_size = run.step_schedule.at(1, 1)
         (shift,), _ = run.shifts(1, 1)
@@ -109,31 +111,30 @@ class EqualSteps:
 
     @property
     def single_mu(self) -> float | None:
-        """μ if there is one place and one release only; None otherwise."""
+        """The parameter μ if the record has only one possible place; None otherwise."""
         kinds, log_probability = self.places
         if len(kinds) > 1 or log_probability != 0.0 or kinds[0].last > 0:
             return None
         return float(self.mus[0][0])
 
     def log_bound(self, epsilon: float, *, contracted: bool, switch: float | None = None) -> Interval:
-        """Enclose the log of the bound on δ(ε) of the released model, a mean over when the record is used.
+        """Enclose the log of the bound on δ(ε) of the released model, the mean over the possible places of the record.
 
-        Let u be a number of steps after the last use of the record. The noise of these u steps hides the shift by the
-        record. All further steps may contract the divergence of the two runs.
+        Shifted interpolation is used for the first u steps after the last use of the record. Each further step may
+        multiply δ by a contraction factor.
 
         Args:
-            epsilon: ε ≥ 0.
-            contracted: whether each further step multiplies δ by a contraction factor. Otherwise its noise hides the
-                shift too.
-            switch: u for every ε. The result is then a sum of products of convex functions of e^ε, hence convex. If
-                None, the best u for this ε is used.
+            epsilon: ε ≥ 0, in nats.
+            contracted: True if the further steps contract; False if interpolation is used for all steps.
+            switch: u, for all ε. The bound is then a sum of products of convex functions of e^ε, and so convex. None
+                for the best u at this ε.
 
         Returns:
-            A lower and an upper value of the natural logarithm.
+            Numerical bounds on the natural logarithm.
         """
 
         def total_over(most: int | None) -> Interval | None:
-            """Return the sum over the first `most` nodes of each kind of places; None if the other nodes matter."""
+            """Return the sum over the first `most` nodes of each kind of places; None if other nodes might matter."""
             theta, error = theta_with_error(epsilon, self._shifts(most))
             return self._sum(theta, error, most, contracted=contracted, switch=switch)
 
@@ -144,21 +145,19 @@ class EqualSteps:
         return self._mean(total)
 
     def log_bounds(self, epsilons: FloatArray, *, contracted: bool, switch: float | None = None) -> list[Interval]:
-        """Return lower and upper values of the log of the bound on δ(ε) at many ε, as `log_bound` at one ε.
-
-        The δ(ε) of N(r, 1) against N(0, 1), on which the bound depends, is evaluated for several ε at once.
+        """Enclose the log of the bound on δ(ε) at many ε, as `log_bound` does at one ε.
 
         Args:
             epsilons: array of values of ε ≥ 0, in nats.
-            contracted: whether later steps contract the divergence; see `log_bound`.
-            switch: number of steps after the last use from which they do; see `log_bound`.
+            contracted: whether later steps contract δ; see `log_bound`.
+            switch: number of steps after the last use from which on they do; see `log_bound`.
 
         Returns:
-            A lower and an upper value of the log of the bound on δ, for each ε.
+            Numerical bounds on the natural logarithm, for each ε.
         """
         shifts = self._shifts(STAGE)
         bounds: list[Interval] = []
-        # Limit the size of the arrays.
+        # Batches of ε limit the size of the arrays.
         batch_size = max(_BATCH // shifts.size, 1)
         for start in range(0, epsilons.size, batch_size):
             batch = epsilons[start : start + batch_size]
@@ -173,6 +172,7 @@ class EqualSteps:
 
     def _mean(self, total: Interval) -> Interval:
         """Return the log of the mean over the places, from the log of the sum over the places, rounded outward."""
+        # The margins exceed the rounding errors of the sum over the places.
         log_probability = self.places.log_probability
         slack = 16 * UNIT_ROUNDOFF * (1.0 + abs(log_probability)) + 1e-13
         lower = total.lower + log_probability - slack
@@ -180,14 +180,15 @@ class EqualSteps:
         return Interval(lower, upper)
 
     def _shifts(self, most: int | None) -> FloatArray:
-        """Return all distances r for which δ(ε) of N(r, 1) against N(0, 1) enters the bound, as one array.
+        """Return all r for which the bound needs δ(ε) of N(r, 1) against N(0, 1), as one array.
 
         Args:
-            most: number of nodes (numbers of steps after the last use) of every kind of places; None for all nodes.
+            most: number of nodes (numbers of steps from the last use to the release) of each kind of places; None for
+                all nodes.
 
         Returns:
-            The Gaussian-DP parameters μ at these nodes of every kind of places. The last entry is the diameter of a
-            step's image over its noise, for the contraction factor.
+            The parameters μ at these nodes, one kind of places after another. The last entry is that of the contraction
+            factor: the diameter of the set of models after a step without its noise, in units of this noise.
         """
         _, contraction = self.run.shifts(1, 1)
         return np.concatenate((*(mu[:most] for mu in self.mus), contraction))
@@ -195,21 +196,18 @@ class EqualSteps:
     def _sum(
         self, theta: FloatArray, error: FloatArray, most: int | None, *, contracted: bool, switch: float | None
     ) -> Interval | None:
-        """Enclose the log of a bound on δ(ε), added up over the possible positions of a record in the order of batches.
-
-        Positions (places) are of one kind if the record is used equally often. For each kind, it is evaluated at some
-        numbers of steps after the last use, the nodes. Each node represents a block of places.
+        """Enclose the log of the sum of the bounds on δ(ε) over all possible places of the record.
 
         Args:
-            theta: log of θ_ε(r), the δ(ε) of N(r, 1) against N(0, 1), at the shifts r of `_shifts`: those of the first
-                nodes of each kind, then the one of a contracting step.
+            theta: log of the δ(ε) of N(r, 1) against N(0, 1), at each r of `_shifts(most)`.
             error: bound on the error of each entry of `theta`.
-            most: number of nodes of each kind; None for all.
-            contracted: whether later steps contract the divergence; see `log_bound`.
-            switch: number of steps after the last use from which they do; see `log_bound`.
+            most: number of nodes (numbers of steps from the last use to the release) of each kind of places; None for
+                all.
+            contracted: whether later steps contract δ; see `log_bound`.
+            switch: number of steps after the last use from which on they do; see `log_bound`.
 
         Returns:
-            The bounds, or None if the nodes beyond `most` are not negligible.
+            The bounds; None if the nodes beyond `most` might not be negligible.
         """
         contraction = None
         if contracted:
@@ -231,20 +229,20 @@ class EqualSteps:
 def _sum_over_places(
     kind: RecordPlaces, theta: FloatArray, error: FloatArray, contraction: _Contraction | None
 ) -> Interval | None:
-    """Enclose the log of a bound on δ(ε), added up over when a record is last used, for a given number of uses.
+    """Enclose the log of the sum of the bounds on δ(ε) over all places of a record with the same number of uses.
 
-    At a place, v steps follow the last use of the record. There δ(ε) is at most θ_ε(μ_v), the δ(ε) of N(μ_v, 1) against
-    N(0, 1), which decreases in v. Later steps may contract it further. Each omitted value is at most the last included
-    one. This value, times the weight of the omitted nodes, is added to the upper bound.
+    If v steps follow the last use of the record, δ(ε) is at most that of N(μ_v, 1) against N(0, 1), which decreases in
+    v. Later steps may contract it further. Some of the last nodes v may be omitted. Each of their bounds is at most the
+    last included one, so this one is added to the upper bound for each omitted place.
 
     Args:
         kind: the places, with the nodes v and the number of places in the block of each node.
-        theta: log θ_ε(μ_v) at the first nodes, or at all nodes.
+        theta: log of the δ(ε) of N(μ_v, 1) against N(0, 1) at the first nodes, or at all nodes.
         error: bound on the error of each entry of `theta`.
-        contraction: factor of each later step; None if contraction is not counted.
+        contraction: factor of each later step; None if they do not contract.
 
     Returns:
-        Lower and upper bounds on the log of the sum, or None if the omitted terms are not negligible.
+        Lower and upper bounds on the log of the sum; None if the omitted nodes might not be negligible.
     """
     count = theta.size
     if contraction is not None:
@@ -253,7 +251,6 @@ def _sum_over_places(
     lower, upper = log_sum(terms - error), log_sum(terms + error)
     if count == kind.nodes.size:
         return Interval(lower, upper)
-    # The omitted places are only added to the upper bound.
     largest_omitted = float(theta[-1] + error[-1])
     omitted = largest_omitted + log_sum(kind.log_weights[count:])
     if omitted >= lower - NEGLIGIBLE:
@@ -264,10 +261,14 @@ def _sum_over_places(
 def _contract(
     after_use: FloatArray, theta: FloatArray, error: FloatArray, contraction: _Contraction
 ) -> tuple[FloatArray, FloatArray]:
-    """Compute the log of min_u θ_ε(μ_u) θ_c^(v−u) for each number v of steps after the last use, with error bounds.
+    """Compute the log of the contracted bound on δ(ε) for each number v of steps after the last use of a record.
 
-    After u of these steps, δ(ε) is at most θ_ε(μ_u), that of N(μ_u, 1) against N(0, 1). Each of the remaining v − u
-    steps multiplies this bound by θ_c. The minimum is over the entries u ≤ v of `after_use`, or u is fixed.
+    After u of these steps, δ(ε) is at most θ_ε(μ_u), the δ(ε) of N(μ_u, 1) against N(0, 1). Each of the remaining v − u
+    steps multiplies this by at most θ_c. The bound is
+
+        min_u θ_ε(μ_u) θ_c^(v−u),
+
+    where u is an entry of `after_use` up to v, or fixed by `contraction.switch`.
 
     Args:
         after_use: numbers v of steps after the last use, increasing.
@@ -285,7 +286,7 @@ def _contract(
     else:
         last = int(np.searchsorted(after_use, contraction.switch, side="right")) - 1
         least = np.where(after_use > after_use[last], relative[last], relative)
-    # The error of log θ_c counts once for each step, together with the rounding of the products.
+    # The error of log θ_c counts once for each step. Products are rounded too.
     factor_error = after_use * (contraction.error + 4 * UNIT_ROUNDOFF * abs(log_factor))
     return after_use * log_factor + least, np.maximum.accumulate(error) + factor_error
 
@@ -293,9 +294,9 @@ def _contract(
 # One ε at a time -----------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class ContractionBound(Bound):
-    """The bound on δ(ε) by contraction, for a run that uses each record at most once.
+    """Bound on δ(ε) by contraction, for a run that uses each record at most once.
 
-    It multiplies δ(ε) of the step that uses the record by a factor below 1 for each later step. The bound is a sum, or
+    δ(ε) of the step that uses the record is multiplied by a factor below 1 for each later step. The bound is a sum, or
     the maximum, of products of convex functions of e^ε, and so is convex itself.
 
     Attributes:
@@ -305,20 +306,20 @@ class ContractionBound(Bound):
     run: ProjectedRun
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Return numerical bounds on the log of the bound on δ(ε), for ε in nats."""
+        """Enclose the natural logarithm of the bound on δ at an ε in nats."""
         return log_contraction_bound(epsilon, self.run)
 
 
 @dataclass(frozen=True)
 class InterpolationBound(Bound):
-    """The bound on δ(ε) of the last model by shifted interpolation, optionally followed by contraction.
+    """Bound on δ(ε) of the released model by shifted interpolation, which may be followed by contraction.
 
-    The noise of each step hides a part of the distance of two runs on neighbouring data. These parts are chosen
-    separately, to give the least μ, for each position of the record in the order of the batches.
+    In shifted interpolation, the noise of each step hides a part of the distance of two runs on neighbouring data. The
+    parts are those that are best for each place of the record in the order of the batches.
 
     Attributes:
         steps: the steps of the run.
-        contracted: whether later steps also contract the divergence.
+        contracted: whether later steps contract δ.
     """
 
     steps: EqualSteps | DifferingSteps
@@ -326,14 +327,14 @@ class InterpolationBound(Bound):
 
     @cached_property
     def convex(self) -> Bound:
-        """A bound on δ that is convex in e^ε, as the tails of a privacy loss require.
+        """Bound on δ that is convex in e^ε, as the tails of a privacy loss require.
 
-        It is this bound without contraction, or one with contraction from a fixed step on. The least one of several
-        such bounds is chosen at an ε at which log δ is at most `SMALL_LOG_DELTA` (δ = 8e-7).
+        It is the least of several convex bounds at an ε at which δ is small: of the bound without contraction, and of
+        bounds with contraction from a fixed step on.
         """
         if not self.contracted:
             return self
-        # Double ε from 0.001 on until δ is small.
+        # An ε with log δ ≤ `SMALL_LOG_DELTA`, that is, δ ≤ 8e-7.
         epsilon = 2.0**-10
         while self.log_bound(epsilon).upper > SMALL_LOG_DELTA and epsilon < LARGEST_EPSILON:
             epsilon *= 2.0
@@ -342,7 +343,7 @@ class InterpolationBound(Bound):
         return min(candidates, key=lambda bound: bound.log_bound(epsilon).upper)
 
     def _bounds_with_switch(self) -> Sequence[Bound]:
-        """Return bounds with contraction after 0, 1, 2, 4, … steps; right after the use only, for unequal steps."""
+        """Return bounds with contraction from a step after the last use on: 0, or for equal steps 0, 1, 2, 4, …."""
         if not isinstance(self.steps, EqualSteps):
             return [ContractionBound(self.steps.run)]
         doublings = max(1, self.steps.run.period).bit_length()
@@ -350,7 +351,7 @@ class InterpolationBound(Bound):
         return [SwitchedBound(self.steps, switch) for switch in switches]
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Return bounds on the log of the bound on δ."""
+        """Enclose the natural logarithm of the bound on δ at an ε in nats."""
         return self.steps.log_bound(epsilon, contracted=self.contracted)
 
     def log_bounds(self, epsilons: FloatArray) -> list[Interval]:
@@ -362,18 +363,18 @@ class InterpolationBound(Bound):
 
 @dataclass(frozen=True)
 class SwitchedBound(Bound):
-    """The bound on δ(ε) of the released model by shifted interpolation, and by contraction from a fixed step on.
+    """Bound on δ(ε) of the released model by shifted interpolation, and by contraction from a fixed step on.
 
     Attributes:
         steps: the steps of the run.
-        switch: number of steps after the last use of the record from which each step multiplies δ by its factor.
+        switch: number of steps after the last use of the record from which on steps contract δ.
     """
 
     steps: EqualSteps
     switch: float
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Return lower and upper numerical values of the log of the bound on δ at ε, in nats."""
+        """Enclose the natural logarithm of the bound on δ at an ε in nats."""
         return self.steps.log_bound(epsilon, contracted=True, switch=self.switch)
 
     def log_bounds(self, epsilons: FloatArray) -> list[Interval]:

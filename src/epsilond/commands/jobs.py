@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 PATH = "/v1/jobs"
 HELD = 2
-"""Seconds for which the service holds a request for the state of a job; the bar moves at least this often."""
+"""Longest time in seconds that the service delays its answer about a job that has not ended."""
 ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 LARGE = ("request", "result", "problem", "links")
 """Members of a job that its table leaves out."""
@@ -92,7 +92,7 @@ def list_jobs(
             return
         from epsilond.terminal.parts import table  # noqa: PLC0415  help shows no table
 
-        show(table("Jobs", map(_row, page["jobs"])))
+        show(table("Jobs", map(_table_row, page["jobs"])))
         # The URL of the next page contains the cursor.
         next_cursor = re.search(r"[?&]cursor=(\w+)", page.get("next", ""))
         if next_cursor:
@@ -205,13 +205,10 @@ def cancel(job: Id, service: Url = HERE, key_file: KeyFile = None) -> None:
 
 
 def _path(job: str) -> str:
-    """Return the URL path of a job at the service.
+    """Return the URL path of a job at the service, after a check that the id cannot change the rest of the URL.
 
     Args:
         job: id of the job.
-
-    Returns:
-        The path, which contains nothing but the id after a fixed beginning.
 
     Raises:
         InvalidInput: the text does not have the form of a job's id.
@@ -222,18 +219,18 @@ def _path(job: str) -> str:
 
 
 def _wait_for_end(service: Service, path: str, timeout: float | None) -> JsonRecord:
-    """Wait until a job ends, with a progress bar on a terminal, and return its final state.
+    """Wait until a job ends, and show a progress bar if standard error is a terminal.
 
     Args:
         service: the service that runs the job.
-        path: path of the job.
+        path: URL path of the job.
         timeout: longest wait [s]; None for no limit.
 
     Returns:
-        The job in its JSON form, which has ended.
+        The JSON object of the job in its final state.
 
     Raises:
-        Exit: the job has not ended within `timeout`.
+        typer.Exit: the job has not ended within `timeout`.
     """
     from rich.console import Console  # noqa: PLC0415  few commands wait
     from rich.progress import (  # noqa: PLC0415
@@ -248,58 +245,52 @@ def _wait_for_end(service: Service, path: str, timeout: float | None) -> JsonRec
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty()) as bar:
         job = service.ask(path).document()
-        move = _show_job(bar, job)
+        update_bar = _add_to_bar(bar, job)
         while not _is_over(job):
             if time.monotonic() >= deadline:
                 exit_unanswered(f"the job is {job['state']}, and goes on")
             asked_at = time.monotonic()
             job = service.ask(path, wait=HELD).document()
-            move(job)
-            # The service holds a request for `HELD` seconds. If it answers at once, the loop must pause by itself.
+            update_bar(job)
+            # A service that answers without delay must not get a flood of requests.
             was_held = time.monotonic() - asked_at >= HELD / 2
             if not was_held and not _is_over(job):
-                time.sleep(HELD / 2)  # a service that answers at once would otherwise get a flood of requests
+                time.sleep(HELD / 2)
     return job
 
 
-def _show_job(bar: Progress, job: JsonObject) -> Callable[[JsonObject], None]:
+def _add_to_bar(bar: Progress, job: JsonObject) -> Callable[[JsonObject], None]:
     """Add a job to a progress bar.
 
     Args:
         bar: the progress bar.
-        job: the job in its JSON form, at its first known state.
+        job: JSON object of the job in its present state.
 
     Returns:
-        A function that moves the bar to a later state of the job.
+        A function from the JSON object of a later state, which moves the bar to its progress.
     """
     task = bar.add_task(f"{job['kind']} {job['name']}", total=None)
 
-    def move(state: JsonObject) -> None:
+    def update_bar(state: JsonObject) -> None:
         """Move the bar to the progress of a state of the job."""
         progress = state.get("progress", {"done": 0, "of": 1})
         total = progress["of"] if progress["of"] > 1 else None  # a single step has no measurable progress
         bar.update(task, completed=progress["done"], total=total)
 
-    move(job)
-    return move
+    update_bar(job)
+    return update_bar
 
 
 def _is_over(job: Mapping[str, object]) -> bool:
-    """Return whether a job has ended: it is done, has failed, or was cancelled.
-
-    Args:
-        job: the job in its JSON form.
-    """
+    """Return whether a job has ended, that is, is neither queued nor running."""
     return job["state"] not in ("queued", "running")
 
 
 def _require_done(job: JsonObject) -> None:
-    """Check that a job has finished with a result; otherwise print the reason, and exit with another code than 0.
-
-    A script can thus see from the exit code whether there is a result.
+    """Print the reason and exit with an error code if a job has ended without a result.
 
     Args:
-        job: the job as the service describes it. It has the member `problem` if it failed.
+        job: JSON object of the job, which has the member `problem` if the job failed.
 
     Raises:
         typer.Exit: the job failed or was cancelled.
@@ -314,7 +305,7 @@ def _show(job: JsonObject, *, as_body: bool) -> None:
     """Print a job as JSON, or as a table without its request and its result, which may be large.
 
     Args:
-        job: the job as the service describes it.
+        job: JSON object of the job, as the service sends it.
         as_body: whether to print JSON.
     """
     if as_body:
@@ -326,14 +317,11 @@ def _show(job: JsonObject, *, as_body: bool) -> None:
     show(pairs(job["id"], members))
 
 
-def _row(job: JsonObject) -> dict[str, str]:
-    """Return the row of a job of the service in the table of jobs, by the headings of the columns.
+def _table_row(job: JsonObject) -> dict[str, str]:
+    """Return the row of a job in the table of jobs: the text of each column by its heading.
 
     Args:
-        job: the job in its JSON form.
-
-    Returns:
-        The text of each column by its heading.
+        job: JSON object of the job.
     """
     progress = job.get("progress", {})
     seconds = progress.get("seconds_spent")

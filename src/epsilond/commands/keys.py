@@ -85,8 +85,8 @@ def new(
         from epsilond.app.callers import key_file, limits, scopes  # noqa: PLC0415  other commands need no framework
         from epsilond.app.callers import keys as api_keys  # noqa: PLC0415  other commands need no framework
 
-        scope_names = _known_names("scope", scope or scopes.DEFAULT_SCOPES, scopes.SCOPES)
-        roles = _known_names("role", role or (), scopes.ROLES)
+        scope_names = _check_names("scope", scope or scopes.DEFAULT_SCOPES, scopes.SCOPES)
+        roles = _check_names("role", role or (), scopes.ROLES)
         caller_limits = limits.CallerLimits(
             requests_per_minute=requests_per_minute,
             concurrent_computations=concurrent_computations,
@@ -102,16 +102,16 @@ def new(
         typer.echo(line.text)
 
 
-def _known_names(noun: str, requested: Collection[str], known: Collection[Name]) -> list[Name]:
-    """Return the requested names, each once, in the order of the known names.
+def _check_names(noun: str, requested: Collection[str], known: Collection[Name]) -> list[Name]:
+    """Check that all requested names are known, and return them without repetitions.
 
     Args:
-        noun: kind of the names, for the error.
+        noun: kind of the names, for the error message.
         requested: names that the caller gave.
         known: all valid names.
 
     Returns:
-        The names without repetition.
+        The requested names, each once, in the order of `known`.
 
     Raises:
         ValueError: a requested name is unknown.
@@ -143,8 +143,8 @@ def list_keys(file: File) -> None:
         scopes = ",".join(sorted(line.allowed))
         organisation = line.organisation or "-"
         roles = ",".join(sorted(line.held_roles)) or "-"
-        until = _text(line.expires) if line.expires else "never"
-        typer.echo(COLUMNS.format(line.id, line.name, scopes, organisation, roles, until, _state(line)))
+        until = _format_moment(line.expires) if line.expires else "never"
+        typer.echo(COLUMNS.format(line.id, line.name, scopes, organisation, roles, until, _describe_state(line)))
 
 
 @group.command()
@@ -170,17 +170,17 @@ def revoke(
         if not revoked:
             raise ValueError(f"{file} has no key of this id or name")
     for line in revoked:
-        typer.echo(f"{line.id} {line.name} {_state(line)}")
+        typer.echo(f"{line.id} {line.name} {_describe_state(line)}")
 
 
 def moment_of(text: str) -> datetime:
-    """Return the moment at which a key expires, in UTC.
+    """Parse the option for the time at which a key expires.
 
     Args:
         text: duration from now in hours, days or weeks (12h, 90d, 4w), or date and time with an offset from UTC.
 
     Returns:
-        The time, which has the time zone UTC.
+        The time, in UTC.
 
     Raises:
         ValueError: the text is neither a duration nor a date and time with an offset.
@@ -196,34 +196,31 @@ def moment_of(text: str) -> datetime:
     raise ValueError("--expires is 12h, 90d, 4w or the like, or a date and time such as 2027-01-31T12:00:00Z")
 
 
-def _state(line: KeyLine) -> str:
-    """Return the present state of an API key as a text: "open", "expired", or "revoked" with the date.
+def _describe_state(line: KeyLine) -> str:
+    """Return the present state of an API key as a text: "open", "expired", or "revoked" with the time.
 
     Args:
         line: the key's line in the file of keys.
-
-    Returns:
-        The text for the last column of the list of keys.
     """
     if line.revoked is not None:
-        return f"revoked {_text(line.revoked)}"
+        return f"revoked {_format_moment(line.revoked)}"
     return "expired" if line.is_expired(datetime.now(UTC)) else "open"
 
 
-def _text(moment: datetime) -> str:
-    """Return a moment in UTC as RFC 3339 has it, to the second."""
+def _format_moment(moment: datetime) -> str:
+    """Return a moment as a text in the format of RFC 3339, in UTC and to the second."""
     return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 @contextmanager
 def _exit_on_error() -> Iterator[None]:
-    """Print an error within this context manager as one line on standard error, and exit with `BAD_INPUT`.
+    """Print an error of a block as one line on standard error, and exit with `BAD_INPUT`, as a context manager.
 
     Yields:
         None, once.
 
     Raises:
-        typer.Exit: an error was printed.
+        typer.Exit: the block raised ValueError, OSError or OverflowError.
     """
     try:
         with extra("service", "the service"):

@@ -1,4 +1,4 @@
-"""The command line. Each family of commands is one module, which is imported when it is called.
+"""The command line. Each family of commands is one module, which is imported when one of its commands is called.
 
 Exit codes: `src/epsilond/commands/exits.py`; they are at the end of `epsilond --help` too.
 """
@@ -32,14 +32,14 @@ FAMILIES = {
     "verify": "commands.report",
     "cite": "commands.cite",
 }
-"""The commands in the order of the list, and the module of epsilond that adds each by its `add(main)`."""
+"""Commands in the order of the help, and for each the module of epsilond whose function `add(main)` adds it."""
 
 
 class Commands(LazyGroup):
-    """The commands of `FAMILIES`, each from a module that is imported when the command is called, and `version`."""
+    """Group of the commands of `FAMILIES`, whose modules are imported when they are called, and of `version`."""
 
     def list_commands(self, ctx: object) -> list[str]:  # noqa: ARG002
-        """Return the names of the commands, in the order of the list that the help shows.
+        """Return the names of the commands, in the order in which the help shows them.
 
         Args:
             ctx: context of the command line, which is not used.
@@ -47,9 +47,7 @@ class Commands(LazyGroup):
         return [*FAMILIES, "version"]
 
     def get_command(self, ctx: object, cmd_name: str) -> Any:  # noqa: ARG002
-        """Return a command by its name, from the module that adds it.
-
-        The module is imported now, so that other commands start without it.
+        """Return a command by its name, and import the module that adds it.
 
         Args:
             ctx: context of the command line, which is not used.
@@ -59,7 +57,7 @@ class Commands(LazyGroup):
             The command; None for an unknown name.
         """
         family = CommandLine(pretty_exceptions_enable=False)
-        family.command()(version)  # it needs no module
+        family.command()(version)  # the only command without a module of its own
         if cmd_name in FAMILIES:
             import_module(f"epsilond.{FAMILIES[cmd_name]}").add(family)
         return get_group(family).commands.get(cmd_name)

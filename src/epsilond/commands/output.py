@@ -1,4 +1,4 @@
-"""Output of commands: a table, or the body that the service would answer."""
+"""Output of commands: a table, or the JSON body that the service would send."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def print_answer(answer: T, table: Callable[[T], RenderableType], *, as_body: bo
 
     Args:
         answer: the answer to print.
-        table: makes the table of an answer.
+        table: function from an answer to its table.
         as_body: whether to print JSON.
     """
     if as_body:
@@ -47,7 +47,7 @@ def show(answer: RenderableType) -> None:
 
 
 def print_body(answer: object) -> None:
-    """Print an answer as JSON on one line, with the bytes that the service would send.
+    """Print an answer as JSON on one line: the body that the service would send.
 
     Args:
         answer: an answer of the library, or a JSON value.

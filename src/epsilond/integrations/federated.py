@@ -1,4 +1,4 @@
-"""Premises that federated hosts share, and sentences about them."""
+"""Conditions of the theorem about federated runs, and sentences about them, for all supported frameworks."""
 
 from __future__ import annotations
 
@@ -21,14 +21,7 @@ FEDERATED: Final = (COHORT, UPDATES, CLIPPING, NOISE, DIVISOR, ROUNDS, RELEASES,
 
 
 def of_cohorts(alarm: str) -> str:
-    """Reword a sentence about batches of records so that it is about cohorts of clients.
-
-    Args:
-        alarm: sentence of a statistical test, which was written for batches.
-
-    Returns:
-        The reworded sentence. A cohort is the set of clients of one round.
-    """
+    """Reword a statistical test's sentence about batches of records for cohorts, the sets of clients of one round."""
     for word, replacement in (("a batch", "a cohort"), ("batches", "cohorts"), ("records", "clients")):
         alarm = alarm.replace(word, replacement)
     return alarm

@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 _NEGLIGIBLE = -30.0
-"""Log ratio of a cell's tilted mass to the largest one, below which the cell is ignored: e^−30 of a moment."""
+"""Log of a cell's tilted mass relative to the largest one, below which the cell is ignored."""
 
 
 def end_thresholds(cells: LoweredCells, unit: float, tilt: float, offset: float) -> IntArray:
-    """Return the thresholds to drop at both ends of the range of losses, so that its outermost cells are merged.
+    """Return the thresholds to drop at both ends of the range of losses, so that outermost cells are merged.
 
-    A cell is an interval of losses between two neighbouring thresholds. An outermost cell has no neighbour beyond it to
-    exchange mass with. If its loss is off the lattice, the difference is lost in every round. Cells are merged if this
-    loses less.
+    A cell is an interval of losses between two successive thresholds. If its loss is between lattice points, it
+    exchanges mass with a neighbouring cell. An outermost cell has only one neighbour, so its loss may have to be moved
+    to a lattice point, which makes the lower bound worse in every round. Cells are merged if this costs less.
 
     Args:
         cells: cells, that is, intervals of losses, with their masses.
@@ -33,7 +33,6 @@ def end_thresholds(cells: LoweredCells, unit: float, tilt: float, offset: float)
     Returns:
         The thresholds, as multiples of the lattice unit; none if fewer than three cells have a relevant mass.
     """
-    # Consider only cells with mass that matters at the tilt.
     finite_losses = np.where(np.isfinite(cells.own), cells.own, 0.0)
     log_weights = cells.log_p + tilt * finite_losses
     is_relevant = log_weights > np.max(log_weights) + _NEGLIGIBLE
@@ -41,7 +40,7 @@ def end_thresholds(cells: LoweredCells, unit: float, tilt: float, offset: float)
     if filled.size < 3:
         return np.zeros(0, dtype=np.int64)
 
-    # Each cell's share of the tilted mass. Both ends are treated in the same way, the upper one in reverse order.
+    # Both ends are treated in the same way, the upper one in reverse order.
     shares = np.exp(log_weights - np.logaddexp.reduce(log_weights))
     stiffness = 0.5 * (1.0 + abs(tilt))
     left = _thresholds_at_end(cells, filled, shares, unit, offset, stiffness=stiffness, step=1)
@@ -59,24 +58,24 @@ def _thresholds_at_end(
     stiffness: float,
     step: int,
 ) -> list[int]:
-    """Return the thresholds to drop at one end of the range of losses, so that its outermost cells are merged.
+    """Return the thresholds to drop at one end of the range of losses, so that outermost cells are merged.
 
-    A cell is an interval of losses with its mass, at one loss. Let g be the lattice point next to the outermost cell's
-    loss, on the side of the other cells. Cells are merged from the end as long as their joint loss, log(p/q) of their
-    summed masses, does not reach g. The next cell makes up the difference. None is merged if the added variance costs
-    more than a move of the outermost cell to the lattice point on its outer side.
+    A cell is an interval of losses. Let g be the lattice point next to the outermost cell's loss, on the side of the
+    other cells. Cells are merged from the end as long as their joint loss, log(p/q) of their summed masses, does not
+    reach g; the next cell exchanges mass with them. No cell is merged if the added variance costs more than a move of
+    the outermost cell to the lattice point on its outer side.
 
     Args:
-        cells: cells of loss with their masses p under P and q under Q.
+        cells: the cells, with their masses p under P and q under Q.
         filled: indices of the cells with mass, from this end inwards.
         shares: each cell's share of the tilted mass.
         unit: lattice unit, in nats. Lattice points are its even multiples, plus the offset.
         offset: offset of the lattice, in nats.
-        stiffness: change of the log moment, divided by |λ|, per variance of the loss.
-        step: 1 at the end of the smallest losses, −1 at that of the largest.
+        stiffness: change of the log moment, divided by |λ|, per unit of variance of the loss.
+        step: 1 at the end of the smallest losses, −1 at the end of the largest losses.
 
     Returns:
-        The inner bounds of all merged cells but the last, as multiples of the unit; an empty list if none is merged.
+        The inner bounds of all merged cells except the last, as multiples of the unit; empty if none is merged.
     """
     losses, log_p, share = cells.own[filled] - offset, cells.log_p[filled], shares[filled]
 
@@ -86,14 +85,13 @@ def _thresholds_at_end(
     point_below, point_above = 2.0 * unit * math.floor(position), 2.0 * unit * math.ceil(position)
     outer, inner = (point_below, point_above) if step > 0 else (point_above, point_below)
 
-    # Moments p − e^g q of the first 1, 2, … cells together, at g = `inner`. The sign changes where the joint loss is g.
+    # Moments p − e^g q of the first 1, 2, … cells together. The sign changes where the joint loss reaches g = `inner`.
     masses = np.exp(log_p - np.max(log_p))
     moments = np.cumsum(masses * -np.expm1(np.minimum(inner - losses, 700.0)))  # e^700 is a finite double
     reaches_inner_point = np.flatnonzero(step * moments > 0)
     if not reaches_inner_point.size or reaches_inner_point[0] < 2:
         return []
 
-    # Compare the variance that a merger adds with the shift of the outermost cell that it avoids.
     joined = slice(0, int(reaches_inner_point[0]))
     variance_cost = stiffness * float(share[joined] @ (losses[joined] - inner) ** 2)
     shift_cost = float(share[0]) * abs(outermost - outer)

@@ -15,18 +15,22 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 _SLIGHT = 1e-7
-"""Share of a step that counts as rounding: tails are known to 1e-14, a step at 10^10 rounds is about 1e-6."""
+"""Part of a step of the lattice that counts as a rounding error.
+
+Tails are known to 1e-14, and a step for 10^10 rounds is about 1e-6.
+"""
 
 
 class LatticePoints(NamedTuple):
-    """A lattice point for each cell, that is, for each interval of losses with its mass.
+    """Lattice point of each cell, that is, of each interval of losses with its mass.
 
-    Ideally a point is at or below the cell's loss, or a neighbouring cell compensates for it.
+    A point above the loss of its cell needs a neighbouring cell that exchanges mass with it, which compensates for the
+    difference. Only rounding errors may remain without compensation.
 
     Attributes:
         multiples: the points, as even multiples of the lattice unit.
-        slip: largest distance, in nats, of a point above its cell's loss by a mere rounding, without compensation.
-        fall: largest distance, in nats, of any point above its cell's loss.
+        slip: largest distance, in nats, of a point above the loss of its cell without compensation.
+        fall: largest distance, in nats, of any point above the loss of its cell.
     """
 
     multiples: IntArray
@@ -35,22 +39,22 @@ class LatticePoints(NamedTuple):
 
 
 def choose_points(cells: LoweredCells, unit: float, offset: float) -> LatticePoints:
-    """Choose a lattice point near the loss of each cell, on the side that a neighbouring cell can compensate.
+    """Choose a lattice point near the loss of each cell, on a side on which a neighbouring cell can compensate.
 
-    A cell is an interval of losses. It compensates if its mass can move the other way, so that the mean of the loss
-    hardly changes. The nearest point is preferred. A point above the loss needs enough mass in the next higher cell,
-    and one below it in the next lower cell. Without it, a point below only lowers the mean of the loss. A point above
-    would lower the mass above the cell, which is worse, so that the point below is chosen.
+    A cell is an interval of losses. A neighbour compensates if it can exchange mass with the cell, so that the mean of
+    the loss hardly changes. The nearest point is preferred. A point above the loss needs enough mass in the next higher
+    cell, and a point below the loss enough mass in the next lower cell. If neither neighbour can compensate, the point
+    below is chosen, which only lowers the mean of the loss.
 
     Args:
-        cells: cells of loss, with their masses.
+        cells: the cells, with their masses.
         unit: lattice unit, in nats. Lattice points are its even multiples.
         offset: offset of the lattice, in nats.
 
     Returns:
         One lattice point for each cell, with the largest distances of a point above its cell's loss.
     """
-    # The candidates: the lattice points above and below each loss, inside the cell, as multiples of two units.
+    # The candidates are the lattice points inside the cell above and below its loss, as multiples of two units.
     step = 2.0 * unit
     losses = np.clip(cells.safe - offset, NOWHERE * unit, -NOWHERE * unit)
     lowest, highest = 0.5 * (cells.low + 1), 0.5 * (cells.high - 1)
@@ -58,7 +62,7 @@ def choose_points(cells: LoweredCells, unit: float, offset: float) -> LatticePoi
     down = np.clip(np.floor(losses / step), lowest, highest)
     nearest = np.clip(np.rint(losses / step), lowest, highest)
 
-    # The nearest point, unless only the one above can be compensated.
+    # The nearest point is chosen, unless only the point above can be compensated.
     can_fall, can_rise = _find_compensated(cells, losses, down * step, up * step)
     must_rise = (nearest * step < losses) & ~can_fall & can_rise
     chosen = np.where(must_rise, up, nearest)
@@ -80,10 +84,10 @@ def choose_points(cells: LoweredCells, unit: float, offset: float) -> LatticePoi
 def _find_compensated(
     cells: LoweredCells, losses: FloatArray, down: FloatArray, up: FloatArray
 ) -> tuple[BoolArray, BoolArray]:
-    """Return masks of the cells that may move to the lattice point below their loss, and to the one above.
+    """Return which cells may move to the lattice point below their loss, and which to the point above.
 
-    A cell may move to a point if its neighbour on that side can make up for its moment p − e^g q there. That is, the
-    neighbour's moment at the same point g is at least as large, with the opposite sign. Both are divided by p.
+    A cell may move to a point g if its neighbour on that side can compensate for its moment p − e^g q: the neighbour's
+    moment at g has the opposite sign and is at least as large.
 
     Args:
         cells: cells (intervals of losses) with the masses p under P and q under Q.
@@ -94,19 +98,18 @@ def _find_compensated(
     Returns:
         The mask of cells that may move down, and the mask of cells that may move up.
     """
-    # Mass and loss of the neighbours on both sides; the outermost cells have one neighbour.
+    # Mass and loss of the neighbours on both sides. An outermost cell has only one neighbour.
     log_masses = np.where(cells.has_mass, cells.log_p, -np.inf)
     mass_before, mass_after = np.append(-np.inf, log_masses[:-1]), np.append(log_masses[1:], -np.inf)
     loss_before, loss_after = np.append(-np.inf, losses[:-1]), np.append(losses[1:], np.inf)
 
-    # Moments that the neighbours offer at the lattice points, and those that the cell needs, all divided by p.
+    # Moments of the neighbours at the lattice points, and the moment of the cell to be compensated, all divided by p.
     with np.errstate(over="ignore"):
         offered_by_lower = ratio(mass_before, cells.log_p) * _excess_ratio(down, loss_before)
         offered_by_upper = ratio(mass_after, cells.log_p) * -np.expm1(np.minimum(up - loss_after, 0.0))
     needed_below = -np.expm1(np.minimum(down - losses, 0.0))
     needed_above = _excess_ratio(up, losses)
 
-    # A cell may move if there is a neighbour on that side that offers enough.
     can_fall = (mass_before > -np.inf) & (offered_by_lower >= needed_below)
     can_rise = (mass_after > -np.inf) & (offered_by_upper >= needed_above)
     return can_fall, can_rise
@@ -117,6 +120,6 @@ def _excess_ratio(point: FloatArray, loss: FloatArray) -> FloatArray:
 
     Args:
         point: lattice points, in nats.
-        loss: losses, in nats. A difference above 600 counts as 600, against overflow.
+        loss: losses, in nats. A difference above 600 counts as 600, which prevents an overflow.
     """
     return np.asarray(np.expm1(np.clip(point - loss, 0.0, 600.0)))

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 _GRID_POINTS = 400
-"""Points of the search grid of the theorem's bound, on either side of the balanced α."""
+"""Number of intervals of the search grid for the theorem's bound, on either side of the balanced α."""
 _PROVED_GRID_POINTS = 60
-"""Points of the search grid of the proved bound, which is more expensive."""
+"""Number of intervals of the search grid for the proved bound, which takes more time."""
 _RANGE_MARGIN = 1e8
-"""Factor by which the range of the search extends beyond the scales of the problem, on both sides."""
+"""Factor by which the range of the search extends beyond the typical values of α, on both sides."""
 _LARGEST_SEARCHED_WEIGHT = 1e90
 """Largest α of the search; products of α with the constants of a problem stay finite doubles."""
 SHOWN = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
@@ -33,10 +33,12 @@ SHOWN = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
 @dataclass(frozen=True, kw_only=True)
 class Landscape:
-    """The bound of Bietti et al. on the excess risk as a function of α, the weight of the shared part of the model.
+    """Bound of Bietti et al. on the excess risk as a function of α, the weight of the shared part of the model.
 
     Client i uses the model w + θ_i of a shared part w and an own part θ_i. A larger α lets the shared part move more.
-    The bound is 4L max{αa, b}‖z*‖²/T + 3‖z*‖√((αA + B)/T), where z* is the minimiser of least norm ‖w‖²/α + Σ‖θ_i‖².
+    With the minimiser z* of least norm ‖w‖²/α + Σ‖θ_i‖², the bound is
+
+        4L max{αa, b}‖z*‖²/T + 3‖z*‖√((αA + B)/T).
 
     Attributes:
         clients: number N of clients.
@@ -44,9 +46,9 @@ class Landscape:
         smoothness: smoothness L of the losses.
         mean_squared: ‖v̄‖², the squared norm of the mean of the clients' optima.
         spread_squared: S, the sum of the squared distances of the optima from their mean.
-        smooth_factors: (a, b) of the smoothness L max{αa, b}.
-        sampled_factors: (A, B) of the variance αA + B by sampling.
-        noise_factor: d_w σ_ζ², which the noise of standard deviation σ_ζ in d_w coordinates adds to A.
+        smooth_factors: the factors (a, b) of the smoothness L max{αa, b}, which depend on the sampling of clients.
+        sampled_factors: the factors (A, B) of the variance αA + B without noise.
+        noise_factor: d_w σ_ζ², which noise of standard deviation σ_ζ in d_w coordinates adds to A.
     """
 
     clients: int
@@ -97,17 +99,15 @@ class Landscape:
 
     @property
     def balanced(self) -> float:
-        """The weight α = b/a at which the shared part of the model and the clients' own parts are equally smooth.
+        """Weight α = b/a at which both terms of the smoothness L max{αa, b} are equal.
 
-        It is 1/(qN + 1 − q) if each of N clients is drawn with probability q.
+        It is 1/(qN + 1 − q) if each of N clients with equal weights takes part with probability q.
         """
         shared_smoothness, local_smoothness = self.smooth_factors
         return local_smoothness / shared_smoothness
 
     def at(self, alpha: float) -> PersonalizationBounds:
-        """Return the bounds on the excess risk of personalised SGD at a weight α of the part that all clients share.
-
-        A model has this shared part and an own part of each client. A larger α lets the shared part move more.
+        """Return the bounds on the excess risk of personalised SGD at one weight α of the shared part.
 
         Args:
             alpha: weight α in [0, ∞]. At ∞ only the shared part of the model moves.
@@ -120,7 +120,7 @@ class Landscape:
         if is_infinite and self.spread_squared > 0.0:
             return self._infinite_bound()
 
-        # The bound is that of SGD with the smoothness, variance and distance of the weighted problem.
+        # The bound is that of SGD with the smoothness, the variance and the distance in the weighted norm.
         factors = self._limit_factors() if is_infinite else self._factors(alpha)
         bound = factors.bound(self.rounds)
         step = factors.step(self.rounds)
@@ -128,7 +128,7 @@ class Landscape:
             step=step, squared_norm=factors.squared_norm, variance=factors.variance, rounds=self.rounds
         )
 
-        # The shared part moves with α times the step size. At α = ∞ only the shared part moves.
+        # The step size of the shared part is α times that of the own parts. At α = ∞ the own parts do not move.
         if is_infinite:
             step_size, shared_step_size = 0.0, step
         else:
@@ -147,19 +147,15 @@ class Landscape:
         )
 
     def _infinite_bound(self) -> PersonalizationBounds:
-        """Return an infinite excess-risk bound, for clients with different optima that must all use one model.
+        """Return the infinite bound at α = ∞ for clients with different optima.
 
-        A client uses a model w + θ_i: all clients share w with the weight α, and θ_i is the client's own. At α = ∞ only
-        w is trained, so that no model is optimal for every client.
-
-        The bound is proportional to the smoothness L max{αa, b} times the squared norm of the minimiser. L is the
-        smoothness of the losses, and the draw of clients gives the factors a and b. The smoothness grows without bound
-        in α, and the norm does not tend to 0 if the optima differ. The step size of w tends to 1/(4La).
+        At α = ∞ only the shared part is trained, and no shared model is optimal for every client. The smoothness
+        L max{αa, b} grows without bound, and the norm of the minimiser does not tend to 0.
 
         Returns:
-            The bound with infinite summands. The step size of θ_i is 0, and that of w is its limit.
+            The bound with infinite summands. The step sizes are the limits for α → ∞: 0 for the own parts, and 1/(4La)
+            for the shared part.
         """
-        # Every summand of the bound is infinite; the step sizes have finite limits.
         infinite_summands = FullParticipationBound(optimisation=math.inf, variance=math.inf)
         shared_smoothness, _local_smoothness = self.smooth_factors
         return PersonalizationBounds(
@@ -175,13 +171,13 @@ class Landscape:
         )
 
     def _limit_factors(self) -> BoundFactors:
-        """Return the factors of the bound in the limit α = ∞, where all clients have one optimum v̄.
+        """Return the quantities that determine the bound in the limit α → ∞, where all clients have one optimum v̄.
 
-        As α grows, α‖z*‖² tends to ‖v̄‖² for the minimiser z* of least α-norm. The factors have this limit as squared
-        norm, and smoothness and variance divided by α. The bound depends on their products only.
+        The squared norm ‖z*‖² of the minimiser decreases like ‖v̄‖²/α, while smoothness and variance increase like α.
+        The bound depends only on their products.
 
         Returns:
-            The factors divided by the powers of α with which they grow.
+            The limits of the squared norm times α, and of smoothness and variance divided by α.
         """
         shared_smoothness, _local_smoothness = self.smooth_factors
         shared_variance, _local_variance = self.sampled_factors
@@ -194,25 +190,14 @@ class Landscape:
         )
 
     def _factors(self, alpha: float) -> BoundFactors:
-        """Return the norm, smoothness and variance that determine the excess-risk bound at a sharing weight α.
+        """Return the norm, the smoothness and the variance that determine the bound at a weight α of the shared part.
 
-        A client uses a model w + θ_i: all clients share w with the weight α, and θ_i is the client's own. The bound
-        depends on three quantities:
-
-        - the least squared norm ‖z*‖²_α of a minimiser,
-        - the smoothness L max{αa, b}, for the smoothness L of the losses, and
-        - the variance αA + B of a step.
-
-        The factors a and A belong to w, and b and B to θ_i. They depend on the draw of clients.
+        They are the least norm ‖z*‖ of a minimiser, the smoothness L max{αa, b}, and the variance αA + B of a step.
 
         Args:
             alpha: weight α, finite.
-
-        Returns:
-            The three quantities. `sampled` and `private` are ‖z*‖²_α times the variance of sampled gradients, and times
-            the variance of the noise.
         """
-        # The factors a, b (smoothness) and A, B (variance of sampled gradients); noise adds to A only.
+        # a and A belong to the shared part, b and B to the own parts. Noise is added to A only.
         shared_smoothness, local_smoothness = self.smooth_factors
         shared_variance, local_variance = self.sampled_factors
         weighted_smoothness = self.smoothness * max(alpha * shared_smoothness, local_smoothness)
@@ -227,12 +212,12 @@ class Landscape:
             private=alpha * self.noise_factor * squared_norm,
         )
 
-    def _total(self, alpha: float) -> float:
-        """Return the bound of Theorem 4.5 of Bietti et al. at a finite α, the function that the search minimises."""
+    def _theorem_bound_at(self, alpha: float) -> float:
+        """Return the bound of Theorem 4.5 of Bietti et al. at a finite α, which `best` minimises."""
         return self._factors(alpha).bound(self.rounds).total
 
-    def _proved_total(self, alpha: float) -> float:
-        """Return the smaller bound `proved` at a finite α, the function that `best_proved` minimises."""
+    def _proved_bound_at(self, alpha: float) -> float:
+        """Return the sharper bound of the theorem's proof at a finite α, which `best_proved` minimises."""
         return self._factors(alpha).proved_bound(self.rounds).total
 
     def best(self) -> PersonalizationBounds:
@@ -246,14 +231,14 @@ class Landscape:
         """
         candidates = [0.0, self.balanced, math.inf]
         if self.spread_squared > 0.0:
-            candidates += self._search_minima(self._total, _GRID_POINTS)
+            candidates += self._search_minima(self._theorem_bound_at, _GRID_POINTS)
         bounds = [self.at(alpha) for alpha in sorted(candidates)]
         return min(bounds, key=lambda point: point.total)
 
     def best_proved(self) -> PersonalizationBounds:
-        """Return the smallest sharper risk bound that a search over the weights α in [0, ∞] finds.
+        """Return the smallest `proved` bound that a search over the weights α in [0, ∞] finds; on a tie, the smaller α.
 
-        The step sizes are as in the theorem. The bound is valid at every α; on a tie, the smaller α is returned.
+        `proved` is the sharper bound of the theorem's proof, at the step sizes of the theorem. It is valid at every α.
 
         Returns:
             The bound with its summands and step sizes, at the best α of the search.
@@ -262,20 +247,20 @@ class Landscape:
             The result is at most the proved bound at 0, at the balanced α, at ∞, and at the α of `best`.
         """
         candidates = [0.0, self.balanced, math.inf, self.best().alpha]
-        candidates += self._search_minima(self._proved_total, _PROVED_GRID_POINTS)
+        candidates += self._search_minima(self._proved_bound_at, _PROVED_GRID_POINTS)
         bounds = [self.at(alpha) for alpha in sorted(candidates)]
         return min(bounds, key=lambda point: point.proved.total)
 
     def _search_minima(self, bound: Callable[[float], float], intervals: int) -> list[float]:
-        """Return candidates for the weight α that minimises a bound, on either side of the balanced α.
+        """Return candidates for the weight α that minimises a bound, on either side of the balanced α = b/a.
 
-        α is the weight of the part of the model that all clients share. At the balanced α, this part and the clients'
-        own parts are equally smooth. The search extends far beyond the scales of α: the balanced α, 1/N, and ‖v̄‖²/S.
-        Here v̄ is the mean of the N clients' optima, and S the sum of their squared distances from it.
+        The search extends far beyond the typical values of α: the balanced α, 1/N, and ‖v̄‖²/S. Here v̄ is the mean of
+        the N clients' optima, and S the sum of their squared distances from it.
 
         Args:
             bound: the bound as a function of α.
-            intervals: intervals of the grid over log α on each side; a golden section refines its best point.
+            intervals: number of intervals of the grid over log α on each side. A golden-section search refines the
+                best point.
 
         Returns:
             Four values of α, two on each side.
@@ -285,7 +270,7 @@ class Landscape:
         if min(self.mean_squared, self.spread_squared) > 0.0:
             norm_ratio = self.mean_squared / self.spread_squared
 
-        # The range of log α; it has at least length 1 above the balanced α.
+        # Above the balanced α, the range of log α has at least the length 1.
         smallest = min(self.balanced, equal_share) / _RANGE_MARGIN
         largest = max(self.balanced, equal_share, norm_ratio) * _RANGE_MARGIN
         low = math.log(smallest)
@@ -297,7 +282,7 @@ class Landscape:
         return below + above
 
     def curve(self, *alphas: float) -> tuple[PersonalizationBounds, ...]:
-        """Return the bound on the excess risk at several weights α of the shared part, in increasing order, for a plot.
+        """Return the bound at several weights α of the shared part, for a plot.
 
         The weights are 0, ∞, the requested ones, and the multiples `SHOWN` of the balanced α. A multiple that differs
         from a requested weight only by rounding is left out.

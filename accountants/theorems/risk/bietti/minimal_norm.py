@@ -17,8 +17,10 @@ from epsilond.accountants.theorems.risk.bietti.step_bounds import (
 def minimal_norm(*, alpha: float, clients: int, mean_squared: float, spread_squared: float) -> float:
     """Return the least squared norm of a model that fits every client's optimum.
 
-    Client i uses the sum w + θ_i of a shared part w and an own part θ_i, and its optimum is v_i. The norm is
-    ‖w‖²/α + Σ‖θ_i‖². Its least value over all w and θ_i with w + θ_i = v_i is N‖v̄‖²/(αN + 1) + S, with the mean v̄.
+    Client i uses the sum w + θ_i of a shared part w and an own part θ_i, and its optimum is v_i. The squared norm is
+    ‖w‖²/α + Σ‖θ_i‖². Its least value over all w and θ_i with w + θ_i = v_i is
+
+        N‖v̄‖²/(αN + 1) + S.
 
     Args:
         alpha: weight α of the shared part w, in [0, ∞].
@@ -35,11 +37,10 @@ def minimal_norm(*, alpha: float, clients: int, mean_squared: float, spread_squa
 
 
 def shared_part(*, alpha: float, clients: int) -> float:
-    """Return the ratio αN/(αN + 1) of the shared model w of the least-norm minimiser to the mean v̄ of the optima.
+    """Return the ratio αN/(αN + 1) of the shared part of the least-norm minimiser to the mean v̄ of the optima.
 
-    Client i of N uses the model w + θ_i: all clients share w, and θ_i is the client's own. Many choices of w and θ_i
-    give every client its optimum. The minimiser is the choice with the least ‖w‖²/α + Σ‖θ_i‖². Its w is the ratio times
-    v̄.
+    Client i of N uses the sum w + θ_i of a shared part w and an own part θ_i. Among all choices that give every client
+    its optimum, that with the least ‖w‖²/α + Σ‖θ_i‖² has w = αN/(αN + 1) v̄.
 
     Args:
         alpha: weight α of the shared part, in [0, ∞].
@@ -54,10 +55,9 @@ def shared_part(*, alpha: float, clients: int) -> float:
 
 
 class BoundFactors(NamedTuple):
-    """The quantities that determine an excess-risk bound of Bietti et al. (Theorem 4.5) and its step size.
+    """Quantities that determine the bound of Theorem 4.5 of Bietti et al. on the excess risk, and its step size.
 
-    Client i uses a model w + θ_i: all clients share w, and θ_i is the client's own. The squared α-norm is
-    ‖w‖²/α + Σ‖θ_i‖².
+    Client i uses the sum w + θ_i of a shared part w and an own part θ_i. The squared α-norm is ‖w‖²/α + Σ‖θ_i‖².
 
     Attributes:
         squared_norm: squared distance ‖z*‖² of the initial model from the minimiser, in the α-norm.
@@ -84,11 +84,9 @@ class BoundFactors(NamedTuple):
         return theorem_bound(smooth=smooth, variance=self.sampled + self.private, rounds=rounds)
 
     def proved_bound(self, rounds: int) -> FullParticipationBound:
-        """Return the sharper bound on the excess risk that the proof of Theorem 4.5 of Bietti et al. gives.
+        """Return the sharper bound in the proof of Theorem 4.5 of Bietti et al., at the step size of the theorem.
 
-        The step size is that of the theorem.
-
-        It is the bound of inequality (22) of Bietti et al., before it is simplified to that of the theorem.
+        It is inequality (22), which the proof simplifies to the bound of the theorem.
 
         Args:
             rounds: number n of rounds.
@@ -107,11 +105,10 @@ class BoundFactors(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class PersonalizationBounds:
-    """Three bounds of Bietti et al. on the excess risk of personalised SGD at one sharing weight α, in loss units.
+    """Three bounds of Bietti et al. on the excess risk of personalised SGD at one weight α, in units of the loss.
 
-    A model has a part that all clients share, with the weight α, and an own part of each client. The theorem's
-    bound `total` is the largest. The paper proves it by inequalities (22) and (23), which give smaller bounds at
-    the same step sizes: `proved` ≤ `bound_23` ≤ `total`.
+    α is the weight of the part of a model that all clients share. The bound `total` of the theorem is the largest. The
+    proof has smaller bounds at the same step sizes, the inequalities (22) and (23): `proved` ≤ `bound_23` ≤ `total`.
 
     Attributes:
         alpha: weight α of the shared part, in [0, ∞].
@@ -137,5 +134,5 @@ class PersonalizationBounds:
 
     @property
     def total(self) -> float:
-        """The bound of Theorem 4.5 for full participation, and of Theorem 5.2 or B.4 for sampled clients."""
+        """Bound of Theorem 4.5 for full participation, and of Theorem 5.2 or B.4 for sampled clients."""
         return self.optimisation + self.variance

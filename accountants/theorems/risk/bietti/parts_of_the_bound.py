@@ -61,9 +61,10 @@ def variance_alone(
 ) -> Outputs:
     """Return the weight α of the shared part at which the variance term of the bound on the excess risk is least.
 
-    The bound is that of Bietti et al. on PPSGD for clients with a common optimum v. A model has a part that all clients
-    share, and an own part of each client. The variance term 3‖v‖√(variance/T) is due to sampling and noise. The
-    variance is monotone in α: it is σ̄_θ²/(qm) at α = 0, and tends to σ̄_w²/(Nqm) + d_wσ_ζ² at ∞.
+    The bound is that of Bietti et al. on PPSGD (personalised private SGD) for clients with a common optimum v. The
+    variance term, due to sampling and noise, is 3‖v‖√(V/T). Its V is monotone in α between
+
+        σ̄_θ²/(qm) at α = 0    and    σ̄_w²/(Nqm) + d_wσ_ζ² at α = ∞.
 
     Args:
         clients: number N of clients.
@@ -77,12 +78,12 @@ def variance_alone(
         noise_std: standard deviation σ_ζ of the noise per shared coordinate.
 
     Returns:
-        `personalization`: the best α; 0 if both ends give the same term.
+        `personalization`: the best α, which is 0 or ∞; 0 if both give the same term.
         `variance_term`: the variance term at the best α, in units of the loss.
         `local_variance_term`, `global_variance_term`: the term at α = 0 and at α = ∞.
         `threshold_noise_variance`: the noise variance σ_ζ² at which the terms at 0 and ∞ are equal.
     """
-    # Variance of a step at α = 0, where nothing is shared, and at α = ∞, where all is shared.
+    # V at α = 0, where nothing is shared, and at α = ∞, where the whole model is shared.
     expected_records = participation_rate * batch_size
     local_variance = local_gradient_std**2 / expected_records
     sampling_variance = shared_gradient_std**2 / clients / expected_records
@@ -92,7 +93,6 @@ def variance_alone(
         """Return the variance term 3‖v‖√(variance/T) of the bound."""
         return 3.0 * optimum_norm * math.sqrt(variance / rounds)
 
-    # As the variance is monotone in α, one of the two ends is best.
     best_alpha = 0.0 if local_variance <= shared_variance else math.inf
     saved_variance = max(local_variance - sampling_variance, 0.0)
     return {
@@ -134,7 +134,7 @@ VARIANCE_ALONE = Theorem(
 
 # The bias where a client is drawn once in N rounds --------------------------------------------------------------------
 def _check_personalization(inputs: object) -> None:
-    """Check that α is a number from 0 to 1e100 or "unbounded".
+    """Require an α that is a number from 0 to 1e100 or "unbounded".
 
     Raises:
         InvalidInput: it is neither.
@@ -159,10 +159,11 @@ def bias(
 ) -> Outputs:
     """Return the optimisation term of the bound of Bietti et al. on the excess risk of PPSGD, at several weights α.
 
-    A model has a part that all clients share, with the weight α, and an own part of each client. The term is
-    4L max{αa, b}‖z*‖²/T for the minimiser z* of least norm, and leaves out the variance of the steps. The factors a and
-    b of the smoothness depend on how clients are drawn. At the balanced α = b/a, both kinds of parts are equally
-    smooth.
+    α is the weight of the part of a model that all clients share. With the minimiser z* of least norm, the term is
+
+        4L max{αa, b}‖z*‖²/T.
+
+    The factors a and b of the smoothness depend on the sampling of clients. At the balanced α = b/a, both are equal.
 
     Args:
         clients: number N of clients.
@@ -182,11 +183,11 @@ def bias(
         `balanced_personalization`: the balanced α = b/a.
         `ratio_to_claim`: the term at the given α divided by 4L‖v‖²m/(Nn), the term that the paper states, or 0.
     """
-    # The rate of draws and the rounds; a batch of m records is drawn with probability q in a round.
+    # A client uses m records with probability q in each round, so n records in the mean need n/(qm) rounds.
     rate = 1.0 / clients if participation_rate is None else participation_rate
     rounds = samples_per_client / (rate * batch_size)
 
-    # The smoothness factors do not depend on the variance of gradients, which is therefore set to 0.
+    # The factors a and b do not depend on the variance of gradients, which is therefore set to 0.
     group = GroupOfUsers(clients=clients, batch_size=batch_size, shared_gradient_std=0.0, local_gradient_std=0.0)
     federation = DrawnGradients(groups=(group,), weighting="clients", rate=rate)
     shared_factor, local_factor = federation.smoothness_factors(reading)

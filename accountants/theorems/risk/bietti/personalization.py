@@ -30,20 +30,13 @@ from epsilond.accountants.quantities.algorithms import (
 from epsilond.accountants.theorem import Outputs, Source, Status, Theorem
 from epsilond.accountants.theorems.risk.bietti.drawn_gradients import DrawnGradients, GroupOfUsers
 from epsilond.accountants.theorems.risk.bietti.full_participation import ADDITIVE, CONVEX_SMOOTH, FRESH
-from epsilond.accountants.theorems.risk.bietti.landscape import (
-    Landscape,
-)
-from epsilond.accountants.theorems.risk.bietti.minimal_norm import (
-    minimal_norm,
-    shared_part,
-)
-
-# The bound as a function of α ---------------------------------------------------------------------------------------
+from epsilond.accountants.theorems.risk.bietti.landscape import Landscape
+from epsilond.accountants.theorems.risk.bietti.minimal_norm import minimal_norm, shared_part
 
 
 # The minimiser of least norm, and the best α ------------------------------------------------------------------------
 def _check_personalization(inputs: FormulaRequest) -> None:
-    """Check that α is a number from 0 to 1e100 or "unbounded"."""
+    """Require an α that is a number from 0 to 1e100 or "unbounded"."""
     personalization_value(inputs.personalization)
 
 
@@ -58,11 +51,13 @@ def minimal_norm_optimum(
     optimum_norm: Annotated[float, OPTIMUM_NORM],
     optimum_spread: Annotated[float, OPTIMUM_SPREAD] = 0.0,
 ) -> Outputs:
-    """Return the minimiser of least norm among all models that fit every client's optimum.
+    """Return the minimiser of least norm among all models that give every client its optimum.
 
-    Client i uses the model w + θ_i: all clients share w, and θ_i is the client's own. Its optimum is v_i. Many choices
-    of z = (w, θ_1, …, θ_N) give the same sums. The squared norm is ‖z‖² = ‖w‖²/α + Σ‖θ_i‖². The minimiser of least norm
-    has w = a v̄ and θ_i = v_i − a v̄. Here v̄ is the mean of the optima, and a = αN/(αN + 1).
+    Client i uses the sum w + θ_i of a shared part w and an own part θ_i, and its optimum is v_i. Many choices of
+    z = (w, θ_1, …, θ_N) give the same sums. With the squared norm ‖z‖² = ‖w‖²/α + Σ‖θ_i‖² and the mean v̄ of the optima,
+    the choice of least norm is
+
+        w = a v̄ and θ_i = v_i − a v̄,    with a = αN/(αN + 1).
 
     Args:
         clients: number N of clients.
@@ -105,10 +100,10 @@ def optimum(
     shared_dimension: SharedDimension,
     noise_std: Annotated[float, SHARED_NOISE_STD],
 ) -> Outputs:
-    """Return the sharing weight α that minimises the bound on the excess risk of personalised SGD, and the bound there.
+    """Return the weight α of the shared part that minimises the bound on the excess risk of personalised SGD.
 
-    Client i uses a model w + θ_i: all clients share w, and θ_i is the client's own. α weights the step size of w
-    against that of θ_i. The bound is that of Bietti et al. for randomly drawn clients (Theorems 4.5 and B.4).
+    Client i uses the sum w + θ_i of a shared part w and an own part θ_i. The step size of w is α times that of θ_i. The
+    bound is that of Bietti et al. for randomly drawn clients (Theorems 4.5 and B.4).
 
     Args:
         clients: number N of clients.
@@ -132,7 +127,6 @@ def optimum(
         `balanced_personalization`, `balanced_excess_risk`: the α at which the problem is equally smooth in w and in
         θ_i, and the bound there.
     """
-    # The bound as a function of α, for one group of equal clients.
     group = GroupOfUsers(
         clients=clients,
         batch_size=batch_size,
@@ -149,7 +143,6 @@ def optimum(
         dimension=shared_dimension,
     )
 
-    # Its minimum over α, and its values at the three special weights 0, balanced and ∞.
     best = landscape.best()
     return {
         "personalization": best.alpha,

@@ -71,7 +71,7 @@ def privacy_cost(
 
         4L max{α, 1/N}‖z*‖²/n + 3‖z*‖ √((ασ̄_w² + σ̄_θ²)/(Nn)) + 3‖z*‖ σ_ζ √(αd_w/n)
 
-    The noise is σ_ζ = cG√(n ln(1/δ))/(Nε) per coordinate.
+    The noise has the standard deviation σ_ζ = cG√(n ln(1/δ))/(Nε) in each coordinate.
 
     Args:
         optimum: distance ‖z*‖ of the initial model from the minimiser, in the norm ‖z‖² = ‖w‖²/α + Σ‖θ_i‖².
@@ -86,7 +86,7 @@ def privacy_cost(
         epsilon: ε of the target, in nats.
         log_delta: log δ of the target, natural logarithm.
         relation: relation of neighbouring data sets.
-        noise_constant: constant c of the noise; if absent, the least one for the target.
+        noise_constant: constant c of the noise; None for the least one that is valid for the target.
 
     Returns:
         The noise and its constant, the three terms and their sum `excess_risk`. `joined_excess_risk` is a smaller
@@ -103,7 +103,6 @@ def privacy_cost(
         log_delta=log_delta,
     )
 
-    # The three terms of equation (9).
     alpha, norm = personalization, optimum.norm
     weighted_smoothness = 4.0 * smoothness * max(alpha, 1.0 / clients)
     optimisation = weighted_smoothness * norm * norm / rounds
@@ -123,12 +122,12 @@ def privacy_cost(
 
 
 def _constant_suffices(*, noise_constant: float | None, epsilon: float, log_delta: float, relation: Relation) -> Sides:
-    """Compare the noise constant of a request with the least constant that is valid for its target (ε, δ).
+    """Compare the noise constant c of a request with the least one that is valid for its target (ε, δ).
 
-    The noise of the bound is proportional to this constant c. A smaller c than the least one does not meet the target.
+    The noise of the bound is proportional to c.
 
     Args:
-        noise_constant: constant c of the request; if absent, the bound uses the least one.
+        noise_constant: constant c of the request; None for the least one.
         epsilon: ε of the target, in nats.
         log_delta: log δ of the target, natural logarithm.
         relation: relation of neighbouring data sets.
@@ -174,12 +173,10 @@ def local_limit(
 ) -> Outputs:
     """Return a bound on the excess risk of clients that share no part of their models.
 
-    It is Theorem 4.5 of Bietti et al. at α = 0.
+    It is Theorem 4.5 of Bietti et al. at the weight α = 0 of the shared part. Every client i trains its own model
+    towards its own optimum θ_i*. With the mean squared norm v² = Σ‖θ_i*‖²/N of the optima, the bound is
 
-    The weight α of the shared part is 0, so every client i trains its own model towards its own optimum θ_i*. With
-    v² = Σ‖θ_i*‖²/N, the mean squared norm of the optima, the bound is
-
-        4Lv²/n + 3√(σ̄_θ²v²/n)
+        4Lv²/n + 3√(σ̄_θ²v²/n).
 
     Args:
         clients: number N of clients; the bound does not depend on it.
@@ -210,8 +207,8 @@ def global_limit(
 ) -> Outputs:
     """Return a bound on the excess risk of clients that share the whole model.
 
-    It is Theorem 4.5 of Bietti et al. at α = ∞. The weight α of the shared part is infinite, so only the shared part
-    is trained, towards the optimum v that all clients have in common. The bound is
+    It is Theorem 4.5 of Bietti et al. at the weight α = ∞ of the shared part. Only the shared part is trained, towards
+    the optimum v that all clients have in common. The bound is
 
         4L‖v‖²/n + 3‖v‖√((σ̄_w²/N + d_wσ_ζ²)/n).
 

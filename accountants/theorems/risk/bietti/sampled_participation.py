@@ -44,8 +44,6 @@ from epsilond.accountants.theorems.risk.bietti.full_participation import (
     bound_outputs,
 )
 
-# Clients that are drawn, and their gradients ------------------------------------------------------------------------
-
 
 # Requests -----------------------------------------------------------------------------------------------------------
 @request
@@ -60,7 +58,7 @@ class _Sampled(WeightedOptimum):
     noise_std: Annotated[float, SHARED_NOISE_STD]
 
     def check(self) -> None:
-        """Check that there are 1 to 1000 groups, each with the fields of a group."""
+        """Require 1 to 1000 groups of clients, each with the fields of a group."""
         read_members(self, "client_groups", GroupOfUsers)
         check_groups(self.client_groups)
 
@@ -84,7 +82,8 @@ class DrawnInputs(_Sampled):
         """Check the groups, and that the sampling allows the rate.
 
         Raises:
-            InvalidInput: a group is wrong, or the rate is not 1 for "full", or no multiple of 1/N for a fixed number.
+            InvalidInput: a group is wrong; the rate is not 1 although all clients take part; or the rate is not a
+                multiple of 1/N although a fixed number of the N clients takes part.
         """
         super().check()
         clients = sum(group.clients for group in self.client_groups)
@@ -93,11 +92,11 @@ class DrawnInputs(_Sampled):
 
 # Formulas -----------------------------------------------------------------------------------------------------------
 def _bound(inputs: _Sampled, federation: DrawnGradients, reading: Reading) -> dict[str, object]:
-    """Return the excess-risk bound of Bietti et al. for randomly drawn clients with its terms, and three variances.
+    """Return the bound of Bietti et al. on the excess risk for randomly drawn clients, with its terms and variances.
 
-    Client i uses a model w + θ_i: all clients share w with the weight α, and θ_i is the client's own. The bound is that
-    of Theorem 4.5 for the smoothness L max{αa, b} and the variance αA + B of a step. L is the smoothness of the losses.
-    The factors a and A belong to w, b and B to θ_i. They depend on how clients are drawn and weighted.
+    The bound is that of Theorem 4.5 for the smoothness L max{αa, b} and the variance αA + B of a step. The factors a
+    and A belong to the shared part of a model, and b and B to the clients' own parts. They depend on how clients are
+    drawn and weighted.
 
     Args:
         inputs: rounds, smoothness L of the losses, weight α of the shared part, and noise per shared coordinate.
@@ -106,10 +105,9 @@ def _bound(inputs: _Sampled, federation: DrawnGradients, reading: Reading) -> di
 
     Returns:
         The bound with its summands and step size, as `bound_outputs` names them.
-        `shared_variance`, `local_variance`: variances of the gradients in w and in θ_i.
+        `shared_variance`, `local_variance`: variances of the gradients in the shared part and in the own parts.
         `selection_variance`: variance due to the random choice of clients.
     """
-    # Smoothness and variance at the weight α, from the factors a, b and A, B.
     alpha = inputs.personalization
     shared_smoothness, local_smoothness = federation.smoothness_factors(reading)
     weighted_smoothness = inputs.smoothness * max(alpha * shared_smoothness, local_smoothness)
@@ -142,17 +140,11 @@ def _federation(inputs: SampledInputs, weighting: Weighting) -> DrawnGradients:
 
 
 def _proof_smoothness(inputs: SampledInputs, federation: DrawnGradients) -> float:
-    """Return the smoothness L max{αa, b} with the factors a and b from the proof of Bietti et al.
-
-    The factors in the statement of the theorem differ from those in its proof. L is the smoothness of the losses, and α
-    the weight of the model parameters that all clients share.
+    """Return the smoothness L max{αa, b} with the factors a and b of the paper's proof, not those of its statement.
 
     Args:
-        inputs: smoothness L of the losses, and the weight α.
-        federation: the clients, which give the factors a and b.
-
-    Returns:
-        The smoothness, a multiple of L.
+        inputs: smoothness L of the losses, and the weight α of the shared part.
+        federation: the clients, which determine the factors a and b.
     """
     shared, local = federation.smoothness_factors("proof")
     return inputs.smoothness * max(inputs.personalization * shared, local)
@@ -209,8 +201,8 @@ def bound_by_clients(inputs: SampledInputs, reading: Reading = "printed") -> Out
 def bound_for_sampling(inputs: DrawnInputs) -> Outputs:
     """Return the corrected bound of Bietti et al. on the excess risk, for each way in which clients may be drawn.
 
-    The paper has the case of independent draws. A fixed number of clients has a larger variance by N/(N − 1) for N
-    clients. With errata E-B5 and E-B6 the smoothness and the variance are the proved ones.
+    The paper has only independent draws of the N clients. With a fixed number of clients, the terms that are due to the
+    choice of clients are larger by the factor N/(N − 1). Errata E-B5 and E-B6 are corrected.
 
     Args:
         inputs: the clients, the run, and the sampling: independent draws, a fixed number, or all clients.
@@ -229,20 +221,20 @@ def bound_for_sampling(inputs: DrawnInputs) -> Outputs:
 
 # Theorems -----------------------------------------------------------------------------------------------------------
 def _all_participate(inputs: SampledInputs) -> Sides:
-    """Compare the probability q that a client is drawn in a round with 1, that is, whether all clients take part."""
+    """Compare the probability q that a client is drawn in a round with 1; all clients take part if it is 1."""
     return Sides.at_least(inputs.participation_rate, 1.0)
 
 
 def _selection_vanishes(inputs: SampledInputs) -> Sides:
-    """Compare the variance that the random choice of clients adds with 0.
+    """Check that the random choice of clients adds no variance.
 
-    It vanishes if all clients take part (q = 1), or if every client's shared gradient is 0 at the optimum.
+    This holds if all clients take part (q = 1), or if every client's shared gradient is 0 at the optimum.
 
     Args:
         inputs: probability q that a client is drawn, and the norms of the shared gradients.
 
     Returns:
-        The two sides of the condition that 1 − q times the largest norm is at most 0, and whether it holds.
+        Both sides of the condition: (1 − q) times the largest norm, and 0.
     """
     largest_norm = max(group.shared_gradient_norm for group in inputs.client_groups)
     absence_rate = 1.0 - inputs.participation_rate

@@ -26,18 +26,17 @@ ROOT_MEAN_SQUARES = Quantity(
     checks=(lambda inputs: check_list("root_mean_squares", inputs.root_mean_squares, 0.0),),
 )
 def sum_of_differences(*, root_mean_squares: Annotated[tuple[float, ...], ROOT_MEAN_SQUARES]) -> Outputs:
-    """Compute the mean square E‖Z_1 + … + Z_t‖² of martingale differences Z_1, …, Z_t, added up.
+    """Compute the mean square of a sum of martingale differences Z_1, …, Z_t: E‖Z_1 + … + Z_t‖² = Σ E‖Z_τ‖².
 
-    Each Z_τ has mean 0 given the earlier ones, so they are uncorrelated and their mean squares add up (Lemma A.2 of
-    Reshef and Levy).
+    Each Z_τ has mean 0 given the earlier ones, so the differences are uncorrelated (Lemma A.2 of Reshef and Levy).
 
     Args:
         root_mean_squares: √E‖Z_τ‖² of the differences, in their order.
 
     Returns:
-        `mean_square`: E‖Z_1 + … + Z_t‖² = Σ E‖Z_τ‖².
+        `mean_square`: the mean square of the sum.
         `root_mean_square`: its root.
-        `largest_mean_square`: (Σ √E‖Z_τ‖²)², the largest mean square for any Z_τ with these root mean squares.
+        `largest_mean_square`: (Σ √E‖Z_τ‖²)², the largest mean square of a sum of any Z_τ with these root mean squares.
     """
     mean_square = math.fsum(value * value for value in root_mean_squares)
     total = math.fsum(root_mean_squares)

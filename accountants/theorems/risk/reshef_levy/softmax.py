@@ -20,14 +20,18 @@ FEATURE_NORM = Quantity(
 
 @formula(given="Softmax regression on features of at most this norm, over a domain of this diameter.")
 def constants(*, feature_norm: Annotated[float, FEATURE_NORM], diameter: Diameter) -> Outputs:
-    """Return the constants of softmax regression: the cross entropy of softmax(Wx) as a function of the matrix W.
+    """Return the constants of softmax regression.
+
+    Its loss is the cross entropy of softmax(Wx), as a function of the matrix W with its Frobenius norm.
 
     Args:
         feature_norm: bound ‖x‖ on the norm of a record's features.
         diameter: diameter D of the domain of W.
 
     Returns:
-        The Lipschitz constant G = √2 ‖x‖, the smoothness L = ‖x‖²/2, and the clipping norm S = G + 2LD of messages.
+        `lipschitz`: Lipschitz constant G = √2 ‖x‖.
+        `smoothness`: L = ‖x‖²/2.
+        `clipping_norm`: bound S = G + 2LD on the norm of a message.
     """
     lipschitz = math.sqrt(2.0) * feature_norm
     smoothness = 0.5 * feature_norm * feature_norm

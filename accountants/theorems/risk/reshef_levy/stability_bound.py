@@ -10,13 +10,13 @@ from epsilond.accountants.numerics.special import FloatArray
 from epsilond.accountants.theorems.risk.reshef_levy.cancellation_run import CancellationRun
 
 AGES = 4096
-"""Number of ages l that are tried one by one. As many more are tried on a geometric grid beyond them."""
+"""Number of ages l (numbers of rounds) that are tried one by one; as many more are tried on a geometric grid."""
 
 _NEGLIGIBLE = 60.0
 """Exponent x at which e^(−x) is neglected; e^(−60) is far below the roundoff of a double."""
 
 _LARGEST_LOG_KAPPA = 600.0
-"""Largest log κ that is used, so that κ is a finite double. The ages that minimise RS have smaller ones."""
+"""Upper limit of log κ, so that κ is a finite double. The ages that minimise the bound have a smaller log κ."""
 
 
 def stability_bound(
@@ -24,18 +24,19 @@ def stability_bound(
 ) -> float:
     """Bound the excess risk of the algorithm of Reshef and Levy by the stability of its iterates.
 
-    The noise of the last l rounds has little effect on the iterates, which the factor κ of `log_kappa` expresses. m of
-    M clients report in each of T rounds. Let p = m/M, A = T(T + 1)/2 and h = 2ηLT < 1. The noise variance is c and the
-    dimension d. The age l may be any of 1, …, T, and the weight λ any number in (0, 1 − h). The excess risk is at most
+    m of M clients report in each of T rounds. Let p = m/M, A = T(T + 1)/2 and h = 2ηLT < 1, for the smoothness L. For
+    the dimension d, any age l in 1, …, T and any weight λ in (0, 1 − h), the excess risk is at most
 
         [base + κηcdA/(mp) + ηcd(1 − p)^l (T − l)(T − l + 1)/(4λmp²)]/(A(1 − h/(1 − λ))).
 
-    The result is the least of these bounds over the candidate ages and all weights; `certified_bound.py` has the proof.
+    Here the noise of the last l rounds counts as recent: it has little effect on the iterates, which is expressed by
+    the factor κ (`log_kappa`). The result is the least of these bounds over many ages and all weights. The proof is in
+    `certified_bound.py`.
 
     Args:
         run: the clients, rounds and constants of the losses.
         base: the part of the numerator without noise.
-        noise_variance: c; a client's noise has variance c N per coordinate after N reports.
+        noise_variance: c; after N reports, a client's noise has the variance cN in each coordinate.
         step_size: step size η.
         thorough: if true, up to a million ages l are tried one by one; otherwise `AGES` of them.
 
@@ -46,14 +47,13 @@ def stability_bound(
     feedback = 2.0 * step_size * run.smoothness * run.rounds  # h
     rate, weight_sum, rounds = run.rate, run.steps, float(run.rounds)  # p, A, T
 
-    # Noise of the last l rounds, and earlier noise without its factor 1/λ, one entry per age l.
+    # The terms of recent noise, and those of earlier noise times λ, one entry for each age l.
     noise_scale = step_size * noise_variance * run.dimension / run.participants  # ηcd/m
     kappa = np.exp(log_kappa(run, step_size, ages))
     recent_noise = noise_scale * weight_sum / rate * kappa
     earlier_rounds = (rounds - ages) * (rounds - ages + 1.0)
     old_noise = noise_scale * 0.25 / (rate * rate) * _absence_powers(rate, ages) * earlier_rounds
 
-    # The bound of each age at its best weight λ.
     weight = _best_weights(base + recent_noise, old_noise, feedback)
     with np.errstate(divide="ignore", invalid="ignore"):
         weighted_old_noise = np.where(old_noise > 0.0, old_noise / weight, 0.0)
@@ -64,9 +64,13 @@ def stability_bound(
 
 
 def _best_weights(recent: FloatArray, old: FloatArray, feedback: float) -> FloatArray:
-    """Return the weight λ that minimises the risk bound (r + o/λ)/(1 − h/(1 − λ)) over [0, 1 − h], elementwise.
+    """Return the weight λ in [0, 1 − h] that minimises the risk bound (r + o/λ)/(1 − h/(1 − λ)), elementwise.
 
-    The minimiser is the root of a quadratic equation, f · o/(o + √(h o (o + f r))) with f = 1 − h. It is 0 if o = 0.
+    The minimiser solves a quadratic equation. With f = 1 − h it is
+
+        λ = f · o/(o + √(h o (o + f r))),
+
+    a form without cancellation. It is 0 if o = 0.
 
     Args:
         recent: r > 0, the part of the numerator that does not depend on λ.
@@ -76,7 +80,6 @@ def _best_weights(recent: FloatArray, old: FloatArray, feedback: float) -> Float
     Returns:
         An array of weights, one per entry of `old`.
     """
-    # The root of the quadratic equation, in a form without cancellation.
     largest_weight = 1.0 - feedback
     root = np.sqrt(feedback * old * (old + largest_weight * recent))
     smallest_divisor = 1e-300  # avoids 0/0 if both numbers are 0
@@ -85,22 +88,25 @@ def _best_weights(recent: FloatArray, old: FloatArray, feedback: float) -> Float
 
 
 def log_kappa(run: CancellationRun, step_size: float, ages: FloatArray) -> FloatArray:
-    """Return the log of the factor κ ≥ 1 of the noise of the last l rounds in the risk bound by stability.
+    """Return log κ for the factor κ ≥ 1 that the risk bound by stability has for the noise of the last l rounds.
 
-    It is log κ = 2ηL Σ_{a<l} a² for each age l, that is, a number of rounds for which noise counts as recent. The sum
-    is (l − 1)l(2l − 1)/6. The result is capped at `_LARGEST_LOG_KAPPA`, so that κ is a finite double.
+    It is
+
+        log κ = 2ηL Σ_{a<l} a² = 2ηL (l − 1)l(2l − 1)/6,
+
+    but at most `_LARGEST_LOG_KAPPA`, so that κ is a finite double.
 
     Args:
         run: the run, with the smoothness L ≥ 0 of its losses.
         step_size: step size η > 0.
-        ages: array of ages l ≥ 1.
+        ages: array of numbers l ≥ 1 of rounds.
 
     Returns:
         An array of the shape of `ages`.
     """
-    feedback = 2.0 * step_size * run.smoothness  # 2ηL
-    growth = feedback * (ages - 1.0) * ages * (2.0 * ages - 1.0) / 6.0
-    return np.asarray(np.minimum(growth, _LARGEST_LOG_KAPPA))
+    factor = 2.0 * step_size * run.smoothness  # 2ηL
+    log_of_kappa = factor * (ages - 1.0) * ages * (2.0 * ages - 1.0) / 6.0
+    return np.asarray(np.minimum(log_of_kappa, _LARGEST_LOG_KAPPA))
 
 
 def _absence_powers(rate: float, ages: FloatArray) -> FloatArray:
@@ -119,10 +125,10 @@ def _absence_powers(rate: float, ages: FloatArray) -> FloatArray:
 
 
 def candidate_ages(run: CancellationRun, step_size: float, *, thorough: bool) -> FloatArray:
-    """Return the numbers l of last rounds, the noise of which counts as recent, that the risk bound tries.
+    """Return the ages l that the risk bound by stability tries: numbers of last rounds whose noise counts as recent.
 
-    `stability_bound` takes the best of these numbers. Beyond the largest candidate, (1 − p)^l/p² is below e^−60, or the
-    factor κ of `log_kappa` exceeds e^60. If the losses are linear, the number T of rounds is a candidate too.
+    Beyond the largest candidate, (1 − p)^l/p² is below e^−60, or the factor κ of `log_kappa` exceeds e^60. If the
+    losses are linear, the number T of rounds is a candidate too.
 
     Args:
         run: the number T of rounds, the probability p that a client reports in a round, and the smoothness L.
@@ -133,19 +139,18 @@ def candidate_ages(run: CancellationRun, step_size: float, *, thorough: bool) ->
     Returns:
         An array of integers as doubles, at least 1.
     """
-    # The age from which on (1 − p)^l/p² is negligible.
+    # From this age on, (1 − p)^l/p² is negligible.
     last = 1.0
     if run.rate < 1.0:
         last_with_absence = math.ceil((_NEGLIGIBLE - 2.0 * math.log(run.rate)) / -math.log1p(-run.rate))
         last = min(float(run.rounds), last_with_absence)
 
-    # The age from which on κ is huge: log κ is about 2ηLl³/3, so that it is 60 at l³ = 1.5 · 60/(ηL).
+    # From this age on, κ is huge: log κ is about 2ηLl³/3, which is 60 at l³ = 1.5 · 60/(ηL).
     curvature = step_size * run.smoothness
     if curvature > 0.0:
         last_with_small_kappa = math.ceil((1.5 * _NEGLIGIBLE / curvature) ** (1.0 / 3.0)) + 1.0
         last = min(last, last_with_small_kappa)
 
-    # All ages up to a limit, and a geometric grid beyond it.
     single_ages = 10**6 if thorough else AGES
     ages = np.arange(1.0, min(last, single_ages) + 1.0)
     if last > single_ages:
@@ -159,17 +164,20 @@ def candidate_ages(run: CancellationRun, step_size: float, *, thorough: bool) ->
 
 
 def stated_criterion(run: CancellationRun, *, step_size: float) -> float:
-    """Return a number that is at most 2 if the risk bound of Theorem 5.2 of Reshef and Levy is proved.
+    """Return a number that decides whether the risk bound of Theorem 5.2 of Reshef and Levy is proved.
 
-    It is the least value over ages l of κ + (M/m)(1 − m/M)^l, for m of M clients in a round (erratum E-R1). An age is a
-    number of rounds for which noise counts as recent, and κ is the factor of `log_kappa`.
+    For m of M clients in a round, it is the least value of
+
+        κ + (M/m)(1 − m/M)^l
+
+    over numbers l of last rounds whose noise counts as recent, with the factor κ of `log_kappa` (erratum E-R1).
 
     Args:
         run: the clients, rounds and constants of the losses.
         step_size: step size η > 0.
 
     Returns:
-        The least value, above 1. The printed bound is proved if it is at most 2.
+        The least value, at least 1. The printed bound is proved if it is at most 2.
     """
     ages = candidate_ages(run, step_size, thorough=False)
     kappa = np.exp(log_kappa(run, step_size, ages))

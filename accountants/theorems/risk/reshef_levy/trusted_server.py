@@ -47,14 +47,13 @@ SERVER = Quantity(
 
 
 def trusted_step_size(run: CancellationRun, *, noise_std: float) -> float:
-    """Return the step size min{D/(σ√(dT)), 1/(4LT)} of Theorem F.2 of Reshef and Levy, for any noise σ.
+    """Return the step size min{D/(σ√(dT)), 1/(4LT)} of Theorem F.2 of Reshef and Levy, but for any noise σ.
 
     The first value balances the noise and the distance to the minimiser. The second one is a limit due to the
-    smoothness. The theorem has σ = 2S√T/(ρm), for the Gaussian DP parameter ρ.
+    smoothness.
 
     Args:
-        run: m of M clients in each of T rounds, and the constants of the losses: diameter D, dimension d, smoothness L
-            and bound S on the norm of a message.
+        run: T rounds, diameter D of the domain, dimension d, and smoothness L of the losses.
         noise_std: standard deviation σ of the server's noise per coordinate.
 
     Returns:
@@ -68,10 +67,10 @@ def trusted_step_size(run: CancellationRun, *, noise_std: float) -> float:
 
 
 def trusted_terms(run: CancellationRun, *, noise_std: float, step_size: float) -> dict[str, float]:
-    """Return the terms of a risk bound for the algorithm of Reshef and Levy with a trusted server.
+    """Return the terms of a bound on the excess risk of the algorithm of Reshef and Levy with a trusted server.
 
-    The bound holds for step sizes η ≤ 1/(4LT). The sum of the terms bounds the excess risk, that is, the expected loss
-    of the final model minus the least one. Erratum E-R7 explains the proof.
+    Their sum bounds the expected loss of the final model minus the least loss, for step sizes η ≤ 1/(4LT). Erratum E-R7
+    explains the proof.
 
     Args:
         run: m reporting clients in each of T rounds, the diameter D of the domain, and the dimension d. The losses have
@@ -166,18 +165,18 @@ def trusted_run(inputs: TrustedRunInputs) -> Outputs:
 
 
 def order_terms(*, server: Server, clients: int, reports: float, dimension: int, epsilon: float) -> dict[str, float]:
-    """Return the two terms of the lower bound on the excess risk that any private algorithm has, without constants.
+    """Return the two terms of the lower bound on the excess risk of any private algorithm, without constants.
 
-    The terms are 1/√n, due to sampling, and min{1, √d/(εn)}, due to privacy. They are in units of GD, Lipschitz
-    constant times diameter, which is the largest possible excess risk. With an untrusted server every client adds its
-    own noise, so that √d/(εn) is √M times as large.
+    The terms are 1/√n, due to sampling, and min{1, √d/(εn)}, due to privacy. With an untrusted server every client adds
+    its own noise, so that d is replaced by Md. The unit is GD, the Lipschitz constant times the diameter, which is the
+    largest possible excess risk.
 
     Args:
         server: "trusted" or "untrusted".
         clients: number M of clients, at least 1.
         reports: number n of records of all clients and rounds, at least 1.
         dimension: number d of coordinates of the model, at least 1.
-        epsilon: privacy parameter ε > 0; infinite without privacy.
+        epsilon: ε > 0 of the target; infinite without privacy.
 
     Returns:
         The terms `statistical` and `privacy`; the latter is 0 without privacy.
@@ -191,12 +190,10 @@ def order_terms(*, server: Server, clients: int, reports: float, dimension: int,
 
 
 def order_scale(terms: Mapping[str, float]) -> float:
-    """Return the sum of the terms of the lower bound, or 1 if it is larger, in units of GD.
-
-    GD, Lipschitz constant times diameter, is the largest possible excess risk.
+    """Return the sum of the terms of a lower bound on the excess risk, but at most 1, the largest possible excess risk.
 
     Args:
-        terms: result of `order_terms`.
+        terms: result of `order_terms`, in units of the Lipschitz constant times the diameter.
     """
     return min(1.0, math.fsum(terms.values()))
 
@@ -213,8 +210,8 @@ def order(
 ) -> Outputs:
     """Return the order of the smallest possible excess risk, without its constant, and its terms.
 
-    The order is min{1, 1/√n + √d/(εn)} for n records, with √(Md) in place of √d if the server is untrusted. It is in
-    units of Lipschitz constant times diameter, the largest possible excess risk.
+    For n records, the order is min{1, 1/√n + √d/(εn)}, with Md instead of d if the server is untrusted. Its unit is the
+    Lipschitz constant times the diameter, which is the largest possible excess risk.
 
     Args:
         server: "trusted" or "untrusted".

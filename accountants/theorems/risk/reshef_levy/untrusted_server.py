@@ -24,7 +24,7 @@ from epsilond.accountants.verdict import Verdict
 
 # As printed -----------------------------------------------------------------------------------------------------------
 def printed_step_size(run: CancellationRun, *, mu: float) -> float:
-    """Return the step size of Theorem 5.2 of Reshef and Levy, min{ρDm/(2ST√(2Md(1 + ln T))), 1/(8LT)}.
+    """Return the step size min{ρDm/(2ST√(2Md(1 + ln T))), 1/(8LT)} of Theorem 5.2 of Reshef and Levy.
 
     The first number is a limit due to the privacy noise, and the second one a limit due to the smoothness.
 
@@ -34,7 +34,7 @@ def printed_step_size(run: CancellationRun, *, mu: float) -> float:
         mu: Gaussian differential privacy parameter ρ > 0.
 
     Returns:
-        The step size. If L = 0, it is the first number, as the second one is infinite.
+        The step size. If L = 0, it is the first number.
     """
     noise_root = math.sqrt(2.0 * run.clients * run.dimension * (1.0 + math.log(run.rounds)))
     step_for_noise = mu * run.diameter * run.participants / (2.0 * run.clipping_norm * run.rounds * noise_root)
@@ -47,7 +47,9 @@ def printed_step_size(run: CancellationRun, *, mu: float) -> float:
 def printed_terms(run: CancellationRun, *, mu: float) -> dict[str, float]:
     """Return the three terms of the bound on the excess risk in Theorem 5.2 of Reshef and Levy.
 
-    Their sum is 4D((G* + 4LD)/T + √(σ̃² + ξ̃²)/√(mT) + 2S√(2Md(1 + ln T))/(ρmT)).
+    Their sum is
+
+        4D((G* + 4LD)/T + √(σ̃² + ξ̃²)/√(mT) + 2S√(2Md(1 + ln T))/(ρmT)).
 
     Args:
         run: m of M clients in each of T rounds, diameter D, dimension d, and bound S on the norm of a message. The
@@ -71,8 +73,11 @@ def printed_terms(run: CancellationRun, *, mu: float) -> dict[str, float]:
 def printed_risk_at(run: CancellationRun, *, mu: float, step_size: float) -> float:
     """Return the bound on the excess risk in the proof of Theorem 5.2 of Reshef and Levy, for a step size η ≤ 1/(8LT).
 
-    It is 2D²/(ηT²) + 4DG*/T + 4D√((σ̃² + ξ̃²)/(mT)) + 8ηS²Md(1 + ln T)/(ρm)² · (1 + M/(mT)). The printed proof replaces
-    the last factor by 2, as it uses M/m ≤ T without stating it.
+    It is
+
+        2D²/(ηT²) + 4DG*/T + 4D√((σ̃² + ξ̃²)/(mT)) + 8ηS²Md(1 + ln T)/(ρm)² · (1 + M/(mT)).
+
+    The printed proof replaces the last factor by 2, because it assumes M/m ≤ T without stating it.
 
     Args:
         run: m of M clients in each of T rounds, diameter D, dimension d, and bound S on the norm of a message. The
@@ -135,12 +140,10 @@ def stated_bound(inputs: StatedInputs) -> Outputs:
         `excess_risk_at_step_size`: the paper's bound, evaluated at this step size.
         `certified_excess_risk`: proved bound at the same noise and step size.
     """
-    # The bound, noise and step size of the paper.
     mu, step = inputs.gaussian_dp_mu, inputs.step
     terms = printed_terms(inputs, mu=mu)
     named_terms = {f"{name}_term": value for name, value in terms.items()}
     base_std = printed_base_std(clipping_norm=inputs.clipping_norm, mu=mu, rounds=inputs.rounds)
-    # The bound that is proved for this noise and step size.
     proved = certified_risk(inputs, step_size=step, noise_variance=base_std * base_std, thorough=True)
     return {
         "base_std": base_std,
@@ -154,19 +157,17 @@ def stated_bound(inputs: StatedInputs) -> Outputs:
 
 
 ROUNDED = 1.0 + 1e-12
-"""Largest left side that counts as 1; the printed step size gives equality, and its left side is rounded."""
+"""Largest ratio that counts as 1. The printed step size makes the ratio 1 up to rounding."""
 
 
 def small_step(left: float) -> Sides:
     """Check that the ratio of a step size to its largest allowed value is at most 1, up to rounding.
 
-    The printed step size makes the ratio 1 exactly, so a ratio up to `ROUNDED` counts as 1.
-
     Args:
-        left: the ratio, at least 0, which is the left side of the condition.
+        left: the ratio, at least 0. Up to `ROUNDED` it counts as 1.
 
     Returns:
-        Whether the condition holds, and its two sides, the ratio and 1.
+        Whether the condition holds, with its two sides, the ratio and 1.
     """
     return Sides(Verdict.of(left <= ROUNDED), left, 1.0)
 

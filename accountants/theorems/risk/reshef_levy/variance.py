@@ -30,16 +30,16 @@ CLIENT_SPREAD = Quantity(
 
 
 def client_share(*, clients: int, participants: int) -> float:
-    """Return (M − m)/(M − 1), the share of the variance between clients that remains; 0 if all clients take part.
+    """Return the factor (M − m)/(M − 1) of sampling without replacement.
 
-    It is the factor of sampling without replacement, by which the variance of a mean of m of M values is reduced.
+    The variance of a mean of m of M values is reduced by this factor, compared with sampling with replacement.
 
     Args:
         clients: number M of clients.
         participants: number m of participants, from 1 to M.
 
     Returns:
-        The share, in [0, 1].
+        The factor, in [0, 1]; 0 if all clients take part, also for M = 1.
     """
     if clients == participants:
         return 0.0
@@ -59,7 +59,7 @@ class SpreadInputs(ParticipantFields):
 
     @property
     def variance(self) -> float:
-        """The bound (σ² + (M − m)/(M − 1) ξ²)/m on the mean squared error of a round's mean gradient."""
+        """Bound (σ² + (M − m)/(M − 1) ξ²)/m on the mean squared error of a round's mean gradient."""
         share = client_share(clients=self.clients, participants=self.participants)
         message_variance = self.gradient_std**2 + share * self.heterogeneity**2
         return message_variance / self.participants
@@ -87,9 +87,10 @@ def mean_variance(inputs: SpreadInputs) -> Outputs:
 
 @in_doubles
 def sum_variance(inputs: SumInputs) -> Outputs:
-    """Return bounds on the mean squared errors of q_t, all messages up to round t added up, and of q_t/t.
+    """Return bounds on the mean squared errors of q_t, the sum of the mean messages of rounds 1 to t, and of q_t/t.
 
-    Each round adds the variance (σ² + (M − m)/(M − 1) ξ²)/m, so the bound for q_t is t times this variance.
+    The error of each round has a mean square of at most (σ² + (M − m)/(M − 1) ξ²)/m. The errors are uncorrelated, so
+    the bound for q_t is t times this.
 
     Args:
         inputs: m of M clients, the round t, and the standard deviations σ within a client and ξ between clients.
@@ -113,10 +114,10 @@ def noise_in_sum(
     dimension: Dimension,
     participants: Participants,
 ) -> Outputs:
-    """Return the expected squared norm of the noise (1/m) Σ_i Y_i in all messages up to round t, added up.
+    """Return the expected squared norm of the noise in the sum of all rounds' mean messages up to round t.
 
-    With cancellation, a client's new message removes its earlier noise. Without it, each message has fresh noise with
-    the same Gaussian DP parameter ρ.
+    With cancellation, a client's new message removes its earlier noise. Without it, each message has fresh noise. Both
+    have the same Gaussian DP parameter ρ.
 
     Args:
         clipping_norm: bound S on the norm of a message.
@@ -132,7 +133,8 @@ def noise_in_sum(
     base_std = printed_base_std(clipping_norm=clipping_norm, mu=gaussian_dp_mu, rounds=rounds)
     independent_std = 2.0 * clipping_norm / gaussian_dp_mu
 
-    # Either variance per coordinate is multiplied by dt/m.
+    # The noise of a client has a variance proportional to its number of messages. All clients together sent mt messages
+    # with d coordinates, and the mean of a round divides the variance by m².
     scale = dimension * (round / participants)
     return {
         "cancelled_noise": base_std * base_std * scale,
@@ -142,13 +144,15 @@ def noise_in_sum(
 
 @formula(given="m of M clients report in a round.", bounded=False)
 def gap(*, run: ParticipantFields, reading: Reading = "printed") -> Outputs:
-    """Return the factor by which the statistical term grows if clients send differences since their last report.
+    """Return the factor by which the statistical term of the risk grows if messages are differences of gradients.
 
-    A client reports in a round with probability m/M. The gap is the number of rounds since its last report.
+    The difference is that since the client's last report. The number of rounds since then is the gap; a client reports
+    in a round with probability m/M.
 
     Args:
         run: the clients M and the participants m of a round.
-        reading: "printed" gives √(M/m), as if all gaps were M/m. "corrected" gives √(2M/m − 1), for geometric gaps.
+        reading: "printed" gives √(M/m), as if all gaps were M/m; "corrected" gives √(2M/m − 1), which is valid for the
+            geometric distribution that the gaps have.
 
     Returns:
         `factor`, at least 1.

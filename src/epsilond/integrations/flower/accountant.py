@@ -54,13 +54,9 @@ class EpsilondAccountant(Stated):
     before they hand out the noisy model, so that a rejected payment stops the release. They call `would_exceed` before
     clients train, but only where the configuration has a `max_epsilon`.
 
-    The accountant sees events, which the program may compose independently of its rounds. `observe(strategy)` lets it
-    watch the wrapper too. Without that, the ε is `declared`, with every premise in the list.
-
-    Guarantees: `get_epsilon` and `get_delta` are certified upper bounds for the relation of the configuration, under
-    which a noise multiplier is the noise of the sum over the clipping norm. `would_exceed` is false only where the
-    certified ε with the new releases is at most the limit. None of them returns if an observation contradicts the
-    record.
+    The accountant sees only events, which the program may compose independently of its rounds. With
+    `observe(strategy)` it checks the rounds too. Otherwise the status of the ε is `declared`: the caller must ensure
+    every condition of the theorem, and the statement lists them.
 
     Args:
         config: privacy configuration of Flower; ε is stated at its `target_delta`.
@@ -69,16 +65,21 @@ class EpsilondAccountant(Stated):
 
     Raises:
         InvalidInput: the budget is of another unit, relation or observer.
+
+    Guarantees:
+        `get_epsilon` and `get_delta` are certified upper bounds for the relation of the configuration, under which a
+        noise multiplier is the noise of the sum over the clipping norm. `would_exceed` is false only where the
+        certified ε with the new releases is at most the limit. None of them returns if an observation contradicts the
+        record.
     """
 
     def __init__(self, config: PrivacyConfig, *, budget: LedgerBudget | TargetBudget | None = None) -> None:
         """Start the account of a run without any release. The class describes the arguments."""
-        # The statements about the run: neighbouring relation, protected unit and observer.
         self._config = config
         self._relation: Relation = read_value(Relation, config.neighboring_relation.value, at="/neighboring_relation")
         self._setting = StatedSetting(relation=self._relation, unit="client", observer="released-models")
 
-        # The releases so far with their numbers of times, and the observations of the run.
+        # The events so far, each with its number of releases; and what is known about the conditions of the theorem.
         self._budget = budget
         self._compositions: list[tuple[GaussianPrivacyEvent, int]] = []
         self._evidence = Evidence(FEDERATED, outside=OUTSIDE_CLIENTS, budget=budget)
@@ -86,7 +87,6 @@ class EpsilondAccountant(Stated):
         self._wrappers: list[WatchedWrapper] = []
         # Number of the last round of a loaded state, and the models that were released before it.
         self._resumed: tuple[int, ReleasedModels] = (0, ReleasedModels())
-        # A budget must count the same guarantee.
         required = ("client", self._relation, "released-models")
         if budget is not None and (budget.unit, budget.relation, budget.observer) != required:
             message = "is of another unit, relation or observer than the accountant"
@@ -121,13 +121,13 @@ class EpsilondAccountant(Stated):
         self._wrappers.append(wrapper)
 
     def statement(self, delta: float | None = None) -> RunStatement:
-        """Return ε of all releases so far, and how far it is supported: certified or declared.
+        """State ε of all releases so far, with the conditions that were observed and those that the caller must ensure.
 
         Args:
             delta: δ of the statement; None for the δ of the configuration.
 
         Returns:
-            Bounds on ε [nat] at δ, with the evidence for them.
+            Bounds on ε [nat] at δ, and the status of the conditions: certified or declared.
 
         Raises:
             RunDiffers: the run was observed to differ from its recorded steps.
@@ -156,7 +156,7 @@ class EpsilondAccountant(Stated):
         return run_of(self._parts(self._compositions))
 
     def compose(self, event: GaussianPrivacyEvent, count: int = 1) -> None:
-        """Record releases, after paying for them from the ledger if there is one.
+        """Record releases, after the budget has paid for them if there is one.
 
         Args:
             event: the release, with its noise multiplier and the sizes of sample and population.
@@ -164,10 +164,10 @@ class EpsilondAccountant(Stated):
 
         Raises:
             ValueError: a count below 1, or a population other than the configuration's.
-            LedgerExhausted: the ledger has no room; nothing was composed, and nothing may be released.
+            LedgerExhausted: the budget is too small; nothing was composed, and nothing may be released.
         """
         step = self._step(event, count)
-        # The ledger pays before anything is recorded, so that a rejection changes nothing.
+        # The budget pays before anything is recorded, so that a rejection changes nothing.
         if self._budget is not None:
             self._budget.pay(step, count)
         self._compositions.append((event, count))
@@ -191,7 +191,7 @@ class EpsilondAccountant(Stated):
         )
 
     def would_exceed(self, event: GaussianPrivacyEvent, max_epsilon: float | None = None, count: int = 1) -> bool:
-        """Return whether more releases would exceed the limit on ε or the rest of the budget, without any change.
+        """Return whether further releases would exceed the limit on ε or the remaining budget, without recording them.
 
         Args:
             event: the next release.
@@ -199,7 +199,7 @@ class EpsilondAccountant(Stated):
             count: number of releases like `event`.
 
         Returns:
-            True if the releases would pass the limit on ε, or if the budget would reject them.
+            True if ε would exceed the limit, or if the budget would reject the releases.
 
         Raises:
             ValueError: there is neither a limit, here or in the configuration, nor a budget (paid by a ledger).
@@ -240,12 +240,11 @@ class EpsilondAccountant(Stated):
         """Return the releases as JSON values, in the form of Flower's own accountant.
 
         Returns:
-            The members of Flower's form, and three more: the evidence for the run, Flower's number of the last round,
-            and the digests of the released models.
+            The members of Flower's form, and three more: what was observed about the conditions of the theorem,
+            Flower's number of the last round, and the digests of the released models.
         """
         config = self._config
         return {
-            # The members of Flower's own form.
             "schema_version": SCHEMA,
             "backend": BACKEND,
             "config": {
@@ -266,16 +265,16 @@ class EpsilondAccountant(Stated):
                 }
                 for event, times in self._compositions
             ],
-            # The added members.
+            # Members that Flower's form does not have.
             "evidence": self._evidence.state_dict(),
             "number": self._last_number(),
             "models": sorted(self._models().digests),
         }
 
     def load_state_dict(self, state: FlowerAccountantState) -> None:
-        """Load a saved state: replace the recorded releases, without charging the budget again.
+        """Replace the recorded releases by those of a saved state, without charging the budget again.
 
-        If the state has fewer releases than this accountant had, this contradicts the record of the run.
+        A state with fewer releases than this accountant has recorded contradicts the record of the run.
 
         Args:
             state: state of this accountant, or of Flower's RdpAccountant.
@@ -293,7 +292,7 @@ class EpsilondAccountant(Stated):
                 self._count(event, times)
         self._compositions = compositions
 
-        # A state with fewer releases was made before the latest ones.
+        # A state with fewer releases was saved before the last ones, which it would leave out of the ε.
         if released > self.num_releases:
             message = f"a state of {self.num_releases} releases was loaded after {released} releases"
             self._evidence.contradict(SAME_PARTS, message, remedy=FIX_REWOUND)
@@ -327,14 +326,11 @@ class EpsilondAccountant(Stated):
         return compositions
 
     def _step(self, event: GaussianPrivacyEvent, count: int) -> Spec:
-        """Return the spec (accounting description) of one release, after checking the event.
+        """Check a count of releases of one kind, and return the mechanism of a single release.
 
         Args:
             event: the release.
             count: number of releases, which is only checked.
-
-        Returns:
-            The spec of one release, for every count.
 
         Raises:
             ValueError: a count below 1, or a population other than the configuration's.
@@ -348,8 +344,9 @@ class EpsilondAccountant(Stated):
     def _count(self, event: GaussianPrivacyEvent, count: int) -> None:
         """Record releases, and match them with the rounds of an observed Flower wrapper, if there is one.
 
-        Without a wrapper, the caller must vouch for one kind of cohort: a part of the clients without amplification, in
-        the relation add-or-remove-one. The cohort may have a fixed size, and then a removed client is replaced.
+        Without a wrapper, a condition is left to the caller if some of the clients take part, no amplification is used,
+        and the relation is add-or-remove-one. If a round has a fixed number of clients, another client takes the place
+        of one that is removed.
 
         Args:
             event: the composed event.
@@ -365,7 +362,7 @@ class EpsilondAccountant(Stated):
             self._evidence.rest_on_caller(COHORT, REPLACED, count=count)
 
     def _open_observations(self) -> tuple[Observation, ...]:
-        """Return the observation that rounds have released models without a composed event; empty if there are none."""
+        """Return the observation that rounds released models for which no event was composed; empty without such."""
         count = self._matching.unrecorded
         if not count:
             return ()
@@ -373,7 +370,7 @@ class EpsilondAccountant(Stated):
         return (Observation(ROUNDS.id, message, remedy=FIX_COMPOSE, count=count),)
 
     def _open_items(self) -> tuple[str, ...]:
-        """Return advice to let epsilond observe the strategy, if there were releases and nothing was observed."""
+        """Return the advice to observe the strategy, if there were releases and no round was observed."""
         if self._wrappers or not self._compositions or any(self._evidence.shown.values()):
             return ()
         return (UNOBSERVED,)
@@ -383,7 +380,7 @@ class EpsilondAccountant(Stated):
         return self._wrappers[-1].number if self._wrappers else self._resumed[0]
 
     def _models(self) -> ReleasedModels:
-        """Return the released models, which clients may receive."""
+        """Return the digests of all models that were released."""
         return self._wrappers[-1].models if self._wrappers else self._resumed[1]
 
     def _find_curve(self) -> PrivacyCurve | None:

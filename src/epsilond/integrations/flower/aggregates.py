@@ -18,12 +18,14 @@ RELATIVE: Final = 1e-4
 class Aggregate:
     """Check of one aggregation in Flower: whether the returned mean is the mean of the clients' clipped replies.
 
+    A probe is a sample of the model's coordinates, at which means are compared.
+
     Attributes:
-        nodes: the clients that replied, one per reply.
-        weights: the weights that they reported.
-        largest: largest ℓ2 norm of an update.
+        nodes: Flower's id of the client of each reply.
+        weights: the weight that each reply reports; None if it reports none.
+        largest: largest ℓ2 norm of an update; NaN if one is undefined.
         returned: the mean that the inner strategy returned, at the coordinates of the probe; None if it returned none.
-        spacing: largest distance between neighbouring floating-point numbers at these coordinates.
+        spacing: largest distance of successive floating-point numbers at these coordinates.
     """
 
     def __init__(self, current: Arrays, probe: Probe) -> None:
@@ -33,15 +35,13 @@ class Aggregate:
             current: the model from which the clients trained.
             probe: the sample of coordinates at which means and noise are compared.
         """
-        # Facts about the replies: their clients and weights, the largest norm of an update, the mean that the inner
-        # strategy returned, and the distance of neighbouring numbers of its type.
         self.nodes: list[int] = []
         self.weights: list[object] = []
         self.largest = 0.0
         self.returned: NDArray[np.float64] | None = None
         self.spacing = 0.0
 
-        # For the comparison: the expected sum at the sampled coordinates, and bounds on its rounding error.
+        # The expected sum of the replies at the coordinates of the probe, and bounds on rounding errors.
         self._current = current
         self._probe = probe
         self._buffers: dict[str, NDArray[np.number]] = {}
@@ -63,27 +63,27 @@ class Aggregate:
         norm = self._update_norm(model)
         if not norm <= self.largest:  # true for NaN too, which then remains the largest
             self.largest = norm
-        # Client and wrapper round each coordinate a few times, by at most its relative precision: 4 covers them.
+        # Client and wrapper round each coordinate a few times, by at most its relative precision. The factor 4 is a
+        # margin for these errors.
         squared_errors = sum(precision(array) ** 2 * self._squares[name] for name, array in model.items())
         self._rounding = max(self._rounding, 4.0 * math.sqrt(squared_errors))
         values = self._probe.take(model)
         self._expected = values if len(self._expected) == 0 else self._expected + values
 
     def _update_norm(self, model: Arrays) -> float:
-        """Return the ℓ2 norm of a client's update: its model minus the current model. NaN if it is undefined.
+        """Return the ℓ2 norm of a client's update, that is, of its model minus the current model.
 
-        The difference is computed in buffers that all replies share, because models are large.
+        All replies share the buffers of the differences, because models are large.
 
         Args:
             model: arrays of the model in the reply, by name.
 
         Returns:
-            The norm, at least 0 and perhaps ∞; NaN if the difference has a NaN.
+            The norm, which may be ∞; NaN if the difference has a NaN.
         """
         squared_norm = 0.0
         with np.errstate(invalid="ignore", over="ignore"):
             for name, array in model.items():
-                # The buffer of this array is made anew if the difference has another number type.
                 kind = np.result_type(array, self._current[name])
                 buffer = self._buffers.get(name)
                 if buffer is None or buffer.dtype != kind:
@@ -94,10 +94,7 @@ class Aggregate:
         return math.sqrt(squared_norm) if squared_norm >= 0.0 else math.nan
 
     def close(self, returned: Arrays | None) -> None:
-        """Store the mean that the inner strategy returned after all replies, to compare it with the expected mean.
-
-        Only the coordinates of the probe are stored. The sum of the replies is divided by their number, to get the
-        expected mean. The tolerance of the comparison is the rounding error of a sum of all replies.
+        """Compute the expected mean after all replies, and store the mean that the inner strategy returned.
 
         Args:
             returned: the mean that the inner strategy returned; None if it returned none.
@@ -107,6 +104,7 @@ class Aggregate:
             return
         self.returned = self._probe.take(returned)
         self.spacing = self._probe.spacing(returned)
+        # A bound on the rounding error of a sum of all replies.
         largest = float(np.max(np.abs(self.returned), initial=0.0))
         self._tolerance = len(self.nodes) * max(map(precision, returned.values()), default=0.0) * largest
 
@@ -119,20 +117,19 @@ class Aggregate:
         return not self.largest <= clipping_norm * (1.0 + RELATIVE) + self._rounding
 
     def is_equal_mean(self, clipping_norm: float) -> bool:
-        """Return whether the aggregate is the mean of the replies with equal weights, up to rounding.
+        """Return whether the returned mean is the mean of the replies with equal weights, up to rounding.
 
-        The noise is scaled to this mean. With other weights, one client would have more influence than the noise
-        covers.
+        The noise is scaled for equal weights. With other weights, a client may have more influence than it hides.
 
         Args:
             clipping_norm: norm to which the updates were clipped.
 
         Returns:
-            True if each compared coordinate agrees within the tolerance. False if no aggregate was returned.
+            True if all coordinates of the probe agree within the tolerance. False if no mean was returned.
         """
         if self.returned is None or len(self.returned) != len(self._expected):
             return False
-        # Rounding of the replies, plus the tolerance of one clipped norm (single precision) in the mean.
+        # The rounding error of the sum, and a relative error of one clipped update by single precision.
         tolerance = self._tolerance + RELATIVE * clipping_norm / max(len(self.nodes), 1)
         return bool(np.all(np.abs(self.returned - self._expected) <= tolerance))
 
@@ -144,7 +141,7 @@ class Aggregate:
         return None
 
     def surplus(self, contacted: Sequence[int]) -> int:
-        """Count the surplus replies: further replies of one client, and replies of clients that got no message.
+        """Count the replies that should not exist: repeated ones of a client, and those of clients that got no message.
 
         Args:
             contacted: Flower's ids of the clients that got a message.
@@ -153,7 +150,7 @@ class Aggregate:
 
 
 def precision(array: NDArray[np.number]) -> float:
-    """Return the distance from 1 to the next larger number of an array's type, its relative precision.
+    """Return the relative precision of an array's number type: the distance from 1 to the next larger number.
 
     Args:
         array: an array of numbers.

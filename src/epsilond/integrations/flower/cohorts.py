@@ -1,4 +1,4 @@
-"""The clients of one round of DP-FedAvg, and whether they are a fresh draw."""
+"""The random choice of the clients of a round of DP-FedAvg, and tests of this choice."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FIX_DRAW: Final = "Let each round draw its clients anew, from a generator that i
 
 
 def draw_cohort(step: Spec, nodes: list[int], source: RandomSource) -> list[int]:
-    """Draw at random the nodes (clients) that take part in one round.
+    """Choose at random the nodes (clients) that take part in one round.
 
     Args:
         step: mechanism of the round, with its sampling. Without subsampling, all nodes take part.
@@ -25,11 +25,11 @@ def draw_cohort(step: Spec, nodes: list[int], source: RandomSource) -> list[int]
         source: source of random bits.
 
     Returns:
-        The drawn nodes. A Poisson draw may be empty.
+        The chosen nodes, in the order of `nodes` for Poisson sampling, which may choose none.
     """
     if not isinstance(step, Subsampled):
         return nodes
-    # `Subsampled` requires a rate for Poisson sampling, and a population and a batch size without replacement.
+    # The assertions are for type checkers: `Subsampled` requires these fields for its kind of sampling.
     if step.sampling == "poisson":
         assert step.rate is not None
         flips = source.flips(step.rate, (len(nodes),))
@@ -40,13 +40,13 @@ def draw_cohort(step: Spec, nodes: list[int], source: RandomSource) -> list[int]
 
 
 class CohortWatch:
-    """Statistical tests of whether the cohorts of a run (clients of a round) are drawn as its account assumes.
+    """Statistical tests of whether the clients of each round are chosen as the privacy account assumes.
 
-    Sampling amplifies privacy only if it is random. One test looks at the sizes of Poisson samples, the other at which
-    clients are drawn.
+    Sampling amplifies privacy only if it is random. One test is for the sizes of Poisson samples, the other for the
+    choice of the clients.
 
     Args:
-        evidence: takes the contradictions that the tests find.
+        evidence: record of the conditions of the theorem, to which rejections of the tests are added.
     """
 
     def __init__(self, evidence: Evidence) -> None:
@@ -54,10 +54,10 @@ class CohortWatch:
         self._sizes, self._draws = BatchSizes(), CohortDraws()
 
     def observe(self, cohort: Collection[int], nodes: Collection[int], *, step: Spec) -> bool:
-        """Test the cohort (the clients) of the next round against the assumed sampling, and report a rejection.
+        """Add the clients of the next round to the tests, and record a rejection of the assumed sampling.
 
         Args:
-            cohort: the clients that were drawn.
+            cohort: the clients that were chosen.
             nodes: the clients that were connected.
             step: mechanism of the round, with its sampling. Nothing is tested without subsampling.
 

@@ -18,7 +18,7 @@ SAMPLINGS = ("poisson", "without-replacement", "no-amplification")
 
 
 class Composition(TypedDict):
-    """A privacy event in the state of an accountant, with its number of compositions."""
+    """Privacy event in the state of an accountant, with the number of times that it was composed."""
 
     event: Mapping[str, object]
     count: int
@@ -32,7 +32,7 @@ class FlowerAccountantState(TypedDict):
         backend: name of the accountant's method.
         config: settings of the accountant.
         compositions: composed events in their order.
-        evidence: state of the evidence.
+        evidence: what was observed about the conditions of the privacy theorem.
         number: Flower's number of the last round.
         models: digests of the released models.
     """
@@ -47,12 +47,12 @@ class FlowerAccountantState(TypedDict):
 
 
 def spec_of_event(event: GaussianPrivacyEvent, sampling: SamplingMethod | str, *, at: str = "") -> Spec:
-    """Return the Spec of one release that a `GaussianPrivacyEvent` describes.
+    """Convert Flower's description of one release, a `GaussianPrivacyEvent`, to a mechanism for privacy accounting.
 
     Flower's wrappers add noise of standard deviation noise_multiplier · clipping_norm / m to a mean of m updates. That
-    is noise_multiplier · clipping_norm on their sum, the meaning of `noise_multiplier` here. The relation gives the
-    sensitivity: the clipping norm for `add-or-remove-one`, and twice that for `replace-one`. Flower's RdpAccountant
-    takes the same number as noise over sensitivity, so its ε is too small under `replace-one`.
+    is noise_multiplier · clipping_norm on their sum, as in this library. The sensitivity of the sum depends on the
+    relation: it is the clipping norm for `add-or-remove-one`, and twice that for `replace-one`. Flower's RdpAccountant
+    takes noise_multiplier as noise over sensitivity, so its ε is too small for `replace-one`.
 
     Args:
         event: Flower's event.
@@ -60,26 +60,26 @@ def spec_of_event(event: GaussianPrivacyEvent, sampling: SamplingMethod | str, *
         at: JSON pointer of the event, for errors.
 
     Returns:
-        The Spec, the description of the release for privacy accounting.
+        The Gaussian mechanism, subsampled if the sampling amplifies privacy.
 
     Raises:
-        InvalidInput: unknown sampling, or numbers out of range.
+        InvalidInput: the sampling is unknown, or a number is out of range.
     """
     fields = {name: getattr(event, name) for name in ("noise_multiplier", "sample_size", "population_size")}
     return _step(fields, str(getattr(sampling, "value", sampling)), at)
 
 
 def spec_from_flower_state(state: FlowerAccountantState) -> Spec:
-    """Return the Spec of all releases in the `state_dict()` of an accountant.
+    """Convert the `state_dict()` of an accountant to the composed mechanism of all its releases.
 
-    Account for the Spec under the relation in `state["config"]["neighboring_relation"]`, with `unit="client"` and
+    Its privacy is to be computed for the relation in `state["config"]["neighboring_relation"]`, `unit="client"` and
     `observer="released-models"`.
 
     Args:
         state: state of Flower's RdpAccountant, or of `EpsilondAccountant`.
 
     Returns:
-        The Spec, the description of all releases together for privacy accounting.
+        The composition of all releases, for example for `epsilond.account`.
 
     Example:
         >>> import epsilond
@@ -101,7 +101,6 @@ def spec_from_flower_state(state: FlowerAccountantState) -> Spec:
     except (KeyError, TypeError):
         raise InvalidInput.at("", "is not the state of a Flower accountant") from None
 
-    # A fault in an entry is reported at its place in the list.
     parts = []
     for index, (event, times) in enumerate(entries):
         at = f"/compositions/{index}"
@@ -113,15 +112,12 @@ def spec_from_flower_state(state: FlowerAccountantState) -> Spec:
 
 
 def _step(event: Mapping[str, object], sampling: str, at: str) -> Spec:
-    """Return the spec (description) of one release: the Gaussian mechanism, subsampled if that amplifies privacy.
+    """Return the mechanism of one release: the Gaussian mechanism, subsampled if that amplifies privacy.
 
     Args:
         event: `noise_multiplier`, `sample_size` and `population_size` of the release.
         sampling: value of Flower's `SamplingMethod`.
         at: JSON pointer of the event, for errors.
-
-    Returns:
-        The Gaussian mechanism itself, or the mechanism on a random sample of clients.
 
     Raises:
         InvalidInput: the sampling is unknown, or a number is out of range.
@@ -134,7 +130,7 @@ def _step(event: Mapping[str, object], sampling: str, at: str) -> Spec:
     population = count(event["population_size"], f"{at}/population_size")
     if not 0 < size <= population:
         raise InvalidInput.at(f"{at}/sample_size", "is out of range", allowed="≥ 1 and ≤ population_size")
-    # If all clients take part, nothing is random.
+    # If all clients take part, sampling does not amplify privacy.
     if sampling == "no-amplification" or size == population:
         return mechanism
     if sampling == "poisson":

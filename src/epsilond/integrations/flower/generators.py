@@ -1,4 +1,4 @@
-"""The global generators of numpy and Python, which Flower's wrappers and strategies draw from."""
+"""The global generators of numpy and Python, which Flower uses for its noise and for the choice of clients."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 WORDS: Final = 624
-"""Words of the state of numpy's global generator."""
+"""Number of 32-bit words in the state of numpy's global generator, the Mersenne Twister."""
 
 
 class GeneratorStates:
@@ -26,15 +26,12 @@ class GeneratorStates:
         self._digests: set[str] = set()
 
     def repeats(self, state: object) -> bool:
-        """Return whether a generator had this state in an earlier round, and remember the state.
+        """Store a state of the generator, and return whether it was stored before.
 
         Args:
             state: state of the generator; any value that can be pickled.
-
-        Returns:
-            True if the state is remembered already. The same state produces the same numbers again.
         """
-        # Checksums of 128 bits take little memory, and two different states practically never have the same one.
+        # Digests of 128 bits take little memory, and different states practically never have the same one.
         digest = hashlib.blake2b(pickle.dumps(state), digest_size=16).hexdigest()
         repeats = digest in self._digests
         self._digests.add(digest)
@@ -56,13 +53,13 @@ def python_state() -> object:
 def system_noise() -> Iterator[None]:
     """Seed numpy's global generator from the operating system, and restore its state afterwards.
 
-    Flower draws its noise from numpy's global generator, which a program may have seeded with a known number.
+    Flower draws its noise from this generator, which a program may have seeded with a known number.
 
     Yields:
         None, once, while the generator has its new seed.
     """
     before = np.random.get_state()  # noqa: NPY002
-    # A word of the seed has 32 bits, that is, 4 bytes.
+    # A seed as large as the state: a word has 4 bytes.
     np.random.seed(np.frombuffer(os.urandom(4 * WORDS), np.uint32))  # noqa: NPY002
     try:
         yield

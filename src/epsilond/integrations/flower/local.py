@@ -32,10 +32,10 @@ FIX_SENSITIVITY: Final = "Set sensitivity to twice the clipping norm."
 
 
 def local_statement(mod: LocalDpMod, *, rounds: int, delta: float | None = None) -> RunStatement:
-    """Return the ε against the server of several rounds of one client that adds noise to its own updates.
+    """State the ε, against the server, of the rounds of a client that adds noise to its own updates.
 
-    The status of the statement is at most `declared`, not `certified`, because the mod runs on the client's machine and
-    cannot be observed here.
+    The mod (Flower's hook for a client's messages) runs on the client's machine and cannot be observed here. The
+    statement therefore has the status `declared`, not `certified`.
 
     Args:
         mod: Flower's `LocalDpMod`.
@@ -43,11 +43,11 @@ def local_statement(mod: LocalDpMod, *, rounds: int, delta: float | None = None)
         delta: δ of the statement; None for the δ of the mod.
 
     Returns:
-        The statement: ε [nat] with the conditions on which it rests.
+        ε [nat] at δ, with the conditions that the caller must ensure.
 
     Raises:
-        InvalidInput: no rounds, or a mod that adds no noise or none that is finite.
-        RunDiffers: the mod's own ε is below the ε of the noise that it adds.
+        InvalidInput: `rounds` is below 1, or the noise of the mod is 0 or not finite.
+        RunDiffers: the ε that the mod states is too small for the noise that it adds.
     """
     if rounds < 1:
         raise InvalidInput.at("/rounds", "is out of range", allowed="≥ 1")
@@ -63,16 +63,16 @@ def local_statement(mod: LocalDpMod, *, rounds: int, delta: float | None = None)
 
 
 def _local_evidence(mod: LocalDpMod, rounds: int) -> Evidence:
-    """Return the evidence for a client's rounds, in which the caller vouches for every condition of the theorem.
+    """Record for a client's rounds that the caller must ensure every condition of the privacy theorem.
 
-    The evidence is contradicted if the ε that the mod states is below the certified ε of its noise.
+    It also records a contradiction if the ε that the mod states is too small for the noise that it adds.
 
     Args:
         mod: Flower's `LocalDpMod`.
         rounds: number of rounds in which the client took part.
 
     Returns:
-        The evidence: the record of the conditions of the guarantee, and of observations that contradict one.
+        The record of the conditions, and of observations that contradict one of them.
     """
     evidence = Evidence(LOCAL, outside=OUTSIDE)
     evidence.count_step(count=rounds)
@@ -80,7 +80,6 @@ def _local_evidence(mod: LocalDpMod, rounds: int) -> Evidence:
     for premise, reason in reasons.items():
         evidence.rest_on_caller(premise, reason)
 
-    # Compare the ε that the mod states with the certified ε of its noise.
     certified = certified_local_epsilon(mod)
     true_epsilon = f"its noise gives ε ≤ {certified.upper:.6g}"
     parameters = {name: getattr(mod, name) for name in ("epsilon", "delta", "sensitivity", "clipping_norm")}

@@ -1,4 +1,4 @@
-"""Events that were composed, matched with the rounds that were observed."""
+"""Comparison of the privacy events that a program composes with the rounds that were observed."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ FIX_POPULATION: Final = "Set population_size and sample_size to the numbers of c
 
 
 class Matching:
-    """Compares the privacy events that the program composes with the observed rounds, pair by pair in their order.
+    """Comparison of the privacy events that a program composes with the observed rounds, pair by pair in their order.
 
     Args:
-        evidence: takes the results.
-        sampling: how the clients are drawn, a value of Flower's `SamplingMethod`.
+        evidence: record of the conditions of the privacy theorem, to which the results are added.
+        sampling: kind of sampling of the clients, a value of Flower's `SamplingMethod`.
         relation: neighbouring relation of the account.
     """
 
@@ -50,7 +50,7 @@ class Matching:
 
     @property
     def unrecorded(self) -> int:
-        """Number of released rounds without an event."""
+        """Number of rounds that released a model for which no event was composed yet."""
         return len(self._rounds)
 
     def compose(self, event: GaussianPrivacyEvent, count: int) -> None:
@@ -73,15 +73,14 @@ class Matching:
         self._match()
 
     def _match(self) -> None:
-        """Compare recorded privacy events with observed rounds, pair by pair in their order, as long as there are both.
+        """Compare events with observed rounds, pair by pair in their order, as long as there are both.
 
-        An event with more noise than the round contradicts the record. That, and the premises (conditions of the
-        privacy theorem) that hold in each round, are added to the evidence.
+        For each pair, the conditions of the privacy theorem that were observed to hold are recorded. An event with more
+        noise than its round is recorded as a contradiction.
         """
         while self._events and self._rounds:
             event = self._events.popleft()
             current = self._rounds.popleft()
-            # The tolerance covers the rounding of noise multipliers in double precision.
             if event.noise_multiplier > current.noise_multiplier * (1.0 + ROUNDING):
                 recorded = f"{event.noise_multiplier:.6g} where a client is hidden by {current.noise_multiplier:.6g}"
                 message = f"the event records the noise multiplier {recorded}"
@@ -92,17 +91,14 @@ class Matching:
             self._evidence.show(current.shown)
 
     def _is_fresh(self, event: GaussianPrivacyEvent, current: WrappedRound) -> bool:
-        """Return whether the clients of a round were observed to be chosen as the recorded privacy event describes.
+        """Return whether the clients of a round were observed to be chosen as the privacy event describes.
 
-        This is never the case if the event describes a random draw, because randomness cannot be observed. A draw that
-        cannot be the described one is reported.
+        It is False for a random choice, because randomness cannot be observed. Then, and in other cases of doubt, the
+        condition is left to the caller. A choice that cannot be the described one is recorded as a contradiction.
 
         Args:
             event: the event that was composed for the round.
             current: the round.
-
-        Returns:
-            True if the choice of the clients was observed to be as described. False if the caller must vouch for it.
         """
         step = spec_of_event(event, self._sampling)
         drawn = len(current.contacted)
@@ -110,7 +106,7 @@ class Matching:
         if isinstance(step, Subsampled):
             self._check_draw(step, event, current)
             return False
-        # A part of the clients without amplification is a problem only if clients may be added or removed.
+        # If only some clients take part, a removed client may be replaced by another one, which changes two updates.
         is_unamplified_draw = self._sampling == "no-amplification" and drawn < connected
         if not is_unamplified_draw or self._relation != "add-or-remove-one":
             return True
@@ -125,17 +121,16 @@ class Matching:
         return False
 
     def _check_draw(self, step: Subsampled, event: GaussianPrivacyEvent, current: WrappedRound) -> None:
-        """Check that the clients of a round may be the random draw that its privacy event describes; report it if not.
+        """Check that the clients of a round may be a random choice as its privacy event describes it.
 
-        A privacy event is Flower's description of one release. That a draw is random can only be tested, so the caller
-        must vouch for it.
+        If they cannot be, a contradiction is recorded. Otherwise the randomness of the choice is left to the caller,
+        because it can be tested but not observed.
 
         Args:
-            step: the spec of the event, with its sampling.
-            event: the event that was composed for the round, with the sizes of the draw and of the population.
+            step: mechanism of the event, with its sampling.
+            event: the event that was composed for the round, with the numbers of chosen and of all clients.
             current: the round.
         """
-        # First the facts that were observed, then the cases in which they contradict the event.
         drawn = len(current.contacted)
         connected = len(current.nodes)
         is_poisson = step.sampling == "poisson"
@@ -148,6 +143,6 @@ class Matching:
         elif not is_poisson and drawn != event.sample_size:
             message = f"{drawn} clients were drawn, and the event counts on {event.sample_size}"
             self._evidence.contradict(COHORT, message, remedy=FIX_POPULATION)
-        # Without a contradiction, the clients enter the statistical tests of the draw.
+        # `observe` adds the clients to the statistical tests, and returns False if a test rejects the choice.
         elif self._cohorts.observe(current.contacted, current.nodes, step=step):
             self._evidence.rest_on_caller(COHORT, GENERATOR if current.fixed else UNKNOWN)

@@ -65,17 +65,16 @@ class LossScales:
     strong_convexity: float
 
     def statistical(self, gradient_std: float, records: float) -> float:
-        """Return the order of the smallest possible excess risk without privacy, in loss units.
+        """Return the order of the smallest possible excess risk without privacy, which is due to finitely many records.
 
-        It is φD/√(nN) for convex losses, and min{φ²/(μnN), φD/√(nN)} for strong convexity μ > 0. It is due to the
-        finite number of records.
+        It is φD/√(nN) for convex losses, and min{φ²/(μnN), φD/√(nN)} for strong convexity μ > 0.
 
         Args:
             gradient_std: standard deviation φ ≥ 0 of a record's gradient; the smaller one of φ and L is used.
             records: number nN ≥ 1 of records of all clients.
 
         Returns:
-            The order, without constants.
+            The order, in units of the loss.
         """
         deviation = min(gradient_std, self.lipschitz)
         convex = deviation * self.diameter / math.sqrt(records)
@@ -84,7 +83,7 @@ class LossScales:
         return min(self.printed_statistical(deviation, records), convex)
 
     def printed_statistical(self, gradient_std: float, records: float) -> float:
-        """Return φ²/(μnN), the statistical term of the paper for strongly convex losses; infinite on overflow.
+        """Return φ²/(μnN), the statistical term that the paper prints for strongly convex losses; infinite on overflow.
 
         Args:
             gradient_std: standard deviation φ of a record's gradient.
@@ -93,28 +92,28 @@ class LossScales:
         return gradient_std * gradient_std / (self.strong_convexity * records)
 
     def privacy(self, ratio: float) -> float:
-        """Return the order of the cost of privacy, LD min{1, r}, or LD min{1, r²} if μ > 0.
+        """Return the order of the cost of privacy: LD min{1, r}, or LD min{1, r²} for strongly convex losses.
 
         LD, the Lipschitz constant times the diameter, is the largest possible excess risk.
 
         Args:
-            ratio: privacy ratio r, of `local_ratio` or `central_ratio`.
+            ratio: privacy ratio r, from `local_ratio` or `central_ratio`.
 
         Returns:
-            The order in loss units, without constants.
+            The order, in units of the loss.
         """
-        share = ratio
+        relative_cost = ratio
         if self.strong_convexity > 0.0:
-            share = ratio * ratio
-        return self.lipschitz * self.diameter * min(1.0, share)
+            relative_cost = ratio * ratio
+        return self.lipschitz * self.diameter * min(1.0, relative_cost)
 
     def cap(self, *terms: float) -> float:
-        """Return the sum of the terms of an excess risk, or LD if that is less.
+        """Return the sum of the terms of an excess risk, but at most LD.
 
-        No point of the domain has an excess risk above LD, the Lipschitz constant times the diameter.
+        LD, the Lipschitz constant times the diameter, is the largest possible excess risk.
 
         Args:
-            terms: terms of the excess risk, in loss units.
+            terms: terms of the excess risk, in units of the loss.
         """
         return min(math.fsum(terms), self.lipschitz * self.diameter)
 
@@ -124,8 +123,8 @@ def local_ratio(
 ) -> float:
     """Return the ratio r = √d/(ε₀n√N C²), on which the cost of privacy depends if clients trust only themselves.
 
-    In units of the largest possible excess risk, the cost is min{1, r} up to constants. For strongly convex losses it
-    is min{1, r²}.
+    Up to constants, the cost is min{1, r} times the largest possible excess risk, or min{1, r²} times it for strongly
+    convex losses.
 
     Args:
         epsilon: ε₀ of a record against all parties except its client.
@@ -135,7 +134,7 @@ def local_ratio(
         compositionality: C ≥ 1, the root of the sum of the squared ε of the rounds, divided by ε₀.
 
     Returns:
-        The ratio r, a positive number without a unit.
+        The ratio, a positive number without a unit.
     """
     effective_records = epsilon * samples_per_client * math.sqrt(clients)  # ε₀n√N
     return math.sqrt(dimension) / (effective_records * compositionality * compositionality)
@@ -144,8 +143,8 @@ def local_ratio(
 def central_ratio(*, epsilon: float, dimension: int, samples_per_client: int, clients: int) -> float:
     """Return the ratio r = √d/(εnN), on which the cost of privacy depends if the server or a shuffler is trusted.
 
-    The cost of privacy is LD min{1, r} up to constants, or LD min{1, r²} for strongly convex losses. LD, the Lipschitz
-    constant times the diameter, is the largest possible excess risk.
+    Up to constants, the cost is min{1, r} times the largest possible excess risk, or min{1, r²} times it for strongly
+    convex losses.
 
     Args:
         epsilon: privacy parameter ε > 0 of a record against an observer of the server's output.
@@ -154,7 +153,7 @@ def central_ratio(*, epsilon: float, dimension: int, samples_per_client: int, cl
         clients: number N of clients, at least 1.
 
     Returns:
-        The ratio r, a positive number without a unit.
+        The ratio, a positive number without a unit.
     """
     return math.sqrt(dimension) / (epsilon * samples_per_client * clients)
 
@@ -175,7 +174,7 @@ class LowerBoundFields:
     epsilon: Epsilon
 
     def scales(self, diameter: float) -> LossScales:
-        """Return the orders of the excess risk on a domain.
+        """Return the constants of the losses and of a domain, from which the orders of the excess risk follow.
 
         Args:
             diameter: diameter or radius D of the domain.
@@ -183,18 +182,17 @@ class LowerBoundFields:
         return LossScales(lipschitz=self.lipschitz, diameter=diameter, strong_convexity=self.strong_convexity)
 
     def statistical_outputs(self, gradient_std: float | None, scales: LossScales) -> dict[str, float]:
-        """Return the order of the smallest possible excess risk without privacy, as the field `statistical_term`.
-
-        For strongly convex losses, `printed_statistical_term` is the paper's term, which may exceed every possible risk
-        (erratum E-37).
+        """Return the order of the smallest possible excess risk without privacy, as fields of an answer.
 
         Args:
-            gradient_std: standard deviation φ of a record's gradient; if None, the Lipschitz constant, its largest
+            gradient_std: standard deviation φ of a record's gradient; None for the Lipschitz constant, its largest
                 value.
-            scales: Lipschitz constant, diameter of the domain and strong convexity, which determine the orders.
+            scales: constants of the losses and of the domain.
 
         Returns:
-            The fields by name, in loss units and without constants.
+            `statistical_term`: the order, in units of the loss.
+            `printed_statistical_term`: the term that the paper prints, only for strongly convex losses. It may exceed
+            every possible risk (erratum E-37).
         """
         std = self.lipschitz if gradient_std is None else gradient_std  # φ
         records = float(self.samples_per_client) * self.clients
@@ -205,7 +203,7 @@ class LowerBoundFields:
 
     @property
     def central_ratio(self) -> float:
-        """The privacy ratio √d/(εnN) of a trusted server, on which the cost of privacy depends (`central_ratio`)."""
+        """Ratio √d/(εnN), on which the cost of privacy depends if the server is trusted."""
         return central_ratio(
             epsilon=self.epsilon,
             dimension=self.dimension,
@@ -227,7 +225,7 @@ class LocalFederation(LowerBoundFields):
 
     @property
     def largest_round_epsilon(self) -> float:
-        """The largest ε of one report of one client."""
+        """Largest ε of a single report of a client."""
         return self.epsilon if self.round_epsilon is None else self.round_epsilon
 
     def local_ratio(self, compositionality: float = 1.0) -> float:
@@ -240,8 +238,7 @@ class LocalFederation(LowerBoundFields):
                 r.
 
         Returns:
-            The ratio r. The cost of privacy is LD min{1, r}, or LD min{1, r²} for strongly convex losses, up to
-            constants.
+            The ratio, a positive number without a unit.
         """
         return local_ratio(
             epsilon=self.epsilon,
@@ -266,22 +263,25 @@ class LocalInputs(LocalFederation):
 
     @property
     def printed_least_clients(self) -> float:
-        """The number 16 ln(2/(nδ₀)) of clients that the printed theorem requires, not rounded."""
+        """Number 16 ln(2/(nδ₀)) of clients that the printed theorem requires, at least 0 and not rounded."""
         logarithm = math.log(2.0) - math.log(self.samples_per_client) - math.log(self.round_delta)  # ln(2/(nδ₀))
         return 16.0 * max(logarithm, 0.0)
 
     @property
     def least_clients(self) -> float:
-        """The smallest number N of clients for which Theorem F.2 of Lowy and Razaviyayn holds, not rounded.
+        """Number of clients that the proof requires, by Theorem F.2 of Lowy and Razaviyayn, not rounded.
 
-        It is 16 e^{nε₀^r} ln(2/(Nnδ₀)), for n records of a client and (ε₀^r, δ₀)-private reports of a round. It is
-        infinite if Nnδ₀ ≥ 1, where Theorem F.2 does not apply, and on overflow.
+        For N clients with n records each and (ε₀^r, δ₀)-private reports, it is
+
+            16 e^{nε₀^r} ln(2/(Nnδ₀)).
+
+        It is infinite if Nnδ₀ ≥ 1, where Theorem F.2 does not apply, and on overflow.
         """
         log_total_delta = math.log(self.samples_per_client) + math.log(self.clients) + math.log(self.round_delta)
         if log_total_delta >= 0.0:
             return math.inf
         exponent = self.samples_per_client * self.largest_round_epsilon  # nε₀^r
-        largest_exponent = 700.0  # doubles end at e^709.8, and other factors follow
+        largest_exponent = 700.0  # e^709.8 is the largest double, and further factors follow
         if exponent > largest_exponent:
             return math.inf
         return 16.0 * math.exp(exponent) * (math.log(2.0) - log_total_delta)
@@ -302,17 +302,13 @@ class LocalEmpiricalInputs(LocalFederation):
     radius: Radius
 
     def log10_least_round_delta(self, exponent: float) -> float:
-        """Return log10 of the smallest δ of one report for which the lower bound is proved, 2e^{−Ne^{−x}/16}/(Nn).
+        """Return log10 of the smallest δ of a report for which the lower bound is proved.
 
-        N clients have n records each. The logarithm is returned because the number itself may be too small for a
-        double.
+        For N clients with n records each, this δ is 2e^{−Ne^{−x}/16}/(Nn), which may be too small for a double.
 
         Args:
-            exponent: exponent x ≥ 0. The proof needs x = nε₀ for the ε₀ of a record; the theorem of Lowy and Razaviyayn
-                has 0 (erratum E-21).
-
-        Returns:
-            The decimal logarithm of the smallest δ.
+            exponent: exponent x ≥ 0. The proof needs x = nε₀ for the ε₀ of a record; the printed theorem has 0 (erratum
+                E-21).
         """
         decay = self.clients * math.exp(-exponent) / 16.0  # Ne^{−x}/16
         log_least = math.log(2.0) - decay - math.log(self.clients) - math.log(self.samples_per_client)

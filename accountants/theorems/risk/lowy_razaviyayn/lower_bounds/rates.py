@@ -43,8 +43,8 @@ CONDITION_NUMBER = Quantity(symbol="κ", ge=1, le=1e100, description="smoothness
 def free_privacy_epsilon(*, dimension: int, samples_per_client: int) -> float:
     """Return √(d/n), the ε from which on local privacy costs no more than the sampling of records, up to constants.
 
-    Local privacy protects a record from all parties except its client. Apart from a common factor, its cost √d/(εn) is
-    then at most 1/√n, the order of the statistical error.
+    Local privacy protects a record from all parties except its client. From this ε on, its cost √d/(εn) is at most
+    1/√n, the order of the statistical error (apart from a common factor).
 
     Args:
         dimension: number d of coordinates of the model, at least 1.
@@ -75,10 +75,10 @@ def reference(inputs: ReferenceInputs, reading: Reading = "printed") -> Outputs:
 
     Args:
         inputs: the federation and the loss.
-        reading: "printed" has φ²/√(nN) in the rate of a trusted server for convex losses, which has the wrong unit
-            (erratum E-26). "corrected" has φD/√(nN), and no rate above LD, the largest possible excess risk. φ is the
-            standard deviation of a record's gradient, and nN the number of records of all clients. L is the Lipschitz
-            constant, and D the diameter of the domain.
+        reading: "printed" or "corrected". For a trusted server and convex losses, the printed rate has the term
+            φ²/√(nN), which has the wrong unit (erratum E-26). The corrected one has φD/√(nN), and is at most LD, the
+            largest possible excess risk. φ is the standard deviation of a record's gradient, nN the number of records
+            of all clients, L the Lipschitz constant, and D the diameter of the domain.
 
     Returns:
         `non_private_scale`: order of the excess risk without privacy.
@@ -91,11 +91,10 @@ def reference(inputs: ReferenceInputs, reading: Reading = "printed") -> Outputs:
     std = inputs.lipschitz if inputs.gradient_std is None else inputs.gradient_std  # φ
     scales = LossScales(lipschitz=inputs.lipschitz, diameter=inputs.diameter, strong_convexity=inputs.strong_convexity)
 
-    # Without privacy, only the number of records counts.
     records = float(samples_per_client) * clients  # nN
     statistical = scales.statistical(std, records)
 
-    # The cost of privacy is determined by a ratio for each trust model.
+    # Each trust model has a ratio that determines the cost of privacy.
     one_record_ratio = local_ratio(epsilon=epsilon, dimension=dimension, samples_per_client=1, clients=clients)
     ratio = central_ratio(epsilon=epsilon, dimension=dimension, samples_per_client=samples_per_client, clients=clients)
     if reading == "printed" and inputs.strong_convexity == 0.0:
@@ -143,7 +142,7 @@ def figure(
         `one_pass_strongly_convex_excess_factor`: ratio of equation (9) to equation (5).
         `one_pass_strongly_convex_gap`: ratio of equation (9) to the lower bound.
     """
-    # The error by privacy in both trust models (noise of each client, noise of all), and by sampling of the records.
+    # The errors due to privacy without and with a trusted server, and the error due to sampling.
     sizes = {"dimension": dimension, "samples_per_client": samples_per_client, "clients": clients}
     local = local_ratio(epsilon=epsilon, **sizes)
     central = central_ratio(epsilon=epsilon, **sizes)
@@ -151,7 +150,7 @@ def figure(
     convex_sampling = 1.0 / math.sqrt(records)
     strongly_convex_sampling = 1.0 / records
 
-    # The factors of the one-pass algorithm, with the exponents that are printed.
+    # The factors of the one-pass algorithm as printed.
     compositionality_squared = local**-0.4
     excess_factor = local**-0.2
     one_pass_factor = math.sqrt(condition_number * dimension) / dimension
@@ -200,8 +199,8 @@ def earlier(
 ) -> Outputs:
     """Return the orders of the excess risk of two earlier methods, and of Theorem 2.4 of Lowy and Razaviyayn.
 
-    The earlier ones are as Appendix A cites them. The losses are strongly convex, the risk is on the data at hand, and
-    all clients take part.
+    The earlier orders are those that Appendix A cites. The losses are strongly convex, the risk is that of the mean
+    loss on the data, and all clients take part.
 
     Args:
         samples_per_client: records n of a client.
@@ -233,9 +232,9 @@ def earlier(
 
 
 def _privacy_ratio(*, samples_per_client: int, clients: int, dimension: int, epsilon: float) -> Sides:
-    """Compare the privacy ratio √d/(ε₀n√N), on which the cost of local privacy depends, with 1.
+    """Compare the ratio √d/(ε₀n√N), on which the cost of local privacy depends, with 1.
 
-    If the ratio exceeds 1, the lower bound is of the order of the largest possible excess risk.
+    If it exceeds 1, the lower bound is of the order of the largest possible excess risk.
 
     Args:
         samples_per_client: number n of records of a client, at least 1.
@@ -244,16 +243,16 @@ def _privacy_ratio(*, samples_per_client: int, clients: int, dimension: int, eps
         epsilon: privacy parameter ε₀ > 0 of a record.
 
     Returns:
-        The two sides of the condition, the ratio and 1. It holds if the ratio is at most 1.
+        The two sides of the condition: the ratio, which must be at most 1, and 1.
     """
     ratio = local_ratio(epsilon=epsilon, dimension=dimension, samples_per_client=samples_per_client, clients=clients)
     return Sides.at_most(ratio, 1.0)
 
 
 def _free(inputs: ReferenceInputs) -> Sides:
-    """Return both sides of the condition d/ε² ≤ n, under which privacy costs no more than sampling.
+    """Return both sides of the condition d/ε² ≤ n, under which privacy costs no more than sampling, up to a constant.
 
-    The condition is undecidable because its constant is hidden.
+    The verdict is undecidable, because the constant is hidden.
 
     Args:
         inputs: dimension d, ε, and the number n of records of a client.

@@ -32,7 +32,7 @@ _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_lower_bounds.py"
 def _population_outputs(inputs: LocalInputs | CentralInputs, scales: LossScales, ratio: float) -> dict[str, float]:
     """Return the order of the lower bound on the excess risk of the expected loss, and its two terms.
 
-    The order is the sum of the statistical and the privacy term. It is at most LD, the largest possible excess risk.
+    The order is the sum of the terms, but at most LD, the largest possible excess risk.
 
     Args:
         inputs: the clients and the loss.
@@ -40,7 +40,7 @@ def _population_outputs(inputs: LocalInputs | CentralInputs, scales: LossScales,
         ratio: privacy ratio r ≥ 0, on which the privacy term depends.
 
     Returns:
-        `excess_risk_scale` and the terms, in loss units without constants.
+        `excess_risk_scale`, the order, and the terms `statistical_term` and `privacy_term`, in units of the loss.
     """
     terms = inputs.statistical_outputs(inputs.gradient_std, scales)
     terms["privacy_term"] = scales.privacy(ratio)
@@ -49,16 +49,16 @@ def _population_outputs(inputs: LocalInputs | CentralInputs, scales: LossScales,
 
 
 def _empirical_outputs(scales: LossScales, ratio: float) -> dict[str, float]:
-    """Return the order of the lower bound on the empirical excess risk (mean loss on the data), the privacy term.
+    """Return the order of the lower bound on the excess risk of the mean loss on the data.
 
-    There is no statistical term, because the data are given.
+    It is the privacy term only. There is no statistical term, because the data are given.
 
     Args:
         scales: Lipschitz constant, size of the domain and strong convexity.
         ratio: privacy ratio r.
 
     Returns:
-        `excess_risk_scale`, and the same number as `privacy_term`, in loss units without constants.
+        `excess_risk_scale`, and the same number as `privacy_term`, in units of the loss.
     """
     cost = scales.privacy(ratio)
     return {"excess_risk_scale": scales.cap(cost), "privacy_term": cost}
@@ -67,17 +67,20 @@ def _empirical_outputs(scales: LossScales, ratio: float) -> dict[str, float]:
 def local_population(inputs: LocalInputs) -> Outputs:
     """Return the order of the lower bound on the excess risk for clients that trust only themselves.
 
-    It is Theorem 3.1 of Lowy and Razaviyayn: φD/√(nN) + LD min{1, r} for convex losses, with r = √d/(ε₀n√N C²).
+    By Theorem 3.1 of Lowy and Razaviyayn it is, with r = √d/(ε₀n√N C²),
+
+        φD/√(nN) + LD min{1, r}                        for convex losses,
+        min{φ²/(μnN), φD/√(nN)} + LD min{1, r²}        for μ-strongly convex losses.
 
     Args:
         inputs: N clients with n records each, dimension d, diameter D of the domain, and the Lipschitz constant L. φ is
             the standard deviation of a record's gradient, ε₀ the ε of a record, and C `compositionality`.
 
     Returns:
-        The order of the excess risk and its two terms, in loss units without constants. Further:
+        The order of the excess risk and its two terms, in units of the loss and without constants. Further:
         `least_clients`: number of clients that the proof requires.
         `printed_least_clients`: number of clients that the theorem states.
-        `printed_statistical_term`: statistical term of the paper, only with strong convexity.
+        `printed_statistical_term`: statistical term that the paper prints, only for strongly convex losses.
     """
     ratio = inputs.local_ratio(inputs.compositionality)
     order_and_terms = _population_outputs(inputs, inputs.scales(inputs.diameter), ratio)
@@ -91,22 +94,24 @@ def local_population(inputs: LocalInputs) -> Outputs:
 def central_population(inputs: CentralInputs) -> Outputs:
     """Return the order of the lower bound on the excess risk with a trusted server, and its two terms.
 
-    It is Theorem F.3 of Lowy and Razaviyayn. Strongly convex losses also have `larger_scale`, a larger order that holds
-    if L is of order μD. Its privacy term is min{L²/μ min{1, r²}, LD min{1, r}} in place of LD min{1, r²}.
+    It is Theorem F.3 of Lowy and Razaviyayn. Strongly convex losses also have a larger order, which holds if L is of
+    order μD. Its privacy term is min{L²/μ min{1, r²}, LD min{1, r}} instead of LD min{1, r²}.
 
     Args:
         inputs: clients, records and privacy parameter, which determine the privacy ratio r of `central_ratio`. L is the
             Lipschitz constant, μ the strong convexity, and D the radius of the domain.
 
     Returns:
-        `excess_risk_scale` and its terms `statistical_term` and `privacy_term`, in loss units without constants.
+        In units of the loss and without constants:
+        `excess_risk_scale`: the order, with its terms `statistical_term` and `privacy_term`.
+        `larger_scale`: the larger order, only for strongly convex losses.
+        `printed_statistical_term`: statistical term that the paper prints, only for strongly convex losses.
     """
     ratio, scales = inputs.central_ratio, inputs.scales(inputs.radius)
     outputs = _population_outputs(inputs, scales, ratio)
     if inputs.strong_convexity == 0.0:
         return outputs
 
-    # The larger order that strongly convex losses also have.
     strongly_convex_term = inputs.lipschitz * inputs.lipschitz / inputs.strong_convexity * min(1.0, ratio * ratio)
     convex_term = inputs.lipschitz * inputs.radius * min(1.0, ratio)
     larger_privacy_term = min(strongly_convex_term, convex_term)
@@ -125,8 +130,9 @@ def local_empirical(inputs: LocalEmpiricalInputs) -> Outputs:
             a record.
 
     Returns:
-        The order, which is the privacy term. `log10_least_round_delta` is log10 of the smallest δ of a report for which
-        the proof holds. `printed_log10_least_round_delta` is the printed value.
+        `excess_risk_scale`: the order, and the same number as `privacy_term`, in units of the loss.
+        `log10_least_round_delta`: log10 of the smallest δ of a report for which the proof holds.
+        `printed_log10_least_round_delta`: the same as the paper prints it.
     """
     order = _empirical_outputs(inputs.scales(inputs.radius), inputs.local_ratio())
     exponent = inputs.samples_per_client * inputs.epsilon  # nε₀
@@ -147,7 +153,7 @@ def central_empirical(inputs: CentralEmpiricalInputs) -> Outputs:
         inputs: N clients with n records each, dimension d, the constants of the loss, and ε.
 
     Returns:
-        `excess_risk_scale`, and the same number as `privacy_term`, in loss units without constants.
+        `excess_risk_scale`, and the same number as `privacy_term`, in units of the loss.
     """
     return _empirical_outputs(inputs.scales(inputs.radius), inputs.central_ratio)
 
@@ -159,7 +165,7 @@ def _least_round_delta(inputs: LocalEmpiricalInputs) -> Sides:
     return Sides.at_least(math.log10(inputs.round_delta), least)
 
 
-def _steep_in_radius(inputs: CentralInputs | CentralEmpiricalInputs | LocalEmpiricalInputs) -> Sides:
+def _lipschitz_and_radius(inputs: CentralInputs | CentralEmpiricalInputs | LocalEmpiricalInputs) -> Sides:
     """Compare the Lipschitz constant L with μD, for the radius D of the domain and the strong convexity μ."""
     return Sides.at_least(inputs.lipschitz, inputs.strong_convexity * inputs.radius)
 
@@ -187,7 +193,7 @@ STEEP = Condition(
     "L ≥ μD/2, as every μ-strongly convex and L-Lipschitz loss has on a domain of diameter D",
     lambda inputs: Sides.at_least(inputs.lipschitz, 0.5 * inputs.strong_convexity * inputs.diameter),
 )
-STEEP_IN_RADIUS = Condition("steep-enough", "L ≥ μD for the radius D of the domain", _steep_in_radius)
+STEEP_IN_RADIUS = Condition("steep-enough", "L ≥ μD for the radius D of the domain", _lipschitz_and_radius)
 EVERYONE = Condition("all-participate", "every client takes part in every round (M = N)")
 SYMMETRIC = Condition("symmetric", "the algorithm treats all clients alike (class B of the text)")
 VANISHING_SQUARED = Condition(
