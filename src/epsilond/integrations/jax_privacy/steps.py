@@ -340,8 +340,8 @@ class ObservedSteps:
     def conclude(self) -> Evidence:
         """Return a copy of the evidence as if the run ended now.
 
-        Updates after the last gradient count as observed_premises: no later gradient can contradict their effect on the
-        parameters.
+        The parameters count as observed for updates after the last gradient, because no later gradient can contradict
+        them.
         """
         concluded = self._evidence.copy()
         concluded.show({PARAMETERS}, count=self._changes.waiting)
