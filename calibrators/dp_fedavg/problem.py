@@ -59,7 +59,7 @@ class AdaptiveClipping:
 class DpFedavgProblem(TargetedProblem):
     """The target, the clients, the size of a round, and limits on the run.
 
-    `participants` is the number of participants of a round, the expected number for `poisson`. If it is absent, all
+    `participants` is the number of participants of a round; for `poisson` the expected number. If it is absent, all
     clients take part. If `rounds` is absent, it is chosen within the limits. A bound on the excess risk needs
     `lipschitz` and `diameter`, and is for one gradient step of a client in each round.
     """
