@@ -61,10 +61,10 @@ class CellAnswer:
 
 
 def table_cells(preset: Preset, answers: Sequence[tuple[Cell, Any]]) -> tuple[CellAnswer, ...]:
-    """Make the result table of an experiment from the answers of its simulations.
+    """Return the result table of an experiment, from the answers of its simulations.
 
-    A cell of the table is the result at one point of a parameter grid: one value on each axis, such as ε and an
-    algorithm. The point is called the place of the cell.
+    A cell of the table is the result at one point of a parameter grid, that is, at one value on each axis, such as ε
+    and an algorithm.
 
     Args:
         preset: the experiment.
@@ -75,24 +75,20 @@ def table_cells(preset: Preset, answers: Sequence[tuple[Cell, Any]]) -> tuple[Ce
         curve. Simulations that differ only in a tuned value, such as the step size, share one cell with the best value.
     """
     cells = [CELL_MAKERS[answer.kind](cell, answer) for cell, answer in answers]
-    # A curve becomes one cell for each of its points.
     if preset.curve:
         curves = [_split_curve(cell, preset.across.name) for cell in cells]
         return tuple(itertools.chain.from_iterable(curves))
     if preset.tuned is None:
         return tuple(cells)
-    # Of the tuned values only the best one of each run is kept.
     groups = _group_cells(cells, without=preset.tuned.name)
     return tuple(_merge_tuned(group, preset.tuned.name) for group in groups)
 
 
 def _group_cells(cells: Sequence[CellAnswer], *, without: str) -> list[list[CellAnswer]]:
-    """Group the results of an experiment that differ only in the value of one parameter.
-
-    A cell is the result of one simulation, with a value for each parameter (axis) of the experiment.
+    """Group the cells of an experiment that differ only in the value of one parameter.
 
     Args:
-        cells: cells of one experiment, each with a value for every axis.
+        cells: results of simulations, each with a value for every parameter (axis) of the experiment.
         without: name of the axis that is ignored.
 
     Returns:
@@ -109,7 +105,7 @@ def _split_curve(cell: CellAnswer, axis: str) -> Iterator[CellAnswer]:
     """Split the result of a simulation that was measured repeatedly into one result for each measurement.
 
     An example is a training with a test error after several numbers of rounds. Only the last measurement gets the
-    scores that the paper prints, because the paper has them for the end of the run.
+    scores that the paper prints, because these are for the end of the run.
 
     Args:
         cell: result of the simulation, with the scores of all measurements.
@@ -132,9 +128,8 @@ def _split_curve(cell: CellAnswer, axis: str) -> Iterator[CellAnswer]:
 def _merge_tuned(cells: Sequence[CellAnswer], tuned: str) -> CellAnswer:
     """Merge results that differ only in a tuned parameter, such as the step size: each run gets its best value.
 
-    A cell is the result of one simulation: of the private run and of the runs that it is compared with. The private run
-    is taken from the cell in which its mean excess risk is least. Each compared run is taken from the cell in which its
-    own mean is least.
+    A cell is the result of one simulation, with the private run and the runs that it is compared with. Each run is
+    taken from the cell in which its mean excess risk is least.
 
     Args:
         cells: cells that differ only in the tuned value.
@@ -143,14 +138,13 @@ def _merge_tuned(cells: Sequence[CellAnswer], tuned: str) -> CellAnswer:
     Returns:
         One cell without a value on the tuned axis. Its field `tuned` states the chosen value of each run.
     """
-    best = min(cells, key=_excess)
+    best = min(cells, key=_private_excess)
     chosen_values = {"private": best.place[tuned]}
 
-    # Each comparison run gets the value that is best for it, which may differ from the private run's.
     excess_of_runs = {}
     scores_of_runs = {}
     for run in best.beside or {}:
-        best_of_run = _least_compared(cells, run)
+        best_of_run = _best_cell_of_run(cells, run)
         excess_of_runs[run] = _compared_excess(best_of_run, run)
         chosen_values[run] = best_of_run.place[tuned]
         if best_of_run.scores_beside is not None:
@@ -166,24 +160,21 @@ def _merge_tuned(cells: Sequence[CellAnswer], tuned: str) -> CellAnswer:
     )
 
 
-def _least_compared(cells: Sequence[CellAnswer], run: str) -> CellAnswer:
-    """Return the simulation, or table cell, in which a comparison run has the least mean excess risk.
+def _best_cell_of_run(cells: Sequence[CellAnswer], run: str) -> CellAnswer:
+    """Return the result of the simulation in which a comparison run has the least mean excess risk.
 
     Args:
-        cells: simulations that all have the run, at least one.
+        cells: results that all have the run, at least one. The excess risk of a run that diverged counts as infinite.
         run: name of the run.
-
-    Returns:
-        One of the given cells. A run that diverged counts as infinitely bad.
     """
     return min(cells, key=lambda cell: _mean(_compared_excess(cell, run)))
 
 
 def _compared_excess(cell: CellAnswer, run: str) -> Measured:
-    """Return the measured excess risk of a comparison run of a simulation, which must have this run.
+    """Return the measured excess risk of a comparison run.
 
     Args:
-        cell: answer of a risk simulation.
+        cell: result of a risk simulation, which must have the run.
         run: name of the run.
 
     Returns:
@@ -193,7 +184,7 @@ def _compared_excess(cell: CellAnswer, run: str) -> Measured:
     return cell.beside[run]
 
 
-def _excess(cell: CellAnswer) -> float:
+def _private_excess(cell: CellAnswer) -> float:
     """Return the mean excess risk of the private run; math.inf if it was not measured or is not a number."""
     if cell.final_excess is None:
         return math.inf
@@ -201,14 +192,14 @@ def _excess(cell: CellAnswer) -> float:
 
 
 def _mean(measured: Measured) -> float:
-    """Return a mean, or math.inf in place of NaN, so that a run that diverged is never the best."""
+    """Return a mean; math.inf in place of NaN, so that a run that diverged is never the best."""
     if math.isnan(measured.mean):
         return math.inf
     return measured.mean
 
 
 def _risk_cell(cell: Cell, answer: RiskAnswer) -> CellAnswer:
-    """Make the table cell of a risk simulation: the private run with its bounds, and the runs it is compared with.
+    """Return the table cell of a risk simulation: the private run with its bounds, and the runs it is compared with.
 
     The private run is the one with noise. A score is measured on held-out records.
 
@@ -219,7 +210,6 @@ def _risk_cell(cell: Cell, answer: RiskAnswer) -> CellAnswer:
     Returns:
         The cell. A field is None if the experiment has no such number.
     """
-    # The private run is the first series. All other runs are compared with it, and listed by their names.
     private, *comparisons = answer.series
     excess_of_runs = {run.name: run.final for run in comparisons}
     scores_of_runs = {run.name: run.scores for run in comparisons if run.scores is not None}
@@ -269,7 +259,7 @@ def _epsilon(cell: Cell, answer: RiskAnswer) -> Ends | None:
     if cell.claimed is None:
         return None
 
-    # The noise is the paper's own: certify its ε at the claimed δ.
+    # Certify the ε of the paper's own noise at the claimed δ.
     simulation = cell.simulation
     problem = build(simulation.problem, simulation.run)
     account = find_join(algorithm_of(simulation.run).name).account
@@ -279,7 +269,7 @@ def _epsilon(cell: Cell, answer: RiskAnswer) -> Ends | None:
 
 
 def _audit_cell(cell: Cell, answer: AuditAnswer) -> CellAnswer:
-    """Make the table cell of an audit: the certified ε, and the lower bounds on ε that the audit proves.
+    """Return the table cell of an audit: the certified ε, and the lower bounds on ε that the audit proves.
 
     An audit attacks a mechanism, and its success proves a lower bound on ε. The evidence is an escape if outputs that
     are impossible on the other data set exclude the δ. Otherwise it is a threshold test of the attacker.
@@ -307,7 +297,7 @@ def _audit_cell(cell: Cell, answer: AuditAnswer) -> CellAnswer:
 
 
 def _membership_cell(cell: Cell, answer: MembershipAnswer) -> CellAnswer:
-    """Make the table cell of a membership inference: the certified ε, and the lower bound on ε of each attack.
+    """Return the table cell of a membership inference: the certified ε, and the lower bound on ε of each attack.
 
     An attack guesses which inserted records were in the training data. Its success proves a lower bound on ε.
 
@@ -333,7 +323,7 @@ def _membership_cell(cell: Cell, answer: MembershipAnswer) -> CellAnswer:
 
 
 def _trials_cell(cell: Cell, answer: TrialsAnswer) -> CellAnswer:
-    """Make the table cell of repeated trainings: their mean scores, and the certified ε of the noise.
+    """Return the table cell of repeated trainings: their mean scores, and the certified ε of the noise.
 
     A trial trains an algorithm once, with fixed noise, and scores it on test records. Fields that a paper does not
     state are None.

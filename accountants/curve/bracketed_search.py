@@ -51,7 +51,6 @@ def upper_epsilon(upper: Callable[[float], float], log_delta: float) -> float:
     """
     if upper(0.0) <= log_delta:
         return 0.0
-    # Bracket the crossing, and narrow the bracket from both sides.
     failing, passing = _bracket(lambda epsilon: upper(epsilon) > log_delta)
     if math.isinf(passing):
         return math.inf
@@ -60,24 +59,21 @@ def upper_epsilon(upper: Callable[[float], float], log_delta: float) -> float:
 
 
 def lower_epsilon(lower: Callable[[float], float], log_delta: float, *, guess: float) -> float:
-    """Search for the largest ε at which δ is certainly above a target.
-
-    The smallest ε that meets the target is then larger.
+    """Search for the largest ε at which δ is proved to be above a target, a lower bound on the ε that meets the target.
 
     Args:
         lower: function from an ε to a certified lower bound on log δ.
         log_delta: the target log δ, natural logarithm.
-        guess: an ε at or above the answer; math.inf if unknown.
+        guess: an ε that is probably just above the answer; math.inf for none.
 
     Returns:
-        The ε in nats, which has been evaluated; 0 if δ(0) may be at most the target.
+        The ε in nats, which has been evaluated; 0 if δ(0) is not proved to be above the target.
     """
     if lower(0.0) <= log_delta:
         return 0.0
 
-    # A bracket from the estimate, or from a search.
     if math.isfinite(guess) and lower(guess) <= log_delta:
-        slightly_below = guess * (1 - 1e-6)
+        slightly_below = guess * (1 - 1e-6)  # usually the answer is in between
         is_above_target = lower(slightly_below) > log_delta
         failing, passing = (slightly_below, guess) if is_above_target else (0.0, slightly_below)
     else:
@@ -102,7 +98,6 @@ def _bracket(above: Callable[[float], bool]) -> tuple[float, float]:
     """
     growth = 3.0
     failing, passing = 0.0, SMALL_EPSILON
-    # Triple the larger ε until δ no longer exceeds the target.
     while above(passing):
         if passing >= LARGEST_EPSILON:
             return passing, math.inf
@@ -125,24 +120,22 @@ def _narrow(bound: Callable[[float], float], log_delta: float, failing: float, p
         Both ε, at most a relative 1e-10 apart unless 200 steps were too few.
     """
     value_failing, value_passing = bound(failing) - log_delta, bound(passing) - log_delta
-    # The Illinois algorithm halves the weight of a point that does not move, so that the other one moves too.
+    # The Illinois algorithm halves the weight of the point that did not move, so that it moves in the next step.
     weight_failing = weight_passing = 1.0
     for iteration in range(200):
-        # 1e-300 ends the search at ε = 0.
-        if passing - failing <= 1e-10 * passing + 1e-300:
+        if passing - failing <= 1e-10 * passing + 1e-300:  # the absolute tolerance is for an answer of 0
             break
 
-        # The root of the line through both weighted values, or the middle.
+        # Try the root of the line through both weighted values, or the middle.
         middle = 0.5 * (failing + passing)
         rise, fall = weight_failing * value_failing, weight_passing * value_passing
         has_slope = math.isfinite(rise) and math.isfinite(fall) and rise > fall
         is_turn_to_bisect = iteration % 8 == 7
         if has_slope and not is_turn_to_bisect:
             secant_root = failing + (passing - failing) * rise / (rise - fall)
-            margin = 2e-11 * passing
+            margin = 2e-11 * passing  # less than the final width, so that each step moves a bound
             middle = min(max(secant_root, failing + margin), passing - margin)
 
-        # Replace the end of the bracket on the same side of the target.
         value = bound(middle) - log_delta
         if value > 0:
             failing, value_failing = middle, value

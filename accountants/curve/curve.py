@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 SPARE = 1e-6
 """Relative excess of log δ over the target that is ignored. The target and the bound are known no more exactly."""
 _SEARCHED_ZERO = 1e-9
-"""Upper bound on ε below which δ(0) is compared with the target: a search does not end at ε = 0 itself."""
+"""Upper bound on ε below which δ(0) is compared with the target, because a search does not end at exactly 0."""
 FLAT = 1e-3
 """Relative decrease of ε that must raise δ above the target before the target's ε is returned without a search."""
 
@@ -29,8 +29,8 @@ class Curve:
     Without witnesses the lower bound is δ = 0. The curve is tight if a witness is the object `upper` itself.
 
     Attributes:
-        upper: pair that dominates the outputs on all neighbours.
-        witnesses: pairs that the mechanism attains on some neighbours.
+        upper: pair of distributions that dominates the outputs on all neighbours, that is, its δ is an upper bound.
+        witnesses: pairs that the mechanism attains on some neighbours, which give lower bounds.
         pointwise: whether other neighbours attain the pair `upper` at each ε. Its δ, trade-offs and Bayes errors are
             then those of the mechanism. Its Rényi divergences depend on all ε at once, and are only upper bounds.
     """
@@ -56,13 +56,12 @@ class Curve:
         Returns:
             The bounds. The lower one is −∞ if no witness is known.
         """
-        # If the mechanism attains the dominating pair, its lower bound holds for the mechanism too.
         if self.tight:
             lower, upper = self.upper.log_delta_bounds(epsilon)
         else:
             lower, upper = -math.inf, self.upper.upper_log_delta(epsilon)
         for pair in self._other_witnesses():
-            # A witness that cannot raise the lower bound is not evaluated.
+            # Do not evaluate a witness that is unlikely to raise the lower bound.
             is_likely_smaller = lower > -math.inf and pair.likely_meets(epsilon, lower)
             if not is_likely_smaller:
                 lower = max(lower, pair.lower_log_delta(epsilon))
@@ -78,7 +77,7 @@ class Curve:
         return [pair for pair in self.witnesses if pair is not self.upper]
 
     def bound_log_delta(self, epsilon: float) -> Interval:
-        """Enclose log δ(ε) of the dominating pair. The width shows the numerical error of the upper bound."""
+        """Return bounds on log δ(ε) of the dominating pair, which differ by the numerical error only."""
         return self.upper.log_delta_bounds(epsilon)
 
     def upper_log_delta(self, epsilon: float) -> float:
@@ -105,13 +104,12 @@ class Curve:
             ContradictoryBounds: a pair that the mechanism attains (witness) exceeds the upper bound, a fault of this
                 library.
         """
-        # A dominating pair that the mechanism attains gives both bounds, and any other the upper one only.
+        # A dominating pair that the mechanism does not attain gives no lower bound.
         if self.tight:
             lower, upper = self.upper.epsilon(log_delta)
         else:
             lower, upper = 0.0, self.upper.upper_epsilon(log_delta)
         upper = self._zero_if_enough(upper, log_delta)
-        # Witnesses, the pairs that the mechanism attains, may raise the lower bound.
         lower = self._attained_epsilon(log_delta, lower) if upper > 0.0 else 0.0
         return Interval.of(lower=lower, upper=upper, name="ε at the requested δ")
 
@@ -176,7 +174,7 @@ class Curve:
         return least
 
     def bound_epsilon(self, log_delta: float) -> Interval:
-        """Enclose ε(δ) of the upper bound itself."""
+        """Return bounds on the ε of the dominating pair at a target log δ, which differ by the numerical error only."""
         return self.upper.epsilon(log_delta)
 
 
@@ -197,7 +195,6 @@ def _largest_attained_epsilon(witnesses: Iterable[Pair], target: Target) -> floa
     for pair in witnesses:
         if largest > 0.0 and _falls_short(pair, target, attained, largest):
             continue
-        # Each witness gives a valid lower bound, and the largest is returned.
         largest = max(largest, pair.lower_epsilon(target.log_delta, target.epsilon))
         attained = max(attained, pair.lower_log_delta(target.epsilon))
     return largest
@@ -206,9 +203,8 @@ def _largest_attained_epsilon(witnesses: Iterable[Pair], target: Target) -> floa
 def _falls_short(pair: Pair, target: Target, attained_log_delta: float, attained_epsilon: float) -> bool:
     """Return whether a witness is unlikely to raise the lower bound on ε at the target δ.
 
-    There are two such cases. In the first, its δ at the best lower bound on ε so far is likely to be at most the target
-    δ. In the second, its log δ at the target ε is below the target by at least twice the shortfall of the best earlier
-    witness.
+    There are two such cases. First, its δ at the best lower bound on ε so far is likely to be at most the target δ.
+    Second, its log δ at the target ε is below the target by at least twice as much as that of the best earlier witness.
 
     Args:
         pair: the witness, a pair of distributions that the mechanism attains.
@@ -221,10 +217,9 @@ def _falls_short(pair: Pair, target: Target, attained_log_delta: float, attained
     """
     if pair.likely_meets(attained_epsilon, target.log_delta):
         return True
-    # How far the best earlier witness is below the target at the target ε, in log δ.
-    shortfall = target.log_delta - attained_log_delta
     if not attained_log_delta < target.log_delta:
         return False
+    shortfall = target.log_delta - attained_log_delta  # of the best earlier witness, in log δ
     too_small = target.log_delta - 2.0 * shortfall
     return pair.likely_meets(target.epsilon, too_small) or pair.lower_log_delta(target.epsilon) <= too_small
 
@@ -232,10 +227,10 @@ def _falls_short(pair: Pair, target: Target, attained_log_delta: float, attained
 def _upper_epsilon_of(pair: Pair, target: Target) -> float:
     """Return an upper bound on the smallest ε with δ(ε) at most the target δ.
 
-    The target ε is returned without a search if it is close to this smallest ε, as for calibrated noise. This takes two
-    conditions on the upper bound on log δ. First, at the target ε it is at or below the target log δ, by a share
-    `SPARE` at most. Second, it is above the target at ε(1 − `FLAT`). The second condition fails if δ decreases so
-    slowly that a much smaller ε may meet the target.
+    The target ε is returned without a search if it is close to this smallest ε, as for calibrated noise. There are two
+    conditions. First, at the target ε the upper bound on log δ is at most the target, and at most a relative `SPARE`
+    below it. Second, at ε(1 − `FLAT`) it is above the target. Otherwise δ may decrease so slowly that a much smaller ε
+    meets the target.
 
     Args:
         pair: the dominating pair.
@@ -247,7 +242,6 @@ def _upper_epsilon_of(pair: Pair, target: Target) -> float:
     log_delta = pair.upper_log_delta(target.epsilon)
     slightly_below = target.log_delta * (1.0 + SPARE) <= log_delta <= target.log_delta
     if slightly_below:
-        # A slightly smaller ε must fail, or a much smaller one may meet the target.
         smaller_epsilon = target.epsilon * (1.0 - FLAT)
         if pair.upper_log_delta_next_to(smaller_epsilon, target.epsilon) > target.log_delta:
             return target.epsilon

@@ -32,7 +32,7 @@ class Divergences:
         aims: for each rate, the t = log γ of the best test on any pair so far. An upper bound there often shows that
             this pair has no better test.
         evaluated: bounds on E_γ(P‖Q), by t = log γ.
-        bounds: upper bounds on E_γ(P‖Q) that cost less and may be larger, by t.
+        bounds: upper bounds on E_γ(P‖Q) that take less time and may be larger, by t.
     """
 
     forward: Profile
@@ -51,7 +51,7 @@ class Divergences:
 
     @cached_property
     def best(self) -> BestTests | None:
-        """Best tests at the rates, if the profile computes them itself."""
+        """Best tests at the rates, if the profile computes them itself and lower bounds are needed; otherwise None."""
         return self.forward.best_tests(self.rates) if self.lower else None
 
     def upper_bound(self, log_gamma: float, largest_useful: float) -> float:
@@ -62,19 +62,17 @@ class Divergences:
 
         Args:
             log_gamma: t = log γ ≥ 0, in nats.
-            largest_useful: largest bound that is of use. If the shared evaluation gives a larger one, t is evaluated
-                separately.
+            largest_useful: largest bound that helps the caller. If the shared evaluation gives a larger one, t is
+                evaluated separately.
 
         Returns:
             The bound on E_γ, at most 1 up to rounding.
         """
         if not (self.forward.shares_nodes or self.forward.finds_best_tests):
             return self.evaluate([log_gamma])[0].upper
-        # One evaluation serves all thresholds that may be needed.
         if log_gamma not in self.bounds:
             positive_aims = {aim for aim in self.aims.values() if aim > 0.0}
             self._bound(sorted({log_gamma, *positive_aims} - set(self.bounds)))
-        # The shared nodes may suit other thresholds better. Then t has its own evaluation.
         if self.bounds[log_gamma] > largest_useful:
             self._bound([log_gamma])
         return self.bounds[log_gamma]
@@ -94,9 +92,9 @@ class Divergences:
         Returns:
             One enclosure of E_γ for each t.
         """
-        new = [log_gamma for log_gamma in dict.fromkeys(log_gammas) if log_gamma not in self.evaluated]
-        self._evaluate_direction(self.forward, [t for t in new if t >= 0.0], is_reversed=False)
-        self._evaluate_direction(self.backward, [t for t in new if t < 0.0], is_reversed=True)
+        missing = [log_gamma for log_gamma in dict.fromkeys(log_gammas) if log_gamma not in self.evaluated]
+        self._evaluate_direction(self.forward, [t for t in missing if t >= 0.0], is_reversed=False)
+        self._evaluate_direction(self.backward, [t for t in missing if t < 0.0], is_reversed=True)
         return [self.evaluated[log_gamma] for log_gamma in log_gammas]
 
     def _evaluate_direction(self, profile: Profile, log_gammas: Sequence[float], *, is_reversed: bool) -> None:
@@ -132,6 +130,5 @@ def divergence_at(log_gamma: float, log_delta: Interval, *, is_reversed: bool = 
         gamma, one_minus_gamma = math.exp(log_gamma), -math.expm1(log_gamma)
         lower = one_minus_gamma + gamma * lower
         upper = one_minus_gamma + gamma * upper
-    # Rounded outward: errors of the exponentials, the product and the sum.
-    rounding = 16 * UNIT_ROUNDOFF
+    rounding = 16 * UNIT_ROUNDOFF  # exceeds the errors of the exponentials, the product and the sum
     return Interval(lower * (1.0 - rounding), upper * (1.0 + rounding))

@@ -68,7 +68,7 @@ class Interval(NamedTuple):
     def of(cls, *, lower: float, upper: float, name: str) -> Interval:
         """Return the interval of two bounds that were computed separately.
 
-        The lower bound may exceed the upper one by rounding. It is then lowered to it.
+        A lower bound that exceeds the upper one by rounding is lowered to it.
 
         Args:
             lower: the lower bound.
@@ -76,7 +76,7 @@ class Interval(NamedTuple):
             name: name of the number, for the message of an error.
 
         Returns:
-            The interval, with the lower bound lowered to the upper one if necessary.
+            The interval, in which lower ≤ upper.
 
         Raises:
             ContradictoryBounds: the lower bound exceeds the upper bound by more than `ROUNDED_BOUNDS` of 1 + |upper|.

@@ -24,13 +24,16 @@ Direction: TypeAlias = Literal["remove", "add", "replace"]
 _REVERSED: dict[Direction, Direction] = {"remove": "add", "add": "remove", "replace": "replace"}
 
 
-def _demand(pointer: str, holds: bool, allowed: str) -> None:
-    """Raise `InvalidInput` at a field unless a condition holds.
+def _require(pointer: str, holds: bool, allowed: str) -> None:
+    """Reject a value of a field unless a condition holds.
 
     Args:
         pointer: JSON pointer to the field.
-        holds: the condition.
+        holds: whether the condition holds.
         allowed: description of the allowed values.
+
+    Raises:
+        InvalidInput: the condition does not hold.
     """
     if not holds:
         raise InvalidInput.at(pointer, "is outside its range", allowed=allowed)
@@ -52,7 +55,7 @@ class GaussianLaw:
     mu: float
 
     def __post_init__(self) -> None:
-        _demand("/mu", 0.0 <= self.mu < math.inf, "0 ≤ μ < ∞")
+        _require("/mu", 0.0 <= self.mu < math.inf, "0 ≤ μ < ∞")
 
     @property
     def distance(self) -> float:
@@ -65,7 +68,7 @@ class GaussianLaw:
         return self.mu == 0.0
 
     def reverse(self) -> GaussianLaw:
-        """Return the pair in the other direction, which has the same law."""
+        """Return the same object, as the privacy loss of the reversed pair has the same distribution."""
         return self
 
 
@@ -94,9 +97,9 @@ class SampledGaussianLaw:
     direction: Direction
 
     def __post_init__(self) -> None:
-        _demand("/rate", 0.0 <= self.rate <= 1.0, "0 ≤ rate ≤ 1")
-        _demand("/shift", 0.0 <= self.shift < math.inf, "0 ≤ shift < ∞")
-        _demand("/direction", self.direction in _REVERSED, ", ".join(_REVERSED))
+        _require("/rate", 0.0 <= self.rate <= 1.0, "0 ≤ rate ≤ 1")
+        _require("/shift", 0.0 <= self.shift < math.inf, "0 ≤ shift < ∞")
+        _require("/direction", self.direction in _REVERSED, ", ".join(_REVERSED))
 
     @property
     def distance(self) -> float:
@@ -113,7 +116,7 @@ class SampledGaussianLaw:
         return self.rate == 0.0 or self.shift == 0.0
 
     def reverse(self) -> SampledGaussianLaw:
-        """Return the pair in the other direction."""
+        """Return the privacy loss of the reversed pair."""
         return SampledGaussianLaw(self.rate, self.shift, _REVERSED[self.direction])
 
 
@@ -133,7 +136,7 @@ class LaplaceLaw:
     shift: float
 
     def __post_init__(self) -> None:
-        _demand("/shift", 0.0 <= self.shift < math.inf, "0 ≤ shift < ∞")
+        _require("/shift", 0.0 <= self.shift < math.inf, "0 ≤ shift < ∞")
 
     @property
     def is_silent(self) -> bool:
@@ -141,7 +144,7 @@ class LaplaceLaw:
         return self.shift == 0.0
 
     def reverse(self) -> LaplaceLaw:
-        """Return the pair in the other direction, which has the same law."""
+        """Return the same object, as the privacy loss of the reversed pair has the same distribution."""
         return self
 
 
@@ -149,9 +152,8 @@ class LaplaceLaw:
 class DrawnGaussianLaw:
     """The privacy loss of one Gaussian step on a batch sampled without replacement, for replace-one neighbours.
 
-    The pair is symmetric. Its profile is the hockey-stick divergence H(α) as a function of α = e^ε. For α ≥ 1 it is
-    that of (1 − q) N(0, 1) + q N(d, 1) against N(0, 1). For α < 1, H(α) = 1 − α + α H(1/α) (docs/engine-certificate.md,
-    A8).
+    The pair is symmetric. Let H(α) be its hockey-stick divergence as a function of α = e^ε. For α ≥ 1 it is that of
+    (1 − q) N(0, 1) + q N(d, 1) against N(0, 1). For α < 1, H(α) = 1 − α + α H(1/α) (docs/engine-certificate.md, A8).
 
     Attributes:
         rate: probability q that the batch contains the record, 0 ≤ q ≤ 1.
@@ -165,8 +167,8 @@ class DrawnGaussianLaw:
     shift: float
 
     def __post_init__(self) -> None:
-        _demand("/rate", 0.0 <= self.rate <= 1.0, "0 ≤ rate ≤ 1")
-        _demand("/shift", 0.0 <= self.shift < math.inf, "0 ≤ shift < ∞")
+        _require("/rate", 0.0 <= self.rate <= 1.0, "0 ≤ rate ≤ 1")
+        _require("/shift", 0.0 <= self.shift < math.inf, "0 ≤ shift < ∞")
 
     @property
     def is_silent(self) -> bool:
@@ -175,14 +177,14 @@ class DrawnGaussianLaw:
 
     @property
     def distance(self) -> float:
-        """Distance d. The pair of N(d, 1) and N(0, 1), with profile E_α, dominates.
+        """Distance d in standard deviations. The pair of N(d, 1) and N(0, 1) dominates.
 
-        H(α) = q E_γ for γ = 1 + (α − 1)/q ≥ α ≥ 1, and E_γ ≤ E_α because a profile decreases.
+        With its hockey-stick divergence E_α, H(α) = q E_γ for γ = 1 + (α − 1)/q ≥ α ≥ 1, and E_γ ≤ E_α.
         """
         return self.shift
 
     def reverse(self) -> DrawnGaussianLaw:
-        """Return the pair in the other direction, which has the same law."""
+        """Return the same object, as the privacy loss of the reversed pair has the same distribution."""
         return self
 
 
@@ -202,13 +204,13 @@ class _MixedLaw:
     probabilities: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        _demand("/sensitivities", all(0.0 <= value < math.inf for value in self.sensitivities), "0 ≤ each < ∞")
+        _require("/sensitivities", all(0.0 <= value < math.inf for value in self.sensitivities), "0 ≤ each < ∞")
         has_same_length = len(self.probabilities) == len(self.sensitivities)
         is_nonnegative = min(self.probabilities, default=-1.0) >= 0.0
         is_distribution = (
             has_same_length and is_nonnegative and abs(math.fsum(self.probabilities) - 1.0) <= _SUM_ACCURACY
         )
-        _demand("/probabilities", is_distribution, "one for each sensitivity, at least 0, with the sum 1")
+        _require("/probabilities", is_distribution, "one for each sensitivity, at least 0, with the sum 1")
 
     @cached_property
     def components(self) -> tuple[tuple[float, float], ...]:
@@ -237,16 +239,16 @@ class _MixedLaw:
         return self.largest == 0.0
 
     def shorten(self, log_mass: float) -> tuple[Self, float]:
-        """Remove rare large sensitivities of a mixture, and give their probabilities to the most probable one.
+        """Return the mixture without rare large sensitivities, whose probabilities the most probable one gets.
 
-        A shorter mixture costs less to compose, and the effect on δ is bounded.
+        A shorter mixture takes less time to compose.
 
         Args:
             log_mass: natural logarithm of the largest total probability that may be moved.
 
         Returns:
-            The mixture with fewer sensitivities, and a number m that bounds the effect; the same mixture and −∞ if
-            nothing was moved.
+            The mixture with fewer sensitivities, and a number m that bounds the effect on δ. If nothing was moved, the
+            same mixture and −∞.
 
         Guarantees: δ of a composition of T steps decreases by at most T e^m.
 
@@ -256,9 +258,8 @@ class _MixedLaw:
         heaviest = self._heaviest(components)
         heaviest_sensitivity, heaviest_weight = components[heaviest]
 
-        # The most probable component is kept, and at least one positive sensitivity.
+        # Keep the most probable component, and at least one positive sensitivity.
         fewest = max(heaviest + 1, 1 if heaviest_sensitivity > 0.0 else 2)
-        # Remove the largest sensitivities as long as their total probability is small enough.
         while len(components) > fewest:
             _, last_weight = components[-1]
             if moved_mass + last_weight > math.exp(log_mass):
@@ -309,14 +310,14 @@ class GaussianMixtureLaw(_MixedLaw):
         least_sensitivity, weight_of_zero = self.components[0]
         if self.direction != "add" or least_sensitivity > 0.0:
             return math.inf
-        # log p_0 from 1 minus the other probabilities if these are the smaller part.
+        # 1 minus the other probabilities gives log p_0 more accurately if these are the smaller part.
         other_weights = math.fsum(weight for _, weight in self.components[1:])
         log_weight = math.log1p(-other_weights) if other_weights <= 0.5 else math.log(weight_of_zero)
-        # Rounded up: the sum, the logarithm and the product err by less than 16 units of roundoff.
+        # The sum, the logarithm and the product err by less than 16 units of roundoff.
         return -log_weight * (1.0 + 16 * UNIT_ROUNDOFF)
 
     def reverse(self) -> GaussianMixtureLaw:
-        """Return the pair in the other direction."""
+        """Return the privacy loss of the reversed pair."""
         return replace(self, direction=_REVERSED[self.direction])
 
 
@@ -338,7 +339,7 @@ class DrawnMixtureLaw(_MixedLaw):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _demand("/rate", 0.0 < self.rate < 1.0, "0 < rate < 1")
+        _require("/rate", 0.0 < self.rate < 1.0, "0 < rate < 1")
 
     @property
     def distance(self) -> float:
@@ -355,12 +356,12 @@ class DrawnMixtureLaw(_MixedLaw):
         """
         probabilities = []
         for shift, weight in self.components:
-            share = math.erf(shift / math.sqrt(8.0)) if shift > 0.0 else 1.0
-            probabilities.append(weight * share)
+            probability_of_zero = math.erf(shift / math.sqrt(8.0)) if shift > 0.0 else 1.0
+            probabilities.append(weight * probability_of_zero)
         return (1.0 - self.rate) * math.fsum(probabilities)
 
     def reverse(self) -> DrawnMixtureLaw:
-        """Return the pair in the other direction, which has the same law."""
+        """Return the same object, as the privacy loss of the reversed pair has the same distribution."""
         return self
 
 

@@ -62,7 +62,6 @@ class FiniteLaw:
         if max(map(abs, self.losses), default=0.0) > _LARGEST_LOSS:
             return None
 
-        # The losses of the mixture, with bounds on their relative errors.
         log_rate = math.log(rate)
         losses = [_mixed_loss(loss, rate, absent) for loss in self.losses]
         errors = [
@@ -76,7 +75,6 @@ class FiniteLaw:
 
         # The log probability under the mixture is the new loss plus the log probability under Q.
         log_first = [loss + log_mass for loss, log_mass in zip(losses, log_second, strict=True)]
-        # Bound the errors of the sums relative to their sizes.
         accuracy = self._mixture_accuracy(max([self.accuracy, *errors]), losses, log_first, log_second)
         log_infinite = self.log_infinite + log_rate
         return FiniteLaw(tuple(losses), tuple(log_first), tuple(log_second), log_infinite, accuracy=accuracy)
@@ -100,7 +98,7 @@ class FiniteLaw:
         """
         accuracy = loss_accuracy
         for loss, log_sum, log_mass in zip(losses, log_first, log_second, strict=True):
-            # The error of a sum of a loss and a log probability, and then relative to 1 + |sum|.
+            # The absolute error of the sum of a loss and a log probability.
             error = loss_accuracy * abs(loss) + (self.accuracy + 2 * UNIT_ROUNDOFF) * (1.0 + abs(log_mass))
             accuracy = max(accuracy, error / (1.0 + abs(log_sum)) + 2 * UNIT_ROUNDOFF)
         return accuracy + 4 * UNIT_ROUNDOFF  # with the rounding of these bounds
@@ -120,14 +118,13 @@ class FiniteLaw:
         Returns:
             The relative error of the mixed loss.
         """
-        # Error of the formula itself.
         rounding = 16 * UNIT_ROUNDOFF
         if mixed == 0.0:
             return rounding
         derivative = math.exp(min(log_rate + loss - mixed, 0.0))
         adds_loss = loss < 0.0 and rate > 0.5
         added = 8 * UNIT_ROUNDOFF if adds_loss else 0.0
-        # The factor 1.01 covers errors of second order.
+        # The factor 1.01 exceeds the errors of second order.
         return abs(loss) * (1.01 * self.accuracy * derivative + added) / abs(mixed) + rounding
 
 
@@ -145,9 +142,9 @@ def _mixed_loss(loss: float, rate: float, absent: float) -> float:
         log(1 − q + q e^l), the privacy loss in nats.
     """
     if loss >= 0.0 or rate <= 0.5:
-        # For a very small loss, the sum of two positive terms keeps its digits.
         return math.log1p(rate * math.expm1(loss))
-    # For a negative loss and a large q, l + log(1 + (1 − q)(e^{−l} − 1)) keeps the digits.
+    # For a negative loss and a large q, the argument above may be near −1, and this form keeps the digits.
     if loss > -30.0:
         return loss + math.log1p(absent * math.expm1(-loss))
+    # For a very negative loss, the exponential above would be large. The sum of two positive terms keeps its digits.
     return math.log(absent + rate * math.exp(loss))

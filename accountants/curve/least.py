@@ -1,6 +1,6 @@
 """The least of several dominating pairs of one mechanism.
 
-The least bound is valid at every ε. Under composition the least pair may be a different one than for one round. Each
+The least bound is valid at every ε. The least pair of a composition may be a different one than that of one round. Each
 alternative is therefore composed separately, and only the compositions are compared.
 """
 
@@ -38,9 +38,9 @@ _MARGINS_OF_ESTIMATE = 4.0
 class LeastProfile(Profile):
     """The least of several privacy profiles, each of which bounds δ of the same direction of the same mechanism.
 
-    The least profile bounds δ at every ε, but it need not be convex in e^ε. Its tails are those of one profile: the one
-    with tails that give the least δ at ε = 0, at any effort. Products with it are products with that profile. A
-    composition is formed of each profile separately (`Pair.alternatives`).
+    The least profile bounds δ at every ε, but it need not be convex in e^ε. Its tails are those of one profile, the one
+    whose tails give the least δ at ε = 0. Products with it are products with that profile. A composition is formed of
+    each profile separately (`Pair.alternatives`).
 
     Attributes:
         profiles: the profiles, at least one.
@@ -51,24 +51,24 @@ class LeastProfile(Profile):
     profiles: tuple[Profile, ...]
 
     @cached_property
-    def _chosen(self) -> Profile:
-        """The profile that gives the tails: the one with tails of the least δ at ε = 0."""
+    def _source_of_tails(self) -> Profile:
+        """The profile that gives the tails: the one whose tails give the least δ at ε = 0."""
         return min(self.profiles, key=lambda profile: profile.delta_at_zero_by_tails())
 
     @property
     def log_infinite_mass(self) -> float:
         """Log of the infinite mass of the profile that gives the tails."""
-        return self._chosen.log_infinite_mass
+        return self._source_of_tails.log_infinite_mass
 
     @property
     def lossy(self) -> bool:
-        """True if δ at ε = 0 is known to be above 0 without an evaluation: one profile shows it for the mechanism."""
+        """True if a profile states that δ at ε = 0 is above 0, which then holds for the mechanism."""
         return any(profile.lossy for profile in self.profiles)
 
     @property
     def tail_accuracy(self) -> float:
         """Accuracy of the tails of the profile that gives them."""
-        return self._chosen.tail_accuracy
+        return self._source_of_tails.tail_accuracy
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Return the least lower and the least upper bound on log δ of all profiles at each ε.
@@ -83,7 +83,7 @@ class LeastProfile(Profile):
         """
         if not self._composed:
             return self._least_of(self.profiles, epsilon)
-        # A composition is expensive, so that the profiles to evaluate are chosen for each ε.
+        # Compositions are expensive, so the profiles to evaluate are chosen for each ε.
         points = np.asarray(epsilon, dtype=np.float64)
         bounds = [self._least_at(point) for point in points.ravel().tolist()]
         lower = np.asarray([interval.lower for interval in bounds], dtype=np.float64)
@@ -93,8 +93,7 @@ class LeastProfile(Profile):
     def upper_log_delta(self, epsilon: float) -> float:
         """Return the least upper bound on log δ at one ε over several profiles of one mechanism.
 
-        The bound of each profile is valid, and so is the least of any of them. Composed profiles are expensive. They
-        are left out if they are likely larger.
+        Composed profiles, which are expensive, are left out if they are likely larger than the bounds so far.
 
         Args:
             epsilon: ε ≥ 0, in nats.
@@ -104,7 +103,6 @@ class LeastProfile(Profile):
         """
         has_bound = bool(self._closed)
         least = float(self._least_of(self._closed, np.asarray(epsilon)).upper) if has_bound else 0.0
-        # A composed profile is evaluated only if it may be smaller than the bounds so far.
         for profile in self._composed:
             if has_bound and _is_likely_larger(profile, epsilon, least):
                 continue
@@ -145,8 +143,6 @@ class LeastProfile(Profile):
     def closed_decides(self, epsilon: float, share: float) -> bool:
         """Return whether a profile in closed form is likely to have the least δ, so that no composition is needed.
 
-        A composition is expensive, and its estimate costs little.
-
         Args:
             epsilon: ε, in nats.
             share: the estimates of log δ of all other profiles must exceed the least log δ in closed form by this
@@ -158,8 +154,7 @@ class LeastProfile(Profile):
         if not self._closed:
             return False
         closed_log_delta = float(self._least_of(self._closed, np.asarray(epsilon)).upper)
-        # log δ is negative, so that this is larger.
-        threshold = (1.0 - share) * closed_log_delta
+        threshold = (1.0 - share) * closed_log_delta  # larger, because log δ is negative
         return all(profile.likely_log_delta(epsilon) > threshold for profile in self._composed)
 
     def _least_at(self, epsilon: float) -> Interval:
@@ -175,7 +170,6 @@ class LeastProfile(Profile):
             Lower and upper bound on log δ.
         """
         least = Interval(0.0, 0.0)  # log δ ≤ 0
-        # Profiles in closed form are cheap, so that all of them are evaluated first.
         if self._closed:
             closed = self._least_of(self._closed, np.asarray(epsilon))
             least = Interval(float(closed.lower), float(closed.upper))
@@ -189,19 +183,19 @@ class LeastProfile(Profile):
         return least
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the tails of the chosen profile (class docstring)."""
-        return self._chosen.log_tails(epsilon)
+        """Return the log tails of the profile that gives the tails."""
+        return self._source_of_tails.log_tails(epsilon)
 
     def attained_log_tails(self, epsilon: FloatArray) -> Tails | None:
         """Return the attained log tails of the profile that gives the tails."""
-        return self._chosen.attained_log_tails(epsilon)
+        return self._source_of_tails.attained_log_tails(epsilon)
 
 
 def _is_likely_larger(profile: Profile, epsilon: float, log_delta: float) -> bool:
     """Return whether an estimate of a profile's log δ, or a quick bound, is far above a known bound.
 
-    The expensive bound of the profile is then likely to be above it too, and is not evaluated. Leaving it out is valid:
-    the result then encloses the least of the other profiles, which also bounds δ.
+    The expensive bound of the profile is then likely to be above it too. Leaving it out is valid, because the least of
+    the other profiles also bounds δ.
 
     Args:
         profile: one of the alternatives.
@@ -221,7 +215,7 @@ def _is_likely_larger(profile: Profile, epsilon: float, log_delta: float) -> boo
 class LeastSearch(PairSearch):
     """The search for the ε at a target δ of the least of several dominating pairs, by searches of the single pairs.
 
-    Each pair dominates the same mechanism, so that the least δ of all pairs is an upper bound too.
+    Each pair dominates the same mechanism, so the least δ of all pairs is an upper bound too.
 
     Attributes:
         profiles: profile of the least δ in each direction; a single one if both directions are equal.
@@ -234,8 +228,8 @@ class LeastSearch(PairSearch):
         """Enclose the smallest ε at which the least δ of the alternatives is at most the target.
 
         If every alternative is symmetric, this is the least of their ε(δ), and each is searched separately. An
-        alternative is skipped if its δ at the least ε so far is certainly, or by a quick bound, above the target.
-        Otherwise the least δ itself is searched.
+        alternative is skipped if its δ at the least ε so far is certainly, or by a quick bound, above the target. The
+        least δ itself is searched if an alternative is not symmetric, or if all profiles need few evaluations.
 
         Args:
             log_delta: the target log δ, natural logarithm.
@@ -246,13 +240,12 @@ class LeastSearch(PairSearch):
         """
         del near
         alternatives = self.alternatives
-        # "spare" marks profiles for which few evaluations matter most.
+        # "spare" marks profiles whose search should need few evaluations.
         if all(profile.root_search == "spare" for pair in alternatives for profile in pair.directions()):
             return sparing_epsilon(self.log_delta_bounds, log_delta)
         if not all(pair.symmetric for pair in alternatives):
             return bracketed_epsilon(self.log_delta_bounds, log_delta)
 
-        # Search the alternatives separately, in the order of their estimated ε.
         first, *remaining = sorted(alternatives, key=lambda pair: pair.forward.guess(log_delta).epsilon)
         least = first.epsilon(log_delta)
         for alternative in remaining:
@@ -273,18 +266,17 @@ def _is_surely_above(pair: Pair, epsilon: float, log_delta: float) -> bool:
 def least_of(pairs: Sequence[Pair]) -> Pair:
     """Return a pair with the least δ of several dominating pairs of one mechanism, at every ε.
 
-    A dominating pair has a δ of at least that of the mechanism. Thus the least of several is an upper bound too.
+    The δ of a dominating pair is at least that of the mechanism, so the least of several is an upper bound too.
 
     Args:
         pairs: the dominating pairs, at least one.
 
     Returns:
-        A pair with the least profile in each direction. It keeps the given pairs as `alternatives`, from which
-        products are formed. A single pair is returned itself.
+        A pair with the least profile in each direction. Compositions are formed from the given pairs, which are its
+        `alternatives`. A single pair is returned itself.
     """
     if len(pairs) == 1:
         return pairs[0]
-    # A symmetric pair needs one profile and one search only.
     alternatives = tuple(pairs)
     forward = LeastProfile(tuple(pair.forward for pair in pairs))
     if all(pair.symmetric for pair in pairs):

@@ -9,14 +9,13 @@ from typing import NamedTuple
 LOSS = 1e-7
 """Largest loss of the rate from the distance of the points, relative to the rate."""
 _WIDTHS_APART = 4.0
-"""Least squared distance of points, in widths of a value and natural units."""
+"""Least square of the distance of points, in natural distances, divided by the relative width of a value."""
 
 
 class MinimumEstimate(NamedTuple):
-    """An estimate of the minimum that gives the true positive rate of the best test.
+    """An estimate of the minimum of h(t) = α e^t + E_γ(P‖Q), for t = log γ and a false positive rate α.
 
-    The minimum is that of h(t) = α e^t + E_γ(P‖Q), for t = log γ and a false positive rate α. E_γ is the hockey-stick
-    divergence. The minimum of h is the true positive rate of the best test at the rate α.
+    E_γ is the hockey-stick divergence. The minimum is the true positive rate of the best test at the rate α.
 
     Attributes:
         minimiser: the t of the minimum.
@@ -44,10 +43,10 @@ class MinimumEstimate(NamedTuple):
 
 
 def search_interval(log_gammas: Sequence[float], best: int) -> tuple[float, float]:
-    """Return the interval of t = log γ in which the minimum for the best test is searched.
+    """Return the interval of t = log γ in which the minimum of h is searched.
 
-    The minimum is that of h = γ α + E_γ, with the hockey-stick divergence E_γ and the false positive rate α. The
-    interval reaches from one neighbour of the best point to the other, or less far towards an end of the range.
+    h is γ α + E_γ, with the hockey-stick divergence E_γ and the false positive rate α. The interval reaches from one
+    neighbour of the best point to the other, or less far towards an end of the range.
 
     Args:
         log_gammas: t of all points, increasing. The first and the last one are ends of the range, −∞ and log 1/α.

@@ -4,10 +4,10 @@
 
 and h is convex with slopes α − Q(L > log γ), h(0) = 1, h(1/α) ≥ 1. Its minimiser has Q(L > log γ) = α, or is a corner.
 
-*Upper bound*: every γ gives a bound. *Lower bound*: all γ count. Four points close to the best γ, two on either side,
-are enough. Between two points, the extensions of the adjacent chords bound h (`numerics.minimum`). From the outer
-points on, h rises by its convexity. At most half the square of the distance, in units of the natural distance, is lost.
-Where γ < 1, E_γ(P‖Q) = 1 − γ + γ E_{1/γ}(Q‖P) comes from the other direction. A corner of h is itself the minimum.
+Every γ gives an upper bound. For a lower bound, four points close to the best γ are enough, two on either side. Between
+two points, the extensions of the adjacent chords bound h (`numerics.minimum`). Beyond the outer points, h rises because
+it is convex. The relative loss is at most half the square of the distance of the points, in natural distances
+(`MinimumEstimate`). For γ < 1, E_γ(P‖Q) = 1 − γ + γ E_{1/γ}(Q‖P) comes from the other direction.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ _SHORTEST = 1e-9
 _PATTERN = (0.5, -0.5, 1.5, -1.5)
 """Offsets of four points around the minimum, in units of the step."""
 OUTERMOST = 2.25
-"""Square of the outermost offset of the pattern: the factor of a test's width of δ when points are placed."""
+"""Square of the outermost offset of the pattern, by which the width of a test's bounds is multiplied."""
 _ENOUGH = 6
 """Number of points above which the search needs no initial estimate."""
 _SETTLED = 0.004
-"""Size of a move, in natural units, below which points are placed around the present estimate."""
+"""Size of a move, in natural distances, below which points are placed around the present estimate."""
 _NARROW_GAP = 2e-7
 """Relative width of the rate below which no more points are placed."""
 _MOST_WIDTHS = 5.0
-"""The same width, in widths of the bounds at one point."""
+"""Width of the rate below which no more points are placed, in widths of the bounds at one point."""
 _FIRST_MULTIPLES = np.asarray([0.25, 0.5, 1.0, 1.5, 2.25, 3.5])
 """First t = log γ of the search if only upper bounds are needed, as multiples of the minimiser for Gaussian losses."""
 
@@ -89,7 +89,7 @@ class MinimumSearch:
             self._add(log_gamma, divergence)
 
     def _add(self, log_gamma: float, divergence: Interval) -> None:
-        """Add bounds on h(γ) = γ α + E_γ as a point, unless γ ≥ 1/α, where h is at least 1.
+        """Add bounds on h(γ) = γ α + E_γ as a point, unless γ is at least 1/α, where h is at least 1.
 
         Args:
             log_gamma: t = log γ.
@@ -101,8 +101,7 @@ class MinimumSearch:
         line = gamma * self.rate
         if line >= 1.0:
             return
-        # Rounded outward: errors of the exponential, the product and the sum.
-        rounding = 8 * UNIT_ROUNDOFF
+        rounding = 8 * UNIT_ROUNDOFF  # of the exponential, the product and the sum
         lower = (line + divergence.lower) * (1.0 - rounding)
         upper = (line + divergence.upper) * (1.0 + rounding)
         self.points[log_gamma] = Known(gamma, lower, upper)
@@ -115,11 +114,11 @@ class MinimumSearch:
             self._add(log_gamma, divergence)
 
     def _evaluate_one(self, log_gamma: float) -> None:
-        """Evaluate E_γ at t = log γ, and add h there to `points`."""
+        """Evaluate E_γ at t = log γ if it is new and below log 1/α, and add h there to `points`."""
         self._evaluate([log_gamma])
 
     @property
-    def _sorted(self) -> list[Known]:
+    def _sorted_points(self) -> list[Known]:
         """The points by increasing γ, once for each γ, because different t may have equal exponentials."""
         return sorted({point.x: point for point in self.points.values()}.values())
 
@@ -135,7 +134,7 @@ class MinimumSearch:
 
     def bounds(self) -> Interval:
         """Return bounds on the least value of h from the present points, within [α, 1] up to rounding."""
-        least = least_value(self._sorted, self.slopes).value if self.lower_wanted else self.rate
+        least = least_value(self._sorted_points, self.slopes).value if self.lower_wanted else self.rate
         upper = min(self.upper, 1.0)
         lower = max(least, self.rate) * (1.0 - 1e-14)  # rounded down
         return Interval(min(lower, upper), upper)
@@ -160,7 +159,7 @@ class MinimumSearch:
             """Add bounds on h at a log γ to the points."""
             self._add(log_gamma, divergence_at(log_gamma, near.log_delta(log_gamma)))
 
-        # Points are so far apart that h rises by more than the width of its bounds.
+        # Between points, h must rise by more than the width of its bounds.
         step = MinimumEstimate(near.epsilon, near.steepness).distance_of_points(OUTERMOST * near.width)
         offsets = [0.0] if near.bent else []
         offsets.extend(_PATTERN)
@@ -174,13 +173,14 @@ class MinimumSearch:
         """Compute cheap upper bounds on the true positive rate, which may already decide the search.
 
         The rate is the minimum of h = γ α + E_γ, with the hockey-stick divergence E_γ. One bound is at the largest
-        privacy loss, where E_γ is 0. Another one is at the best test on an earlier pair, from `Divergences.aims`, if
-        bounds are cheap there. Otherwise h may be evaluated at the minimiser for Gaussian losses.
+        privacy loss, where E_γ is 0. If that does not decide, another one is at the best test on an earlier pair, from
+        `Divergences.aims`, if bounds are cheap there. Otherwise h may be evaluated at the minimiser for Gaussian
+        losses.
         """
         forward = self.divergences.forward
         if 0.0 < forward.supremum < -math.log(self.rate):  # the divergence is 0 there
             self._add_upper(forward.supremum, 0.0)
-        if self.decided:  # no further bound is needed
+        if self.decided:
             return
         aim = self.divergences.aims.get(self.rate, -math.inf)
         has_cheap_bounds = forward.shares_nodes or forward.finds_best_tests
@@ -210,7 +210,7 @@ class MinimumSearch:
             return
         self._evaluate_first(gaussian_mu(at_one))
 
-        # Improve the estimate. At √LOSS natural distances from the minimum, h exceeds it by a fraction LOSS/2.
+        # At √LOSS natural distances from the minimum, h exceeds it by a fraction LOSS/2.
         close = _SETTLED if self.lower_wanted else math.sqrt(LOSS)
         previous = math.inf
         for _ in range(_ESTIMATES):
@@ -262,7 +262,7 @@ class MinimumSearch:
             estimate = self._estimate_minimum()
             best = min(self.points.values(), key=lambda point: point.upper)
             width = (best.upper - best.lower) / best.upper
-            # The remaining error of the estimate is taken as a small part of its last move.
+            # The remaining error of the estimate is assumed to be a small part of its last move.
             remaining_error = 0.05 * moved / math.sqrt(estimate.curvature)
             step = max(estimate.distance_of_points(width), remaining_error)
             self._evaluate([estimate.minimiser + offset * step for offset in _PATTERN])
@@ -281,7 +281,7 @@ class MinimumSearch:
             add_point: function that evaluates h at a t = log γ, and adds the result to `points`.
         """
         for _ in range(_LAST_POINTS):
-            least = least_value(self._sorted, self.slopes)
+            least = least_value(self._sorted_points, self.slopes)
             if self.decided or self.narrow or least.x <= 0.0:
                 return
             count = len(self.points)
@@ -292,9 +292,9 @@ class MinimumSearch:
     def sharpen(self) -> None:
         """Narrow the bounds on the true positive rate by more evaluations until they are close.
 
-        The rate is the minimum of h = γ α + E_γ. h is evaluated next to its least upper bound and at its least lower
-        bound. The two intervals at the best point are halved in turn, at most `_SHARPENINGS` times and down to
-        `_SHORTEST`.
+        The rate is the minimum of h = γ α + E_γ. Each of at most `_SHARPENINGS` rounds halves the longer interval next
+        to the least upper bound on h, down to `_SHORTEST`. It also evaluates h where its lower bound is least, if lower
+        bounds are needed.
         """
         for _ in range(_SHARPENINGS):
             if self.lower_wanted and self.narrow:
@@ -308,11 +308,10 @@ class MinimumSearch:
             if high - low <= _SHORTEST:
                 return
 
-            # Halve the longer interval, and evaluate h where its lower bound is least.
             farther_neighbour = low if here - low > high - here else high
             next_points = [0.5 * (here + farther_neighbour)]
             if self.lower_wanted:
-                gamma_of_least = least_value(self._sorted, self.slopes).x
+                gamma_of_least = least_value(self._sorted_points, self.slopes).x
                 if gamma_of_least > 0.0:
                     next_points.append(math.log(gamma_of_least))
             self._evaluate(next_points)
@@ -336,10 +335,9 @@ class MinimumSearch:
         The lower bound cannot come closer to the upper one than a few widths of the bounds on h at the points around
         it.
         """
-        points = self._sorted
+        points = self._sorted_points
         least = least_value(points, self.slopes)
 
-        # The widths of the bounds at the points around the least lower bound.
         index = bisect_left(points, least.x, key=lambda point: point.x)
         neighbours = points[max(index - 1, 0) : index + 2]
         widths = [point.upper - point.lower for point in neighbours if point.upper <= 1.01 * self.upper]
@@ -353,7 +351,7 @@ class MinimumSearch:
     def _estimate_minimum(self) -> MinimumEstimate:
         """Estimate the minimum of h = γ α + E_γ by interpolation between the points nearest to the best one.
 
-        The best point has the least upper bound on h. Without enough points, that of the least lower bound is used.
+        The best point has the least upper bound on h. Without enough points, the minimiser of the lower bound is used.
 
         Returns:
             The estimate of the minimiser t, of the curvature h″/h there, and of the least value of h.
@@ -365,7 +363,7 @@ class MinimumSearch:
 
         is_best_usable = any(t == here for t, _ in nearest)
         if len(nearest) < 2 or not is_best_usable:
-            gamma_of_least = least_value(self._sorted, self.slopes).x
+            gamma_of_least = least_value(self._sorted_points, self.slopes).x
             minimiser = math.log(gamma_of_least) if gamma_of_least > 0.0 else 0.5 * here
             return MinimumEstimate(minimiser, 1.0)
 
@@ -373,7 +371,7 @@ class MinimumSearch:
         nearest_t = np.asarray([t for t, _ in nearest])
         values = np.asarray([value for _, value in nearest])
         minimiser, curvature, least = interpolated_minimum(nearest_t, values, low=low, high=high, rate=self.rate)
-        # Natural distances are limited to 1e-6 … 10.
+        # Natural distances are limited to the range from 1e-6 to 10.
         curvature = min(max(curvature, 1e-2), 1e12) if math.isfinite(curvature) else 1.0
         return MinimumEstimate(minimiser, curvature, least)
 

@@ -32,8 +32,8 @@ def mixtures_around(
 ) -> tuple[GaussianMixtureLaw, GaussianMixtureLaw]:
     """Return two distributions of the loss of a subsampled contribution, for a lower and an upper bound on δ.
 
-    The contribution is included with a probability q that may not be a double. The δ of the first distribution is at
-    most the true one, and that of the second at least. They are equal if q is a double.
+    The contribution is included with a probability q that need not be a double. The δ of the first distribution is at
+    most the true one, and the δ of the second one at least. If q is a double, they differ by roundings only.
 
     Args:
         law: mixture over the sensitivity of the contribution itself, in any direction.
@@ -57,12 +57,11 @@ def sampled_mixture(law: GaussianMixtureLaw, rate: float, *, upward: bool) -> Ga
         upward: True for a stochastically larger distribution, False for a smaller one.
 
     Returns:
-        The mixture, with the sensitivity 0 and probabilities that sum to 1.
+        The mixture, which includes the sensitivity 0 if q < 1.
     """
     if rate == 1.0:
         return law
     included = Fraction(rate)
-    # The exact distribution of the sensitivity, in fractions.
     probabilities = {Fraction(0): 1 - included}
     for sensitivity, probability in _exact_components(law):
         exact_sensitivity = Fraction(sensitivity)
@@ -76,32 +75,28 @@ def sampled_mixture(law: GaussianMixtureLaw, rate: float, *, upward: bool) -> Ga
 def _round_probabilities(exact: Sequence[Fraction], *, upward: bool) -> list[float]:
     """Round the probabilities of increasing sensitivities to doubles that bound the sensitivity on one side.
 
-    The largest probability is 1 minus the others.
+    The largest probability becomes 1 minus the others. To raise the sensitivity, the probabilities after the largest
+    one are rounded up, and those before it down.
 
     Args:
         exact: the exact probabilities, in the order of increasing sensitivity.
-        upward: True to make the sensitivity stochastically larger: probabilities above the largest one gain, and those
-            below lose. False for the reverse.
+        upward: True to make the sensitivity stochastically larger, False to make it smaller.
 
     Returns:
         The doubles, in the same order.
     """
-    # Probabilities above the heaviest one are rounded to one side, and those below to the opposite side.
     heaviest = max(range(len(exact)), key=exact.__getitem__)
     rounded = []
     for index, weight in enumerate(exact):
         is_above_heaviest = index > heaviest
         rounded.append(_round(weight, upward=is_above_heaviest == upward))
-    # The heaviest one takes the rest, so that the doubles sum to 1.
     rounded[heaviest] = 0.0
     rounded[heaviest] = 1.0 - math.fsum(rounded)
     return rounded
 
 
 def _exact_components(law: GaussianMixtureLaw) -> list[tuple[float, Fraction]]:
-    """Return the sensitivities of a mixture with their exact probabilities, which sum to 1.
-
-    The largest probability is 1 minus the others.
+    """Return the sensitivities of a mixture with exact probabilities, of which the largest is 1 minus the others.
 
     Args:
         law: loss of a Gaussian step with a random sensitivity, with probabilities that are doubles.
@@ -111,7 +106,6 @@ def _exact_components(law: GaussianMixtureLaw) -> list[tuple[float, Fraction]]:
     """
     components = [(sensitivity, Fraction(probability)) for sensitivity, probability in law.components]
     heaviest = max(range(len(components)), key=lambda index: components[index][1])
-    # Replace the largest probability by 1 minus the exact sum of the others.
     heaviest_sensitivity, _ = components[heaviest]
     lighter = components[:heaviest] + components[heaviest + 1 :]
     remaining = 1 - sum((probability for _, probability in lighter), Fraction(0))
@@ -120,7 +114,7 @@ def _exact_components(law: GaussianMixtureLaw) -> list[tuple[float, Fraction]]:
 
 
 def _round(value: Fraction, *, upward: bool) -> float:
-    """Return the nearest double on one side of a number.
+    """Return the double nearest to a number on one side of it.
 
     Args:
         value: a number, at least 0.

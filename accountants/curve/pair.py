@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 class Pair:
     """An ordered pair of distributions (P, Q), described by the profiles of both directions.
 
-    For a relation that removes something (add-or-remove-one, zero-out-one), P is the distribution with the
-    contribution and Q the one without it, in every pair of a composition. Replace-one is symmetric, and a dominating
-    pair then has equal profiles.
+    For a relation that removes something (add-or-remove-one, zero-out-one), P is the distribution with the contribution
+    and Q the one without it, in every pair of a composition. For replace-one, which is symmetric, a dominating pair has
+    equal profiles.
 
     Attributes:
         forward: privacy profile of P against Q, δ as a function of ε.
@@ -47,11 +47,11 @@ class Pair:
         concentrated: ρ of zero-concentrated privacy given an event, and the probability of the event, if known.
         renyi: bounds on the Rényi divergences, if the mechanism is only known by them.
         formula: Rényi divergences at every order, if a formula gives them.
-        below: a pair that dominates this pair in both directions. Its large losses bound those of this pair where the
-            profiles of this pair do not list them.
+        below: a pair that dominates this pair in both directions. Its large losses are used as bounds where the
+            profiles of this pair do not give them.
         plateau: an ε from which on δ is at most a rational number.
-        parts: factors of the pair, if it is a product, and the number of runs of each. Composition then uses
-            the parts, to preserve accuracy.
+        parts: factors of the pair, if it is a product, and the number of runs of each. Composition then uses the parts,
+            to preserve accuracy.
         alternatives: dominating pairs of the same mechanism, with this pair as their least bound. Each is composed
             separately.
         special_search: search for δ(ε) and ε(δ), if the defaults of `PairSearch` are not used.
@@ -106,7 +106,6 @@ class Pair:
         plateau = self.plateau
         if plateau is None:
             return bounds
-        # From the ε of the plateau on, δ is at most the δ of the plateau. Before it, the limit is 1.
         limits = np.where(np.asarray(epsilon, dtype=np.float64) >= plateau.epsilon, plateau.log_delta, 0.0)
         return Enclosure(np.minimum(bounds.lower, limits), np.minimum(bounds.upper, limits))
 
@@ -147,7 +146,7 @@ class Pair:
     def upper_log_delta_next_to(self, epsilon: float, evaluated: float) -> float:
         """Return an upper bound on log δ at an ε, cheaply if it is close to an ε that has been evaluated.
 
-        If a profile shares nodes or a transform between several ε, both ε use those that suit the larger one.
+        If a profile shares nodes or a transform between several ε, both use those that suit the larger one.
 
         Args:
             epsilon: ε, in nats.
@@ -159,7 +158,7 @@ class Pair:
         profiles = self.search.profiles
         if not any(profile.shares_nodes for profile in profiles):
             return self.upper_log_delta(epsilon)
-        # One call for both ε shares the nodes. The larger δ of both directions counts.
+        # One call for both ε shares the nodes.
         return max(profile.upper_log_deltas([epsilon, evaluated])[0] for profile in profiles)
 
     def lower_log_delta(self, epsilon: float) -> float:
@@ -178,7 +177,7 @@ class Pair:
     def likely_meets(self, epsilon: float, log_delta: float) -> bool:
         """Return whether log δ(ε) is likely to be at most a target, by bounds or estimates that cost little.
 
-        The answer is not a proof. It decides whether an attained pair is evaluated. A wrong answer can only lower a
+        The answer, which is not a proof, decides whether an attained pair is evaluated. A wrong answer can only lower a
         lower bound.
 
         Args:
@@ -208,9 +207,7 @@ class Pair:
         return Interval(min(lower, upper), upper)
 
     def upper_epsilon(self, log_delta: float, near: float = 0.0) -> float:
-        """Return an upper bound on the smallest ε that meets a target δ.
-
-        The upper bound alone takes less work than both bounds.
+        """Return an upper bound on the smallest ε that meets a target δ, with less work than for both bounds.
 
         Args:
             log_delta: the target log δ, natural logarithm.
@@ -224,9 +221,7 @@ class Pair:
         return self._limit_to_plateau(self.search.upper_epsilon(log_delta, near), log_delta)
 
     def lower_epsilon(self, log_delta: float, near: float = 0.0) -> float:
-        """Return a lower bound on the smallest ε that meets a target δ.
-
-        The bound is as close as that of `epsilon`.
+        """Return a lower bound on the smallest ε that meets a target δ, as close as that of `epsilon`.
 
         Args:
             log_delta: the target log δ, natural logarithm.
@@ -242,15 +237,13 @@ class Pair:
     def _enclose_pure_epsilon(self) -> Interval:
         """Enclose the smallest ε with δ(ε) = 0.
 
-        The upper bound is the least ε that is known from the largest losses, or from a declared guarantee with δ = 0
-        (`plateau`). The lower bound is then 0. If neither is known, both bounds are found by bisection. The upper bound
-        is math.inf if δ may be above 0 even at `LARGEST_EPSILON`. The searches for a positive δ do not apply, because
-        log δ has no finite distance from −∞.
+        If the largest loss or a declared guarantee with δ = 0 (`plateau`) is known, it is the upper bound, and the
+        lower bound is 0. Otherwise both bounds are found by bisection. The upper bound is math.inf if δ may be above 0
+        even at `LARGEST_EPSILON`. Searches for a positive δ do not apply, because log δ has no finite distance from −∞.
 
         Returns:
             Lower and upper bound on ε, in nats.
         """
-        # Every loss is at most the largest one of either direction, or the ε of a pure guarantee.
         upper = max(profile.supremum for profile in self.directions())
         if self.plateau is not None and self.plateau.delta == 0:
             upper = min(upper, self.plateau.epsilon)

@@ -1,7 +1,7 @@
 """Plateaus: (ε₀, δ₀) guarantees, with both numbers exactly as declared.
 
-The guarantee is δ(ε) ≤ δ₀ for ε ≥ ε₀. Its profile in logarithms is slightly above log δ₀, by the roundings that are
-charged. A search on the profile therefore finds no ε at δ₀ itself. Sampling and composition preserve plateaus.
+The guarantee is δ(ε) ≤ δ₀ for ε ≥ ε₀. Its profile is slightly above log δ₀, because it is rounded up. A search on the
+profile therefore finds no ε at δ₀ itself. A plateau does, and sampling and composition preserve plateaus.
 """
 
 from __future__ import annotations
@@ -16,15 +16,12 @@ from epsilond.accountants.numerics.outward import round_up
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 MOST_PARTS = 1000
-"""Limit on the number of runs with a positive δ whose plateaus are composed.
-
-More runs would give rational numbers that are too long.
-"""
+"""Limit on the number of composed runs with a positive δ. More runs would give too long rational numbers."""
 
 
 @dataclass(frozen=True)
 class Plateau:
-    """The (ε, δ) guarantee δ(ε') ≤ δ, in both directions, at every ε' ≥ ε.
+    """An (ε, δ) guarantee: δ(ε') ≤ δ in both directions at every ε' ≥ ε.
 
     Attributes:
         epsilon: ε ≥ 0, in nats.
@@ -52,8 +49,11 @@ def pure_plateau(epsilon: Fraction) -> Plateau:
 def amplify_plateau(base: Plateau | None, rate: Fraction) -> Plateau | None:
     """Return an (ε, δ) guarantee of a mechanism after subsampling, from one of the mechanism itself.
 
-    A plateau is a pair (ε₀, δ₀) with δ(ε) ≤ δ₀ for every ε ≥ ε₀. Subsampling gives δ'(ε') = q δ(log(1 + (e^ε' − 1)/q)).
-    This is at most q δ₀ from log(1 + q (e^ε₀ − 1)) on, which is rounded up. The other direction of the pair is nowhere
+    A plateau is a pair (ε₀, δ₀) with δ(ε) ≤ δ₀ for every ε ≥ ε₀. Subsampling gives
+
+        δ'(ε') = q δ(log(1 + (e^ε' − 1)/q)).
+
+    This is at most q δ₀ for ε' ≥ log(1 + q (e^ε₀ − 1)), which is rounded up. The other direction of the pair is nowhere
     larger.
 
     Args:
@@ -69,16 +69,16 @@ def amplify_plateau(base: Plateau | None, rate: Fraction) -> Plateau | None:
     amplified = epsilon
     if epsilon < 700.0:  # e^ε does not overflow
         amplified = math.log1p(float(rate) * math.expm1(epsilon))
-    # Rounding errors are relative to 1 + ε, and to ε itself where it is small.
+    # Rounding errors are relative to 1 + ε, or to ε itself if it is small.
     size = 1.0 + abs(amplified) if amplified > 1e-3 else amplified
     rounded_up = amplified + 16 * UNIT_ROUNDOFF * size
     return Plateau(min(rounded_up, epsilon), rate * base.delta)  # the amplified ε never exceeds the given one
 
 
 def thin_plateau(base: Plateau | None, rate: Fraction) -> Plateau | None:
-    """Return the (ε, δ) guarantee of a mechanism that runs with probability q only.
+    """Return the (ε, δ) guarantee of a mechanism that runs with probability q only, if it is seen whether it ran.
 
-    The observer sees whether it ran. The ε is that of the mechanism, and the δ is q times its δ.
+    The ε is that of the mechanism, and the δ is q times its δ.
 
     Args:
         base: the guarantee of the mechanism; None if there is none.
@@ -93,8 +93,8 @@ def thin_plateau(base: Plateau | None, rate: Fraction) -> Plateau | None:
 def compose_plateaus(parts: Sequence[tuple[Plateau | None, int]]) -> Plateau | None:
     """Return an (ε, δ) guarantee of a composition by basic composition.
 
-    The result has Σ ε_i, rounded up, and 1 − Π (1 − δ_i). A plateau is a pair (ε_i, δ_i) with δ(ε) ≤ δ_i for every
-    ε ≥ ε_i. Except with probability 1 − Π (1 − δ_i), the total loss is at most Σ ε_i.
+    A plateau is a pair (ε_i, δ_i) with δ(ε) ≤ δ_i for every ε ≥ ε_i. Those of all runs give a plateau with Σ ε_i,
+    rounded up, and 1 − Π (1 − δ_i), because the total loss is at most Σ ε_i except with this probability.
 
     Args:
         parts: the plateau of each part, and the number of runs of the part.
@@ -108,7 +108,6 @@ def compose_plateaus(parts: Sequence[tuple[Plateau | None, int]]) -> Plateau | N
     runs_with_delta = sum(times for plateau, times in plateaus if plateau.delta > 0)
     if runs_with_delta > MOST_PARTS:
         return None
-    # Exact fractions; only the sum of the ε is rounded, upward.
     epsilon = sum((Fraction(plateau.epsilon) * times for plateau, times in plateaus), Fraction(0))
     complement = math.prod(((1 - plateau.delta) ** times for plateau, times in plateaus), start=Fraction(1))
     return Plateau(round_up(epsilon), 1 - complement)

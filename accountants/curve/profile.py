@@ -4,7 +4,7 @@ E_γ(P‖Q) = ∫ (dP − γ dQ)₊ for γ = e^ε ≥ 1. A profile also gives th
 
     Q(L > ε) = −dE_γ/dγ at γ = e^ε,   P(L > ε) = E_γ + γ Q(L > ε).
 
-The masses are computed directly, because differences of E would lose the digits of small tail probabilities.
+The masses are computed directly, because differences of E are inaccurate for small tail probabilities.
 """
 
 from __future__ import annotations
@@ -34,9 +34,7 @@ few evaluations, for profiles with expensive evaluations.
 
 
 class EpsilonEstimate(NamedTuple):
-    """An estimate of the ε > 0 that meets a target δ, from a formula.
-
-    The formula has no bound on its rounding errors.
+    """An estimate of the ε > 0 that meets a target δ, from a formula without bounds on its rounding errors.
 
     Attributes:
         epsilon: ε, in nats.
@@ -52,9 +50,8 @@ class EpsilonEstimate(NamedTuple):
 class Profile(ABC):
     """The privacy profile of one direction of a pair: log δ(ε) = log E_{e^ε}(P‖Q) on ε ≥ 0, elementwise on arrays.
 
-    A subclass defines `log_delta`, and `log_tails` with its `tail_accuracy`. Every further method has a default that is
-    valid for all profiles. A subclass overrides it with a cheaper or a closer answer. A profile that wraps another
-    profile and keeps a default loses time, but no validity.
+    A subclass defines `log_delta`, `log_tails` and `tail_accuracy`. Every further method has a default that is valid
+    for all profiles, and is overridden only for a cheaper or closer answer.
     """
 
     pointwise: ClassVar[bool] = False
@@ -64,7 +61,7 @@ class Profile(ABC):
     shares_nodes: ClassVar[bool] = False
     """True if upper bounds at several neighbouring ε together cost as much as a single bound (`upper_log_deltas`)."""
     estimated: ClassVar[bool] = False
-    """True if evaluations are expensive, and `guess`, `likely_log_delta` and `quick_upper_log_delta` cheap."""
+    """True if evaluations are expensive, but `guess`, `likely_log_delta` and `quick_upper_log_delta` are cheap."""
     closed_form: ClassVar[bool] = False
     """True if an evaluation at one ε costs very little, or its value is stored."""
     root_search: ClassVar[RootSearch] = "bracket"
@@ -100,9 +97,9 @@ class Profile(ABC):
     def attained_log_tails(self, epsilon: FloatArray) -> Tails | None:
         """Return log p and log q of lines p − α q below this profile, for lower bounds on δ of products.
 
-        Each line is at most the hockey-stick divergence E_α(P‖Q) at every α = e^ε. (P, Q) is the pair of which products
-        are formed. A bound on δ from divergences is that of a pair, too, even if no mechanism is known to have it. A
-        profile with tails that belong to a larger pair, or that wraps such a profile, overrides this method.
+        Each line is at most the hockey-stick divergence E_α(P‖Q) at every α = e^ε, where (P, Q) is the pair of which
+        products are formed. A profile with tails of a larger pair, or one that wraps such a profile, overrides this
+        method.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
@@ -166,7 +163,7 @@ class Profile(ABC):
         return False
 
     def quick_upper_log_delta(self, epsilon: float) -> float:
-        """Return an upper bound on log δ(ε) that costs little and may be loose; −inf on failure."""
+        """Return an upper bound on log δ(ε) that costs little and may be loose; −inf if it cannot be computed."""
         return self.upper_log_delta(epsilon)
 
     def upper_log_deltas(self, epsilons: Sequence[float]) -> Sequence[float]:
@@ -203,14 +200,14 @@ class Profile(ABC):
     def near_tests(self, sizes: Sequence[float]) -> Sequence[NearTest | None]:
         """Return tests of P against Q that have about the given false positive rates.
 
-        A test rejects Q if the privacy loss exceeds an ε. The result has None for a rate without a test. It is () if
-        there is no test at all, which is the default.
+        A test rejects Q if the privacy loss exceeds an ε.
 
         Args:
             sizes: false positive rates, the probabilities under Q of rejection.
 
         Returns:
-            One test or None for each rate; empty without tests.
+            One test for each rate, or None for a rate without a test; empty if there are no tests, which is the
+            default.
         """
         del sizes
         return ()
@@ -220,7 +217,7 @@ class Profile(ABC):
         del rates
         return None
 
-    # Estimates, which decide where a search starts and what is evaluated; nothing is proved by them -----------------
+    # Estimates without proof, which decide where a search starts and what is evaluated -------------------------------
     def guess(self, log_delta: float) -> Guess:
         """Return an estimate of the ε with log δ(ε) = `log_delta`; ε = 0 if no estimate is known."""
         del log_delta
@@ -252,8 +249,7 @@ class Profile(ABC):
 class PointwiseProfile(Profile):
     """Base class of privacy profiles ε ↦ log δ(ε) that are evaluated at one ε after another.
 
-    The profile of a pair (P, Q) is its hockey-stick divergence E_{e^ε}(P‖Q) as a function of ε. A subclass defines only
-    `log_delta_bounds`, `log_tails` and `tail_accuracy`.
+    A subclass defines `log_delta_bounds`, `log_tails` and `tail_accuracy`.
     """
 
     pointwise: ClassVar[bool] = True
@@ -282,8 +278,7 @@ class PointwiseProfile(Profile):
 
         Args:
             epsilons: values of ε ≥ 0, in nats.
-            lower: whether lower bounds are needed. If not, a profile that bounds δ from above only repeats its upper
-                bound.
+            lower: whether lower bounds are needed. Otherwise an interval may hold the upper bound twice.
 
         Returns:
             Bounds in the order of `epsilons`.

@@ -39,21 +39,22 @@ class RenyiFormula(Protocol):
 
 
 WholeFormulas: TypeAlias = tuple[tuple[RenyiFormula, int], ...]
-"""Formulas of the parts of a product, each with its number of runs."""
+"""Formulas for the divergences of the parts of a product, each with its number of runs."""
 
 
 @dataclass(frozen=True)
 class Concentrated:
     """Zero-concentrated privacy of a pair of distributions, given an event.
 
-    The Rényi divergence D_a is at most ρ a at every order a > 1. The event has the probability S under both
-    distributions. Outcomes outside the event have an infinite privacy loss.
+    Given the event, the Rényi divergence D_a is at most ρ a at every order a > 1. The event has the probability S under
+    both distributions. Outcomes outside it have an infinite privacy loss.
 
     Attributes:
         rho: ρ ≥ 0.
         log_survival: log S, natural logarithm.
         log_escape: upper bound on log(1 − S); −∞ if the event is certain.
-        summands: formulas for the divergences without the event, each with its number of runs; empty if none are known.
+        summands: formulas for the divergences of all outcomes, not given the event, each with its number of runs; empty
+            if none are known.
     """
 
     rho: float
@@ -63,7 +64,7 @@ class Concentrated:
 
     @property
     def formula(self) -> RenyiFormula | None:
-        """Divergences of all outcomes, with those outside the event; None if they have no bound."""
+        """Bounds on the divergences of all outcomes, not given the event; None if none are known."""
         if self.log_escape == -math.inf:
             return ConcentratedRenyi(self.rho)
         return SumRenyi(self.summands) if self.summands else None
@@ -71,7 +72,7 @@ class Concentrated:
 
 @dataclass(frozen=True)
 class SumRenyi:
-    """The Rényi divergences of a composition: sums over its parts.
+    """The Rényi divergences of a composition, as sums over its parts.
 
     Attributes:
         parts: formulas for the divergences of the parts, each with its number of runs.
@@ -96,7 +97,6 @@ class SumRenyi:
         bounds = [(formula.divergence(order), times) for formula, times in self.parts]
         lower = math.fsum(times * bound.lower for bound, times in bounds)
         upper = math.fsum(times * bound.upper for bound, times in bounds)
-        # Rounded outward: errors of the products and sums.
         return Interval(lower / _ROUNDED, upper * _ROUNDED)
 
 
@@ -119,7 +119,6 @@ class ConcentratedRenyi:
         Returns:
             Lower and upper bound, in nats.
         """
-        # Rounded up: error of the product.
         return Interval(0.0, self.rho * order * _ROUNDED)
 
 
@@ -141,6 +140,6 @@ class RenyiBounds:
         return tuple(itertools.accumulate(reversed(self.divergences), min))[::-1]
 
     def at(self, order: float) -> float:
-        """Return a bound at any order: the least of this order and larger ones, because divergences increase."""
+        """Return the least bound of the table at an order or above it, because divergences increase; else math.inf."""
         index = bisect.bisect_left(self.orders, order)
         return self._least_from[index] if index < len(self.orders) else math.inf

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 _NEAR_ONE = -5.0
-"""log δ above which the sum for 1 − δ is evaluated too, because it may be more accurate."""
+"""log δ above which 1 − δ is evaluated too, because log δ may be more accurate from it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,11 +58,11 @@ class EnumeratedProfile(Profile):
         return self.computed_profile.tail_accuracy + self.log_error + 2.0 * self.loss_error
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ(ε) of a composition with finitely many outcomes at each ε ≥ 0.
+        """Enclose log δ(ε) at each ε ≥ 0.
 
-        The upper bound is evaluated at a smaller ε and the lower bound at a larger one, by the error of the total
-        losses. Each is the better one of two bounds: log δ as computed directly, and log(1 − (1 − δ)) with 1 − δ of
-        `_log_complement`. The latter is more accurate for δ near 1.
+        The upper bound is evaluated at ε minus the error of the total losses, and the lower bound at ε plus this error.
+        Each is the better one of two bounds: one on log δ directly, and one from 1 − δ (`_log_complement`), which is
+        more accurate for δ near 1.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
@@ -85,9 +85,9 @@ class EnumeratedProfile(Profile):
         return Enclosure(lower * (1 + 8 * UNIT_ROUNDOFF) - TINY, upper)
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
-        """Enclose log δ(ε) at one ε, with the bounds of `log_delta` but without arrays.
+        """Enclose log δ(ε) at one ε as `log_delta` does, but without arrays.
 
-        1 − δ is computed only if δ may be near 1.
+        The bounds from 1 − δ are computed only if δ may be near 1.
 
         Args:
             epsilon: ε ≥ 0, in nats.
@@ -118,7 +118,7 @@ class EnumeratedProfile(Profile):
             The estimate of ε in nats, with the distance from it at which a bound is tried first. That distance grows by
             four times the error of the total losses.
         """
-        # An error of the total losses shifts the solution; the factor leaves a margin.
+        # An error of the total losses shifts the solution by as much. The factor 4 leaves a margin.
         solution = self.computed_profile.solve(log_delta)
         return solution._replace(pad=4.0 * self.loss_error + solution.pad)
 
@@ -142,8 +142,7 @@ class EnumeratedProfile(Profile):
         Returns:
             The lower and the upper bound on log(1 − δ), both at most 0.
         """
-        # P(S ≤ ε) from the running sums of the probabilities, and Q(S > ε).
-        index = bisect.bisect_right(self._sorted, epsilon)
+        index = bisect.bisect_right(self._sorted_losses, epsilon)
         log_p_below = float(self.log_below[index])
         log_q_above = self.computed_profile.log_second_above(epsilon)
         value = log_sum(log_p_below, epsilon + log_q_above)
@@ -153,8 +152,8 @@ class EnumeratedProfile(Profile):
         return Interval(min(value - slack, 0.0), min(value + slack, 0.0))
 
     @cached_property
-    def _sorted(self) -> list[float]:
-        """All total losses as a list, for bisection."""
+    def _sorted_losses(self) -> list[float]:
+        """The total losses as a list, which `bisect` searches faster than an array."""
         return list(self.total_losses.tolist())
 
     def _log_complement(self, epsilon: FloatArray) -> Enclosure:
@@ -169,7 +168,6 @@ class EnumeratedProfile(Profile):
         Returns:
             Arrays of lower and upper bounds, both at most 0.
         """
-        # Q(S > ε), and P(S ≤ ε) from the running sums of the probabilities.
         log_q_above = self.computed_profile.log_tails(epsilon).log_q
         log_p_below = self.log_below[np.searchsorted(self.total_losses, epsilon, side="right")]
         value = np.logaddexp(log_p_below, epsilon + log_q_above)
@@ -190,5 +188,5 @@ class EnumeratedProfile(Profile):
             The logarithms of P(S > ε) and Q(S > ε) of the raised total loss S, one entry of each for each ε.
         """
         at = np.asarray(epsilon, dtype=np.float64)
-        # ε is lowered by the error of the losses and by the rounding of the difference.
+        # Lowering ε by the error has the effect of raising all losses by it.
         return self.computed_profile.log_tails(at - self.loss_error - 4 * UNIT_ROUNDOFF * at)

@@ -2,14 +2,13 @@
 
 T runs over k outcomes have C(T + k − 1, k − 1) lists of counts n_1, …, n_k, where outcome i occurs n_i times. With the
 loss l_i of outcome i, the total loss for a list is Σ n_i l_i, and the probability of a list is multinomial. If there
-are few lists, δ is a sum of few positive terms at every ε (`profiles/atoms.py`): no lattice, no transform, no
-tilt. Only the logarithms of the probabilities and the totals themselves are rounded.
+are few lists, δ is a sum of few positive terms at every ε (`profiles/atoms.py`), and no lattice or transform is needed.
 
 Errors: let u be the unit of roundoff, and let the masses p_i be known within a relative a, with |log p_i| ≤ b. A log
-probability errs by at most (4 + 2k) u (2 log T! + T b) + T a (1 + b): log n! is computed within 4 units, Σ log
-n_i! ≤ log T!, and no partial sum exceeds the bracket. A total errs by at most T max|l_i| (a + (k + 2) u). δ is
-evaluated at ε moved by this error in either direction. The tails are those of the distribution with all losses raised
-by this error, which dominates.
+probability errs by at most (4 + 2k) u (2 log T! + T b) + T a (1 + b), because log n! is computed within 4 units, and
+no partial sum exceeds 2 log T! + T b. A total errs by at most T max|l_i| (a + (k + 2) u). Bounds on δ are evaluated at
+ε moved by this error in either direction. The tails are those of the distribution with all losses raised by this error,
+which dominates.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
     IntArray = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
 MOST_KINDS = 2**14
-"""Largest number of lists of counts of a composition: a few milliseconds and a megabyte."""
+"""Largest number of lists of counts of a composition. They need a few milliseconds and a megabyte."""
 _FACTORIAL_UNITS = 4
 """Error of log Γ, in units of roundoff: glibc's manual states at most four."""
 
@@ -48,8 +47,8 @@ _FACTORIAL_UNITS = 4
 def enumerated_pair(parts: Sequence[tuple[Pair, int]]) -> Pair | None:
     """Return the product of pairs with finitely many outcomes, by enumerating all lists of outcome counts.
 
-    A list says how often each outcome occurs in all runs. One such list of counts determines the total loss. Equal
-    pairs are one pair with the sum of their runs.
+    A list says how often each outcome occurs in all runs, which determines the total loss. Runs of equal pairs are
+    counted together.
 
     Args:
         parts: pairs, and how often each is run, at least once.
@@ -81,7 +80,7 @@ def enumerated_pair_and_gaussian(parts: Sequence[tuple[Pair, int]], mu: float) -
     profiles = _enumerate(parts)
     if profiles is None:
         return None
-    # One product for each direction. The Gaussian pair is the same in both.
+    # The Gaussian pair is the same in both directions.
     products = [
         FiniteAndGaussianProfile(
             losses=profile.total_losses,
@@ -116,7 +115,6 @@ def enumerated_pair_and_rest(
     profiles = _enumerate(parts, most)
     if profiles is None:
         return None
-    # The product in one direction. The reverse one is the same if all pairs are symmetric.
     rest = compose_rest()
     # Partial functions can be pickled, unlike lambdas.
     forward = _multiply(profiles[0], rest, functools.partial(_make_forward, lattice))
@@ -128,7 +126,7 @@ def enumerated_pair_and_rest(
 
 
 def _make_forward(make: Callable[[], Pair]) -> Profile:
-    """Make a pair of distributions, and return its profile in the direction P against Q.
+    """Return the profile of a pair in the direction P against Q.
 
     Args:
         make: function that makes the pair.
@@ -137,7 +135,7 @@ def _make_forward(make: Callable[[], Pair]) -> Profile:
 
 
 def _make_backward(make: Callable[[], Pair]) -> Profile:
-    """Make a pair of distributions, and return its profile in the direction Q against P.
+    """Return the profile of a pair in the direction Q against P.
 
     Args:
         make: function that makes the pair.
@@ -174,7 +172,7 @@ def _multiply(profile: EnumeratedProfile, pair: Pair, lattice: Callable[[], Prof
 def _enumerate(parts: Sequence[tuple[Pair, int]], most: int = MOST_KINDS) -> list[EnumeratedProfile] | None:
     """Enumerate all total losses of a composition of pairs with finitely many outcomes.
 
-    A list of counts says how often each outcome occurs in all runs. It determines the total loss.
+    A list of counts says how often each outcome occurs in all runs, which determines the total loss.
 
     Args:
         parts: pairs, and how often each is run.
@@ -184,29 +182,27 @@ def _enumerate(parts: Sequence[tuple[Pair, int]], most: int = MOST_KINDS) -> lis
         One profile if all pairs are symmetric, and otherwise one for each direction; None if a pair has no list of
         outcomes, or if there are more than `most` lists of counts.
     """
-    # The different distributions of the loss of one run, with their numbers of runs.
     runs_of_law: dict[FiniteLaw, int] = {}
     for pair, count in parts:
         if pair.atoms is None or not pair.atoms.losses:
             return None
         runs_of_law[pair.atoms] = runs_of_law.get(pair.atoms, 0) + count
-    if not _are_few_lists(runs_of_law, most):
+    if not _has_few_lists(runs_of_law, most):
         return None
 
-    # One profile for each direction; the second has the losses of the exchanged pair.
-    profiles = [_profile(list(runs_of_law.items()))]
+    profiles = [_enumerate_direction(list(runs_of_law.items()))]
     is_symmetric = all(pair.symmetric for pair, _ in parts)
     if not is_symmetric:
         reversed_laws = [(law.reverse(), count) for law, count in runs_of_law.items()]
-        profiles.append(_profile(reversed_laws))
+        profiles.append(_enumerate_direction(reversed_laws))
     return profiles
 
 
-def _are_few_lists(laws: dict[FiniteLaw, int], most: int) -> bool:
-    """Return whether there are at most a given number of ways in which the outcomes can be counted over all runs.
+def _has_few_lists(laws: dict[FiniteLaw, int], most: int) -> bool:
+    """Return whether a composition has at most a given number of lists of outcome counts.
 
-    Their number is Π C(T + k − 1, k − 1) over the distributions, with k outcomes and T runs each. The product is not
-    continued once it exceeds the limit, so that no huge number is computed.
+    Their number is Π C(T + k − 1, k − 1) over the distributions, with k outcomes and T runs each. The product stops
+    once it exceeds the limit, so that no huge number is computed.
 
     Args:
         laws: distributions with finitely many outcomes, and the number of runs of each.
@@ -218,7 +214,7 @@ def _are_few_lists(laws: dict[FiniteLaw, int], most: int) -> bool:
     lists = 1
     for law, count in laws.items():
         outcomes = len(law.losses)
-        # With two or more outcomes there are more than T lists, so that no binomial is needed.
+        # With two or more outcomes there are more than T lists.
         if count > most and outcomes > 1:
             return False
         lists *= math.comb(count + outcomes - 1, outcomes - 1)
@@ -227,7 +223,7 @@ def _are_few_lists(laws: dict[FiniteLaw, int], most: int) -> bool:
     return True
 
 
-def _profile(laws: Sequence[tuple[FiniteLaw, int]]) -> EnumeratedProfile:
+def _enumerate_direction(laws: Sequence[tuple[FiniteLaw, int]]) -> EnumeratedProfile:
     """Enumerate the total losses of one direction of a composition, with bounds on their errors.
 
     Args:
@@ -238,7 +234,7 @@ def _profile(laws: Sequence[tuple[FiniteLaw, int]]) -> EnumeratedProfile:
     """
     total_losses, log_masses = _total_losses(laws)
     log_error, loss_error = _enumeration_errors(laws)
-    # Log probability of all total losses below each one, in increasing order.
+    # Entry i is the log probability of the first i total losses.
     log_below = np.full(total_losses.size + 1, -np.inf)
     np.logaddexp.accumulate(log_masses, out=log_below[1:])
 
@@ -255,8 +251,7 @@ def _infinite_mass(laws: Sequence[tuple[FiniteLaw, int]]) -> tuple[float, float]
     """Return an upper bound on the log probability of an infinite total loss, and its accuracy.
 
     The probability is 1 − ∏ (1 − a)^T over the distributions, with the probability a of an infinite loss in one run and
-    T runs. For one distribution its log differs from log a by at most log T, which bounds the error that an error of a
-    causes.
+    T runs. For one distribution, its log exceeds log a by at most log T, which limits the effect of an error of a.
 
     Args:
         laws: distributions, with the probability a of an infinite loss, and the number T of runs of each.
@@ -267,8 +262,7 @@ def _infinite_mass(laws: Sequence[tuple[FiniteLaw, int]]) -> tuple[float, float]
     counts = np.asarray([count for _, count in laws], dtype=np.float64)
     log_infinite = log_probability_of_any([law.log_infinite for law, _ in laws], counts, direction=1)
     one_plus_log_runs = 1.0 + math.log(float(counts.sum()))
-    # The rounding of the result, and the errors of all a: each changes the log probability by at most 1 + log T times
-    # as much.
+    # An error of a changes the log probability by at most 1 + log T times as much.
     accuracy = 4 * UNIT_ROUNDOFF + 2.0 * one_plus_log_runs * max(law.accuracy for law, _ in laws)
     return log_infinite, accuracy
 
@@ -288,13 +282,12 @@ def _total_losses(laws: Sequence[tuple[FiniteLaw, int]]) -> tuple[FloatArray, Fl
     log_masses: FloatArray = np.zeros(1)
     for law, count in laws:
         losses_of_law, log_masses_of_law = combine_outcomes(law, count)
-        # Every total so far is combined with every total of this distribution: losses and log masses add up.
         if len(laws) == 1:
             totals, log_masses = losses_of_law, log_masses_of_law
         else:
             totals = np.add.outer(losses_of_law, totals).ravel()
             log_masses = np.add.outer(log_masses_of_law, log_masses).ravel()
-    # Sort the totals; equal totals remain separate entries.
+    # Equal totals remain separate entries.
     order = np.argsort(totals, kind="stable")
     return totals[order], log_masses[order]
 
@@ -302,10 +295,13 @@ def _total_losses(laws: Sequence[tuple[FiniteLaw, int]]) -> tuple[FloatArray, Fl
 def _enumeration_errors(laws: Sequence[tuple[FiniteLaw, int]]) -> tuple[float, float]:
     """Return bounds on the error of every log probability, and on the error of every total loss in nats.
 
-    Both are sums over the distributions. Let a distribution have k outcomes and T runs. Let its masses be known within
-    a relative a, with |log mass| at most b. Let u be the unit of roundoff. The term of a log probability is (4 + 2k) u
-    (2 log T! + T b) + T a (1 + b). The term of a total loss is T max|l| (a + (k + 2) u) for the losses l. Each further
-    distribution adds one rounding.
+    Let a distribution have k outcomes with the losses l, and T runs. Let its masses be known within a relative a, with
+    |log mass| at most b. Let u be the unit of roundoff. The bounds are sums over the distributions:
+
+    - for a log probability, of (4 + 2k) u (2 log T! + T b) + T a (1 + b);
+    - for a total loss, of T max|l| (a + (k + 2) u).
+
+    Each distribution adds one more rounding to both, that of the sum over the distributions.
 
     Args:
         laws: distributions with finitely many outcomes, and how often each is run.
@@ -318,13 +314,11 @@ def _enumeration_errors(laws: Sequence[tuple[FiniteLaw, int]]) -> tuple[float, f
     for law, count in laws:
         outcomes, largest_log = len(law.losses), max(map(abs, law.log_first))
 
-        # The error of a log probability.
         log_sizes = 2.0 * math.lgamma(count + 1.0) + count * largest_log
         log_error += (_FACTORIAL_UNITS + 2 * outcomes + len(laws)) * UNIT_ROUNDOFF * log_sizes
         log_error += count * law.accuracy * (1.0 + largest_log)
 
-        # The error of a total loss.
         largest_loss = count * max(map(abs, law.losses))
         largest_total += largest_loss
         loss_error += largest_loss * (law.accuracy + (outcomes + 2) * UNIT_ROUNDOFF)
-    return log_error, loss_error + len(laws) * UNIT_ROUNDOFF * largest_total  # with one rounding of the sum for each
+    return log_error, loss_error + len(laws) * UNIT_ROUNDOFF * largest_total

@@ -1,7 +1,7 @@
 """δ(ε) and ε(δ) of compositions of laws with counts: by the compiled kernel, or in Python if the kernel rejects them.
 
-Both certify with the same errors charged (docs/engine-certificate.md, A0 to A10). A law is the distribution of a loss.
-Losses are finite here; callers add infinite ones.
+Both add the same error bounds (docs/engine-certificate.md, A0 to A10). A law is the distribution of a loss. Losses are
+finite here; callers add infinite ones.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ __all__ = [
 ]  # fmt: skip
 
 NO_CERTIFICATE = (ContourRefused, ArithmeticError, ValueError)
-"""Errors raised if no certified answer exists, also for numbers beyond the range of doubles."""
+"""Errors raised if there is no certified answer, for example because numbers leave the range of doubles."""
 
 
 class SizedTest(NamedTuple):
@@ -63,9 +63,9 @@ class SizedTest(NamedTuple):
 def log_delta(laws: Sequence[tuple[Law, int]], epsilon: float, *, widest: float = WIDEST) -> Interval:
     """Enclose log δ(ε) of a composition, by the first of three methods that has a narrow enclosure.
 
-    The first method is a table of the total loss, for steps with little noise. The second one is the compiled kernel,
-    which integrates the transform of the total privacy loss over a line in the complex plane. The third one does the
-    same in Python (module `contour`).
+    1. For steps with little noise, a table of the total loss.
+    2. The compiled kernel, which integrates the transform of the total loss over a line in the complex plane.
+    3. The same integral in Python (module `contour`).
 
     Args:
         laws: distribution of the privacy loss of each kind of step, with its number of steps.
@@ -80,21 +80,18 @@ def log_delta(laws: Sequence[tuple[Law, int]], epsilon: float, *, widest: float 
     Raises:
         ContourRefused: no such bounds can be certified within the budget.
     """
-    # 1. Tables for steps with little noise.
     from_table = low_noise.log_delta(laws, epsilon, widest)
     if from_table is not None:
         return from_table
-    # 2. The compiled kernel. Steps with random shifts are shortened for it.
     enclose = log_delta_of_mixtures if has_mixtures(laws) else kernel.log_delta
     enclosure = _query_kernel(functools.partial(enclose, laws, epsilon))
     if enclosure is not None and enclosure.width <= widest:
         return enclosure.bounds
-    # 3. The same integral in Python, which refuses if it has no narrow bounds either.
     return contour.log_delta(laws, epsilon, widest=widest)
 
 
 def _query_kernel(enclose: Callable[[], kernel.KernelEnclosure | None]) -> kernel.KernelEnclosure | None:
-    """Return the compiled kernel's bounds, and translate its error if the integral in Python would fail too.
+    """Return the compiled kernel's bounds, or raise `ContourRefused` if the integral in Python would fail too.
 
     Args:
         enclose: function that calls the kernel.
@@ -152,16 +149,13 @@ def epsilon(
     Raises:
         ContourRefused: no such bounds can be certified within the budget.
     """
-    # 1. Tables for steps with little noise.
     from_table = low_noise.epsilon(laws, log_delta, slack, widest)
     if from_table is not None:
         return from_table
-    # 2. The compiled kernel. Steps with random shifts are shortened for it.
     enclose = epsilon_of_mixtures if has_mixtures(laws) else kernel.epsilon
     enclosure = _query_kernel(functools.partial(enclose, laws, log_delta, slack))
     if enclosure is not None and enclosure.width <= widest:
         return enclosure.bounds
-    # 3. The same integral in Python, which refuses if it has no narrow bounds either.
     return contour.epsilon(laws, log_delta, slack=slack, widest=widest)
 
 
@@ -177,7 +171,7 @@ def finds_best_tests(laws: Sequence[tuple[Law, int]]) -> bool:
 def best_tests(laws: Sequence[tuple[Law, int]], rates: Sequence[float], rounding: float) -> BestTests | None:
     """Enclose the true positive rate of the most powerful test at each false positive rate α.
 
-    Tables of steps with little noise come first, then the compiled kernel.
+    They come from tables for steps with little noise, or otherwise from the compiled kernel.
 
     Args:
         laws: distributions of the privacy loss of one step, each with its number of steps.
@@ -214,12 +208,12 @@ def upper_log_deltas(laws: Sequence[tuple[Law, int]], epsilons: Sequence[float])
 def thresholds(
     laws: Sequence[tuple[Law, int]], log_sizes: Sequence[float], *, widest: float = WIDEST
 ) -> list[SizedTest | None]:
-    """Find the test with each of several false positive rates, that is, a threshold ε of the total loss S.
+    """Find the test for each of several false positive rates.
 
-    The test rejects if S > ε, and its false positive rate is Q(S > ε) = e^x.
+    A test rejects if the total loss S exceeds a threshold ε. Its false positive rate is Q(S > ε) = e^x.
 
     Args:
-        laws: distributions of the losses between P and Q, with their counts.
+        laws: distributions of the privacy loss of one step, each with its number of steps.
         log_sizes: logarithms x of the false positive rates.
         widest: largest width of the enclosure of log δ at the threshold.
 
@@ -230,7 +224,7 @@ def thresholds(
 
 
 def _sized_test(laws: Sequence[tuple[Law, int]], log_size: float, widest: float) -> SizedTest | None:
-    """Find the test S > ε of the total loss S with one false positive rate, by the compiled kernel or in Python.
+    """Find the test with one false positive rate, by the compiled kernel or in Python. It rejects if S > ε.
 
     Args:
         laws: distributions of the privacy loss of one step, each with its number of steps.
@@ -246,7 +240,6 @@ def _sized_test(laws: Sequence[tuple[Law, int]], log_size: float, widest: float)
         test = kernel.threshold(short_laws, log_size)
         if test is not None and test.width <= widest:
             return SizedTest(*test, functools.partial(_log_delta_or_unknown, laws))
-        # The kernel has no narrow enclosure: find the threshold by the integral in Python.
         epsilon, integrand = contour.threshold(laws, log_size)
         lower, upper = integrand.enclosure(epsilon)
     except NO_CERTIFICATE:
@@ -260,7 +253,7 @@ def _sized_test(laws: Sequence[tuple[Law, int]], log_size: float, widest: float)
 
 
 def _log_delta_or_unknown(laws: Sequence[tuple[Law, int]], epsilon: float) -> Interval:
-    """Enclose log δ(ε) of a composition; the bounds are −∞ and 0 if no method has certified bounds.
+    """Enclose log δ(ε) of a composition. The bounds are −∞ and 0 if no method has certified bounds.
 
     Args:
         laws: distributions of the privacy loss of one step, each with its number of steps.

@@ -1,11 +1,13 @@
 """Initial estimates of the noise of runs with batches of fixed size. They decide only where a search starts.
 
-Under replace-one, drawing K of n gives a contribution δ(ε) = q δ₀(log(1 + (e^ε − 1)/q)) in both directions. Here
+Under replace-one, a round that draws K of n records has δ(ε) = q δ₀(log(1 + (e^ε − 1)/q)) in both directions. Here
 q = K/n, and δ₀ is that of N(μ, 1) against N(0, 1).
-At small rates the likelihood ratio minus one is about ±q w, with both signs equally likely. Here w = e^ℓ − 1 > 0 is the
-same quantity of the inner Gaussian pair. Its variance is 2 q² E[w²; w > 0], and not q² E[w²] as with Poisson batches.
-At rate 1 it is the latter. Between the two, the difference is multiplied by 1 − q. From there, secant steps on an
-estimate of δ itself (`delta.py`) lead to within about 1e-5 of the noise.
+
+Let w be the likelihood ratio of this Gaussian pair minus one. At small rates, the likelihood ratio of the round minus
+one is about ±q w for w > 0, with both signs equally likely. Its variance is 2 q² E[w²; w > 0], and not q² E[w²] as with
+Poisson batches. At rate 1 it is q² E[w²], and in between it is interpolated (`_batch_variance`). The central limit
+theorem then gives a first estimate of the noise, and secant steps on an estimate of δ (`delta.py`) improve it to within
+about 1e-5.
 """
 
 from __future__ import annotations
@@ -22,17 +24,17 @@ if TYPE_CHECKING:
     from epsilond.accountants.target import Target
 
 _BATCH_HALVINGS = 40
-"""Number of bisections of log noise between an estimate and its double: a relative 1e-12 is left."""
+"""Number of bisections of log noise between an estimate and its double. The last bracket is narrower than 1e-12."""
 _SMALL_MU = 1e-3
 """μ of one batch below which the variance of its likelihood ratio is taken from the first two terms."""
 _STEP = 1e-3
-"""Distance of the two points of a slope by the central limit, in log μ."""
+"""Distance in log μ of each of two points from their middle, for a difference quotient."""
 _SECANTS, _CLOSE, _LONGEST = 10, 1e-6, 0.7
 """Limit on the secant steps, size of the last step, and longest step, in log noise."""
 _SHORT = 4e-5
-"""Decrease of log noise below its estimate, so that the first trial misses the target and the next is the least."""
+"""Decrease of log noise below its estimate, so that the first trial of a search misses the target by little."""
 _LEAST_SLOPE = 0.1
-"""Least slope of the secant method, so that a flat place causes no huge step."""
+"""Least slope of the secant method, which limits steps where the function is flat."""
 _KEPT = 64
 """Number of stored results."""
 
@@ -64,8 +66,8 @@ class _Trial(NamedTuple):
 def likely_noise_of_batches(target: Target, *, rate: float, rounds: int, distance: float) -> float:
     """Estimate the noise multiplier that meets a target with batches of fixed size.
 
-    The estimate is the root of the estimated δ minus the target δ, slightly decreased. A search starts from it: its
-    first trial then misses the target, and its next trial meets it.
+    The estimate is the noise at which the estimated δ is the target δ, slightly decreased. The first trial of a search
+    from it then misses the target, and the next one meets it.
 
     Args:
         target: ε and δ.
@@ -84,12 +86,10 @@ def likely_noise_of_batches(target: Target, *, rate: float, rounds: int, distanc
 
 
 def likely_slope_of_batches(target: Target, *, rate: float, rounds: int, noise: float, distance: float) -> float:
-    """Estimate how fast δ falls as the noise grows, for batches of fixed size.
+    """Estimate how fast δ falls as the noise grows: −d log |log δ|/d log noise, for batches of fixed size.
 
-    The slope is −d log |log δ|/d log noise at the target's ε.
-
-    The first step of a search uses it. It is the slope at the noise that is estimated to meet the target. If there is
-    no such estimate, the central limit theorem gives the slope at `noise`.
+    A search uses the slope for its first step. It is the slope at the target's ε, at the noise that is estimated to
+    meet the target. If there is no such estimate, the central limit theorem gives the slope at `noise`.
 
     Args:
         target: ε and δ.
@@ -111,7 +111,7 @@ def likely_slope_of_batches(target: Target, *, rate: float, rounds: int, noise: 
 def _root(target: Target, rate: float, rounds: int, distance: float) -> _Root | None:
     """Solve for the noise multiplier at which the estimated δ of a run is the target's.
 
-    The batches have a fixed size. The search starts with the noise and the slope of the central limit theorem.
+    The batches have a fixed size. The search starts with the noise and the slope by the central limit theorem.
 
     Args:
         target: ε and δ.
@@ -120,12 +120,11 @@ def _root(target: Target, rate: float, rounds: int, distance: float) -> _Root | 
         distance: sensitivity of the mechanism in clipping norms.
 
     Returns:
-        The logarithm of the noise, and the slope there. It is None if q = 1 or δ = 1, and if the steps do not converge
-        or leave the range of doubles.
+        The logarithm of the noise, and the slope there; None if q = 1 or δ = 1, or if the steps do not converge or
+        leave the range of doubles.
     """
     if rate == 1.0 or not target.log_delta < 0.0:
         return None
-    # Start at the estimate by the central limit theorem.
     noise = _central_noise(target, rate, rounds, distance)
     slope = -_central_slope(target, rate, noise, distance)
     try:
@@ -157,7 +156,6 @@ def _secant_search(
     tilt = 1.0  # parameter of the estimate of δ, from which the next estimate starts
     previous: _Trial | None = None
     for _ in range(_SECANTS):
-        # Estimate δ at the present noise.
         mu = distance / math.exp(log_noise)
         log_delta, tilt = likely_log_delta_of_batches(target.epsilon, mu=mu, rate=rate, rounds=rounds, start=tilt)
         excess = math.log(-log_delta) - log_target
@@ -178,8 +176,8 @@ def _secant_search(
 def _central_noise(target: Target, rate: float, rounds: int, distance: float) -> float:
     """Estimate the noise multiplier of a run with batches of fixed size by the central limit theorem.
 
-    By this theorem, many rounds are about μ-Gaussian differentially private. μ² is the number of rounds times the
-    variance of the likelihood ratio of one round. The noise at which this variance is μ²/rounds is found by bisection.
+    Many rounds are about μ-Gaussian differentially private, where μ² is the number of rounds times the variance of the
+    likelihood ratio of one round. The noise at which this variance is μ²/rounds is found by bisection.
 
     Args:
         target: ε and δ, which give μ.
@@ -188,8 +186,8 @@ def _central_noise(target: Target, rate: float, rounds: int, distance: float) ->
         distance: sensitivity of the mechanism in clipping norms.
 
     Returns:
-        The standard deviation of the noise in clipping norms. It is that for Poisson batches at rate 1, or if the noise
-        is very small.
+        The standard deviation of the noise in clipping norms. At rate 1, or if the noise is very small, it is the
+        estimate for Poisson batches.
     """
     poisson_noise = likely_noise(target, rate=rate, rounds=rounds, distance=distance)
     if rate == 1.0 or distance / poisson_noise > LARGEST_RATIO:
@@ -206,7 +204,7 @@ def _central_slope(target: Target, rate: float, noise: float, distance: float) -
     """Estimate −d log |log δ|/d log noise for batches of fixed size by the central limit theorem.
 
     It is the product of two slopes: that of log |log δ| in log μ, and that of log μ in log noise. The second one is
-    half that of the log variance of a round, a difference quotient over ±`_STEP`.
+    half that of the log variance of a round, because μ² is proportional to the variance. It is a difference quotient.
 
     Args:
         target: ε and δ.
@@ -220,8 +218,7 @@ def _central_slope(target: Target, rate: float, noise: float, distance: float) -
     mu = min(distance / noise, LARGEST_RATIO)
     smaller = _batch_variance(mu * math.exp(-_STEP), rate)
     larger = _batch_variance(mu * math.exp(_STEP), rate)
-    # The interval is 2 `_STEP` wide, and μ is the square root of a variance.
-    fall_of_log_mu = 0.25 * math.log(larger / smaller) / _STEP
+    fall_of_log_mu = 0.25 * math.log(larger / smaller) / _STEP  # half the slope over an interval of width 2 `_STEP`
     return -min(max(rise(target) * fall_of_log_mu, _LEAST_SLOPE), STEEPEST)
 
 
@@ -249,10 +246,9 @@ def _batch_variance(mu: float, rate: float) -> float:
 
 
 def _exceeds_variance(log_noise: float, *, rate: float, distance: float, variance: float) -> bool:
-    """Return whether the variance of one round's likelihood ratio is above a given one.
+    """Return whether the variance of one round's likelihood ratio is above a given one, for a bisection.
 
-    A bisection for the noise uses this comparison. Both are divided by q², as in `_batch_variance`. The variance
-    decreases with the noise.
+    Both are divided by q², as in `_batch_variance`. The variance decreases with the noise.
 
     Args:
         log_noise: natural logarithm of the noise multiplier.

@@ -13,7 +13,7 @@ from epsilond.accountants.profiles.declared.concentrated_bound import LARGEST_EX
 LIKELY_SHARE = 1 / 16
 """Fraction of ε at which the bounds of single rounds are compared."""
 _NEARLY = 1e-9
-"""Relative tolerance of the minimiser's logarithm; the error of the bound is about its square."""
+"""Relative tolerance of the logarithm of the minimiser. The error of the bound is about its square."""
 
 
 def alternatives(curve: Curve) -> tuple[Curve, ...]:
@@ -50,7 +50,6 @@ def likely_least(curve: Curve, epsilon: float) -> int:
     parts_of_pairs = [pair.parts for pair in alternatives_of(curve.upper)]
     if any(len(parts) != 1 for parts in parts_of_pairs):
         return 0
-    # Compare the first round of each pair at a part of ε.
     epsilon_of_round = np.asarray([epsilon * LIKELY_SHARE])
     log_deltas = []
     for parts in parts_of_pairs:
@@ -61,7 +60,7 @@ def likely_least(curve: Curve, epsilon: float) -> int:
 
 
 def quick_upper_log_delta(curve: Curve, epsilon: float) -> float:
-    """Return an upper bound on log δ(ε) of a composition in little time; it may be loose.
+    """Return an upper bound on log δ(ε) of a composition that takes little time and may be loose.
 
     If a quick bound is infinite, the slower bound of the dominating pair is returned.
 
@@ -79,23 +78,20 @@ def quick_upper_log_delta(curve: Curve, epsilon: float) -> float:
             bounds.append(profile.quick_upper_log_delta(epsilon))
         else:
             bounds.append(pair.log_delta_bounds(epsilon).upper)
-    # The larger one of both directions; infinite if a quick bound fails.
     quick = max(bounds)
     return quick if math.isfinite(quick) else pair.log_delta_bounds(epsilon).upper
 
 
 def closed_form_decides(curve: Curve, epsilon: float, share: float) -> bool:
-    """Return whether a bound on δ(ε) in closed form is estimated to be less than all bounds by composition.
-
-    No composition is then necessary.
+    """Return whether a bound on δ(ε) in closed form is estimated to be so small that no composition is necessary.
 
     Args:
         curve: a curve with the least of several alternatives as its upper bound.
         epsilon: ε, in nats.
-        share: fraction of the least closed form's log δ by which all composed bounds must exceed it.
+        share: fraction of the least closed form's log δ by which the estimates of all composed bounds must exceed it.
 
     Returns:
-        True if this is estimated for both directions of the dominating pair, that is, for P against Q and Q against P.
+        True if they exceed it in both directions of the dominating pair.
     """
     return all(profile.closed_decides(epsilon, share) for profile in curve.upper.directions())
 
@@ -103,8 +99,11 @@ def closed_form_decides(curve: Curve, epsilon: float, share: float) -> bool:
 def likely_concentrated_log_delta(rho: float, epsilon: float) -> float:
     """Estimate the bound on log δ(ε) that ρ-zero-concentrated differential privacy gives.
 
-    The order b + 1 gives the bound b ((b + 1) ρ − ε) − log b − (b + 1) log(1 + 1/b). The least value over b > 0 is
-    taken. The minimiser b is approximate (`minimiser_at`).
+    The order b + 1 gives the bound
+
+        b ((b + 1) ρ − ε) − log b − (b + 1) log(1 + 1/b).
+
+    It is evaluated near its minimiser b > 0 (`minimiser_at`).
 
     Args:
         rho: ρ > 0, in nats. The Rényi divergence of every order a > 1 is at most ρ a.

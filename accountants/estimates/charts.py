@@ -11,7 +11,7 @@ from epsilond.accountants.numerics.root_search import bisect_reals
 _LEAST_SQUARE = 1e-6
 """Value of s² below which random sampling has nearly no effect."""
 _CHART_HALVINGS = 60
-"""Number of bisections for s². They leave the last digit of a double."""
+"""Number of bisections for s², which give about the accuracy of a double."""
 _MOST_EXPONENT = 700.0
 """Largest exponent of a ratio of squared noises; its exponential is a double."""
 
@@ -20,8 +20,8 @@ class Chart(NamedTuple):
     """A transformation of log noise, after which a search for noise is nearly linear. It affects only the speed.
 
     The search represents δ by the μ of Gaussian differential privacy with this δ at the target ε. By the central limit
-    theorem, a noise has μ ∝ √(e^{s²} − 1), with s the sensitivity over the noise. Its coordinate is log 1/μ, up to a
-    constant, or simply log noise without random sampling.
+    theorem, a noise has μ ∝ √(e^{s²} − 1), where s is the sensitivity divided by the noise. The coordinate of the noise
+    is log 1/μ, up to a constant. Without random sampling it is log noise.
 
     Attributes:
         start: logarithm of a reference noise.
@@ -33,17 +33,16 @@ class Chart(NamedTuple):
 
     @classmethod
     def of_fall(cls, start: float, fall: float) -> Chart:
-        """Return the chart in which log μ decreases by a given amount if log noise grows by 1, at a reference noise.
+        """Return the chart in which log μ decreases at a given rate in log noise at a reference noise.
 
-        μ is the parameter of Gaussian differential privacy, and s the sensitivity over the noise. The decrease is
-        s²/(1 − e^{−s²}), which is solved for s² by bisection.
+        The rate is s²/(1 − e^{−s²}), which is solved for s² by bisection.
 
         Args:
             start: logarithm of the reference noise.
-            fall: the decrease, at least 1. It is 1 without random sampling.
+            fall: the rate −d log μ/d log noise, at least 1. It is 1 without random sampling.
 
         Returns:
-            The chart. It is that of no random sampling if s² is negligible.
+            The chart. If s² is negligible, it is the chart without random sampling.
         """
         too_small = functools.partial(_is_below_square, fall=fall)
         square, _ = bisect_reals(too_small, 0.0, max(fall, 1.0), steps=_CHART_HALVINGS)
@@ -73,10 +72,8 @@ class Chart(NamedTuple):
     def back(self, coordinate: float) -> float:
         """Return the natural logarithm of the noise at a coordinate, the inverse of `of`.
 
-        Without random sampling it is the coordinate itself.
-
         Args:
-            coordinate: any real number c. With random sampling, it satisfies e^{−2c} = e^{s²} − 1.
+            coordinate: any real number c. With random sampling, e^{−2c} = e^{s²} − 1; otherwise, c is the result.
 
         Returns:
             Natural logarithm of the noise.
@@ -90,7 +87,7 @@ class Chart(NamedTuple):
     def fall(self, log_noise: float) -> float:
         """Return how fast the coordinate of a noise changes with log noise.
 
-        It is s²/(1 − e^{−s²}), or 1 for s = 0, with s the sensitivity over the noise.
+        It is s²/(1 − e^{−s²}), or 1 for s = 0, where s is the sensitivity divided by the noise.
 
         Args:
             log_noise: natural logarithm of the noise.
@@ -108,28 +105,27 @@ def _log_one_plus_exp(exponent: float) -> float:
     """Return log(1 + e^x) without overflow.
 
     Args:
-        exponent: x. Above 700 the exponential may leave the doubles, and the 1 does not count.
+        exponent: x.
 
     Returns:
         The natural logarithm.
     """
-    if exponent > _MOST_EXPONENT:
+    if exponent > _MOST_EXPONENT:  # the 1 does not count
         return exponent
     return math.log1p(math.exp(exponent))
 
 
 def _is_below_square(square: float, *, fall: float) -> bool:
-    """Return whether a squared ratio s² is below the solution of an equation, for a bisection.
+    """Return whether a squared ratio s² is below the solution of s²/(1 − e^{−s²}) = fall, for a bisection.
 
-    The equation is that log μ decreases by a given amount for each unit of log noise. Here s is the sensitivity over
-    the noise, and μ ∝ √(e^{s²} − 1) by the central limit theorem. The decrease is s²/(1 − e^{−s²}). A search for s² by
-    bisection uses this comparison.
+    The left side is the rate −d log μ/d log noise for μ ∝ √(e^{s²} − 1), where s is the sensitivity divided by the
+    noise.
 
     Args:
         square: s², at least 0.
-        fall: the amount to compare with, −d log μ/d log noise.
+        fall: the required rate.
 
     Returns:
-        True if s² is below the solution of the equation.
+        True if s² is below the solution.
     """
     return square < -math.expm1(-square) * fall

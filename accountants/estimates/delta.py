@@ -1,8 +1,8 @@
 """Estimates of δ for many rounds on batches of fixed size, under replace-one. None is certified or decides an answer.
 
-Drawing K of n gives a contribution δ(ε) = q δ₀(log(1 + (e^ε − 1)/q)) in both directions. Here q = K/n, and δ₀ is that
+A round that draws K of n records has δ(ε) = q δ₀(log(1 + (e^ε − 1)/q)) in both directions. Here q = K/n, and δ₀ is that
 of N(μ, 1) against N(0, 1). The loss L of this profile, and its moment generating function M(z) = E[e^{zL}], are in
-`tilted_losses`. For T rounds
+`tilted_losses`. For T rounds,
 
     δ(ε) = (1/2πi) ∫ M(z)^T e^{−zε}/(z(1 + z)) dz
 
@@ -31,7 +31,7 @@ _LONGEST_STEP = 1.5
 _LEAST, _MOST = math.log(1e-6), math.log(1e6)
 """Smallest and largest tilt, as logarithms."""
 _OMITTED_NATS, _OMITTED_DEVIATIONS = 18.0, 7.0
-"""Size of the omitted part: in nats, and in standard deviations of one loss or of the sum."""
+"""Nats by which omitted terms are below δ, and standard deviations beyond which losses are omitted."""
 _BLOCK, _MOST_BLOCKS = 64, 96
 """Number of frequencies in a block, and limit on the blocks."""
 _ENOUGH = 1e-9
@@ -45,7 +45,7 @@ _MOST_EXPONENT = 700.0
 _BLUR = 3e-3
 """Standard deviation, in units of 1/λ, of normal noise that is added to the loss.
 
-With it few frequencies matter if large losses are rare. It adds nearly half its square to log δ.
+With it, few frequencies matter if large losses are rare. It adds nearly half its square to log δ.
 """
 
 
@@ -57,7 +57,7 @@ def likely_log_delta_of_batches(
     δ(ε) is an inverse Laplace transform of the moment generating function of the privacy loss. The integral is computed
     by the trapezoidal rule on a vertical line Re z = λ through the saddle point of the integrand.
 
-    If batches hardly ever include the record, a simpler estimate is used: T q δ₀(log(1 + (e^ε − 1)/q)) for T rounds.
+    If batches hardly ever include the record, a simpler estimate is used for T rounds: T q δ₀(log(1 + (e^ε − 1)/q)).
     Here δ₀ is the δ of one round that includes the record.
 
     Args:
@@ -73,7 +73,6 @@ def likely_log_delta_of_batches(
     Raises:
         ArithmeticError, ValueError: the computation fails.
     """
-    # Batches that hardly ever include the record.
     if rate * rounds < _RARE:
         epsilon_if_drawn = math.log1p(math.expm1(min(epsilon, _MOST_EXPONENT)) / rate)
         return math.log(rounds * rate) + central_log_delta(epsilon_if_drawn, mu), start
@@ -92,9 +91,8 @@ def likely_log_delta_of_batches(
 class _Saddle(NamedTuple):
     """The saddle point of the integral that gives δ(ε), by which the path of integration is chosen.
 
-    δ is an inverse Laplace transform of the moment generating function of the privacy loss. The integral is along a
-    vertical line in the complex plane. The line crosses the real axis at the point λ > 0 at which the integrand is
-    least there.
+    The integral is an inverse Laplace transform of the moment generating function of the privacy loss, along a vertical
+    line in the complex plane. The line crosses the positive real axis where the integrand is least there, at λ.
 
     Attributes:
         tilt: the point λ > 0, the real part of the path of integration.
@@ -110,8 +108,8 @@ class _Saddle(NamedTuple):
 def _find_saddle(epsilon: float, mu: float, rate: float, rounds: int, start: float) -> _Saddle:
     """Find the saddle point of an integral for δ(ε), a minimum over λ > 0.
 
-    The minimum is that of M(λ)^T e^{−λε}/(λ(1 + λ)). M(λ) = E[e^{λL}] is the moment generating function of the loss L
-    of one step. The method is Newton's on log λ, within a bracket that shrinks in every step.
+    The minimum is that of M(λ)^T e^{−λε}/(λ(1 + λ)), where M(λ) = E[e^{λL}] for the loss L of one step. It is found by
+    Newton's method for log λ, within a bracket that shrinks in every step.
 
     Args:
         epsilon: ε, in nats.
@@ -137,7 +135,7 @@ def _find_saddle(epsilon: float, mu: float, rate: float, rounds: int, start: flo
             high, log_tilt = log_tilt, 0.5 * (low + log_tilt)
             continue
 
-        # The derivative increases, so its sign says on which side the saddle point is.
+        # The derivative increases in λ.
         if derivative > 0.0:
             high = log_tilt
         else:
@@ -158,8 +156,8 @@ def _find_saddle(epsilon: float, mu: float, rate: float, rounds: int, start: flo
 def _measure_tilt(tilt: float, epsilon: float, mu: float, rate: float, rounds: int) -> tuple[_Saddle, float]:
     """Compute the first two derivatives, at a real point λ, of the log of the integrand of an integral for δ(ε).
 
-    The log of the integrand is T log M(λ) − λε − log λ − log(1 + λ). M(λ) = E[e^{λL}] is the moment generating function
-    of the loss L of one step. The derivative is zero at the saddle point.
+    The log of the integrand is T log M(λ) − λε − log λ − log(1 + λ), where M(λ) = E[e^{λL}] for the loss L of one step.
+    The first derivative is zero at the saddle point.
 
     Args:
         tilt: λ, above 0.
@@ -182,10 +180,10 @@ def _measure_tilt(tilt: float, epsilon: float, mu: float, rate: float, rounds: i
 
 # The trapezoidal sum through the saddle point -----------------------------------------------------------------------
 def _period(saddle: _Saddle, epsilon: float, mu: float, log_scale: float) -> float:
-    """Return a number A, such that the trapezoidal rule with frequencies 2π/A apart computes δ(ε) precisely.
+    """Return a number A so that the trapezoidal rule with frequencies 2π/A apart has a negligible error.
 
     The rule integrates along the line Re z = λ. By Poisson summation, its error is the sum of e^{λkA} δ(ε + kA) over
-    all integers k ≠ 0. A is chosen so large that these terms are negligible.
+    all integers k ≠ 0.
 
     Args:
         saddle: the saddle point, with the tilt λ.
@@ -209,10 +207,10 @@ def _period(saddle: _Saddle, epsilon: float, mu: float, log_scale: float) -> flo
 def _sum_frequencies(saddle: _Saddle, epsilon: float, rounds: int, spacing: float) -> float:
     """Return the trapezoidal sum, over frequencies, of an integral for δ.
 
-    The sum is over Re φ(t)^T e^{−itε}/(z(1 + z)) at t = 0, h, 2h, …. The first term is halved. Here z = λ + it, and
-    φ(t) = M(z)/M(λ) with M(z) = E[e^{zL}] is a sum over quadrature nodes of the loss L. A node represents all losses up
-    to the next node. It is damped and then left out at high frequencies, for which the phase changes much in between.
-    The event that all rounds have the loss 0 is subtracted, because it adds nothing to δ.
+    The terms are Re φ(t)^T e^{−itε}/(z(1 + z)) at t = 0, h, 2h, …, and the first one is halved. Here z = λ + it, and
+    φ(t) = M(z)/M(λ), where M(z) = E[e^{zL}] is a sum over quadrature nodes of the loss L. A node represents all losses
+    up to the next one. At high frequencies, for which the phase changes much between nodes, it is damped and then left
+    out. The event that all rounds have the loss 0 is subtracted, because it adds nothing to δ.
 
     Args:
         saddle: λ, and the tilted loss of one step.
@@ -224,7 +222,7 @@ def _sum_frequencies(saddle: _Saddle, epsilon: float, rounds: int, spacing: floa
         The sum, which is δ(ε) π/h over M(λ)^T e^{−λε}.
     """
     nodes = _Nodes.of(saddle.law)
-    # Phases e^{itL} of one block of frequencies. The next block has the same ones, rotated.
+    # Phases e^{itL} of one block of frequencies. Those of the next block are the same, rotated.
     phases = np.exp(1j * spacing * np.arange(_BLOCK)[:, None] * nodes.loss)
     rotation_to_next_block = np.exp(1j * spacing * _BLOCK * nodes.loss)
     all_zero = (nodes.zero_mass / nodes.moment) ** rounds
@@ -234,7 +232,6 @@ def _sum_frequencies(saddle: _Saddle, epsilon: float, rounds: int, spacing: floa
         used = nodes.count_used(float(frequencies[0]))
         phases = phases[:, :used]
 
-        # Evaluate the integrand at all frequencies of the block.
         powers = (nodes.moments(frequencies, phases) / nodes.moment) ** rounds
         z = saddle.tilt + 1j * frequencies
         terms = (powers - all_zero) * _kernel(frequencies, saddle.tilt, epsilon)
@@ -243,7 +240,7 @@ def _sum_frequencies(saddle: _Saddle, epsilon: float, rounds: int, spacing: floa
             terms[0] *= 0.5
         total += float(terms.real.sum())
 
-        # End when a block of terms as large as the last one would not matter.
+        # End if a further block with terms as large as the last one would not matter.
         is_negligible = abs(complex(terms[-1])) * _BLOCK < _ENOUGH * abs(total)
         if is_negligible:
             break
@@ -319,8 +316,8 @@ class _Nodes(NamedTuple):
     def moments(self, frequencies: FloatArray, phases: ComplexArray) -> ComplexArray:
         """Compute the moment generating function M(λ + it) = E[e^{(λ + it)L}] at several frequencies t.
 
-        It is a sum over the first nodes. A node represents all losses up to the next one, between which the phases
-        cancel at high frequencies. At these frequencies the node is therefore damped.
+        It is a sum over the first nodes. A node represents all losses up to the next one. At high frequencies, at which
+        the phases of these losses cancel, it is damped.
 
         Args:
             frequencies: t, one for each row of `phases`.

@@ -1,8 +1,10 @@
 """Initial estimates of noise, rates and rounds for a search. They decide only where the search starts.
 
-R rounds at rate q and noise multiplier z are about μ-Gaussian differentially private with
-μ = q√(R(e^{(sensitivity/z)²} − 1)), by the central limit theorem. The noise of a target is the noise whose μ has the
-target's δ at the target ε.
+By the central limit theorem, R rounds at rate q and noise multiplier z are about μ-Gaussian differentially private with
+
+    μ = q √(R (e^{(d/z)²} − 1)),
+
+where d is the sensitivity in clipping norms. A target is met by the noise whose μ has the target's δ at the target's ε.
 """
 
 from __future__ import annotations
@@ -27,11 +29,11 @@ _MU_STEPS, _SMOOTH_STEPS, _LONGEST_STEP, _EXACT = 120, 10, 2.0, 1e-14
 TARGETS_KEPT = 64
 """Limit on the targets whose μ is stored. The noise of many runs is estimated for one target."""
 SLOPE_STEP, STEEPEST = 1.01, 100.0
-"""Factor of μ between the two points of a slope, and the steepest slope that a search starts with."""
+"""Factor between the two μ of a difference quotient, and largest absolute slope with which a search starts."""
 HALVINGS = 39
-"""Number of bisections of the bracket of log μ. They leave less than 1e-11 of it."""
+"""Number of bisections of the bracket of log μ. The last bracket is narrower than 1e-11."""
 MOST_MOVES = 12
-"""Moves of the bracket of log μ, which spans a factor of 256."""
+"""Limit on the moves of the bracket of log μ. Each moves μ by a factor of 256."""
 LARGEST_RATIO = math.sqrt(500.0)
 """Largest ratio of distance and noise that an estimate uses, so that the exponential of its square is a double."""
 _LARGEST_ROOT = math.sqrt(sys.float_info.max)
@@ -43,8 +45,8 @@ _LARGEST_EXPONENT = 709.0
 def likely_noise(target: Target, *, rate: float, rounds: int, distance: float) -> float:
     """Estimate the noise multiplier z that meets a target, by the central limit theorem.
 
-    R rounds at rate q are about μ-Gaussian differentially private with μ = q √(R (e^{(d/z)²} − 1)), which is solved for
-    z. At rate 1 it is exactly μ = d √R/z.
+    R rounds at rate q are about μ-Gaussian differentially private with μ = q √(R (e^{(d/z)²} − 1)). The equation is
+    solved for z. At rate 1, μ = d √R/z is exact and used instead.
 
     Args:
         target: ε and δ, which give μ.
@@ -74,7 +76,7 @@ def central_mu(target: Target) -> float:
     """Estimate the μ of Gaussian differential privacy that has the target's δ at the target's ε.
 
     μ-Gaussian differential privacy means that no test distinguishes neighbours better than N(μ, 1) from N(0, 1). The
-    result is accurate to the bisection, but not certified. It is used only to start searches.
+    result has no error bound. It is used only to start searches.
 
     Source: Balle and Wang 2018, Theorem 8.
 
@@ -97,7 +99,7 @@ def central_mu(target: Target) -> float:
 def _move_to_root(below: Callable[[float], bool], low: float, high: float) -> tuple[float, float]:
     """Move a bracket by its own width until it contains the point at which a condition ceases to hold.
 
-    The point is outside the first bracket if ε is far below δ, or δ is close to 1.
+    The first bracket does not contain the point if ε is far below δ, or if δ is close to 1.
 
     Args:
         below: condition that holds at every number below the point, and at none above it.
@@ -187,10 +189,10 @@ def _secant_step(value: float, distance: float, change: float) -> float:
 def likely_slope(target: Target, *, rate: float, noise: float, distance: float) -> float:
     """Estimate how fast δ falls with the noise: −d log |log δ|/d log noise at the target's ε.
 
-    A search for the noise uses the slope for its first step. The slope is the product of two slopes, by way of the μ of
-    Gaussian differential privacy that approximates the run:
+    A search for the noise uses the slope for its first step. Let μ be that of the Gaussian
+    differential privacy that approximates the run. The slope is the product of two slopes:
 
-    - `rise` estimates that of log |log δ| in log μ.
+    - `rise` estimates the decrease of log |log δ| for each unit of log μ.
     - By the central limit theorem, log μ decreases by s²e^{s²}/(e^{s²} − 1) for each unit of log noise. Here s is the
       distance divided by the noise. Without subsampling, log μ decreases by 1.
 
@@ -203,8 +205,7 @@ def likely_slope(target: Target, *, rate: float, noise: float, distance: float) 
     Returns:
         The slope, between −`STEEPEST` and −0.1.
     """
-    # The decrease of log μ for one unit of log noise, with s² as `ratio_square`.
-    ratio_square = min(distance / noise, LARGEST_RATIO) ** 2
+    ratio_square = min(distance / noise, LARGEST_RATIO) ** 2  # s²
     fall_of_log_mu = 1.0 if rate == 1.0 else ratio_square / -math.expm1(-ratio_square)
     # The limits keep the first step of the search finite and not too short.
     least_slope = 0.1
@@ -226,15 +227,14 @@ def rise(target: Target) -> float:
     log_delta = central_log_delta(target.epsilon, mu)
     log_delta_of_larger_mu = central_log_delta(target.epsilon, mu * SLOPE_STEP)
     quotient = math.log(log_delta / log_delta_of_larger_mu) / math.log(SLOPE_STEP)
-    # A positive slope, for the steps of the search.
     return max(quotient, 1e-3)
 
 
 def likely_rate(target: Target, *, noise: float, rounds: int, distance: float) -> float:
     """Estimate the sampling rate that meets a target by the central limit theorem, above 0 and at most 1.
 
-    R rounds at rate q are about μ-Gaussian differentially private with μ = q √(R (e^{(d/z)²} − 1)), which is solved for
-    q.
+    R rounds at rate q are about μ-Gaussian differentially private with μ = q √(R (e^{(d/z)²} − 1)). The equation is
+    solved for q.
 
     Args:
         target: ε and δ, which give μ.
@@ -255,8 +255,8 @@ def likely_rate(target: Target, *, noise: float, rounds: int, distance: float) -
 def likely_rounds(target: Target, *, noise: float, rate: float, distance: float) -> float:
     """Estimate the number of rounds that meets a target by the central limit theorem.
 
-    R rounds at rate q are about μ-Gaussian differentially private with μ = q √(R (e^{(d/z)²} − 1)), which is solved for
-    R in logarithms.
+    R rounds at rate q are about μ-Gaussian differentially private with μ = q √(R (e^{(d/z)²} − 1)). The equation is
+    solved for R in logarithms.
 
     Args:
         target: ε and δ, which give μ.
@@ -265,7 +265,7 @@ def likely_rounds(target: Target, *, noise: float, rate: float, distance: float)
         distance: sensitivity d of the mechanism in clipping norms.
 
     Returns:
-        R, not rounded, from 1 to the largest double.
+        R, not rounded, from 1 to about 8e307.
     """
     log_mu_per_rate = math.log(central_mu(target)) - math.log(rate)
     log_rounds = 2.0 * log_mu_per_rate - _log_variance(noise, distance)
@@ -303,8 +303,7 @@ def _likely_mu(target: Target) -> float:
     """
     quantile = math.sqrt(-2.0 * target.log_delta)
     mu = math.sqrt(-2.0 * target.log_delta + 2.0 * target.epsilon) - quantile
-    # A positive μ, also for ε = 0.
-    return max(mu, 1e-12)
+    return max(mu, 1e-12)  # for ε = 0, mu is 0
 
 
 def central_log_delta(epsilon: float, mu: float) -> float:

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 _SHORT = 2e-6
 """Relative decrease of the noise below its estimate.
 
-The first trial of a search then does not meet the target, which shows that the next trial is the least that does.
+The first trial of a search then misses the target by little, so the smallest noise that meets it is just above.
 """
 _MOST_INCLUDED = 256
 """Limit on the number of inclusions of a record that are considered."""
 _DOUBLINGS = 10
-"""Limit on the doublings of the noise from its estimate by the central limit."""
+"""Limit on the doublings of the noise from its estimate by the central limit theorem."""
 _HALVINGS = 20
-"""Number of bisections of log noise between two doublings; they leave less than 1e-6."""
+"""Number of bisections of log noise between two doublings. The last bracket is narrower than 1e-6."""
 
 
 def nearer_noise(
@@ -64,7 +64,6 @@ def nearer_noise(
     if shift is not None:
         return (1.0 - _SHORT) / shift
 
-    # The second method counts the rounds that include the record.
     if rate == 1.0 or sampling not in ("poisson", "without-replacement"):
         return guess
     return _noise_by_inclusions(target, guess, sampling=sampling, rate=rate, rounds=rounds)
@@ -113,8 +112,9 @@ def _noise_by_inclusions(target: Target, guess: float, *, sampling: Sampling, ra
 def likely_log_delta_of_inclusions(epsilon: float, *, shift: float, rate: float, rounds: int) -> float:
     """Estimate log δ of a run with batches that rarely include a record.
 
-    If k rounds include it, the privacy loss is about that of a Gaussian mechanism with μ² = k · shift², less k log 1/q.
-    The estimate is the largest over k of the probability of k inclusions times the δ of this loss.
+    If k rounds include it, the privacy loss is about that of a Gaussian mechanism with μ = √k · shift, minus
+    k log(1/q). This loss has the δ of the mechanism at ε + k log(1/q). The estimate is the largest over k of this δ
+    times the probability of k inclusions.
 
     Args:
         epsilon: ε, in nats.

@@ -29,22 +29,22 @@ _RESOLVED = 2.0
 _MOST_EXPONENT = 700.0
 """Largest exponent of an exponential that is formed; its exponential is still a double."""
 _LARGE_EXPONENT = 600.0
-"""Exponent from which on the likelihood ratio is formed from logarithms, because its exponential may overflow."""
+"""Exponent above which the likelihood ratio is formed from logarithms, because its exponential may overflow."""
 
 
 class TiltedLoss(NamedTuple):
     """The distribution of the privacy loss L of one step, weighted by e^{λL}, on quadrature nodes.
 
     The loss is symmetric: each node x represents the loss log r(x) and its negative, with different probabilities.
-    Weights are not normalised. They sum to M(λ) = E[e^{λL}].
+    Weights are not normalised: they sum to M(λ) = E[e^{λL}].
 
     Attributes:
         loss: loss at each node, in nats, above 0.
         above: tilted weights of these losses, e^{λL} times their probabilities.
         below: tilted weights of the losses with the opposite sign.
         rest: tilted weight of the loss 0, which is its probability.
-        spacing: reciprocal of the largest frequency that the node resolves. It is about the distance of neighbouring
-            losses over `_RESOLVED`.
+        spacing: reciprocal of the largest frequency that each node resolves, about the distance of neighbouring losses
+            divided by `_RESOLVED`.
         log_moment: log M(λ), the logarithm of the moment generating function.
         mean: mean of the tilted loss, in nats.
         variance: variance of the tilted loss, in squared nats.
@@ -108,7 +108,6 @@ def tilt_loss(mu: float, rate: float, tilt: float) -> TiltedLoss:
     moment_minus_one = float(change_above.sum() + change_below.sum())
     moment = 1.0 + moment_minus_one
 
-    # Divide by the moment, so that the mean and the variance are those of a probability distribution.
     mean = float((above - below) @ loss) / moment
     second_moment = float((above + below) @ (loss * loss)) / moment
     weight_of_zero = moment - float(above.sum() + below.sum())

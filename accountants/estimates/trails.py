@@ -1,7 +1,7 @@
 """Start values of a search from recent calibrations: noises of the same release under other targets.
 
-Noise is a smooth function of the target's μ, in logarithms. A trail affects only where a search starts. Only searches
-whose answer does not depend on the start may use a trail.
+Log noise is a smooth function of the log μ of the target. Only searches whose answer does not depend on the start may
+use a trail.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ TRAILS_KEPT, POINTS_KEPT = 32, 16
 SAME_TARGET = 1e-6
 """Distance in log μ up to which two targets count as one."""
 FURTHEST = 0.4
-"""Distance in log μ beyond which a point is not used."""
+"""Largest distance in log μ of the nearest point for an estimate; the second nearest may be twice as far away."""
 
 
 class TrailPoint(NamedTuple):
@@ -47,7 +47,7 @@ class Trail:
         self._points: list[TrailPoint] = []
 
     def add(self, point: TrailPoint) -> None:
-        """Store a point, and remove any point for about the same target. The oldest point is removed if there are many.
+        """Store a point, and remove points for about the same target, and the oldest if there are too many.
 
         Args:
             point: the result of one calibration.
@@ -58,18 +58,18 @@ class Trail:
     def likely(self, log_mu: float) -> TrailPoint | None:
         """Estimate the result for another target by interpolating log noise over the two or three nearest targets.
 
-        Results for targets that are far away in log μ are not used.
+        There is no estimate if the nearest target is further away than `FURTHEST` in log μ, or the second nearest
+        further than twice that.
 
         Args:
             log_mu: natural logarithm of the target's μ.
 
         Returns:
-            The estimate, with `slope` and `way` of the nearest point; None if fewer than two points are near.
+            The estimate, with `slope` and `way` of the nearest point; None if the points are too few or too far away.
         """
         nearest = sorted(self._points, key=lambda point: abs(point.log_mu - log_mu))[:3]
         if len(nearest) < 2:
             return None
-        # Targets that are too far away say nothing about this one.
         first_distance, second_distance = abs(nearest[0].log_mu - log_mu), abs(nearest[1].log_mu - log_mu)
         if first_distance > FURTHEST or second_distance > 2.0 * FURTHEST:
             return None
@@ -104,7 +104,7 @@ class Trails:
         self._trails: dict[Hashable, Trail] = {}
 
     def of(self, release: Hashable) -> Trail:
-        """Return the trail of a release, and make an empty one if there is none.
+        """Return the trail of a release, and create an empty one if there is none.
 
         All trails are deleted first if there are already `TRAILS_KEPT` trails and the release has none.
 

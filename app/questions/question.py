@@ -1,7 +1,7 @@
-"""Questions: the content of a body, read and checked; and bounded memories of recent questions.
+"""Questions, which are read and checked request bodies, and memories of recent questions with limited size.
 
-Questions are plain data, so that a worker can read them. Memories belong to one owner or one caller. Shared memories
-would reveal the questions of other callers.
+Questions are plain data, so that a worker can read them. Each entry of a memory belongs to one owner or one caller,
+because shared entries would reveal the questions of other callers.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class Question:
         kind: kind of the question, such as "calibration".
         name: name of the question among those of its kind, such as the name of an algorithm.
         digest: hash that is equal for equal questions to one version of the mathematics.
-        computation: function that a worker calls; bytes if it came pickled from another process; a Join if there are
-            parts.
+        computation: function that a worker calls; a `Join` if the answer is joined from parts; bytes if it came pickled
+            from another process.
         closed_form: True if the answer takes some milliseconds, and need not wait behind long computations.
         parts: questions whose outcomes `computation` joins into the answer; empty for a question without parts.
         media_type: media type of the answer.
@@ -66,9 +66,10 @@ class Question:
         media_type: str = JSON,
         seconds: float | None = None,
     ) -> Question:
-        """Make a question, a request for a computation.
+        """Make a question with its digest.
 
-        Equal questions have equal digests: of kind, name and the problem's repr.
+        The digest is that of the kind, the name, the problem's repr and the version of the engine. Equal questions thus
+        have equal digests, and a new version computes all answers anew.
 
         Args:
             kind: kind of the question.
@@ -79,9 +80,6 @@ class Question:
             parts: questions whose outcomes `computation` joins into the answer; empty for a question without parts.
             media_type: media type of the answer.
             seconds: CPU seconds that the computation is expected to take, if known.
-
-        Returns:
-            The question. The version of the engine enters its digest, so that a new version computes all answers anew.
         """
         identity = "\0".join((kind, name, repr(problem), ENGINE_VERSION))
         digest = hashlib.sha256(identity.encode()).hexdigest()
@@ -89,14 +87,11 @@ class Question:
 
     @property
     def seconds(self) -> float | None:
-        """CPU time that the answer is expected to take, in seconds; None if there is no estimate."""
+        """CPU seconds that the answer, with all parts that have an estimate, is expected to take; None without one."""
         if not self.joins:
             return self.own_seconds
-        # The estimate of a joined answer is the sum over the parts that have an estimate.
         estimates = [part.seconds for part in self.parts if part.seconds is not None]
-        if not estimates:
-            return None
-        return math.fsum(estimates)
+        return math.fsum(estimates) if estimates else None
 
     @property
     def is_expensive(self) -> bool:
@@ -122,9 +117,9 @@ class Question:
         return pickle.dumps(self.computation)
 
     def __reduce__(self) -> tuple[type[Question], tuple[object, ...]]:
-        """Return how to pickle the question: with the computation as bytes of its own pickle.
+        """Return how to pickle the question, with its computation as bytes.
 
-        So a process that only passes the question on need not import the modules of the computation.
+        A process that only passes the question on therefore need not import the modules of the computation.
 
         Returns:
             The class, and the arguments of the call that makes an equal question.
@@ -142,24 +137,24 @@ class Question:
 
 
 Join = Callable[[tuple[Outcome, ...]], RenderedAnswer]
-"""Function that makes the answer from the outcomes of the parts, in order. A partial, as it pickles by reference."""
+"""Function that makes the answer from the outcomes of the parts, in their order. It can be pickled."""
 Reading = Callable[[bytes], Question]
-"""Function that reads a body. A partial of a function of this package, so that a worker can call it.
+"""Function that reads a body. It can be pickled, so that a worker can call it.
 
-Raises MalformedJson if the body is not JSON, and InvalidInput if the body is not a valid question.
+It raises MalformedJson if the body is not JSON, and InvalidInput if the body is not a valid question.
 """
 
 
 @dataclass(frozen=True, kw_only=True)
 class Posted:
-    """A kind of question (request for a computation), with all that its HTTP route and the OpenAPI document need.
+    """A kind of question, with all that its HTTP route and the OpenAPI document need.
 
     Attributes:
         kind: name of the kind in jobs and logs, and name of the operation.
         path: path of the route.
         problem: request class of the body.
         answer: class of the answer, if the answer is JSON.
-        read: function that reads a request body and returns the question; it may be called in any process.
+        read: function that reads a body and returns the question; it may be called in any process.
         title: one line in the OpenAPI document.
         description: description of the question.
         returns: description of the answer.
@@ -217,8 +212,8 @@ def join_outcomes(join: bytes, outcomes: tuple[Outcome, ...]) -> RenderedAnswer:
     return put_together(outcomes)
 
 
-# Number of bytes.
 MEGABYTE = 1_048_576
+"""Bytes of a megabyte."""
 QUESTION_BYTES = 4096
 """Rough size in bytes of a parsed question with few fields, with its keys."""
 BYTES_PER_BODY_BYTE = 32
@@ -229,14 +224,14 @@ CALLER_BYTES = 400
 """Rough size in bytes of one remembered caller without the digests."""
 MOST_DIGESTS = 1024
 """Largest number of remembered digests of one caller."""
-# Length of the shortened digests, in bytes.
 DIGEST_BYTES = 16
+"""Length of the shortened digests, in bytes."""
 
 
 class ParsedQuestions:
-    """Cache of parsed requests (questions) by their owner and a hash of the request, within a number of bytes.
+    """Cache of the questions that were read from requests, by owner and hash of the request, with limited size.
 
-    A repeated request need not be parsed and validated again. The least recently used are dropped first.
+    With it, a repeated request need not be parsed and validated again. The least recently used entry is dropped first.
 
     Args:
         most_bytes: largest estimated size of all cached questions, in bytes.
@@ -247,11 +242,11 @@ class ParsedQuestions:
 
     @property
     def bytes(self) -> int:
-        """The rough size of the remembered questions, in bytes."""
+        """Estimated size of the cached questions, in bytes."""
         return int(self._questions.currsize)
 
     def get(self, owner: str, fingerprint: str) -> Question | None:
-        """Return the question that was parsed from a request of this owner.
+        """Return the question that was read from a request of this owner.
 
         Args:
             owner: owner of the question.
@@ -267,7 +262,7 @@ class ParsedQuestions:
         return question
 
     def keep(self, owner: str, fingerprint: str, question: Question, length: int) -> None:
-        """Cache a parsed request (question) for further requests with the same body, unless it is too large.
+        """Cache the question that was read from a request, unless it is too large.
 
         Args:
             owner: owner of the question.
@@ -275,14 +270,13 @@ class ParsedQuestions:
             question: the question that was read.
             length: length of the body in bytes; the size of the question is estimated from it.
         """
-        # A rough estimate: a part for any question, and a part for each byte of the body.
         size = QUESTION_BYTES + BYTES_PER_BODY_BYTE * length
         if size <= self._questions.maxsize:
             self._questions[owner, fingerprint] = question, size
 
 
 class PosedQuestions:
-    """Memory of the questions (requests) that each caller has posed, as digests, within a number of bytes.
+    """Memory of the questions that each caller has posed, as digests, with limited size.
 
     An answer may say that it came from the cache only if the same caller posed the question before. The caller whose
     last question is oldest is forgotten first.
@@ -298,27 +292,25 @@ class PosedQuestions:
         self._bytes = 0
 
     def remember(self, identity: str, question_digest: str | bytes) -> bool:
-        """Decide whether this caller has sent an equal request before, and remember the request.
+        """Return whether this caller has posed an equal question before, and remember the question.
 
-        Only short hashes are stored, and only a limited number of them. Those that were used least recently are
-        forgotten first.
+        Only short hashes are stored, and at most `MOST_DIGESTS` of one caller. The least recently used is forgotten
+        first.
 
         Args:
             identity: identity of the caller.
             question_digest: hash that is equal for equal questions.
 
         Returns:
-            True if the caller has sent it before. False if not, or if it has been forgotten to save memory.
+            True if the caller has posed it before; False if not, or if it has been forgotten.
         """
         question = _shorten(question_digest)
         digests = self._digests_of(identity)
-        # The digests are in the order of their last use, the most recent last.
         if question in digests:
             digests.move_to_end(question)
             return True
         digests[question] = None
         self._bytes += DIGEST_ENTRY_BYTES
-        # The digest that was used least recently is first.
         if len(digests) > MOST_DIGESTS:
             digests.popitem(last=False)
             self._bytes -= DIGEST_ENTRY_BYTES
@@ -332,7 +324,7 @@ class PosedQuestions:
             identity: identity of the caller, which may be new.
 
         Returns:
-            The digests of the questions that the caller has posed, which the calling function may change.
+            The stored digests of the caller's questions, the most recent last.
         """
         caller = _shorten(identity)
         if caller not in self._digests:
@@ -342,14 +334,14 @@ class PosedQuestions:
         return self._digests[caller]
 
     def _make_room(self) -> None:
-        """Forget the least recent callers until the size is within the limit; the most recent one is kept."""
+        """Forget the least recent callers until the size is within the limit, but not the most recent one."""
         while self._bytes > self._most_bytes and len(self._digests) > 1:
             _, digests = self._digests.popitem(last=False)
             self._bytes -= CALLER_BYTES + DIGEST_ENTRY_BYTES * len(digests)
 
     @property
     def bytes(self) -> int:
-        """The rough size of the remembered digests, in bytes."""
+        """Estimated size of the remembered digests, in bytes."""
         return self._bytes
 
 

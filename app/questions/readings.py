@@ -1,4 +1,4 @@
-"""Functions that read the bodies of each kind of question: partials that any process of the service can call."""
+"""Functions that read the bodies of each kind of question. They can be called in any process of the service."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ POSTED: tuple[Posted, ...] = (
     ACCOUNT,
     REPORT,
 )
-"""Kinds of question with a path of their own. The most frequent kind is first, and so is its route."""
+"""Kinds of question with a path of their own. The most frequent kind is first, so that its route is first too."""
 
 
 class Readings:
@@ -29,15 +29,9 @@ class Readings:
 
     A question is a request for a computation. Its kind is "calibration", "plan", "account" and so on. Its name is, for
     example, that of the algorithm to calibrate.
-
-    Args:
-        calibrators: the calibrators of the service.
-        theorems: the theorems of the service; only those with a formula can be evaluated.
-        theorem_home: name of the module with the list of theorems.
     """
 
     def __init__(self, calibrators: tuple[Calibrator, ...], theorems: tuple[Theorem, ...], theorem_home: str) -> None:
-        # The modules from which workers import the calibrators, by name of the algorithm.
         """Prepare the functions that read request bodies, for the algorithms and theorems of one service.
 
         Args:
@@ -45,9 +39,10 @@ class Readings:
             theorems: the theorems of the service; only those with a formula can be evaluated.
             theorem_home: name of the module with the list of theorems, from which workers import them.
         """
+        # Modules from which workers import the calibrators, by name of the algorithm.
         self._homes: Mapping[str, str] = {calibrator.name: calibrator.home for calibrator in calibrators}
         self._planners = order_calibrators(calibrators)
-        # The names of the served algorithms with risk bounds, and of the theorems with a formula.
+        # Names of the served algorithms with risk bounds, and of the theorems with a formula.
         self._bounded = {bounder.name for bounder in RISK_BOUNDS} & self._homes.keys()
         self._theorems = {
             theorem.id for theorem in theorems if theorem.formula is not None and theorem.inputs is not None
@@ -55,10 +50,9 @@ class Readings:
         self._theorem_home = theorem_home
 
     def __call__(self, kind: str, name: str) -> Reading | None:
-        """Return the function that reads bodies of this kind and name; None if this service does not answer them.
+        """Return the function that reads the bodies of questions of one kind and name.
 
-        A job in the store has only the kind, the name and the body of its question. This function finds how to read
-        them.
+        Stored jobs need it, because they have only the kind, the name and the body of their question.
 
         Args:
             kind: kind of the question, such as "calibration".
@@ -67,7 +61,6 @@ class Readings:
         Returns:
             A function from a request body to its `Question`; None if the service does not answer such questions.
         """
-        # Questions about one algorithm or theorem are answered only if the service has it.
         if kind == "calibration" and name in self._homes:
             return partial(read_calibration, self._homes[name], name)
         if kind == "sweep" and name in self._homes:
@@ -78,5 +71,4 @@ class Readings:
             return partial(read_evaluation, self._theorem_home, name)
         if kind == "plan" and self._planners:
             return partial(plans.read_plan, self._planners)
-        # The other kinds have a path and a function of their own.
         return next((posted.read for posted in POSTED if posted.kind == kind), None)

@@ -42,19 +42,17 @@ class ReportRequest:
 
 
 def read_report(body: bytes) -> Question:
-    """Read a request for a report, and return the question: the computation to be done.
-
-    A report is a page about the answer to another request, which is a member of the body.
+    """Read a request for a report, a page about the answer to another request, which is a member of the body.
 
     Args:
         body: the JSON text of the request.
 
     Returns:
-        The question; its answer is an HTML page.
+        The question, whose answer is an HTML page.
 
     Raises:
         MalformedJson: the body is not JSON.
-        InvalidInput: the body is not a request for a report, or the reported question is invalid; pointers lead into
+        InvalidInput: the body is not a request for a report, or the reported question is invalid. Pointers are those of
             the body.
     """
     request_body = read_body(ReportRequest, parse(body))
@@ -62,8 +60,8 @@ def read_report(body: bytes) -> Question:
     reported = question(request_body.kind, request_body.algorithm)
     try:
         problem = read_body(reported.problem, request_body.request)
-    # The reported question is a member of the body, so its pointers need this prefix.
     except InvalidInput as error:
+        # The reported question is a member of the body, so its pointers need a prefix.
         faults = [Fault(f"/request{fault.pointer}", fault.message, fault.allowed) for fault in error.faults]
         raise InvalidInput(*faults) from None
     computation = partial(

@@ -19,7 +19,7 @@ def read_risk_bounds(name: str, body: bytes) -> Question:
         body: the JSON text, with the parameters of the run.
 
     Returns:
-        The computation to be done, which computes the bounds and renders them as JSON.
+        The question, whose computation renders the bounds as JSON.
 
     Raises:
         MalformedJson: the body is not JSON.

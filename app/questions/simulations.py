@@ -25,7 +25,7 @@ class SimulationAsked:
 
     Attributes:
         kind: kind of simulation, such as "risk".
-        request: the request, pickled, so that processes that pass it on never have to unpickle it.
+        request: the request, pickled, so that processes that only pass it on need not unpickle it.
         rendered: the request as JSON, with its defaults.
         fingerprint: hash that is equal for equal requests.
         plan: number of blocks (groups of repetitions), with the estimated time and memory.
@@ -40,13 +40,13 @@ class SimulationAsked:
 
 @cache
 def request_type(requests: tuple[type, ...]) -> object:
-    """Make the union of request classes, which the field `kind` distinguishes.
+    """Return a union of request classes, which the field `kind` distinguishes.
 
     Args:
         requests: request classes of the kinds of simulations, at least one.
 
     Returns:
-        The type to read a body with: the class itself if there is only one.
+        The type as which a body is read; the class itself if there is only one.
     """
     if len(requests) == 1:
         (only_request,) = requests
@@ -58,9 +58,7 @@ def request_type(requests: tuple[type, ...]) -> object:
 def read_simulation(
     kinds: tuple[SimulationKind, ...], limits: SimulationLimits, body: bytes, *, runs_here: bool = True
 ) -> SimulationAsked:
-    """Read a request for a simulation, and check its estimated time and memory.
-
-    Only requests within the limits become jobs.
+    """Read a request for a simulation, and check that its estimated time and memory are within the limits.
 
     Args:
         kinds: the kinds of simulations that the service runs.
@@ -69,7 +67,7 @@ def read_simulation(
         runs_here: whether the simulation runs on this machine, which then needs the files that it reads.
 
     Returns:
-        The pickled request with its kind, its JSON text with the digest of this text, and its plan.
+        The pickled request with its kind, its JSON text with a hash of this text, and its plan.
 
     Raises:
         MalformedJson: the body is not JSON.
@@ -78,10 +76,8 @@ def read_simulation(
     """
     request_classes = tuple(kind.request for kind in kinds)
     request = read_body(request_type(request_classes), parse(body))
-    # The class of the request identifies the kind of simulation.
     kind = next(kind for kind in kinds if isinstance(request, kind.request))
     plan = kind.plan(request)
-    # The estimates are checked before anything is run or stored.
     require_within(limits, kind, request, plan)
     if runs_here and kind.check_data is not None:
         kind.check_data(request)

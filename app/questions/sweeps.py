@@ -1,7 +1,7 @@
 """One calibration at many values of one field: `sweep: {field, values}` in the body of any calibration.
 
-Each value is validated like the field of a single body, and answered from the same cache. A sweep therefore equals its
-single calls. An error of a value is the problem of that value only. An error elsewhere is an error of the request.
+Each value is validated and answered like that of a single calibration, with the same cache. An error of a value is the
+problem of that value only. An error elsewhere is an error of the request.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from epsilond.calibrators.answer import Calibration, Served
 from epsilond.calibrators.calibration import Calibrator
 from epsilond.reading import read_body
 
-# Largest number of values of one sweep.
 MOST_VALUES = 200
+"""Largest number of values of one sweep."""
 FIELD = Quantity(
     description="name of the field that takes different values. A value of this field elsewhere in the body is ignored"
 )
@@ -78,22 +78,18 @@ class SweepAnswer:
 
 @cache
 def body_type(algorithm: str, problem: Hashable) -> type:
-    """Make the request class of a sweep, which is one calibration at many values of one field.
-
-    The class has all fields of a calibration, each optional, and the field `sweep`.
+    """Make the request class of a sweep: all fields of a calibration, each optional, and the field `sweep`.
 
     Args:
         algorithm: name of the calibrator.
         problem: request class of its calibrations.
 
     Returns:
-        A new dataclass, which is used to read and to describe the bodies of requests.
+        A new dataclass, by which the bodies of requests are read and described.
     """
-    # The fields of a calibration, all of them optional.
     hints = get_type_hints(problem, include_extras=True)
     field_types = {member.name: hints[member.name] for member in fields(problem)}  # type: ignore[arg-type]
     optional_fields = [(name, field_type, field(default=None)) for name, field_type in field_types.items()]
-    # The name and the values of the swept field.
     sweep_type: object = _sweep_type(algorithm, tuple(field_types))
     sweep_field = ("sweep", Annotated[sweep_type, SWEEP])
     return make_dataclass(
@@ -106,10 +102,7 @@ def body_type(algorithm: str, problem: Hashable) -> type:
 
 
 def _sweep_type(algorithm: str, field_names: tuple[str, ...]) -> type:
-    """Make the class that says which field of a calibration a sweep varies, and over which values.
-
-    It is like `Sweep`, but `field` accepts only names of fields of the algorithm. `true_figures` is explained by the
-    description in `TRUE_FIGURES`.
+    """Make a class like `Sweep`, whose `field` accepts only names of fields of one algorithm.
 
     Args:
         algorithm: name of the algorithm that is calibrated.
@@ -146,9 +139,7 @@ def _check_count(self: Sweep) -> None:
 
 
 def question_of(calibrator: Calibrator, body: SweepProblem, single: Callable[..., Question]) -> Question:
-    """Return the question (computation to be done) of a sweep: one calibration at many values of a field.
-
-    Its parts are the calibrations at those values that are valid.
+    """Return the question of a sweep, whose parts are the calibrations at the valid values of the swept field.
 
     Args:
         calibrator: the calibrator of the sweep.
@@ -156,20 +147,19 @@ def question_of(calibrator: Calibrator, body: SweepProblem, single: Callable[...
         single: makes the question of one calibration from its request and the keyword `true_figures`.
 
     Returns:
-        The question. The rejections of invalid values are kept in it for the answer.
+        The question, which also has the rejections of invalid values for the answer.
 
     Raises:
         InvalidInput: a required field, other than the swept field, is missing.
     """
     sweep = body.sweep
     common_fields = _common_fields(calibrator.problem, body)
-    # An error outside the swept field is an error of the whole request.
     faults = _missing_fields(calibrator.problem, {*common_fields, sweep.field})
     if faults:
         raise InvalidInput(*faults)
     rejections: list[RefusedAnswer | None] = []
     parts: list[Question] = []
-    # Each value is validated as in a single calibration; an invalid one does not fail the sweep.
+    # Each value is validated as in a single calibration. An invalid one does not fail the sweep.
     for value in sweep.values:
         try:
             problem = read_body(calibrator.problem, {**common_fields, sweep.field: value})
@@ -178,14 +168,13 @@ def question_of(calibrator: Calibrator, body: SweepProblem, single: Callable[...
         else:
             rejections.append(None)
             parts.append(single(problem, true_figures=sweep.true_figures))
-    # The join puts the answers and the rejections in the order of the values.
     join = partial(join_answers, calibrator.name, sweep.field, sweep.values, tuple(rejections))
     identity = (sweep.field, sweep.values, common_fields, sweep.true_figures)
     return Question.of("sweep", calibrator.name, identity, join, parts=tuple(parts))
 
 
 def _common_fields(problem: type, body: SweepProblem) -> JsonRecord:
-    """Return the fields that all calibrations of a sweep share: those in the body, without the swept one.
+    """Return the fields that all calibrations of a sweep share: those of the body, without the swept one.
 
     Args:
         problem: request class of the calibrations.
@@ -196,19 +185,19 @@ def _common_fields(problem: type, body: SweepProblem) -> JsonRecord:
     """
     names = [member.name for member in fields(problem) if member.name != body.sweep.field]
     values = {name: getattr(body, name) for name in names}
-    # A field that the body does not have is None.
+    # Absent fields are None.
     return {name: value for name, value in values.items() if value is not None}
 
 
 def _missing_fields(problem: type, present: Container[str]) -> list[Fault]:
-    """Return an error for each required field of a request that was not given, with the values that it may have.
+    """Return an error for each required field of a request that was not given.
 
     Args:
         problem: request class; a field without a default is required.
         present: names of the fields that were given.
 
     Returns:
-        The errors, each with the pointer to its field. The list is empty if no required field is missing.
+        The errors, each with the pointer to its field and the values that it may have.
     """
     hints = get_type_hints(problem, include_extras=True)
     faults = []
@@ -228,9 +217,9 @@ def join_answers(
     rejections: Sequence[RefusedAnswer | None],
     outcomes: tuple[Outcome, ...],
 ) -> RenderedAnswer:
-    """Join the calibrations of a sweep to one answer, which has for each value of the field a result or a problem.
+    """Join the calibrations of a sweep into one answer, which has a calibration or a problem for each value.
 
-    The JSON texts of the outcomes are copied without parsing them.
+    The JSON texts of the outcomes are copied without being parsed.
 
     Args:
         algorithm: name of the calibrator.
@@ -247,7 +236,6 @@ def join_answers(
     for value, rejection in zip(values, rejections, strict=True):
         outcome = next(remaining_outcomes) if rejection is None else rejection
         parts.append(_render_part(value, outcome))
-    # The list of answers is inserted before the closing brace of the first members.
     head = json.dumps({"algorithm": algorithm, "sweep": {"field": name, "values": values}}, ensure_ascii=False)
     open_head = head.encode().removesuffix(b"}")
     answers = b",".join(parts)

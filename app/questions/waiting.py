@@ -13,14 +13,14 @@ from epsilond.app.http.leaving import client_gone, wait_for_departure
 from epsilond.app.questions.compute import COMPUTE
 
 BRIEF_SECONDS = 0.05
-"""Seconds of waiting before a departed client or a stopping service is noticed; closed forms are answered by then."""
+"""Length of a first wait, in which a departed client or a stopping service is not noticed."""
 Waited = Literal["done", "late", "gone", "stopping"]
 
 
 async def wait_for_event(request: Request, done: anyio.Event, seconds: float | None) -> Waited:
     """Wait for an event until it happens, the time is over, the service stops, or the client disconnects.
 
-    The first wait is brief and has no further tasks. Answers in closed form are ready by then.
+    A first, brief wait needs no further tasks, and is usually long enough for answers in closed form.
 
     Args:
         request: the HTTP request of the client.
@@ -36,7 +36,7 @@ async def wait_for_event(request: Request, done: anyio.Event, seconds: float | N
     if await _happens_soon(done, seconds):
         return "done"
 
-    # The brief wait before is over. Several tasks wait, each for one event. The first one to end cancels the others.
+    # Several tasks wait, each for one event. The first one to end cancels the others.
     closing = COMPUTE.of(request).closing
     remaining_seconds = None if seconds is None else max(seconds - BRIEF_SECONDS, 0.0)
     first = _FirstEvent()
@@ -47,7 +47,7 @@ async def wait_for_event(request: Request, done: anyio.Event, seconds: float | N
             tasks.start_soon(first.watch, closing.wait, "stopping", scope)
             tasks.start_soon(first.watch, done.wait, "done", scope)
 
-    # The event counts even if another one happened at the same time.
+    # `done` takes precedence if another event happened at the same time.
     if done.is_set():
         return "done"
     if first.name == "gone":
@@ -63,7 +63,6 @@ class _FirstEvent:
     """
 
     def __init__(self) -> None:
-        # Until an event happens, the name says that the time has run out.
         self.name: Waited = "late"
 
     async def watch(self, wait: Callable[[], Awaitable[object]], name: Waited, scope: anyio.CancelScope) -> None:

@@ -1,8 +1,8 @@
 """dp-fedavg: clipped updates of clients, averaged with Gaussian noise by a trusted server, round after round.
 
-A client is protected as a whole. The server draws the participants of a round and adds Gaussian noise to the sum of
-their clipped updates. It divides the sum by a number that is fixed beforehand (McMahan et al., Learning Differentially
-Private Recurrent Language Models). With adaptive clipping a second noisy sum counts the clipped updates.
+A client is protected as a whole. The server draws the participants of a round, adds Gaussian noise to the sum of their
+clipped updates, and divides it by a number that is fixed beforehand (McMahan et al. 2018, Learning Differentially
+Private Recurrent Language Models). With adaptive clipping, a second noisy sum counts the clipped updates.
 """
 
 from __future__ import annotations
@@ -143,9 +143,6 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
     def find(self, problem: DpFedavgProblem) -> DpFedavgSolution:
         """Return the number of rounds, as requested or chosen, with its smallest certified noise.
 
-        In DP-FedAvg (differentially private federated averaging), a trusted server adds noise to the sum of clipped
-        updates.
-
         Args:
             problem: the request. If it gives no rounds, they are chosen by `rounds.choose`.
 
@@ -157,7 +154,6 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
             Infeasible: no noise meets the target, or adaptive clipping leaves too little noise for the count of clipped
                 updates.
         """
-        # Choose the number of rounds, if the request leaves it open.
         certificates = Certificates(FAMILY, problem)
         runs: tuple[RoundsRun, ...] | None = None
         rounds = problem.rounds
@@ -165,7 +161,7 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
             runs = choose(problem, certificates)
             rounds = next(run.rounds for run in runs if run.chosen)
 
-        # Certify the noise. A target that is a risk becomes the certified (ε, δ).
+        # A target that is a risk is replaced by the certified (ε, δ).
         certified = certificates.of(rounds)
         target = certified_target(certified.guarantee, problem.target)
         return DpFedavgSolution(
@@ -221,16 +217,12 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
     def parameters(self, outcome: Outcome[DpFedavgSolution, DpFedavgTraining]) -> DpFedavgParameters:
         """Return the certified noise of the sum and of the mean, with the size and the traffic of the run.
 
-        Exact fractions are used for the products and quotients, before they are rounded.
-
         Args:
-            outcome: the certified noise of the request, with the step sizes; these are None if no theorem bounds the
-                risk.
+            outcome: the certified noise of the request, and the training, which is None without a bound on the risk.
 
         Returns:
             The parameters for the answer. Quotients and products of the noise are rounded up.
         """
-        # The noise multiplier is the noise of the sum divided by the clipping norm.
         solution, training = outcome.solution, outcome.training
         problem, run = solution.problem, solution.figures
         clip = Fraction(problem.clipping_norm)
@@ -270,7 +262,7 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
 
         Returns:
             The bits of a report, and of all reports together. If the number of participants is random, the total is the
-            largest possible one. The expected total is then given too.
+            largest possible one, and the expected total is given too.
         """
         solution = outcome.solution
         problem = solution.problem
@@ -288,11 +280,10 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
         """Return the proofs of the privacy guarantee, of the split of its noise, and of the risk bound.
 
         Args:
-            outcome: the certified noise of the request, with the steps; these are None if no theorem bounds the risk.
+            outcome: the certified noise of the request, and the training, which is None without a bound on the risk.
 
         Returns:
-            Conclusions of the proofs. The split exists only with adaptive clipping, where updates and clipped bits both
-            have noise.
+            The steps of the guarantee, of the split of the noise under adaptive clipping, and of the risk bound.
         """
         solution, training = outcome.solution, outcome.training
         steps = [solution.certified.guarantee.derivation]
@@ -314,8 +305,7 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
     def warnings(self, outcome: Outcome[DpFedavgSolution, DpFedavgTraining]) -> Iterator[Caution]:
         """Yield warnings about the noise, assumed values, the training loop, and lost amplification.
 
-        The last caution concerns an observer who sees the participants. It states the noise that would suffice if the
-        observer did not see them.
+        The last one is for an observer who sees the participants. It states the noise that would suffice otherwise.
 
         Args:
             outcome: the certified noise of the request.
@@ -332,7 +322,7 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
         if not loses_amplification(draws, problem.observer, "client"):
             return
 
-        # Certify the same run for an observer who does not see the draw.
+        # Certify the same run for an observer who does not see the participants.
         requested = solution.certificates.problem  # with a risk, if that is the target
         try:
             unseen = Certificates(FAMILY, replace(requested, observer=DRAW_UNSEEN)).of(solution.run).noise

@@ -45,13 +45,11 @@ def own_cautions(problem: DpFedavgProblem, run: RoundsRun) -> Iterator[Caution]:
     Yields:
         The warnings that apply, in a fixed order.
     """
-    # Differences from usual training loops, which a user has to check.
-    yield Caution(code="fixed-denominator", message=_denominator(problem))
+    yield Caution(code="fixed-denominator", message=_denominator_message(problem))
     yield EQUAL_WEIGHTS
     if problem.reporting < problem.clients:
         yield SERVER_SEES
 
-    # The noise is at least as large as the effect of training.
     if run.remaining_share >= 1.0:
         yield Caution(
             code="noise-drowns-signal",
@@ -62,14 +60,14 @@ def own_cautions(problem: DpFedavgProblem, run: RoundsRun) -> Iterator[Caution]:
         )
 
 
-def _denominator(problem: DpFedavgProblem) -> str:
-    """Return the sentence on the divisor of the noisy sum, which must not depend on who takes part.
+def _denominator_message(problem: DpFedavgProblem) -> str:
+    """Return a message on the divisor of the noisy sum, which must not depend on who takes part.
 
     Args:
         problem: the request, with the number of participants and their sampling.
 
     Returns:
-        The sentence, which names the fixed divisor and the divisors that the guarantee does not cover.
+        The message, which names the fixed divisor, and a divisor that the guarantee does not cover.
     """
     fixed_divisor = f"the mean update is the noisy sum divided by {problem.reporting}, a number fixed beforehand"
     is_random = problem.sampling == "poisson" and problem.reporting < problem.clients

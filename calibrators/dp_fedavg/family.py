@@ -1,4 +1,4 @@
-"""The family σ ↦ Spec of a run of dp-fedavg, and the estimates at which the search for its noise starts."""
+"""The releases of dp-fedavg as a function of the noise, and estimates at which the search for the noise starts."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 def spec(problem: DpFedavgProblem, rounds: int, noise_multiplier: float) -> Spec:
     """Return the mechanism by which the server releases the noisy sums of all rounds.
 
-    With adaptive clipping a round has a second noisy sum, which counts the clipped updates. Both sums together are one
-    Gaussian mechanism. Its noise multiplier is smaller than the one of the updates.
+    With adaptive clipping, a round has a second noisy sum, which counts the clipped updates. Both sums together are one
+    Gaussian mechanism, whose noise multiplier is smaller than that of the updates.
 
     Args:
         problem: the request, with the clients, the participants and their sampling.
@@ -77,7 +77,7 @@ def slope(problem: DpFedavgProblem, rounds: int, noise: float) -> float:
 
 
 def _has_hidden_batches(problem: DpFedavgProblem) -> bool:
-    """Decide whether rounds have fixed size with an unseen draw, and neighbours replace a client."""
+    """Return whether neighbours replace a client, and rounds have a fixed size with participants that are not seen."""
     has_fixed_size = problem.sampling == "without-replacement"
     is_hidden = not sees_clients_drawn(problem.observer, problem.sampling)
     return has_fixed_size and is_hidden and problem.relation == "replace-one"

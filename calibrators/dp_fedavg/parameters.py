@@ -34,7 +34,7 @@ class AdaptiveClippingAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class DpFedavgParameters:
-    """Parameters of every round."""
+    """The noise and the size of every round, with the figures of the run."""
 
     noise_multiplier: Annotated[float, Served("noise_std_of_sum divided by contribution_norm")]
     contribution_norm: Annotated[float, CONTRIBUTION_NORM]

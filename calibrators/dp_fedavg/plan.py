@@ -13,11 +13,11 @@ from epsilond.calibrators.planning.problem import LIMITS, PlanProblem
 def computed_fields(plan: PlanProblem) -> Fields:
     """Return the sampling of clients, and the clipping norm, as fields of a request of dp-fedavg.
 
-    Without a sampling, clients are drawn independently, or all take part. Without a clipping norm, it is the Lipschitz
-    constant, or 1.
+    The sampling is `full` if all clients take part, and otherwise that of the plan, or `poisson`. The clipping norm is
+    that of the plan, or otherwise the Lipschitz constant, or 1.
 
     Args:
-        plan: the plan, a training described without its algorithm.
+        plan: description of a training without its algorithm.
 
     Returns:
         Values by the names of the fields.

@@ -103,7 +103,7 @@ class DpFedavgProblem(TargetedProblem):
             raise InvalidInput(*faults)
 
     def _faults(self) -> Iterator[Fault]:
-        """Yield the faults of a full round that lacks clients, and of limits that do not pay for the rounds."""
+        """Yield the fault of a full round that lacks clients, and of each limit that is below the given rounds or 1."""
         if self.sampling == "full" and self.reporting != self.clients:
             yield Fault("/participants", "all clients take part in a full round", f"{self.clients}, or absent")
         for name, most in self._limits():
@@ -120,8 +120,7 @@ class DpFedavgProblem(TargetedProblem):
         Yields:
             The name of the field, and the number of rounds, at least 0.
         """
-        # Expected share of the clients that report in a round.
-        share = Fraction(self.reporting, self.clients)
+        share = Fraction(self.reporting, self.clients)  # of the clients that report in a round
         bits = self.bits_per_report
         if self.max_rounds is not None:
             yield "max_rounds", self.max_rounds
@@ -158,5 +157,5 @@ class DpFedavgProblem(TargetedProblem):
         return BITS_PER_COORDINATE * self.dimension + (self.adaptive_clipping is not None)
 
     def reports_per_client(self, rounds: int) -> Fraction:
-        """Return the number of rounds in which a client takes part, in expectation if clients are drawn."""
+        """Return the number of rounds in which a client takes part; the expected number if clients are drawn."""
         return rounds * Fraction(self.reporting, self.clients)

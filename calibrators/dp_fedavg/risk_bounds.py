@@ -31,8 +31,8 @@ MEAN_MODEL = Condition("mean-of-rounds", "the model is the mean of the models at
 class DpFedavgRiskProblem(PairTarget, DpFedavgProblem):
     """A run of dp-fedavg in which every participant sends one gradient in a round.
 
-    `noise_std` is that of the mean of a round, z·C/M, and needs `rounds`. If it is absent, it is the smallest certified
-    one. If `step_size` is absent, it is the one that minimises the bound. `lipschitz` and `diameter` are needed.
+    `lipschitz` and `diameter` are needed. `noise_std` is that of the mean of a round, the smallest certified one if
+    absent. If it is given, `rounds` must be too. If `step_size` is absent, it minimises the bound.
     """
 
     noise_std: Annotated[float | None, MEAN_NOISE_STD] = None
@@ -65,14 +65,7 @@ class DpFedavgRiskProblem(PairTarget, DpFedavgProblem):
 
 
 def given_run(problem: DpFedavgRiskProblem) -> NoisyRun | None:
-    """Return the run of the request, or None if it gives no noise.
-
-    Args:
-        problem: the request. Its `noise_std` is that of the mean of a round.
-
-    Returns:
-        The noise and the number of rounds that the request gives; None without `noise_std`.
-    """
+    """Return the noise of the mean of a round and the number of rounds that a request gives; None without noise."""
     if problem.noise_std is None:
         return None
     assert problem.rounds is not None  # `check` demands the rounds with the noise
@@ -100,8 +93,8 @@ def certified_run(problem: DpFedavgRiskProblem, parameters: CertifiedRounds) -> 
 def bounds(problem: DpFedavgRiskProblem, run: NoisyRun) -> Bounds:
     """Return the bound on the empirical excess risk of the average model, and the order of the central lower bound.
 
-    The bound is for gradients that are never clipped. There is none if the clipping norm is below the Lipschitz
-    constant or adapts. The mean of clipped gradients may then differ from the gradient of the mean loss.
+    There is no upper bound if the clipping norm adapts or is below the Lipschitz constant: gradients may then be
+    clipped, and their mean may differ from the gradient of the mean loss.
 
     Args:
         problem: the request, with the constants of the losses.
@@ -110,7 +103,6 @@ def bounds(problem: DpFedavgRiskProblem, run: NoisyRun) -> Bounds:
     Returns:
         The bounds. Without an upper bound, `open_question` has the reason.
     """
-    # The upper bound and its step size, if clipping has no effect.
     lipschitz, diameter = problem.constants
     reason = _reason_for_no_bound(problem)
     upper: tuple[UpperBound, ...] = ()
@@ -119,7 +111,6 @@ def bounds(problem: DpFedavgRiskProblem, run: NoisyRun) -> Bounds:
         step_size, bound = _averaged_steps(problem, run)
         upper = (bound,)
 
-    # The bound for the initial model, and the order that no algorithm can improve on.
     return Bounds(
         upper=upper,
         start=start_of("empirical", distance=diameter, lipschitz=lipschitz),
@@ -139,7 +130,7 @@ def _reason_for_no_bound(problem: DpFedavgRiskProblem) -> str | None:
         problem: the request, with the Lipschitz constant of the loss and the clipping norm.
 
     Returns:
-        The reason as the part of a sentence; None if gradients cannot exceed the clipping norm.
+        The reason as a clause of a sentence; None if gradients cannot exceed the clipping norm.
     """
     lipschitz, _ = problem.constants
     if problem.adaptive_clipping is not None:
@@ -155,8 +146,8 @@ def _reason_for_no_bound(problem: DpFedavgRiskProblem) -> str | None:
 def _averaged_steps(problem: DpFedavgRiskProblem, run: NoisyRun) -> tuple[float, UpperBound]:
     """Bound the empirical excess risk of the average model of a run that never clips a gradient.
 
-    Clipping would bias the mean gradient, so the bound has the condition that the Lipschitz constant is at most the
-    clipping norm.
+    It has the condition that the Lipschitz constant is at most the clipping norm, because clipping would bias the mean
+    gradient.
 
     Args:
         problem: the request, with the constants of the losses, the clipping norm and the sampling of clients.
@@ -174,7 +165,6 @@ def _averaged_steps(problem: DpFedavgRiskProblem, run: NoisyRun) -> tuple[float,
         noise_std=run.noise_std,
         rounds=run.rounds,
     ).outputs
-    # The bound is for gradients that are never clipped.
     unclipped = Sides.at_most(lipschitz, problem.clipping_norm)
     statement = "the Lipschitz constant is at most the clipping norm, so that no gradient is clipped"
     condition = ConditionResult("nothing-is-clipped", statement, unclipped.holds, unclipped.left, unclipped.right)
@@ -193,9 +183,8 @@ def _lower_bound_for_clients(problem: DpFedavgRiskProblem) -> LowerBound:
         problem: the request, with its target and the constants of the loss.
 
     Returns:
-        The order of the bound, in units of the loss.
+        The order of the bound, in the unit of the loss.
     """
-    # Each client counts as one record.
     lipschitz, diameter = problem.constants
     target = problem.target
     setting = LowerBoundSetting(

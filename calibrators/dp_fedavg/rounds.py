@@ -1,9 +1,8 @@
 """Choice of the number of rounds, by the noise that each number needs, the remaining excess risk, and the traffic.
 
-More rounds average the noise away, and need more noise in each. After R rounds of one gradient step, the excess risk is
-at most a share √((E K²/M² + ν²)/R) of clipping_norm · diameter, by `epsilond.averaged-noisy-steps`. Gradients have norm
-clipping_norm, and ν is the noise norm of the mean over it. The fewest rounds are chosen whose share is within a tenth
-of the least share within the limits.
+More rounds average the noise better, but each needs more noise. By `epsilond.averaged-noisy-steps`, the excess risk
+after R rounds of one gradient step is at most a share of clipping_norm · diameter (`run_of`), if gradients are not
+clipped. The fewest rounds are chosen whose share is at most 1.1 times the least share within the limits.
 """
 
 from __future__ import annotations
@@ -82,7 +81,7 @@ class RoundsRun:
 
 @dataclass(frozen=True)
 class RoundNoise:
-    """The noise multipliers of a round as a whole and of its updates; they differ only for adaptive clipping.
+    """The noise multipliers of a round as a whole and of its updates. They differ only for adaptive clipping.
 
     Attributes:
         total: noise multiplier of the round as one mechanism, which the guarantee is for.
@@ -96,8 +95,8 @@ class RoundNoise:
 def noise_of(problem: DpFedavgProblem, multiplier: float) -> RoundNoise:
     """Split the noise multiplier of a round between the updates and the count of clipped updates.
 
-    Without adaptive clipping all of it belongs to the updates. With adaptive clipping a round releases two noisy sums,
-    one of the updates and one of the clipped bits. Together they have the noise multiplier of the round.
+    Without adaptive clipping, all of it belongs to the updates. With adaptive clipping, a round releases two noisy
+    sums, one of the updates and one of the clipped bits. Together they have the noise multiplier of the round.
 
     Args:
         problem: the request, with the noise of the clipped bits.
@@ -107,7 +106,8 @@ def noise_of(problem: DpFedavgProblem, multiplier: float) -> RoundNoise:
         The noise multiplier of the round as one mechanism, and that of the sum of the updates.
 
     Raises:
-        Infeasible: z ≥ 2 `count_std`, so that the bits take the whole budget; the error names a sufficient `count_std`.
+        Infeasible: z ≥ 2 `count_std`, so that the bits alone exceed the target. The error names a sufficient
+            `count_std`.
     """
     if problem.adaptive_clipping is None:
         return RoundNoise(multiplier, multiplier)
@@ -124,9 +124,13 @@ def noise_of(problem: DpFedavgProblem, multiplier: float) -> RoundNoise:
 def run_of(problem: DpFedavgProblem, rounds: int, noise: RoundNoise) -> RoundsRun:
     """Return the noise, the remaining share of the excess risk, and the traffic of a run.
 
-    The remaining share is √((E K²/M² + ν²)/R), for R rounds of one gradient step. The excess risk after the run is at
-    most this share of the clipping norm times the diameter. E K² is the second moment of the number K of participants,
-    and M the fixed or expected number. ν is the norm of the noise in the mean of a round, divided by the clipping norm.
+    For R rounds of one gradient step, the excess risk is at most the clipping norm times the diameter times the
+    remaining share
+
+        √((E K²/M² + ν²)/R).
+
+    K is the number of participants, M its fixed or expected value, and ν the norm of the noise in the mean of a round,
+    divided by the clipping norm.
 
     Args:
         problem: the request, with the clients, their sampling, the dimension and the clipping norm.
@@ -136,7 +140,6 @@ def run_of(problem: DpFedavgProblem, rounds: int, noise: RoundNoise) -> RoundsRu
     Returns:
         The figures of the run, rounded up.
     """
-    # Fractions keep the noise exact, until the figures are rounded up.
     std_of_sum = Fraction(noise.updates) * Fraction(problem.clipping_norm)
     std_of_mean = std_of_sum / problem.reporting
     squared_norm = problem.dimension * std_of_mean**2
@@ -149,7 +152,6 @@ def run_of(problem: DpFedavgProblem, rounds: int, noise: RoundNoise) -> RoundsRu
         lipschitz=1.0,
         noise_std=round_up(std_of_mean / Fraction(problem.clipping_norm)),
     )
-    # A report is one message of a client. Its bits are divided by 8 for bytes.
     reports = problem.reports_per_client(rounds)
     return RoundsRun(
         rounds=rounds,
@@ -182,10 +184,9 @@ def ladder(most: int) -> tuple[int, ...]:
 
 
 def choose(problem: DpFedavgProblem, certificates: Certificates[DpFedavgProblem, int]) -> tuple[RoundsRun, ...]:
-    """Certify several numbers of rounds, and mark as chosen the fewest for which training is nearly the best.
+    """Certify several numbers of rounds, and mark as chosen the fewest whose bound on the excess risk is nearly least.
 
-    The criterion is the remaining share: the bound on the excess risk after the run over clipping norm times diameter.
-    The chosen run's share is at most `WITHIN` times the least share.
+    The bound is compared as the remaining share. That of the chosen run is at most `WITHIN` times the least one.
 
     Args:
         problem: the request. Its limits bound the rounds.
@@ -209,7 +210,7 @@ def choose(problem: DpFedavgProblem, certificates: Certificates[DpFedavgProblem,
 def _try_rounds(problem: DpFedavgProblem, certificates: Certificates[DpFedavgProblem, int]) -> list[RoundsRun]:
     """Certify decreasing numbers of rounds, until the bound on the excess risk is clearly above the least.
 
-    The search ends at `WORSE` times the least bound. Numbers of rounds that no noise is certified for are left out.
+    The search ends above `WORSE` times the least bound. Numbers of rounds without certified noise are left out.
 
     Args:
         problem: the request, with the largest permitted number of rounds.

@@ -28,7 +28,7 @@ LARGEST_RHO = 1e9
 LEVELS_TOLERANCE = 1e-6
 """Tolerance of log α in the comparison with another candidate."""
 FAR = 0.5
-"""Fraction of log δ; a loss inside the support whose estimate exceeds the target by more than that is not bounded."""
+"""Fraction of log δ by which an estimate must exceed the target to replace a bound, which takes more time."""
 SPREAD = math.log(20.0)
 """Length of the interval of log α that is searched, below its largest value."""
 
@@ -67,23 +67,21 @@ def log_difference_of(larger: float, smaller: float) -> float:
 
 
 class RateSearch:
-    """Search for the decay rates α of truncated discrete Laplace noise that need the fewest levels m.
+    """Search for the decay rates α of truncated discrete Laplace noise with which the fewest levels m suffice.
 
-    δ pays for two things. An escape is a message that only one of two neighbours can send. All other messages form the
-    common support, where privacy losses above ε have some probability, too. A larger α has larger losses in the common
-    support, so that less of δ is left for escapes. For the same probability of escapes it needs fewer levels. The
-    number of levels therefore falls and then rises with α, approximately.
+    The target's δ is divided between two events. An escape is a message that only one of two neighbours can send. All
+    other messages form the common support, in which privacy losses above ε have some probability too. A larger α has
+    larger losses in the common support, which leaves less of δ for escapes. For the same probability of escapes, fewer
+    levels suffice. The number of levels therefore falls and then rises with α, approximately.
     """
 
     def __init__(self, release: IntegerRelease, log_delta: float, *, split: bool) -> None:
-        """Prepare the search for the decay rate of the noise that needs the fewest levels.
-
-        An escape is a message that only one of two neighbours can send. All other messages form the common support.
+        """Prepare the search for the decay rate.
 
         Args:
             release: the rounds of noisy integers.
             log_delta: natural log of the δ that escapes and losses in the common support may use together. It is the
-                target's δ less the probability that rounding fails.
+                target's δ minus the probability that rounding fails.
             split: whether to try only rates that leave at most half of this δ for escapes. It is set for guarantees by
                 zCDP, where smaller rates have no less noise.
         """
@@ -97,44 +95,40 @@ class RateSearch:
         self._support_log_delta = functools.cache(functools.partial(support_log_delta, release))
 
     def log_escape(self, rate: float) -> float:
-        """Return the log probability that escapes may have at a decay rate of the noise.
+        """Return the log of the part of δ that is left for escapes at a decay rate of the noise.
 
         An escape is a message that only one of two neighbours can send. The other part of δ is for messages with a
-        privacy loss above ε. The logarithm is −∞ if nothing is left.
+        privacy loss above ε.
 
         Args:
             rate: decay rate α.
 
         Returns:
-            The natural logarithm of this part of δ, or −∞.
+            The natural logarithm of this part of δ; −∞ if nothing is left.
         """
         return log_difference_of(self._log_delta, self._support_log_delta(rate))
 
     def best_rates(self, *, beat: float) -> tuple[float, ...]:
-        """Find the decay rates α of the noise at which the target needs the fewest noise levels.
-
-        An escape is a message that only one of two neighbours can send. All other messages form the common support.
+        """Find the decay rates α of the noise with which the fewest levels meet the target.
 
         Args:
-            beat: number of levels m of the best noise so far. Rates that need more are of no use.
+            beat: number of levels m of the best noise so far. Rates that require more are not returned.
 
         Returns:
-            The rate α with the fewest levels. For rounds that are not subsampled, the largest rate with equally many
-            levels follows. The result is empty if losses in the common support use all of δ at every rate. It is also
-            empty if every rate needs more than `beat` levels.
+            The rate α with the fewest levels. Unless this is the lossless rate or rounds are subsampled, the largest
+            rate with equally many levels follows. The result is empty if privacy losses above ε use all of δ at every
+            rate, or if every rate requires more than `beat` levels.
         """
-        # Exclude requests for which every rate needs more than `beat` levels, or leaves none of δ for escapes.
-        if math.isfinite(beat) and self._cannot_beat(beat):
+        if math.isfinite(beat) and self._every_rate_exceeds(beat):
             return ()
         affordable = self._affordable_rate()
         if affordable is None:
             return ()
         low, high = self._bracket_largest_rate(affordable)
-        # All of δ for escapes at the largest rate gives a lower bound on the levels of every rate.
+        # At the largest rate, with all of δ for escapes, fewer levels suffice than at every other rate.
         if real_levels(self._release, high, self._log_delta) > beat:
             return ()
 
-        # Search the interval of rates that leave some of δ for escapes.
         largest, limit = self._narrow_largest_rate(math.log(low), math.log(high))
         best = self._best_log_rate(self._smallest_log_rate(largest), limit)
         if best is None:
@@ -144,18 +138,18 @@ class RateSearch:
             return (math.exp(best),)
         return (math.exp(best), math.exp(self._largest_log_rate_with_equal_levels(best, limit)))
 
-    def _cannot_beat(self, beat: float) -> bool:
-        """Decide whether no decay rate α meets the target with at most `beat` levels.
+    def _every_rate_exceeds(self, beat: float) -> bool:
+        """Decide whether every decay rate α requires more than a number of levels to meet the target.
 
-        An escape is a message that only one of two neighbours can send. A small α needs more than `beat` levels even if
-        escapes may use all of δ. At a large α, privacy losses above ε in the common support use all of δ. The result is
+        An escape is a message that only one of two neighbours can send. A small α requires more than `beat` levels even
+        if escapes may use all of δ. At a large α, privacy losses above ε in other messages use all of δ. The result is
         true if every α is too small or too large in this sense.
 
         Args:
             beat: number of noise levels.
 
         Returns:
-            True if it is proved that no decay rate needs at most `beat` levels.
+            True if, by the estimates of the search, no decay rate meets the target with at most `beat` levels.
         """
         if real_levels(self._release, LARGEST_RATE, self._log_delta) > beat:
             return False
@@ -165,14 +159,13 @@ class RateSearch:
             return real_levels(self._release, math.exp(log_rate), self._log_delta) > beat
 
         lossless = math.log(self._lossless_rate)
-        # The search covers log α from log 20 (`SPREAD`) below the lossless rate up to the largest rate.
         smallest, _ = bisect_reals(needs_more, lossless - SPREAD, math.log(LARGEST_RATE), width=LEVELS_TOLERANCE)
         return smallest > lossless and self._uses_up_delta(math.exp(smallest))
 
     def _uses_up_delta(self, rate: float) -> bool:
-        """Decide whether nothing of δ is left for escapes: messages that only one of two neighbours can send.
+        """Decide whether nothing of δ is left for escapes, that is, messages that only one of two neighbours can send.
 
-        Noise that decays fast gives other messages a privacy loss above ε, and they may use all of δ.
+        Noise that decays fast gives other messages a privacy loss above ε, which may use all of δ.
 
         Args:
             rate: decay rate α of the noise.
@@ -182,11 +175,8 @@ class RateSearch:
     def _affordable_rate(self) -> float | None:
         """Return a decay rate of the noise that leaves some of δ for escapes; None if there is none.
 
-        An escape is a message that only one of two neighbours can send. Privacy losses in all other messages use the
-        rest of δ. Rates are tried from the lossless one on, each a quarter of the one before.
-
-        Returns:
-            The rate; None if no rate is suitable before the search falls to `LEAST_RATE_SHARE` of its start.
+        An escape is a message that only one of two neighbours can send. Rates are tried from the lossless one on, each
+        a quarter of the previous one, down to `LEAST_RATE_SHARE` of the lossless rate.
         """
         rate = self._lossless_rate
         least = self._lossless_rate * LEAST_RATE_SHARE
@@ -262,8 +252,8 @@ class RateSearch:
     def _levels(self, log_rate: float) -> float:
         """Return the number of noise levels that a decay rate needs, as a real number.
 
-        At that number, escapes use all the δ that the rate leaves for them. An escape is a message that only one of two
-        neighbours can send.
+        With this number, the probability of escapes is the part of δ that the rate leaves for them. An escape is a
+        message that only one of two neighbours can send.
 
         Args:
             log_rate: logarithm of the decay rate.
@@ -303,7 +293,7 @@ class RateSearch:
         return best
 
     def _largest_log_rate_with_equal_levels(self, best: float, limit: float) -> float:
-        """Return the largest log rate up to a limit that needs as many whole levels as the best one.
+        """Return the largest log rate up to a limit that requires as many whole levels as the best one.
 
         Among rates with equally many levels, the largest has the least variance of the noise.
 
@@ -315,7 +305,7 @@ class RateSearch:
             The logarithm of the rate, found by bisection.
         """
         whole_levels = max(math.ceil(self._levels(best)), 1)
-        # The variance of the noise depends on this rate, so it is found more accurately than others.
+        # This rate determines the variance of the noise, so its tolerance is smaller.
         width = self._widths.fine if self._split else self._widths.spent * 1e-2
 
         def needs_no_more(log_rate: float) -> bool:
@@ -337,8 +327,8 @@ def support_log_delta(release: IntegerRelease, rate: float) -> float:
         rate: decay rate α.
 
     Returns:
-        log δ, natural logarithm. By zCDP if there is a bound on the ℓ2 distance and no subsampling, and otherwise from
-        a composed privacy curve.
+        The natural logarithm of δ, by zCDP if there is a bound on the ℓ2 distance and no subsampling, otherwise from a
+        composed privacy curve.
 
     Raises:
         InvalidInput: ε is so small that the noise is not a double.
@@ -356,9 +346,8 @@ def support_log_delta(release: IntegerRelease, rate: float) -> float:
 
     curve = release.run_guarantee(release.noise(rate, levels), "coarse").curve
     estimate = curve.estimate(target.epsilon)
-    # Far above the target, an estimate shows that this rate leaves nothing for escapes.
-    leaves_no_room = estimate is not None and estimate > (1.0 - FAR) * target.log_delta
-    if estimate is not None and leaves_no_room:  # an estimate is enough
+    if estimate is not None and estimate > (1.0 - FAR) * target.log_delta:
+        # So far above the target, an estimate is enough: this rate leaves nothing for escapes.
         return estimate
     return curve.upper_log_delta(target.epsilon)
 
@@ -374,7 +363,7 @@ def _concentrated_log_delta(release: IntegerRelease, rate: float, l2: float) -> 
         l2: ℓ2 sensitivity Δ₂ in grid steps. The squared distance of integers is an integer, so Δ₂² is rounded down.
 
     Returns:
-        log δ, natural logarithm; 0 if ρ is at least `LARGEST_RHO`.
+        The natural logarithm of δ; 0 if ρ is at least `LARGEST_RHO`.
 
     Raises:
         InvalidInput: ε is so small that ρ is not a positive double.

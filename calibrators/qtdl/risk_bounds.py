@@ -28,7 +28,7 @@ class QtdlRiskProblem(QtdlProblem):
 
 
 def given_run(problem: QtdlRiskProblem) -> NoisyRun | None:
-    """Return the run of the request, or None if it gives no noise.
+    """Return the noise and the rounds of the request; None if the request gives no noise.
 
     Args:
         problem: the request. Its `noise_std` is that of a coordinate, in units of the update.

@@ -62,10 +62,10 @@ class Approach(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
-    """Noise that probably meets the target, to be certified later.
+    """Noise that meets the target by an estimate, and is to be certified.
 
     Attributes:
-        method: name of the method of proof, which later certifies the noise.
+        method: name of the method of proof by which the noise is to be certified.
         release: the messages of all rounds.
         rate: decay rate α: the noise is y with probability proportional to e^(−α|y|).
         levels: number of levels m, the largest absolute value of the noise.
@@ -86,19 +86,19 @@ class Candidate:
 
 
 def candidates(problem: GridProblem, approach: Approach, *, beat: float = math.inf) -> Iterator[Candidate]:
-    """Yield integer noises that probably meet the target with about the fewest levels, by one method of proof.
+    """Yield integer noises that meet the target with about the fewest levels, by estimates for one method of proof.
 
-    The number of levels is the largest absolute value of the noise. The noises are found by estimates, and
-    `LevelsSearch` proves them later. Nothing is yielded in each of three cases:
+    The number of levels is the largest absolute value of the noise. `LevelsSearch` certifies the noises later. Nothing
+    is yielded in each of three cases:
 
     - the probability that rounding fails uses all of δ,
     - privacy losses above ε use all of δ at every decay rate,
-    - every noise needs more than `beat` levels.
+    - every noise requires more than `beat` levels.
 
     Args:
         problem: the request, with the grid, the rounds and the privacy target.
         approach: the method of proof, with the distances of neighbours that it uses.
-        beat: number of levels of the best candidate before.
+        beat: number of levels of the best earlier candidate; infinite if there is none.
 
     Yields:
         One or two candidates with different decay rates.
@@ -142,7 +142,7 @@ class LevelsSearch:
         """Prepare the search at the decay rate of a candidate.
 
         Args:
-            candidate: the noise that probably meets the target.
+            candidate: the noise at whose number of levels the search starts.
         """
         self._candidate = candidate
         self._release = candidate.release
@@ -155,14 +155,12 @@ class LevelsSearch:
     def certify(self, best: CertifiedNoise | None) -> CertifiedNoise | None:
         """Find the fewest noise levels m at the candidate's decay rate for which the certified δ meets the target.
 
-        The candidate's number of levels is an estimate, at which the search starts.
-
         Args:
             best: the best certified noise so far; None if there is none. Numbers of levels at which this noise would
                 not be better are not tried.
 
         Returns:
-            The noise; None if it is no better than `best`, or if it needs more than `MOST_LEVELS` levels.
+            The noise; None if it is no better than `best`, or if it requires more than `MOST_LEVELS` levels.
         """
         rate, start = self._candidate.rate, self._candidate.levels
         if start > MOST_LEVELS:
@@ -183,7 +181,7 @@ class LevelsSearch:
         # Each level less raises log δ by at most α, so at least this many levels separate the start from the answer.
         distance = abs(self._excess(start)) / rate
         first_step = math.ceil(distance) if distance < start else 1
-        levels = _least_near(self._excess, start, MOST_LEVELS, first_step)
+        levels = _least_integer_near(self._excess, start, MOST_LEVELS, first_step)
         if levels is None:
             return None
         is_minimal = levels == 1 or self._is_exact(levels) or self._provably_misses(levels - 1)
@@ -206,11 +204,11 @@ class LevelsSearch:
         return levels - 1
 
     def _is_exact(self, levels: int) -> bool:
-        """Decide whether a number of levels is known to be the least one."""
+        """Return whether a number of levels is known to be the least one."""
         return self._has_exact_levels and levels == self._candidate.levels
 
     def _provably_misses(self, levels: int) -> bool:
-        """Decide whether the lower numerical bound on δ exceeds the target."""
+        """Return whether the lower numerical bound on δ with a number of levels exceeds the target."""
         bounds = self._guarantee(levels).curve.bound_log_delta(self._target.epsilon)
         return bounds.lower > self._target.log_delta
 
@@ -248,7 +246,7 @@ class LevelsSearch:
         )
 
 
-def _least_near(excess: Callable[[int], float], start: int, most: int, first_step: int) -> int | None:
+def _least_integer_near(excess: Callable[[int], float], start: int, most: int, first_step: int) -> int | None:
     """Find the least integer m ≥ 1 at which a decreasing function is at most 0.
 
     Steps grow away from the start until they bracket the least m. Bisection ends the search.
@@ -289,11 +287,9 @@ def _least_near(excess: Callable[[int], float], start: int, most: int, first_ste
 def approaches(problem: GridProblem) -> Iterator[Approach]:
     """Yield the methods of proof that are requested and apply: closed forms first, slow ones last.
 
-    `problem.movement` bounds the distances of neighbours with certainty. The coupled bounds are for neighbours that are
-    rounded by the same random numbers, and may fail with a small probability. `escape` counts messages that only one
-    neighbour can send, `hockey-stick` composes privacy losses, and the other methods use zCDP. Clients are subsampled
-    if the observer does not see which clients a round draws. Only zCDP with the least ℓ2 distance then composes in
-    reasonable time.
+    By `escape`, δ is the probability of messages that only one neighbour can send. `hockey-stick` composes privacy
+    losses, and the other methods use zCDP. `concentrated-coupled` uses bounds on the distances of neighbours that are
+    rounded by the same random numbers, which may fail with a small probability.
 
     Args:
         problem: the request, with bounds on the distance of neighbours; it may name one method.
@@ -310,7 +306,7 @@ def approaches(problem: GridProblem) -> Iterator[Approach]:
         """Return the bound on the ℓ2 distance of neighbours; infinite if there is none."""
         return math.inf if movement.l2 is None else movement.l2
 
-    # With subsampling, only zCDP with the least ℓ2 distance composes in reasonable time.
+    # With subsampled clients, only zCDP with the least ℓ2 distance composes in reasonable time.
     if is_subsampled and coupled and "concentrated-coupled" in requested:
         yield Approach("concentrated-coupled", "concentrated", min(coupled, key=l2_or_infinity))
         return
@@ -342,18 +338,16 @@ def least_noise(problem: GridProblem) -> CertifiedNoise:
     Guarantees: the upper bound on δ at the target ε is at most the target δ, by evaluation.
 
     Raises:
-        Infeasible: no noise that is offered meets the target.
+        Infeasible: no noise of at most `MOST_LEVELS` levels meets the target.
     """
-    # Estimate the noise by each method of proof.
-    likely: list[Candidate] = []
+    estimates: list[Candidate] = []
     for approach in approaches(problem):
-        beat = min((candidate.levels for candidate in likely), default=math.inf)
-        likely += candidates(problem, approach, beat=beat)
+        beat = min((candidate.levels for candidate in estimates), default=math.inf)
+        estimates += candidates(problem, approach, beat=beat)
 
-    # Certify the estimates, until one has clearly too many levels.
     best = None
     most_levels = math.inf
-    for candidate in sorted(likely, key=lambda candidate: candidate.order):
+    for candidate in sorted(estimates, key=lambda candidate: candidate.order):
         if candidate.levels > most_levels:
             break
         certified = LevelsSearch(candidate).certify(best)
@@ -374,7 +368,8 @@ def _most_levels(best: CertifiedNoise, epsilon: float) -> float:
 
     Args:
         best: the best certified noise.
-        epsilon: ε of the target. If a closed form decides δ there, estimates are accurate, and the number is smaller.
+        epsilon: ε of the target. If a closed form decides δ at this ε, estimates are more accurate, and the number is
+            smaller.
 
     Returns:
         The number of levels, which need not be an integer.
@@ -382,5 +377,4 @@ def _most_levels(best: CertifiedNoise, epsilon: float) -> float:
     levels = best.noise.noise_levels
     if closed_form_decides(best.guarantee.curve, epsilon, FAR):
         return max(WORSE * levels, levels + 1)
-    # Otherwise estimates are less accurate, so that candidates with somewhat more levels are tried.
     return HOPELESS * levels

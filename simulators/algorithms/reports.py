@@ -1,7 +1,7 @@
 """Reports of the mini-batch algorithms in each round: participants, records and noise.
 
-Every repetition draws from its own generator: first its data set, then chunks of rounds. The problem and the run
-determine the chunk size. A repetition is therefore bit by bit independent of the other repetitions.
+Every repetition draws from its own generator: first its data set, then chunks of rounds. The chunk size depends on the
+problem and the run only. The bits of a repetition therefore do not depend on the other repetitions.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from epsilond.simulators.problems.problem import Floats, Indices, Records, Simul
 from epsilond.training.steps.messages import batch_mean, norms_of, with_noise
 
 CHUNK = 40_000
-"""Numbers that one repetition draws at a time, approximate."""
+"""About how many numbers one repetition draws at a time."""
 
 
 def reporting_for(
@@ -49,7 +49,7 @@ def reporting_for(
     Raises:
         InvalidInput: there are more participants than clients, or a batch exceeds the client's records.
     """
-    # All faults are reported together. The checks of batches are for clients that do not differ.
+    # Batches are checked only for clients that do not differ.
     records = problem.samples_per_client
     faults = []
     if participants is not None and participants > problem.clients:
@@ -61,7 +61,7 @@ def reporting_for(
     if faults:
         raise InvalidInput(*faults)
 
-    # If clients differ, arrays have the size of the largest client.
+    # If clients differ, arrays have the size for the largest client.
     if client_arrays is not None:
         batch_size, records = client_arrays.largest_batch, client_arrays.most_records
     return Reporting(
@@ -81,7 +81,7 @@ class RoundDraws:
     Attributes:
         clients: the M participants, (S, M).
         records: their records, looked up in the problem.
-        counted: whether each record counts in the batch, one entry for each record; None if all do.
+        counted: whether each record is in the batch, one entry for each record; None if all are.
         normal: standard normal variables for the noise, (S, M, d), for d coordinates.
     """
 
@@ -94,9 +94,7 @@ class RoundDraws:
 def fresh_rounds(
     problem: SimulatedProblem, reporting: Reporting, generators: Sequence[np.random.Generator]
 ) -> Iterator[RoundDraws]:
-    """Yield rounds with batches drawn afresh from each client's data, so that records are reused.
-
-    Within a run, the same record can be in the batches of several rounds.
+    """Yield rounds with batches drawn afresh from each client's data, so that several rounds may use the same record.
 
     Args:
         problem: learning problem, with its clients and their records.
@@ -107,15 +105,15 @@ def fresh_rounds(
         The participants, the records and the normal draws of each round, for all repetitions.
     """
     data = [problem.draw(generator) for generator in generators]
-    yield from _rounds(problem, reporting, generators, data, one_pass=False)
+    yield from _draw_rounds(problem, reporting, generators, data, one_pass=False)
 
 
 def one_pass_rounds(
     problem: SimulatedProblem, reporting: Reporting, generators: Sequence[np.random.Generator]
 ) -> Iterator[RoundDraws]:
-    """Yield rounds with disjoint batches: each client shuffles its records once and reads new ones in every round.
+    """Yield rounds with disjoint batches, so that a run uses a record at most once.
 
-    A record is therefore used at most once in a run.
+    Each client shuffles its records once, and reads new ones in every round.
 
     Args:
         problem: learning problem, with its clients and their records.
@@ -128,11 +126,11 @@ def one_pass_rounds(
     if reporting.client_arrays is not None:
         sizes = reporting.client_arrays.sizes
         shuffled_data = [shuffle_records(generator, problem.draw(generator), sizes) for generator in generators]
-        yield from _rounds(problem, reporting, generators, shuffled_data, one_pass=True)
+        yield from _draw_rounds(problem, reporting, generators, shuffled_data, one_pass=True)
         return
     record_count = reporting.batch_size * reporting.rounds
     data = [generator.permuted(problem.draw(generator), axis=1)[:, :record_count] for generator in generators]
-    yield from _rounds(problem, reporting, generators, data, one_pass=True)
+    yield from _draw_rounds(problem, reporting, generators, data, one_pass=True)
 
 
 def client_gradients(problem: SimulatedProblem, models: Floats, draws: RoundDraws, reporting: Reporting) -> Floats:
@@ -156,7 +154,6 @@ def client_gradients(problem: SimulatedProblem, models: Floats, draws: RoundDraw
     record_gradients = problem.gradients(models[:, None, None, :], draws.records)
     if reporting.client_arrays is None:
         return batch_mean(record_gradients, draws.counted, reporting.batch_size)
-    # If clients differ, each sum is divided by the client's own batch size.
     sums = batch_mean(record_gradients, draws.counted, 1)
     factors = reporting.client_arrays.scales[draws.clients] / reporting.client_arrays.batches[draws.clients]
     return sums * factors[..., None]
@@ -207,13 +204,10 @@ def largest_norm(gradients: Floats, draws: RoundDraws, reporting: Reporting) -> 
 
 
 def records_read(reporting: Reporting) -> int:
-    """Return the number of records that a client reads in a round.
+    """Return the number of records that a client reads in a round: all of them, or those of a batch.
 
     Args:
-        reporting: participation in the run. With Poisson sampling all records are read, also those outside the batch.
-
-    Returns:
-        The number of all records n of a client, or its batch size K.
+        reporting: participation in the run. With Poisson sampling, records outside the batch are read too.
     """
     reads_all = reporting.sampling in ("full", "poisson")
     if reads_all:
@@ -231,16 +225,14 @@ def chunk_rounds(problem: SimulatedProblem, reporting: Reporting) -> int:
     Returns:
         The number, at least 1 and at most the number of rounds.
     """
-    # Random numbers that select the records of a client.
-    selecting_numbers = reporting.samples_per_client
-    if reporting.sampling == "with-replacement":
-        selecting_numbers = reporting.batch_size
+    is_with_replacement = reporting.sampling == "with-replacement"
+    selecting_numbers = reporting.batch_size if is_with_replacement else reporting.samples_per_client
     numbers_per_client = selecting_numbers + records_read(reporting) + problem.dimension
     numbers_per_round = reporting.participants * numbers_per_client + problem.clients
     return max(1, min(reporting.rounds, CHUNK // numbers_per_round))
 
 
-def _rounds(
+def _draw_rounds(
     problem: SimulatedProblem,
     reporting: Reporting,
     generators: Sequence[np.random.Generator],
@@ -265,7 +257,6 @@ def _rounds(
     for start in range(0, reporting.rounds, chunk):
         numbers = range(start, min(start + chunk, reporting.rounds))
         chunks = []
-        # Each repetition draws the whole chunk from its own generator.
         for generator, data_set in zip(generators, data, strict=True):
             if one_pass:
                 chunks.append(deal_chunk(problem, reporting, generator, data_set, numbers))

@@ -23,17 +23,19 @@ from epsilond.simulators.audits.worlds import Floats
 RANKS = 200
 """Number of thresholds tried from each extreme of each sample."""
 CHOOSING_ERROR = 1e-5
-"""Error probability of each rate during the selection among more than a thousand tests. At the error of the bound, the
-selection would favour tests that are lucky in the far tail and prove nothing on the second half."""
-LEAST_ESCAPE = 1e-300
-"""Floor under the logarithm's argument, so that log 0 is never evaluated."""
+"""Error probability of each rate during the selection among more than a thousand tests.
+
+With the error of the bound itself, the selection would favour tests that are lucky in the far tail.
+"""
+LEAST_EXCESS = 1e-300
+"""Least argument of a logarithm, in place of 0."""
 
 
 @dataclass(frozen=True)
 class CountedTest:
-    """A threshold test that guesses which data set an output is from, and how often it was right and wrong.
+    """A threshold test that guesses which data set an output is from, with its numbers of right and wrong answers.
 
-    The counts are from outputs that did not serve to select the test.
+    The counts are from outputs that were not used to select the test.
 
     Attributes:
         threshold: value with which the statistic of an output is compared.
@@ -42,7 +44,7 @@ class CountedTest:
             for the reverse.
         true_positives: number of positive answers on the positive data set.
         false_positives: number of positive answers on the other data set.
-        trials: number of samples counted on each data set.
+        trials: number of outputs on each data set.
     """
 
     threshold: float
@@ -55,11 +57,11 @@ class CountedTest:
 
 @dataclass(frozen=True)
 class SplitStatistics:
-    """Sorted statistics of outputs on two neighbouring data sets, in one half to select a test and one to count with.
+    """Sorted statistics of outputs on two neighbouring data sets, half to select a test and half to count its answers.
 
     Attributes:
         choose: the half by which a test is selected, for the first and the second data set.
-        count: the half on which its positive answers are counted.
+        count: the half on which its positive answers are counted, likewise.
     """
 
     choose: tuple[Floats, Floats]
@@ -83,7 +85,7 @@ class SplitStatistics:
 
     @property
     def trials(self) -> int:
-        """Number of outputs on each data set that are counted."""
+        """Number of outputs on each data set on which a test is counted."""
         return self.count[0].size
 
     def count_escapes(self) -> int:
@@ -92,7 +94,7 @@ class SplitStatistics:
 
 
 Score = Callable[[Floats, Floats], Floats]
-"""Function of a lower bound on the true and an upper bound on the false positive rate; it gives a lower bound."""
+"""Function from lower bounds on true and upper bounds on false positive rates to lower bounds on a quantity."""
 
 
 @dataclass(frozen=True)
@@ -125,15 +127,10 @@ def best(halves: SplitStatistics, score: Score, error: float) -> AttackBound:
     Guarantees:
         With probability at least 1 − error, the value is a valid lower bound.
     """
-    # Choose the test on one half of the outputs, and count its hits on the other half.
     selected = _select_test(halves.choose, score, min(error / 2, CHOOSING_ERROR))
     threshold = np.asarray([selected.threshold])
-    first_hits, second_hits = (
-        int(_count_positives(sample, threshold, above=selected.above)[0]) for sample in halves.count
-    )
-    true_positives, false_positives = second_hits, first_hits
-    if selected.first_is_positive:
-        true_positives, false_positives = first_hits, second_hits
+    positives = [int(_count_positives(sample, threshold, above=selected.above)[0]) for sample in halves.count]
+    true_positives, false_positives = positives if selected.first_is_positive else positives[::-1]
     # The bounds on both rates hold together except with probability `error`.
     trials = halves.trials
     true_rate = lower_rate([true_positives], trials, error / 2)
@@ -167,29 +164,26 @@ class _SelectedTest(NamedTuple):
 
 
 def _select_test(samples: tuple[Floats, Floats], score: Score, error: float) -> _SelectedTest:
-    """Select the threshold test that suggests the largest lower bound; of equal ones the first.
+    """Select the threshold test that suggests the largest lower bound, the first one if several do.
 
-    A test compares the statistic of an output with a threshold: it is positive at or above it, or at or below it.
-    Either data set can be the positive one.
+    A test is positive at the threshold and above, or at the threshold and below. Either data set can be the positive
+    one.
 
     Args:
-        samples: sorted statistics of outputs on the first and on the second data set; they serve the selection only.
+        samples: sorted statistics of outputs on the first and on the second data set.
         score: function from bounds on the true and the false positive rate to the lower bound.
         error: probability with which the bound on one rate may fail.
 
     Returns:
-        The threshold, its side, and the data set on which the test should be positive.
+        The threshold, its side, the data set on which the test should be positive, and the suggested bound.
     """
     candidates = []
-    thresholds = _thresholds(samples)
+    thresholds = _thresholds_to_try(samples)
     trials = samples[0].size
-    # Try both sides of the thresholds, and both data sets as the positive one.
     for above in (True, False):
-        first_hits, second_hits = (_count_positives(sample, thresholds, above=above) for sample in samples)
+        positives = [_count_positives(sample, thresholds, above=above) for sample in samples]
         for first_is_positive in (True, False):
-            true_positives, false_positives = second_hits, first_hits
-            if first_is_positive:
-                true_positives, false_positives = first_hits, second_hits
+            true_positives, false_positives = positives if first_is_positive else positives[::-1]
             true_rates = lower_rate(true_positives, trials, error)
             false_rates = upper_rate(false_positives, trials, error)
             scores = score(true_rates, false_rates)
@@ -208,15 +202,14 @@ def epsilon_score(delta: float) -> Score:
         delta: δ of the guarantee, in [0, 1].
 
     Returns:
-        A function of lower bounds on TPR and upper bounds on FPR. The score is 0 if it would be negative, or if TPR ≤
-        δ.
+        A function of lower bounds on TPR and upper bounds on FPR. Negative scores, and those for TPR ≤ δ, are 0.
     """
 
     def score(true: Floats, false: Floats) -> Floats:
         """Return the score of tests from bounds on their true and on their false positive rates."""
         excess = np.maximum(true - delta, 0.0)
-        # The floor only avoids log 0; such entries are replaced by 0 at the end.
-        log_ratio = np.log(np.maximum(excess, LEAST_ESCAPE)) - np.log(false)
+        # Entries without excess are replaced by 0 at the end.
+        log_ratio = np.log(np.maximum(excess, LEAST_EXCESS)) - np.log(false)
         bounds = np.maximum(log_ratio, 0.0)
         return np.asarray(np.where(excess > 0, bounds, 0.0))
 
@@ -233,7 +226,7 @@ def delta_score(epsilon: float) -> Score:
         epsilon: ε of the guarantee, in nats.
 
     Returns:
-        A function of lower bounds on TPR and upper bounds on FPR. The score is 0 if it would be negative.
+        A function of lower bounds on TPR and upper bounds on FPR. Negative scores are 0.
     """
     weight = math.exp(min(epsilon, 700.0))  # the exponential of 710 is not a double
     return lambda true, false: np.asarray(np.maximum(true - weight * false, 0.0))
@@ -245,8 +238,8 @@ def mu_score(true: Floats, false: Floats) -> Floats:
     Φ is the standard normal distribution function.
 
     Args:
-        true: bounds on the true positive rates of tests.
-        false: bounds on their false positive rates.
+        true: lower bounds on the true positive rates of tests.
+        false: upper bounds on their false positive rates.
 
     Returns:
         The scores; 0 where they are negative.
@@ -262,8 +255,11 @@ def _normal_quantile(rate: Floats) -> Floats:
 def gaussian_epsilon(mu: float, log_delta: float) -> float:
     """Return the least ε at which a Gaussian mechanism is (ε, δ)-differentially private.
 
-    ε is the root of Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ) = δ, with the standard normal distribution function Φ. It is 0 if
-    the mechanism is (0, δ)-differentially private. Brent's method finds the root to within 1e-12.
+    With the standard normal distribution function Φ, ε is the root of
+
+        Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ) = δ,
+
+    which Brent's method finds to within 1e-12. It is 0 if the mechanism is (0, δ)-differentially private.
 
     Args:
         mu: sensitivity divided by the standard deviation of the noise.
@@ -286,7 +282,7 @@ def gaussian_epsilon(mu: float, log_delta: float) -> float:
     if excess(0.0) <= 0.0:
         return 0.0
 
-    # At the upper end, Φ(μ/2 − ε/μ) ≤ e^(−(ε/μ − μ/2)²/2) is below δ; the summand 1 is a reserve. So δ(ε) < δ.
+    # At the upper end, δ(ε) ≤ Φ(μ/2 − ε/μ) ≤ e^(−(ε/μ − μ/2)²/2) is below δ. The summand 1 is a reserve.
     top = mu * (mu / 2 + math.sqrt(max(-2 * log_delta, 0.0)) + 1.0)
     return brent_root(excess, 0.0, top, absolute=1e-12, relative=1e-12)
 
@@ -295,11 +291,11 @@ def escape_probability(halves: SplitStatistics, error: float) -> float:
     """Return a lower bound on the probability of an output that is impossible on the other of two data sets.
 
     Such an output is called an escape. The attacker knows both distributions, and gives escapes an infinite statistic.
-    The bound is on the data set for which the bound is larger.
+    The bound is for the data set for which it is larger.
 
     Args:
-        halves: statistics of outputs on both data sets. The second halves are used; the first ones have served the
-            selection of a test.
+        halves: statistics of outputs on both data sets. Only the second halves are used, because the first ones have
+            been used to select a test.
         error: probability that the bound fails; half of it is used for each data set.
 
     Returns:
@@ -309,10 +305,10 @@ def escape_probability(halves: SplitStatistics, error: float) -> float:
 
 
 def escape_promises(halves: SplitStatistics, delta: float, error: float) -> bool:
-    """Decide whether outputs that are impossible on the other data set seem to be more probable than δ.
+    """Return whether outputs that are impossible on the other data set seem to be more probable than δ.
 
-    Such an output is called an escape; its statistic is infinite. If escapes are more probable than δ, the mechanism is
-    not (ε, δ)-differentially private for any finite ε. The decision uses the first halves of both samples.
+    Such an output is called an escape, and its statistic is infinite. If escapes are more probable than δ, the
+    mechanism is not (ε, δ)-differentially private for any finite ε. Only the first halves of both samples are used.
 
     Args:
         halves: statistics of outputs on both data sets.
@@ -353,7 +349,7 @@ def roc(first: Floats, second: Floats, points: int = 120) -> list[tuple[float, f
         points: number of thresholds from each extreme of each sample.
 
     Returns:
-        Pairs of a false and a true positive rate, from (0, 0) to (1, 1), in ascending order.
+        Pairs of a false and a true positive rate in ascending order, from (0, 0) to (1, 1).
     """
     negatives = np.sort(second)
     positives = np.sort(first)
@@ -379,8 +375,8 @@ def _values_at_ranks(ordered: Floats, count: int) -> Floats:
     return np.concatenate([ordered[ranks], ordered[last_index - ranks]])
 
 
-def _thresholds(samples: tuple[Floats, Floats]) -> Floats:
-    """Return the thresholds to try, from both samples."""
+def _thresholds_to_try(samples: tuple[Floats, Floats]) -> Floats:
+    """Return the thresholds to try: values of both samples, from each of their extremes."""
     return np.unique(np.concatenate([_values_at_ranks(sample, RANKS) for sample in samples]))
 
 

@@ -17,7 +17,7 @@ FAR = 10.0
 """Ratio of a certified bound to all proved and claimed ones above which it is not drawn, because it would hide them."""
 
 LARGEST_EXPONENT = 700.0
-"""Exponent cap that keeps e^ε below the largest double."""
+"""Largest exponent ε of e^ε, which is then below the largest double."""
 
 
 def audit(answer: JsonObject) -> Figure:
@@ -42,7 +42,7 @@ def audit(answer: JsonObject) -> Figure:
 def _draw_rates(axes: Axes, answer: JsonObject) -> None:
     """Draw the attacker's true positive rate against the false positive rate, with guessing as a diagonal.
 
-    If the certified ε is finite, a dashed curve shows the largest rates that it allows.
+    If the certified ε is finite, a dashed curve shows the largest true positive rates that it allows.
 
     Args:
         axes: axes of the panel.
@@ -85,7 +85,7 @@ def _largest_true_positive_rates(
     Returns:
         One rate for each false positive rate.
     """
-    # The exponent is limited, so that e^ε is finite. The minimum with 1 makes the limit harmless.
+    # The exponent is limited, so that e^ε is finite. Such large numbers do not change the minimum with 1.
     steep_line = math.exp(min(epsilon, LARGEST_EXPONENT)) * false_positive_rates + delta
     flat_line = 1 - (1 - delta - false_positive_rates) * math.exp(-epsilon)
     return np.asarray(np.minimum(1.0, np.minimum(steep_line, flat_line)))
@@ -94,7 +94,7 @@ def _largest_true_positive_rates(
 def _draw_interval(axes: Axes, answer: JsonObject) -> None:
     """Draw values of ε in rows: the certified interval, the lower bounds of the attack, and the claim if any.
 
-    An audit attacks a mechanism to prove a lower bound on its ε, which must not exceed the certified upper end. The
+    An audit attacks a mechanism to prove a lower bound on its ε, which must not exceed the certified upper bound. The
     third row is only an estimate: the ε of Gaussian noise that the attack would distinguish equally well.
 
     Args:
@@ -126,7 +126,7 @@ def _draw_interval(axes: Axes, answer: JsonObject) -> None:
         rows.append("claimed")
         _draw_claim(axes, 3, claim, right_limit)
 
-    # The first row is at the top, so that the vertical axis is reversed.
+    # The vertical axis is reversed, so that the first row is at the top.
     axes.set_yticks(range(len(rows)), rows)
     axes.set_ylim(len(rows) - 0.45, -0.55)
     axes.set_xlim(0.0, right_limit)
@@ -142,7 +142,7 @@ def _draw_claim(axes: Axes, row: float, claim: JsonObject, right_limit: float) -
     Args:
         axes: the panel.
         row: vertical position of the text.
-        claim: the claim in JSON form, with `epsilon` and `violated`, the answer to whether the audit refutes it.
+        claim: the claim in JSON form, with `epsilon`, and with `violated`, the verdict on whether the audit refutes it.
         right_limit: right limit of the horizontal axis, in units of ε.
     """
     epsilon = claim["epsilon"]
@@ -164,7 +164,8 @@ def _largest_drawn(lower: float, upper: float, lower_bounds: tuple[float, ...]) 
         lower_bounds: the other values of ε in the figure: lower bounds from the attack, and the claim.
 
     Returns:
-        The largest value, in nats. If the others are all 0, the least positive finite certified bound; 1 without one.
+        The largest value, in nats. If the other values are all 0, the least certified bound that is positive and
+        finite, or 1 if there is none.
     """
     finite_lower_bounds = [value for value in lower_bounds if math.isfinite(value)]
     largest = max(finite_lower_bounds, default=0.0)
@@ -183,8 +184,8 @@ def _draw_certificate(axes: Axes, lower: float, upper: float, right_limit: float
 
     Args:
         axes: axes of the figure, on which the certified interval is in row 0.
-        lower: lower end of the interval.
-        upper: upper end of the interval.
+        lower: certified lower bound on ε.
+        upper: certified upper bound on ε.
         right_limit: largest ε of the axis.
     """
     words = f"[{_format_bound(lower)}, {_format_bound(upper)}]"
@@ -216,7 +217,6 @@ def _draw_lower_bound(axes: Axes, row: float, value: float, right_limit: float, 
         right_limit: right limit of the horizontal axis, at which the arrow ends at the latest.
         colour: colour of mark, arrow and text.
     """
-    # The mark with its arrow, which is 16 % of the axis long unless the axis ends before.
     arrow_length = 0.16 * right_limit
     arrow_end = min(value + arrow_length, right_limit)
     axes.annotate(
@@ -233,7 +233,7 @@ def _draw_lower_bound(axes: Axes, row: float, value: float, right_limit: float, 
 
 
 def _format_bound(value: float) -> str:
-    """Format a bound on ε with four digits; an infinite bound is `unbounded`."""
+    """Return a bound on ε as text with four digits; `unbounded` if it is infinite."""
     if not math.isfinite(value):
         return "unbounded"
     return f"{value:.4g}"

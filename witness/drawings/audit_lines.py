@@ -19,7 +19,7 @@ USELESS = "certified: no ε of use holds at this δ"
 BEYOND_USE = 1e6
 """Least ε that is not drawn: it guarantees nothing and would only extend the axis."""
 MARGIN = 1.5
-"""Ratio of the limits of the axis to the nearest values."""
+"""Ratio of the upper limit of the axis to the largest value, and of the smallest value to the lower limit."""
 
 
 def draw_audits(line: GridLine) -> Labels:
@@ -37,7 +37,6 @@ def draw_audits(line: GridLine) -> Labels:
     axes = line.axes
     colour = line.colour or style.MEASURED
 
-    # Lower bounds that the audits' tests prove.
     proved_epsilon = style.numbers(cell["test_epsilon_lower"] for cell in line.cells)
     line.look(PROVED, "-", "o")
     axes.plot(line.positions, proved_epsilon, color=colour, linewidth=2.0, marker="o", markersize=4)
@@ -47,7 +46,6 @@ def draw_audits(line: GridLine) -> Labels:
     _write_notes(axes, notes)
     _draw_certificates(line)
 
-    # The ε that a paper claims. Without any claim, no line is drawn.
     claimed = style.numbers(_claimed_epsilon(cell) for cell in line.cells)
     if np.isfinite(claimed).any():
         _annotate_deltas(line, proved_epsilon, colour)
@@ -55,7 +53,7 @@ def draw_audits(line: GridLine) -> Labels:
         axes.plot(line.positions, claimed, color=style.BOUND, linewidth=1.5, linestyle=dash)
         labels.append((float(claimed[-1]), "claimed", style.BOUND))
 
-    # Notes need more room above the lines.
+    # The notes require more room above the lines.
     style.logarithmic(axes)
     upper_margin = MARGIN**2 if notes else MARGIN
     _fit_height(axes, upper_margin)
@@ -92,13 +90,12 @@ def _claimed_epsilon(cell: JsonObject) -> str | float:
 def _audit_notes(cells: Cells) -> list[str]:
     """Return the statements that hold for every audit of a panel and that no line can show.
 
-    One statement is that no ε holds, and the other is that every certified ε is too large to be of use.
-
     Args:
         cells: results of audits in JSON form.
 
     Returns:
-        None, one or both of the statements.
+        `IMPOSSIBLE` if every audit proves that no ε holds, and `USELESS` if every certified ε is too large to be of
+        use. The list may have both or be empty.
     """
     notes = []
     if all(style.number(cell["epsilon_lower"]) == np.inf for cell in cells):

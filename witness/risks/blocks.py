@@ -39,11 +39,11 @@ class Measurement:
         return np.concatenate([excess for excess, _, _, _ in self.blocks])
 
     def diagnostics(self) -> Mapping[str, Floats]:
-        """Return one value of each diagnostic for each repetition, by name, in alphabetical order."""
+        """Return the diagnostics by name, in alphabetical order, with one value for each repetition."""
         return _concatenate([diagnostics for _, diagnostics, _, _ in self.blocks])
 
     def scores(self) -> Mapping[str, Floats]:
-        """Return one value of each score on held-out records for each repetition, by name, in alphabetical order."""
+        """Return the scores on held-out records by name, in alphabetical order, with one value for each repetition."""
         return _concatenate([scores for _, _, scores, _ in self.blocks])
 
     def model(self) -> tuple[tuple[float, ...], ...] | None:
@@ -60,13 +60,13 @@ class Measurement:
 
 
 def _concatenate(blocks: Sequence[Mapping[str, Floats]]) -> Mapping[str, Floats]:
-    """Join the values of all blocks, for each name in alphabetical order.
+    """Join the values of all blocks.
 
     Args:
-        blocks: for each block its values by name, one value for each repetition; at least one block.
+        blocks: values of each block by name, one for each repetition; at least one block.
 
     Returns:
-        For each name the values of all repetitions, in the order of the blocks.
+        The values of all repetitions by name, in alphabetical order of the names.
     """
     names = sorted(blocks[0])
     return {name: np.concatenate([values[name] for values in blocks]) for name in names}

@@ -38,16 +38,16 @@ class Band:
 def confidence_band(values: Floats, confidence: float) -> Band:
     """Return the mean of each column with a confidence band by Student's t distribution.
 
-    For n values with standard deviation s, the band is mean ± t s/√n. Here t is a quantile with n − 1 degrees of
-    freedom. A column with a value that is not finite, from a run that diverged, has an infinite mean and the band
-    [0, ∞].
+    For n values with standard deviation s, the band is mean ± t s/√n, cut off at 0. Here t is a quantile with n − 1
+    degrees of freedom. A column with a value that is not finite, from a run that diverged, has an infinite mean and the
+    band [0, ∞].
 
     Args:
         values: nonnegative values of shape (repetitions ≥ 2, columns).
         confidence: confidence of the band, in (0, 1).
 
     Returns:
-        Mean, ends of the band, and standard error of each column.
+        Mean, bounds of the band, and standard error of each column.
     """
     repetitions = len(values)
     without_nan = np.where(np.isnan(values), np.inf, values)
@@ -73,7 +73,7 @@ def confidence_band(values: Floats, confidence: float) -> Band:
 
 
 def judge_bound(bound: float, lower: float, upper: float, gap: float) -> Verdict:
-    """Decide whether a measured mean excess satisfies a theorem's bound; undecidable if the band allows both.
+    """Decide whether a measured mean excess satisfies a theorem's bound.
 
     The measured mean is known up to its confidence band, and up to the error of the computed minimum.
 
@@ -84,7 +84,7 @@ def judge_bound(bound: float, lower: float, upper: float, gap: float) -> Verdict
         gap: largest error of the measured excess, in both directions.
 
     Returns:
-        YES if the whole band, with the error, is at most the bound, and NO if it is all above.
+        YES if the whole band, with the error, is at most the bound, NO if it is all above, otherwise UNDECIDABLE.
     """
     if upper + gap <= bound:
         return Verdict.YES

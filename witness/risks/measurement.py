@@ -45,17 +45,16 @@ MOST_WEIGHTS = 20_000
 class ResolvedRuns:
     """The runs of a risk simulation with their noise, and how they are measured: the input of its blocks.
 
-    Blocks may run in other processes. A process builds the problem when it first needs it. The same request gives the
-    same problem in every process.
+    Blocks may run in several processes. Each builds the problem itself; the same request gives the same problem.
 
     Attributes:
         problem: request of the problem.
         runs: every run with its noise, by name; the private one first.
         calibration: the calibration's answer, or None if noise was given.
         repetitions: repetitions of each run.
-        block: repetitions in one block.
+        block: number of repetitions in one block.
         seed: seed of all repetitions.
-        points: most rounds to measure at.
+        points: largest number of rounds after which the risk is measured.
         spacing: spacing of the measured rounds.
         return_model: whether the first repetition's model is returned.
     """
@@ -74,9 +73,9 @@ class ResolvedRuns:
 def plan(request: RiskSimulation) -> SimulationPlan:
     """Estimate the cost of a risk simulation before it runs: the number of blocks, their time and their memory.
 
-    A block is a number of repetitions that one worker runs at once. In each repetition the private run and the runs
-    that are compared with it are simulated. Calls of numpy cost the same for a block of any size, so that their time
-    grows with the number of blocks. The time of array operations grows with the number of repetitions.
+    A block is a number of repetitions that one worker runs at once. Each repetition simulates the private run and the
+    runs that are compared with it. A call of numpy takes some time for a block of any size, so the time of calls grows
+    with the number of blocks. The time of array operations grows with the number of repetitions.
 
     Args:
         request: the algorithm, the problem, and how often to run it.
@@ -92,7 +91,6 @@ def plan(request: RiskSimulation) -> SimulationPlan:
     block_size = _block_size(request, costs)
     block_count = math.ceil(request.repetitions / block_size)
 
-    # Calls of numpy are counted for each block, and array operations for each repetition.
     run_seconds = 0.0
     for work in costs:
         call_seconds = block_count * work.calls / CALLS_A_SECOND
@@ -125,20 +123,19 @@ def prepare(request: RiskSimulation) -> ResolvedRuns:
 
     Raises:
         InvalidInput: the problem or the runs are not possible.
-        NoCertificate: the calibrator certifies no noise for the target.
+        NoCertificate: no noise is proved to meet the target.
     """
     problem = build(request.problem, request.run)
     costs = _costs(request, problem)
 
-    # Find the least noise that meets the target. Errors of the calibrator point to fields of this request.
     private_run = request.run
     calibration = None
     if request.target is not None:
         calibrate = find_join(private_run.algorithm).calibrate
-        with point_into(request):
+        with point_into(request):  # errors of the calibrator point to fields of this request
             private_run, calibration = calibrate(problem, private_run, request.target)
 
-    comparison_runs = _alternatives(request, private_run)
+    comparison_runs = _comparison_runs(request, private_run)
     return ResolvedRuns(
         problem=request.problem,
         runs={PRIVATE: private_run, **comparison_runs},
@@ -176,7 +173,7 @@ def run_block(resolved: ResolvedRuns, index: int) -> Mapping[str, BlockOfRun]:
     for name, run in resolved.runs.items():
         algorithm = algorithm_of(run)
         rounds = rounds_to_measure(resolved, run)
-        # The runs see the same data if they draw it first, because their generators have the same seeds.
+        # Generators have the same seeds in every run, so runs that draw their data first have the same data.
         curves = algorithm.simulate(problem, run, generators(resolved.seed, repetitions), rounds)
         model = None
         if is_model_returned and curves.models is not None:
@@ -214,14 +211,14 @@ def assemble(request: RiskSimulation, resolved: ResolvedRuns, blocks: Sequence[M
 
 
 def rounds_to_measure(resolved: ResolvedRuns, run: Run) -> tuple[int, ...]:
-    """Return the rounds after which the excess risk of a run is measured, in ascending order, up to the last.
+    """Return the rounds after which the excess risk of a run is measured.
 
     Args:
-        resolved: the problem, with the number and the spacing of the measured rounds.
-        run: the run, which has a number of rounds.
+        resolved: the problem, with the largest number and the spacing of the measured rounds.
+        run: the run.
 
     Returns:
-        Numbers of rounds, at most `resolved.points` of them. The last one is the length of the run.
+        Numbers of rounds in ascending order, at most `resolved.points` of them. The last one is the length of the run.
     """
     problem = build(resolved.problem, run)
     last_round = algorithm_of(run).rounds(problem, run)
@@ -234,7 +231,7 @@ def build(spec: Any, run: Run) -> SimulatedProblem:
     The constants of the problem, such as the smoothness of its losses, hold by construction.
 
     Args:
-        spec: spec of the problem in the request.
+        spec: request of the problem.
         run: the run. Its groups of clients, if any, change the numbers of records and the weights of the problem.
 
     Returns:
@@ -291,7 +288,7 @@ def _costs(request: RiskSimulation, problem: SimulatedProblem) -> tuple[Work, ..
     """
     algorithm: SimulatedAlgorithm = algorithm_of(request.run)
     if request.return_model:
-        _check_model(problem)
+        _check_model_size(problem)
     comparison_names = _requested_alternatives(request)
     with point_into(request):
         algorithm.rounds(problem, request.run)  # raises if the run is not possible
@@ -311,14 +308,14 @@ def _block_size(request: RiskSimulation, costs: Sequence[Work]) -> int:
     Returns:
         A whole number from 1 to the number of repetitions.
     """
-    # Calls of numpy take the same time for any number of repetitions in a block. Operations on array entries, which
-    # grow with this number, get the rest of the block's time, or as much time as the calls if that is longer.
+    # Calls of numpy take the same time for any number of repetitions in a block. Operations on array entries get the
+    # rest of the block's time, or as much time as the calls if that is longer.
     call_seconds = sum(work.calls for work in costs) / CALLS_A_SECOND
     operation_seconds = max(BLOCK_SECONDS - call_seconds, call_seconds)
     operations = max(sum(work.operations for work in costs), 1.0)
     most_in_time = operation_seconds * OPERATIONS_A_SECOND / operations
 
-    # The runs follow one another, so that only the largest of them counts for the memory.
+    # The runs follow one another, so the largest of them determines the memory.
     bytes_of_largest = max(*(work.bytes for work in costs), 1.0)
     most_in_memory = BLOCK_BYTES / bytes_of_largest
 
@@ -326,7 +323,7 @@ def _block_size(request: RiskSimulation, costs: Sequence[Work]) -> int:
     return max(1, min(request.repetitions, most_repetitions))
 
 
-def _check_model(problem: SimulatedProblem) -> None:
+def _check_model_size(problem: SimulatedProblem) -> None:
     """Check that the model of a run is small enough to be returned in an answer.
 
     A personalised problem has one model for each client, and every other problem has one model.
@@ -353,7 +350,7 @@ def _requested_alternatives(request: RiskSimulation) -> tuple[str, ...]:
     return request.alternatives
 
 
-def _alternatives(request: RiskSimulation, run: Run) -> JsonObject:
+def _comparison_runs(request: RiskSimulation, run: Run) -> JsonObject:
     """Return the requested runs to compare the private run with, by name and in the algorithm's order.
 
     A requested run that does not exist at these parameters is left out.

@@ -43,7 +43,7 @@ def make_answer(
     measurements: Sequence[Measurement],
     bounds: Sequence[PromisedBound],
 ) -> RiskAnswer:
-    """Make the answer: the measured excess risk of every run, and the private run's comparison with its bounds.
+    """Return the answer: the measured excess risk of every run, and the private run's comparison with its bounds.
 
     The excess risk is the risk of the model minus the least possible risk. The private run is the one with noise.
 
@@ -60,12 +60,11 @@ def make_answer(
     private_measurement = measurements[0]
     algorithm = algorithm_of(private_measurement.run)
 
-    # Summarise every run over its repetitions.
     titles = {"private": algorithm.title, **algorithm.titles}
-    series = tuple(_series(measurement, request.confidence, titles) for measurement in measurements)
+    series = tuple(_summarise_run(measurement, request.confidence, titles) for measurement in measurements)
     private = series[0]
 
-    # Compare the bounds. The minimum of the risk is known up to `gap`. Personalised problems have exact optima.
+    # The minimum of the risk is known up to `gap`.
     gap = getattr(problem.constants, "optimum_gap", 0.0)
     compared = tuple(
         _compare_bound(bound, private.final, private_measurement, request.confidence, gap) for bound in bounds
@@ -97,14 +96,15 @@ def make_answer(
 
 
 def _describe_problem(spec: object, problem: SimulatedProblem) -> ProblemAnswer:
-    """Describe the learning problem in the form of the answer, with its exact constants.
+    """Return the description of the learning problem in the answer, with its exact constants.
 
     Args:
         spec: the problem as requested.
         problem: the problem that was built from it.
 
     Returns:
-        Sizes, constants and facts of the problem. `samples_per_client` is None if clients draw fresh records.
+        Sizes, constants and further entries of the description. `samples_per_client` is None if clients draw fresh
+        records.
     """
     constants: Any = problem.constants
     return ProblemAnswer(
@@ -118,7 +118,7 @@ def _describe_problem(spec: object, problem: SimulatedProblem) -> ProblemAnswer:
     )
 
 
-def _series(measurement: Measurement, confidence: float, titles: Mapping[str, str]) -> SeriesAnswer:
+def _summarise_run(measurement: Measurement, confidence: float, titles: Mapping[str, str]) -> SeriesAnswer:
     """Summarise one run over its repetitions: mean excess risk by rounds with its band, scores and diagnostics.
 
     The band is a confidence interval of the mean at each round by itself.
@@ -129,8 +129,8 @@ def _series(measurement: Measurement, confidence: float, titles: Mapping[str, st
         titles: titles of the runs, by name.
 
     Returns:
-        Mean, ends of the band and standard error at each measured round and at the last one. `scores` is None if the
-        problem has no scores.
+        Mean, bounds of the band and standard error at each measured round, and for the output of the run. `scores` is
+        None if the problem has no scores.
     """
     # The output of the run is the model after its last round.
     band = confidence_band(measurement.excess(), confidence)
@@ -141,12 +141,11 @@ def _series(measurement: Measurement, confidence: float, titles: Mapping[str, st
         standard_error=float(band.standard_error[-1]),
     )
 
-    # A share, such as an accuracy, is at most 1. Other scores have no upper limit.
     scores = {}
     for name, values in measurement.scores().items():
         largest_score = 1.0 if name in SHARES else math.inf
         scores[name] = mean_over_repetitions(values, confidence, most=largest_score)
-    diagnostics = {name: _spread(values) for name, values in measurement.diagnostics().items()}
+    diagnostics = {name: _summarise_diagnostic(values) for name, values in measurement.diagnostics().items()}
     return SeriesAnswer(
         name=measurement.name,
         title=titles[measurement.name],
@@ -171,8 +170,8 @@ def _role(name: str) -> Role:
     return roles.get(name, "alternative")
 
 
-def _spread(values: Floats) -> Spread:
-    """Return mean, minimum and maximum of a value over repetitions; NaN, from a diverged run, counts as infinite."""
+def _summarise_diagnostic(values: Floats) -> Spread:
+    """Return mean, minimum and maximum of a value over repetitions. NaN, from a diverged run, counts as infinite."""
     without_nan = np.where(np.isnan(values), np.inf, values)
     return Spread(mean=float(without_nan.mean()), least=float(without_nan.min()), largest=float(without_nan.max()))
 
@@ -189,21 +188,21 @@ def _compare_bound(
         final: measured excess risk of the output.
         measurement: numbers of the run, with the diagnostics.
         confidence: confidence level of a diagnostic's band, between 0 and 1.
-        gap: largest error of the problem's minimum; it affects the excess risk only.
+        gap: largest error of the problem's minimum, which affects the excess risk only.
 
     Returns:
         The bound with its verdict, or with the reason why it is not compared.
     """
     if bound.quantity == "excess":
-        return _bound(bound, final, gap)
+        return _judge(bound, final, gap)
     diagnostic = mean_over_repetitions(measurement.diagnostics()[bound.quantity], confidence)
-    return _bound(bound, diagnostic, 0.0)
+    return _judge(bound, diagnostic, 0.0)
 
 
 def mean_over_repetitions(values: Floats, confidence: float, most: float = math.inf) -> Measured:
-    """Return the mean of a quantity over repetitions, with a confidence band that ends at the largest possible value.
+    """Return the mean of a quantity over repetitions, with a confidence interval by Student's t distribution.
 
-    The band is a confidence interval by Student's t distribution.
+    The interval is cut off at the largest possible value of the quantity.
 
     Args:
         values: one value for each repetition, from 0 to `most`.
@@ -222,11 +221,11 @@ def mean_over_repetitions(values: Floats, confidence: float, most: float = math.
     )
 
 
-def _bound(bound: PromisedBound, measured: Measured, gap: float) -> BoundAnswer:
+def _judge(bound: PromisedBound, measured: Measured, gap: float) -> BoundAnswer:
     """Compare a theorem's bound with the measured mean of the quantity that it bounds.
 
     A bound with a hidden constant, or with a condition that fails, is reported without a comparison. The ratio of bound
-    and mean is left out if both are smaller than `gap`. It would depend only on the error of the minimum then.
+    and mean is left out if both are smaller than `gap`, because the error of the minimum would determine it.
 
     Args:
         bound: the bound.
@@ -239,7 +238,6 @@ def _bound(bound: PromisedBound, measured: Measured, gap: float) -> BoundAnswer:
     reason = reason_not_compared(bound)
     is_compared = reason is None
 
-    # The ratio needs a positive finite mean, and a bound or a mean that is at least the error of the minimum.
     verdict = None
     ratio = None
     if is_compared:
@@ -326,12 +324,12 @@ def _warnings(
 
 
 def _large_gradients(series: Sequence[SeriesAnswer], lipschitz: float) -> Iterator[Caution]:
-    """Warn of each run in which some gradient was longer than the problem's Lipschitz constant.
+    """Warn of each run in which the norm of some gradient exceeded the problem's Lipschitz constant.
 
-    Noise and bounds are computed from that constant, so that they do not apply to such a run.
+    Noise and bounds are computed from this constant, so they do not apply to such a run.
 
     Args:
-        series: summaries of the runs. Runs that did not measure gradients are ignored.
+        series: summaries of the runs. Runs without a measured gradient norm are ignored.
         lipschitz: the Lipschitz constant, a bound on the norm of every gradient.
 
     Yields:

@@ -15,9 +15,12 @@ if TYPE_CHECKING:
 def trapezoidal_terms(line: Line, values: LineValues) -> ComplexArray:
     """Return the terms of a trapezoidal sum for δ(ε), from the characteristic function on a vertical line.
 
-    The term at the frequency t_k is a_k = (Δt/π) φ(t_k)^T e^{−it_k c}/(z_k (1 + z_k)), and a_0 is halved. φ^T is the
-    characteristic function of the total privacy loss of T steps, after weighting by e^{lL}. The number c
-    is near the mean of this loss.
+    The term at the frequency t_k is
+
+        a_k = (Δt/π) φ(t_k)^T e^{−it_k c}/(z_k (1 + z_k)),
+
+    and a_0 is half of this. φ^T is the characteristic function of the total privacy loss of T steps, after weighting by
+    e^{lL}. The number c is near the mean of this loss.
 
     Args:
         line: tilt l and frequencies t_k with spacing Δt; z_k = l + it_k.
@@ -31,17 +34,16 @@ def trapezoidal_terms(line: Line, values: LineValues) -> ComplexArray:
     # φ^T e^{−itc} from its log modulus and phase.
     power = np.exp(values.log_modulus + 1j * values.phase)
     terms = np.asarray(line.spacing / math.pi * power / (z * (1.0 + z)), dtype=np.complex128)
-    # The frequency 0 is an end of the interval of integration.
-    terms[0] *= 0.5
+    terms[0] *= 0.5  # the frequency 0 is an end of the interval of integration
     return terms
 
 
 def transform_errors(line: Line, values: LineValues, moduli: FloatArray) -> FloatArray:
     """Bound the errors of the terms of a trapezoidal sum for δ(ε) that errors of the characteristic function cause.
 
-    The terms are a_k (`trapezoidal_terms`). Let m be log |φ^T|, and g the growth of its error. The computed φ^T is off
-    by at most e^m (e^g − 1), and a term by at most |a_k| (e^g − 1). For g ≥ 1 the bound uses the size that the term may
-    have, (Δt/π) e^{m + g}/|z|².
+    The terms are a_k (`trapezoidal_terms`). Let m be log |φ^T|, and g the growth of its error. The computed φ^T errs by
+    at most e^m (e^g − 1), and a term by at most |a_k| (e^g − 1). For g ≥ 1 the bound is (Δt/π) e^{m + g}/|z|², the
+    largest modulus that the true term may have.
 
     Args:
         line: tilt l and frequencies t_k with spacing Δt; z = l + it_k.

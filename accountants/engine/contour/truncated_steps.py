@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 FARTHEST_END = 60.0
-"""Largest end of the noise, in standard deviations: the normal distribution has e^−1800 beyond, less than any δ."""
+"""Largest end of the noise, in standard deviations. The normal tail beyond, about e^−1800, is below every δ."""
 
 
 @dataclass(frozen=True)
@@ -63,13 +63,13 @@ class TruncatedSteps:
     def supremum(self) -> float:
         """Largest total loss −T log(1 − q) in the direction "add", rounded up; otherwise the loss is unbounded."""
         largest = -math.log1p(-self.ratio.rate) if self.kind == "add" else math.inf
-        return self.count * largest * (1.0 + 8 * UNIT_ROUNDOFF)  # rounded up
+        return self.count * largest * (1.0 + 8 * UNIT_ROUNDOFF)
 
     @property
     def largest_loss(self) -> float:
         """T times the largest loss of the noise that is not left out, in nats.
 
-        The largest loss is at an end of a piece, an interval of the noise, because the loss is monotone on each piece.
+        The loss is monotone on each piece of the noise, so it is largest at an end of a piece.
         """
         losses_at_ends = []
         for piece in self.pieces:
@@ -98,7 +98,7 @@ class TruncatedSteps:
 
         Let q be the rate, s the shift, Φ the normal distribution function and d the distance. The bound is
 
-        - for a batch, (2 − q) Φ(−x) + q Φ(s − x) at x = s/2 + d;
+        - for a batch, (2 − q) Φ(−x) + q Φ(s − x) at x = s/2 + d, the sum of the tails of both directions;
         - in the direction "add", and below the lower end, Φ(−d);
         - otherwise, (1 − q) Φ(−d) + q Φ(s − d).
 
@@ -110,7 +110,6 @@ class TruncatedSteps:
             The logarithm of the bound at each distance.
         """
         rate, shift = self.ratio.rate, self.ratio.shift
-        # Batch: a sum of both tails at points half a shift from the middle.
         if self.kind == "drawn":
             log_centred = math.log1p(1.0 - rate) + log_ndtr(-distances - 0.5 * shift)
             log_shifted = math.log(rate) + log_ndtr(0.5 * shift - distances)
@@ -131,6 +130,5 @@ class TruncatedSteps:
         """
         log_below = self.log_outside(np.asarray(-self.low), -1)
         log_above = self.log_outside(np.asarray(self.high), 1)
-        # The errors of the logarithms are far smaller.
-        rounding = 1e-12
+        rounding = 1e-12  # far larger than the errors of the logarithms
         return math.log(self.count) + float(np.logaddexp(log_below, log_above)) + rounding

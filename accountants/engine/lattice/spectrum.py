@@ -1,12 +1,12 @@
-"""Transform of a composed lattice distribution on one tilted line, and δ from it, with every error charged.
+"""Transform of a composed lattice distribution on one tilted line, and bounds on δ from it that include every error.
 
 For distributions on multiples of h, N frequencies t_k = 2πk/(Nh), z_k = λ + i t_k and M the composed transform,
 
     (1/N) Σ_{k mod N} M(z_k) G(z_k) = Σ_m e^{λ m A} D(ε + mA),  A = Nh,  G(z) = Σ_{lattice s > ε} e^{−zs} (1 − e^{ε−s}),
 
-exactly (docs/engine-certificate.md B3; the node k = N/2 of an even N counts once). All terms on the right are ≥ 0, so
-the sum exceeds D(ε) by the alias only, which `Chernoff` bounds. G continues to −1 < λ < 0, where the same sum is
-−E[min(1, e^{ε−S})] plus an alias of the same sign.
+where D is the finite part of δ (docs/engine-certificate.md B3; the node k = N/2 of an even N counts once). All terms on
+the right are ≥ 0. Those with m ≠ 0 are the alias, by which the sum exceeds D(ε), and which `Chernoff` bounds. G
+continues to −1 < λ < 0, where the same sum is −E[min(1, e^{ε−S})] plus an alias of the same sign.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_expm1
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
-
-TINY = 1e-300  # least argument of a logarithm, in place of 0; its logarithm is below all that is added
+TINY = 1e-300
+"""Least argument of a logarithm, in place of 0."""
 
 
 class LogBounds(NamedTuple):
@@ -47,8 +47,8 @@ class Kernel(NamedTuple):
 
         1/((1 − e^{−zh}) (1 − e^{−(1+z)h}))/N,
 
-    doubled if k has a mirror image N − k, which is then not summed. For λ < 0 it is multiplied by e^{|λ|h}, which may
-    be above the range of doubles. `scaled_steps` divides by the same number.
+    doubled if k has a mirror image N − k, which is then not summed. For λ < 0 it is multiplied by e^{|λ|h}, because it
+    may be too small for a double. `scaled_steps` divides by the same number.
 
     Attributes:
         values: the complex factor of each frequency.
@@ -60,11 +60,9 @@ class Kernel(NamedTuple):
     def at(cls, frequencies: IntArray, size: int, unit: float, coordinate: TiltCoordinate) -> Kernel:
         """Evaluate the factors of the transform in the Fourier sum for δ, at some frequencies.
 
-        The factor is 1/((1 − e^{−zh}) (1 − e^{−(1+z)h}))/N at z = λ + 2πik/(Nh).
-
         Each difference 1 − e^{−a−iθ} is computed without cancellation from the half angle θ/2 = πk/N. For λ < 0 the
-        first factor is rewritten as 1/(1 − e^{−zh}) = −e^{zh}/(1 − e^{zh}), with e^{zh} = e^{−|λ|h} e^{iθ}. Its real
-        scale e^{−|λ|h} is left out of the values.
+        first factor is 1/(1 − e^{−zh}) = −e^{zh}/(1 − e^{zh}), with e^{zh} = e^{−|λ|h} e^{iθ}. The values leave out
+        the real scale e^{−|λ|h}.
 
         Args:
             frequencies: indices k of the frequencies, 0 ≤ k ≤ N/2.
@@ -78,7 +76,6 @@ class Kernel(NamedTuple):
         half_angle = (np.pi / size) * frequencies
         sine, cosine = np.sin(half_angle), np.cos(half_angle)
 
-        # A frequency with a mirror image is summed once and counts twice.
         has_no_mirror = (frequencies == 0) | (2 * frequencies == size)
         scale = np.where(has_no_mirror, 1.0, 2.0) / size
 
@@ -142,8 +139,8 @@ class Weights(NamedTuple):
     The terms of that sum are κ φ^T, with the kernel κ and the characteristic function φ^T of the tilted total loss.
 
     Attributes:
-        sizes: Σ |κ| |φ^T|, the sum of the sizes of all terms. Relative roundings are multiplied by it.
-        charges: Σ |κ| e, with the bound e on the error of φ^T at each frequency: the effect of these errors.
+        sizes: Σ |κ| |φ^T|, by which relative roundings of the terms are multiplied.
+        charges: Σ |κ| e, the effect of errors of φ^T, with a bound e on the error at each frequency.
     """
 
     sizes: float
@@ -154,9 +151,9 @@ class Weights(NamedTuple):
 class Spectrum:
     """The transform of the total loss of a composition at one tilt λ, from which δ is computed at any ε.
 
-    The total loss has a distribution on multiples of a lattice unit h. Its masses are weighted by e^{λS} for a total
-    loss S. The characteristic function φ^T of the weighted distribution is used at the frequencies where it is not
-    negligible. `log_integral` is accurate at every ε near the one that the tilt was chosen for, and valid at every ε.
+    The total loss S has a distribution on multiples of a lattice unit h, which is weighted by e^{λS}. The
+    characteristic function φ^T of the weighted distribution is used at the frequencies where it is not negligible.
+    `log_integral` is valid at every ε, and accurate near the ε for which the tilt was chosen.
 
     Attributes:
         coordinate: the tilt λ, as a coordinate on the real line.
@@ -209,21 +206,19 @@ class Spectrum:
         """
         tilt, unit = self.coordinate.tilt, self.unit
 
-        # The sum over frequencies, from the two lattice points above ε.
         first_point = math.floor(epsilon / unit) + 1
         gap = min(max(first_point * unit - epsilon, 0.0), unit)
         near, far = scaled_steps(gap, unit, tilt)
         sum_at_point, sum_at_next = self.sums.at((first_point - self.centre) % self.size)
         total = math.copysign(1.0, tilt) * (near * sum_at_point + far * sum_at_next)
 
-        # Errors of the terms and of their sum, unused frequencies, and rounding of the gap.
         term_errors = self.weights.charges + (64 * UNIT_ROUNDOFF + self.sums.rounding) * self.weights.sizes
         error = (near + far) * term_errors
         error += self.skipped * self.largest_kernel(gap)
         # An error of 4u ε in the gap moves the sum by at most that share of a Chernoff bound with C = 1.
         error += 4 * UNIT_ROUNDOFF * abs(epsilon)
 
-        # The sum is in units of e^{K(λ) − λε}; the rounding of this exponent widens both bounds.
+        # The sum is in units of e^{K(λ) − λε}. The rounding of this exponent widens both bounds.
         log_scale = self.log_prefactor - tilt * epsilon
         slack = self.rounding + 8 * UNIT_ROUNDOFF * (abs(self.log_prefactor) + abs(tilt * epsilon) + 8.0)
         period = self.size * unit
@@ -238,8 +233,8 @@ class Spectrum:
     def largest_kernel(self, gap: float) -> float:
         """Return an upper bound on the factor of φ^T in the sum over frequencies, at any frequency.
 
-        Frequencies with a negligible φ^T are left out of the sum. This bound times the sum of their |φ^T| bounds the
-        error. The factor is largest at the frequency 0, where it is real.
+        This bound, times the sum of |φ^T| over the frequencies that are left out, is a bound on the error of the sum.
+        The factor is largest at the frequency 0, where it is real.
 
         Args:
             gap: distance from ε to the next lattice point, in nats.
@@ -302,9 +297,8 @@ class Chernoff:
     def around(cls, laws: FlatDistributions, coordinate: TiltCoordinate) -> Chernoff:
         """Evaluate Chernoff bounds at tilts on both sides of λ, at several distances from it.
 
-        A natural distance is the reciprocal standard deviation of the tilted total loss. The distances are from one
-        half to twelve of them. The bound is valid for tilts μ ≥ 0 if λ > 0, and for −1 ≤ μ ≤ 0 if λ < 0. Other tilts
-        are moved to the end of this range.
+        The distances are ½ to 12 times the reciprocal of a standard deviation of the tilted total loss. The bound is
+        valid for tilts μ ≥ 0 if λ > 0, and for −1 ≤ μ ≤ 0 if λ < 0. Other tilts are moved to the end of this range.
 
         Args:
             laws: distributions of the finite losses, with their numbers of rounds.
@@ -316,7 +310,6 @@ class Chernoff:
         tilt = coordinate.tilt
         standard_deviation = math.sqrt(laws.cumulants(tilt).variance + coordinate.stiffness)
         least, most = (0.0, math.inf) if coordinate.direct else (-1.0, 0.0)
-        # Distances from λ in units of the reciprocal standard deviation.
         steps = (0.5, 1.0, 2.0, 3.2, 5.0, 8.0, 12.0)
         tilts_above = {min(tilt + step / standard_deviation, most) for step in steps} - {tilt}
         tilts_below = {max(tilt - step / standard_deviation, least) for step in steps} - {tilt}
@@ -330,8 +323,8 @@ class Chernoff:
     def log_alias(self, epsilon: float, period: float, log_unit: float) -> float:
         """Bound the aliasing error of the lattice sum for δ at ε from above, as a logarithm.
 
-        On each side of λ, the least of the bounds C(μ) e^{K(μ) − με} / (e^{|μ−λ|A} − 1) over the stored tilts μ is
-        used. The bounds of both sides are added.
+        It is the sum of a bound for each side of λ, the least of C(μ) e^{K(μ) − με} / (e^{|μ−λ|A} − 1) over the stored
+        tilts μ on that side.
 
         Args:
             epsilon: ε, in nats.
@@ -355,8 +348,8 @@ class Chernoff:
     def period(self, epsilon: float, log_target: float) -> float:
         """Return a period of the lattice sum for δ with which its aliasing error at ε is at most about a target.
 
-        With the period A, the error on each side of λ is about e^{b(μ) − με − |μ−λ|A} for the best tilt μ. The equation
-        with the target is solved for A at each tilt; the least A of each side is enough for that side.
+        With the period A, the error on each side of λ is about e^{b(μ) − με − |μ−λ|A} for the best tilt μ. It is set
+        equal to the target and solved for A at each tilt. The least A of a side is enough for that side.
 
         Args:
             epsilon: ε, in nats.
@@ -378,9 +371,9 @@ def estimate_period(
 ) -> float:
     """Return a period of the lattice sum, in nats, that is long enough for a negligible alias.
 
-    The sum over frequencies exceeds δ by an alias, which decreases with the period (`Chernoff`). It is to be about 2 %
-    of the required width of δ. One standard deviation of the tilted total loss is added to the period. The alias is
-    then negligible also at ε up to that far from the ε for which the tilt is best.
+    The sum over frequencies exceeds δ by an alias, which decreases with the period (`Chernoff`). It becomes about 2 %
+    of the required width of δ at the ε for which the tilt is best. The period then increases by one standard deviation
+    of the tilted total loss, so that the alias is negligible also at ε up to that far away.
 
     Args:
         laws: distributions of the finite losses, with their numbers of rounds.

@@ -1,6 +1,6 @@
 """Facts of a composition before a grid is chosen: outlines of its distributions, and estimates of δ and ε.
 
-All of it is estimated; it decides the placement of cells and the choice of the tilt, and affects tightness only.
+All of it decides the placement of cells and the choice of the tilt, and affects tightness only.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 DEPTHS = tuple([-5.0 * i for i in range(1, 10)] + [-50.0 * 1.2**i for i in range(90)])
-"""Logarithms of δ that a grid may be chosen for. Finite losses that do not matter at this δ are left out of it."""
+"""Logarithms of δ for which a grid may be chosen. Finite losses that do not matter at this δ are left out."""
 _LEFT_OUT = 3.0
-"""Log ratio of the width of δ to the mass that a grid leaves out: 3 means 5 % of the width."""
+"""Log of the ratio of the width of δ to the mass that a grid leaves out, which is 5 % of the width."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Survey:
 
     @cached_property
     def supremum(self) -> float:
-        """Least known ε from which on δ is zero: the sum of all rounds' largest losses; math.inf if none is known."""
+        """Least known ε from which on δ is zero, the sum of all rounds' largest losses; math.inf if one is unknown."""
         total = 0.0
         for part, part_outline in zip(self.parts, self.outlines, strict=True):
             largest = _largest_loss(part.first, part_outline)
@@ -82,12 +82,12 @@ class Survey:
 
     @cached_property
     def log_infinite_mass(self) -> float:
-        """Upper bound on the log probability that the loss of any round is infinite."""
+        """Upper bound on the log probability that the loss of at least one round is infinite."""
         return log_probability_of_any([part.first.log_infinite_mass for part in self.parts], self.counts, direction=1)
 
     @cached_property
     def least_log_infinite_mass(self) -> float:
-        """Lower bound on the log probability that the loss of any round is infinite."""
+        """Lower bound on the log probability that the loss of at least one round is infinite."""
         return log_probability_of_any([least_log_atom(part.first) for part in self.parts], self.counts, direction=-1)
 
     @cached_property
@@ -106,7 +106,7 @@ class Survey:
         """
         direct = self.all_losses.prefers_direct(epsilon)
         estimate = self.all_losses.estimate_at(self.all_losses.saddle(epsilon, direct=direct), epsilon)
-        # An estimate of log(1 − δ) gives log δ; it is kept below 0, so that δ is positive.
+        # An estimate of log(1 − δ) is kept below 0, so that δ is positive.
         log_finite = estimate if direct else float(log1m_exp(min(estimate, -UNIT_ROUNDOFF)))
         return min(max(log_finite, self.log_infinite_mass), 0.0)
 
@@ -118,8 +118,8 @@ class Survey:
     def outlines_to(self, depth: int) -> list[Outline]:
         """Return the coarse tables of the losses without the largest finite losses that are negligible at a depth.
 
-        Losses are negligible if their probability is far below δ for every log δ of at least `DEPTHS[depth]`. Rare
-        giant losses, of probability e^−1000, could otherwise dominate the transform after weighting by e^{λL}.
+        Losses are negligible if their probability is far below δ for every log δ of at least `DEPTHS[depth]`. Otherwise
+        huge losses of probability e^−1000, say, could dominate the transform after weighting by e^{λL}.
 
         Args:
             depth: index in `DEPTHS`.
@@ -144,25 +144,23 @@ class Survey:
         return self._joined_outlines[depth]
 
     def find_depth(self, epsilon: float, *, direct: bool) -> int:
-        """Find how rare the losses may be that matter for δ at an ε, as an index in a list of values of log δ.
+        """Find how rare losses may be and still matter for δ at an ε, as an index in `DEPTHS` (a depth).
 
-        The index is called depth. The result is the first depth with `DEPTHS[depth]` at most the estimate of log δ(ε)
-        from the losses to that depth. At a larger depth there are rarer large losses, and so a larger estimate.
-        Bisection starts between two depths. The lower one is that for the estimate from all losses, which is the least
-        possible. The upper one is that for the estimate from the losses to the lower one.
+        It is the first depth with `DEPTHS[depth]` at most the estimate of log δ(ε) from the losses to that depth. The
+        estimate increases with the depth, because rarer large losses are included. The bisection starts between the
+        depth for the estimate from all losses, which is the least possible, and the depth for the estimate from the
+        losses to that one.
 
         Args:
             epsilon: ε, in nats.
             direct: whether δ is estimated; otherwise 1 − δ.
 
         Returns:
-            The depth, an index in `DEPTHS`, the decreasing list of values of log δ.
+            The depth.
         """
-        # Least and largest depth that are possible, by the two estimates.
         low = self.depth_of(self._estimate(self.all_losses, epsilon, direct))
         estimate_at_low = self._estimate(self.losses_to(low), epsilon, direct)
         high = max(self.depth_of(estimate_at_low), low)
-        # Bisect for the first depth that is not above the estimate from the losses to it.
         while low < high:
             middle = (low + high) // 2
             estimate = self._estimate(self.losses_to(middle), epsilon, direct)
@@ -187,17 +185,13 @@ class Survey:
         return max(laws.estimate_at(best_tilt, epsilon), self.log_infinite_mass)
 
     def depth_of(self, log_delta: float) -> int:
-        """Return the index of the first of `DEPTHS` that is at most a given log δ, or the last index.
-
-        Returns:
-            The index.
-        """
+        """Return the index of the first of `DEPTHS` that is at most a given log δ, or the last index."""
         return next((i for i, depth in enumerate(DEPTHS) if depth <= log_delta), len(DEPTHS) - 1)
 
     def steepness(self, epsilon: float) -> float:
-        """Estimate the slope of log δ, or of log(1 − δ) if 1 − δ is the smaller one, by the best tilt.
+        """Estimate the absolute slope of log δ in ε, or of log(1 − δ) if 1 − δ is likely to be smaller.
 
-        The best tilt is the exponent λ of weights e^{λS} for the total loss S that suits the ε.
+        The estimate is the size of the best tilt for the ε, the exponent λ of weights e^{λS} for the total loss S.
 
         Args:
             epsilon: ε, in nats.
@@ -216,7 +210,7 @@ class Survey:
             log_delta: the given log δ, natural logarithm.
 
         Returns:
-            The estimates of ε ≥ 0 in nats, and of the slope per nat.
+            The estimates of ε ≥ 0 in nats, and of |d log δ/dε| per nat.
         """
         laws = self.losses_to(self.depth_of(log_delta))
         coordinate = laws.coordinate_of(log_delta)
@@ -226,7 +220,7 @@ class Survey:
 def _largest_loss(profile: Profile, profile_outline: Outline) -> float:
     """Return an ε from which on δ is zero, or math.inf if none is known.
 
-    The profile may state it. Otherwise the outer end of the last interval with mass is used, if δ is zero there.
+    The profile may state it. Otherwise it is the upper end of the last interval with mass, if δ is zero there.
 
     Args:
         profile: the profile ε ↦ δ(ε).

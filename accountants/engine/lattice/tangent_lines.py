@@ -24,8 +24,8 @@ NOWHERE = -(2**60)
 class LoweredCells:
     """Cells of losses with masses for lower bounds on δ, that is, intervals between neighbouring thresholds.
 
-    They are in the order of increasing loss; the first and the last one are unbounded. `TangentLines` gives the masses,
-    which are rounded so that losses only decrease.
+    They are in the order of increasing loss. The first and the last one are unbounded. The masses are from
+    `TangentLines`, and rounded so that losses only decrease.
 
     Attributes:
         low: lower bound of each cell, in lattice units.
@@ -64,9 +64,9 @@ class LoweredCells:
 class TangentLines:
     """Lines below a profile H(α), as functions of α = e^ε: P(L > m) − α Q(L > m) at thresholds m of the loss L.
 
-    The profile at ε is δ(ε) for the pair of distributions P and Q. Every such line is below it, because {L > m} is a
-    possible test. All masses are rounded to the side that lowers the lines. At a negative threshold −m, a line is
-    stored by the masses below it, P(L < −m) and Q(L < −m).
+    The profile at ε is δ(ε) for the pair of distributions P and Q. It is at least the line at any m, because {L > m} is
+    a possible test. All masses are rounded so that the lines are lowered. For a line at a negative threshold −m, the
+    masses below the threshold are stored, P(L < −m) and Q(L < −m).
 
     Attributes:
         right: thresholds above zero, in lattice units, increasing.
@@ -90,11 +90,9 @@ class TangentLines:
     def of(cls, right: SideTails, left: SideTails, log_atom: float) -> TangentLines:
         """Return the lines below a profile at all thresholds of two tails, lowered by the errors of the tails.
 
-        The line at the threshold m of the loss L is P(L > m) − α Q(L > m).
-
-        The tails are also made monotone, and their sum at most one for each distribution. Where P or Q has no mass
-        beyond a threshold, further lines are not above the line there. Their tails are then set to those of the last
-        useful line.
+        The line at the threshold m of the loss L is P(L > m) − α Q(L > m). The tails are also made monotone, and their
+        sum at most one for each distribution. Where P may have no finite losses above a threshold, the line is the
+        constant P(L = ∞). Where P has no losses below a negative threshold, all lines are equal to the highest one.
 
         Args:
             right: tails P(L > m) and Q(L > m) of the positive losses, at thresholds m.
@@ -107,13 +105,13 @@ class TangentLines:
         p, q = right.bounds(p_up=False)
         below_p, below_q = left.bounds(p_up=True)
 
-        # A mass that is raised by a large error may exceed one; the true mass does not.
+        # A mass may exceed one after rounding up; the true mass does not.
         q, below_p = np.minimum(_largest_from(q), 0.0), np.minimum(_largest_from(below_p), 0.0)
         # The total mass of each distribution is at most one.
         p = np.minimum(np.minimum.accumulate(p), log1m_exp(np.minimum(below_p[0], 0.0)))
         below_q = np.minimum(np.minimum.accumulate(below_q), log1m_exp(np.minimum(q[0], 0.0)))
 
-        # The mass beyond the last threshold counts with the last cell.
+        # The mass above the last threshold belongs to the last cell.
         p[-1] = -np.inf
         q = np.where(p <= log_atom, -np.inf, q)
         is_empty_below = np.isneginf(below_p)
@@ -138,7 +136,6 @@ class TangentLines:
         keep_left = ~np.isin(-self.left, dropped)
         # The outermost threshold on each side always remains.
         keep_right[-1] = keep_left[-1] = True
-        # Each line is given by its tails at one threshold, so that the others are dropped with their thresholds.
         return TangentLines(
             right=self.right[keep_right],
             left=self.left[keep_left],
@@ -153,14 +150,12 @@ class TangentLines:
     def cells(self) -> LoweredCells:
         """The cells between neighbouring thresholds, and the two unbounded ones, by increasing loss.
 
-        A cell is an interval of losses. Its mass is the difference of the tails at its two thresholds. The middle cell,
-        around zero, has the mass that both tails leave.
+        The mass of a cell is the difference of the tails at its two thresholds. The middle cell, around zero, has the
+        mass that both tails leave. The unbounded cells end at ±`NOWHERE`.
         """
-        # Masses under P and Q of the middle cell, of the cells below it, and of those above it.
         middle_p, middle_q = _log_rest(self.p, self.below_p), _log_rest(self.q, self.below_q)
         left_p, left_q = _cell_masses(self.below_p, -np.inf)[::-1], _cell_masses(self.below_q, -np.inf)[::-1]
         right_p, right_q = _cell_masses(self.p, self.log_atom), _cell_masses(self.q, -np.inf)
-        # The first and the last cell are unbounded, with the ends ±`NOWHERE`.
         return LoweredCells(
             low=np.concatenate(([NOWHERE], -self.left[::-1], self.right)),
             high=np.concatenate((-self.left[::-1], self.right, [-NOWHERE])),
@@ -175,7 +170,7 @@ def _largest_from(values: FloatArray) -> FloatArray:
 
 
 def _cell_masses(log_tail: FloatArray, log_last: float) -> FloatArray:
-    """Return the log mass of each cell, an interval of losses, from the log tails at its inner bound.
+    """Return the log mass of each cell, an interval of losses, from the log tail at its inner bound.
 
     Args:
         log_tail: logarithm of the tail probability at each threshold, from zero outwards.

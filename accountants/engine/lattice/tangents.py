@@ -1,15 +1,16 @@
-"""The lower lattice distribution: lines below a profile, joined at lattice points.
+"""The lower lattice distribution: lines below the profile of a loss L, joined at lattice points.
 
-For every threshold m the line ℓ_m(α) = P(L > m) − α Q(L > m) is at most H(α). Thresholds m₁ < m₂ < … and one lattice
-point g_k in each cell (m_k, m_{k+1}] give a function below H that is linear between lattice points. At α_k = e^{g_k} it
-takes the smaller value of both neighbours' lines. These differ by the moment of the cell, c_k = p_k − α_k q_k, where
-p_k and q_k are the masses of the cell. With c⁺ = max(c, 0) and c⁻ = max(−c, 0), the survival function of the lattice
-distribution on the interval below g_k, of length h, is
+Let H(α) be the profile of L, its δ at ε = log α. For every threshold m, the line ℓ_m(α) = P(L > m) − α Q(L > m) is at
+most H(α). Thresholds m₁ < m₂ < … and one lattice point g_k in each cell (m_k, m_{k+1}] give a function below H that is
+linear between lattice points. At α_k = e^{g_k} it is the lower one of the lines of m_k and m_{k+1}. These differ by the
+moment of the cell, c_k = p_k − α_k q_k, where p_k and q_k are the masses of the cell under P and Q. With
+c⁺ = max(c, 0) and c⁻ = max(−c, 0), the survival function of the lattice distribution on the interval below g_k, of
+length h, is
 
     S = P(L > m_k) − c⁻_{k−1}/(1 − e^{−h}) + c⁺_k e^{−h}/(1 − e^{−h}).
 
 S must be non-increasing. Otherwise it is lowered, which only lowers losses. Any thresholds and points are valid. The
-best ones have c_k near zero, with enough mass in the neighbouring cells to compensate.
+best ones have c_k near zero, and enough mass in the neighbouring cells to compensate.
 """
 
 from __future__ import annotations
@@ -39,9 +40,8 @@ def best_lower_distribution(
     """Return a lattice distribution that is dominated by the loss, so that its composition gives lower bounds on δ.
 
     A distribution is dominated if its δ is at most that of the loss at every ε. A few offsets of the lattice are tried,
-    and the one with the best moment at a tilt is used. The offset matters if the loss has few cells (intervals of
-    losses), so that none is near a lattice point. Examples are an atom (single loss) off the lattice, and a bulk not
-    much wider than a cell.
+    and the one with the best moment at a tilt is used. The offset matters if the losses are in few cells and not near
+    lattice points.
 
     Args:
         right: tails of the positive losses at the bounds of the cells.
@@ -59,7 +59,6 @@ def best_lower_distribution(
     lines = TangentLines.of(right.select(bounds_of_cells), left.select(bounds_of_cells), log_atom)
     lines = lines.without(_gap_thresholds(lines.cells))
 
-    # Begin without an offset, and try others until a candidate is good enough.
     sign = math.copysign(1.0, tilt)
     best = _dominated_distribution(lines, unit, tilt, 0.0)
     best_moment = sign * best.log_moment(2.0 * unit, tilt)
@@ -76,9 +75,8 @@ def best_lower_distribution(
 def _offsets(cells: LoweredCells, unit: float, tilt: float) -> list[float]:
     """Return the offsets of the lattice to try: those that put an important cell exactly on a lattice point.
 
-    A cell is an interval of losses with its mass, at one loss. The important cells are both outermost ones and the
-    heaviest one at the tilt. An outermost cell has only one neighbour that can compensate a shift of its loss. The one
-    that the tilt makes heavier comes first.
+    The important cells are both outermost ones and the heaviest one at the tilt. An outermost cell has only one
+    neighbour that can compensate a shift of its loss. The one that the tilt makes heavier comes first.
 
     Args:
         cells: cells, that is, intervals of losses, with their masses.
@@ -91,7 +89,6 @@ def _offsets(cells: LoweredCells, unit: float, tilt: float) -> list[float]:
     filled = np.flatnonzero(cells.has_mass)
     if not filled.size:
         return []
-    # The losses of both outermost cells and of the heaviest one.
     losses = cells.own[filled]
     smallest, largest = float(losses[0]), float(losses[-1])
     heaviest = float(losses[np.argmax(cells.log_p[filled] + tilt * losses)])
@@ -103,10 +100,10 @@ def _offsets(cells: LoweredCells, unit: float, tilt: float) -> list[float]:
 def _dominated_distribution(lines: TangentLines, unit: float, tilt: float, offset: float) -> LatticeDistribution:
     """Return a dominated lattice distribution, with one lattice point near the loss of each interval of losses.
 
-    The profile of the distribution joins lines below the profile of the loss (`_join_lines`). A point may be
-    slightly above its interval's loss, by a rounding. Then all points are lowered by the largest such distance. This
-    may not be enough, because other points are too high. Then all are lowered by the largest distance of any point. If
-    this fails too, only the infinite loss is kept.
+    The profile of the distribution joins lines below the profile of the loss (`_join_lines`). This fails if points are
+    above the losses of their intervals. The first attempt therefore lowers all points by the largest distance that is
+    due to rounding, and the second one by the largest distance of any point. If both fail, only the infinite loss is
+    kept.
 
     Args:
         lines: lines below the profile, with the cells between their thresholds.
@@ -117,10 +114,8 @@ def _dominated_distribution(lines: TangentLines, unit: float, tilt: float, offse
     Returns:
         The distribution, whose δ is at most that of the loss at every ε.
     """
-    # Merge cells at both ends, and choose a lattice point for each remaining cell.
     lines = lines.without(end_thresholds(lines.cells, unit, tilt, offset))
     points = choose_points(lines.cells, unit, offset)
-    # Lower all points just enough, and then by more. The first distribution that is dominated is taken.
     for lowering in (points.slip, points.fall):
         distribution = _join_lines(lines, points.multiples, unit, offset - lowering)
         if distribution is not None:
@@ -131,7 +126,7 @@ def _dominated_distribution(lines: TangentLines, unit: float, tilt: float, offse
 class _RelativeGains(NamedTuple):
     """Relative increases of the tails of a loss, at each threshold, when its mass moves to lattice points.
 
-    At a positive threshold m, they are relative to the tail P(L > m), and at a negative one to P(L < m). Each array
+    They are relative to the tail P(L > m) at a positive threshold m, and to P(L < m) at a negative one. Each array
     begins with the most negative threshold.
 
     Attributes:
@@ -148,10 +143,13 @@ class _RelativeGains(NamedTuple):
 def _relative_gains(lines: TangentLines, multiples: IntArray, unit: float, offset: float) -> _RelativeGains:
     """Return the relative increase of the mass above each threshold when cells move to their lattice points.
 
-    The increase is (c⁺ e^{−h} − c⁻)/(1 − e^{−h}), divided by the tail of the loss at the threshold. Let a cell, an
-    interval of losses, have the masses p under P and q under Q, and the lattice point g. Its moment c = p − e^g q is 0
-    if the point is exactly at the cell's loss. c⁺ = max(c, 0) is that of the cell above the threshold, and
-    c⁻ = max(−c, 0) that of the cell below. h is the distance of their lattice points.
+    Let a cell, an interval of losses, have the masses p under P and q under Q, and the lattice point g. Its moment
+    c = p − e^g q is 0 if the point is exactly at the cell's loss. The increase is
+
+        (c⁺ e^{−h} − c⁻)/(1 − e^{−h}),
+
+    divided by the tail of the loss at the threshold. c⁺ = max(c, 0) is for the cell above the threshold, and
+    c⁻ = max(−c, 0) for the cell below. h is the distance of their lattice points.
 
     Args:
         lines: lines below the profile and the cells between their thresholds.
@@ -166,7 +164,7 @@ def _relative_gains(lines: TangentLines, multiples: IntArray, unit: float, offse
     location = np.asarray(multiples * unit, dtype=np.float64) + offset
     moment, scale = _moments(cells, location)
 
-    # Scales of the moments of the neighbouring cells, relative to the tail at the threshold between them.
+    # Scales of the moments of both neighbouring cells, relative to the tail at the threshold.
     log_tails = np.concatenate((lines.below_p[::-1], lines.p))
     scale_below = ratio(scale[:-1], log_tails)
     scale_above = ratio(scale[1:], log_tails)
@@ -211,7 +209,7 @@ def _join_lines(lines: TangentLines, multiples: IntArray, unit: float, offset: f
     survival = lines.p + log(1.0 + gain_above) - rounding(lines.p)
     distribution = lines.below_p + log(1.0 - gain_below) + rounding(lines.below_p)
 
-    # Both are made monotone, and sum to at most one with the infinite loss.
+    # Make both monotone, and limit them so that the masses sum to at most 1 with the infinite loss.
     log_finite = float(log1m_exp(lines.log_atom))
     distribution = np.minimum(np.maximum.accumulate(distribution[::-1])[::-1], log_finite)
     survival = np.minimum.accumulate(np.minimum(survival, log1m_exp(distribution[0])))
@@ -273,14 +271,14 @@ def _moments(cells: LoweredCells, location: FloatArray) -> tuple[FloatArray, Flo
     with np.errstate(invalid="ignore"):
         gap = log_scaled_q - cells.log_p
     gap = np.where(np.isnan(gap), 0.0, gap)  # both masses are 0
-    # p − e^g q divided by the larger of the two: 1 − e^gap or e^{−gap} − 1.
+    # (p − e^g q)/e^s is 1 − e^gap or e^{−gap} − 1.
     moment_if_positive = -np.expm1(np.minimum(gap, 0.0))
     moment_if_negative = np.expm1(-np.maximum(gap, 0.0))
     return np.where(gap <= 0.0, moment_if_positive, moment_if_negative), scale
 
 
 def _infinite_loss_only(log_atom: float) -> LatticeDistribution:
-    """Return the distribution that keeps the infinite loss and moves all other mass to a loss too small to affect δ.
+    """Return the distribution that keeps the infinite loss and moves all other mass far below any loss.
 
     Args:
         log_atom: log P(L = ∞).
@@ -288,8 +286,7 @@ def _infinite_loss_only(log_atom: float) -> LatticeDistribution:
     Returns:
         The distribution with one finite lattice point, far below 0, and the infinite loss.
     """
-    # Halved, because the indices of this distribution count double units.
-    index_far_below = NOWHERE // 2
+    index_far_below = NOWHERE // 2  # indices of this distribution count double units
     log_finite_mass = float(log1m_exp(log_atom))
     return LatticeDistribution(np.asarray([index_far_below]), np.asarray([log_finite_mass]), log_atom)
 
@@ -298,8 +295,8 @@ def _gap_thresholds(cells: LoweredCells) -> IntArray:
     """Return the thresholds to drop so that each cell without mass under P is merged with a neighbour.
 
     A cell is an interval of losses between two neighbouring thresholds. An empty cell is merged with the next one,
-    which may then have a lower lattice point. A cell with mass under Q only is due to a rounding error. It is merged
-    with the cell below, which compensates for it.
+    which may then have a lower lattice point. A cell with mass under Q only, which is due to rounding, is merged with
+    the previous one.
 
     Args:
         cells: the cells, by increasing loss.
@@ -307,7 +304,6 @@ def _gap_thresholds(cells: LoweredCells) -> IntArray:
     Returns:
         The thresholds, as multiples of the lattice unit.
     """
-    # Drop the upper threshold of an empty cell, and the lower one of a cell with mass under Q only.
     massless = np.isneginf(cells.log_p)
     empty = massless & np.isneginf(cells.log_q)
     only_q = massless & ~empty

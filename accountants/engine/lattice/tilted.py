@@ -4,8 +4,8 @@ With S the sum of all losses under P, z = λ + it and K = log M, M(z) = E[e^{zS}
 
     D(ε) = E[(1 − e^{ε−S})₊] = (1/2πi) ∫ e^{K(z) − zε} dz / (z (1 + z))     for λ > 0   (docs/engine-certificate.md A0),
 
-and moving the contour past the pole at 0 gives E[min(1, e^{ε−S})] = 1 − δ for −1 < λ < 0. Every λ is correct; a good
-one minimises K(λ) − λε − log|λ(1 + λ)|. λ > 0 keeps the digits of a small δ, −1 < λ < 0 those of a small 1 − δ.
+and moving the contour past the pole at 0 gives E[min(1, e^{ε−S})] = 1 − δ for −1 < λ < 0. Every λ is correct. A good
+one minimises K(λ) − λε − log|λ(1 + λ)|. Small δ are accurate with λ > 0, and small 1 − δ with −1 < λ < 0.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 IntArray: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
 
 _TOLERANCE = 0.02
-"""Error of a tilt in its coordinate. The exponent is flat there: δ loses a width of 2e-4 of a standard deviation."""
+"""Largest error of a tilt in its coordinate. The minimised exponent is flat, so such an error changes it little."""
 _LONGEST_STEP, _BISECTION_PERIOD, _MOST_STEPS = 3.0, 8, 100
 """Longest step of the search for a tilt (in its coordinate), steps between bisections, and largest number of steps."""
 _CHART_LIMITS = {True: (-45.0, 20.0), False: (-30.0, 30.0)}
-"""Range of the coordinate: λ from 3e-20 to 5e8, or 1 + λ and −λ from 1e-13."""
+"""Range of the coordinate if λ > 0 (True): λ from 3e-20 to 5e8; and otherwise: 1 + λ and −λ at least 1e-13."""
 
 
 class Cumulants(NamedTuple):
@@ -86,7 +86,7 @@ class TiltCoordinate(NamedTuple):
         return 1.0 / (1.0 + self.tilt) if self.direct else 1.0 + math.exp(-self.y)
 
     @property
-    def speed(self) -> float:
+    def tilt_slope(self) -> float:
         """The derivative |dλ/dy| of the tilt in the coordinate."""
         return abs(self.tilt) * (1.0 if self.direct else self.above)
 
@@ -210,7 +210,7 @@ class FlatDistributions:
         """Return the cumulant generating function K of the total loss, and its derivatives K′ and K″, at one tilt.
 
         K(λ) = Σ_j T_j log E_j[e^{λL}], with the number T_j of rounds of distribution j. K′ and K″ are the mean and the
-        variance of the tilted total loss. All three come from one pass over the points.
+        variance of the tilted total loss.
 
         Args:
             tilt: exponent λ of the weights e^{λL} of losses L.
@@ -219,10 +219,8 @@ class FlatDistributions:
             K(λ), K′(λ) in nats and K″(λ) in nats².
         """
         exponents = self.log_mass + tilt * self.location
-        # The largest weight of each distribution is taken out, so that nothing overflows.
-        largest = self.largest(exponents)
+        largest = self.largest(exponents)  # taken out, so that nothing overflows
         weights = np.exp(exponents - self.expand(largest))
-        # Moments of each distribution, weighted by e^{λL}. Those of all rounds add up.
         totals = self.sums(weights)
         means = self.sums(weights * self.location) / totals
         deviations = self.location - self.expand(means)
@@ -243,12 +241,12 @@ class FlatDistributions:
         return math.fsum(self.counts * self.log_moments(tilt))
 
     def saddle(self, epsilon: float, *, direct: bool, start: float = 0.0) -> TiltCoordinate:
-        """Find the saddle point: the exponent λ of e^{λS} that minimises K(λ) − λε − log|λ (1 + λ)|, K the log moment.
+        """Find the saddle point: the tilt λ that minimises K(λ) − λε − log|λ (1 + λ)| for the log moment K.
 
-        Newton steps find the root of the derivative, which increases, within a bracket that is bisected where they do
-        not converge. This happens where K′ nearly jumps: above that λ, rare losses of great size dominate the
-        transform, and its errors exceed δ. The result is therefore not above the root, but at most `_TOLERANCE` below
-        it in the coordinate y. It affects tightness, not validity.
+        Newton steps find the root of the increasing derivative, within a bracket that is bisected where they do not
+        converge. This happens where K′ nearly jumps: above that λ, rare losses of great size dominate the transform,
+        and its errors exceed δ. The result is therefore not above the root, but about `_TOLERANCE` below it at most in
+        the coordinate y. It affects tightness, not validity.
 
         Args:
             epsilon: ε, in nats.
@@ -271,7 +269,7 @@ class FlatDistributions:
             if is_just_below_root or high - low <= _TOLERANCE:
                 break
 
-            # Take the Newton step within the bracket. Bisect instead if it would leave the bracket, or now and then.
+            # Take the Newton step within the bracket. Bisect if it would leave the bracket, and at regular intervals.
             bounded_step = min(max(step, -_LONGEST_STEP), _LONGEST_STEP)
             y = min(max(y + bounded_step, low), high)
             has_both_bounds = lowest < low and high < highest
@@ -296,7 +294,7 @@ class FlatDistributions:
         """
         _, mean, variance = self.cumulants(coordinate.tilt)
         derivative = mean - epsilon - coordinate.pull
-        step = -derivative / ((variance + coordinate.stiffness) * coordinate.speed)
+        step = -derivative / ((variance + coordinate.stiffness) * coordinate.tilt_slope)
         if not math.isfinite(step):
             step = math.copysign(_LONGEST_STEP, -derivative)
         return step, derivative > 0.0
@@ -304,7 +302,8 @@ class FlatDistributions:
     def prefers_direct(self, epsilon: float) -> bool:
         """Return whether δ(ε) is likely to be smaller than 1 − δ(ε), so that δ should be computed directly.
 
-        This is so unless the mean of the total loss is more than two standard deviations, and more than 0.3, above ε.
+        This is so unless the mean of the total loss exceeds ε by more than two standard deviations and by more than
+        0.3.
 
         Args:
             epsilon: ε, in nats.
@@ -331,7 +330,7 @@ class FlatDistributions:
             losses = self.location[starts[j] : starts[j + 1]]
             masses = np.exp(self.log_mass[starts[j] : starts[j + 1]])
 
-            # The smallest losses with a joint probability of at least the total mass minus 0.3 per number of rounds.
+            # The bulk has the losses of least size, up to all mass but 0.3 divided by the number of rounds.
             by_size = np.argsort(np.abs(losses))
             bulk_mass = masses.sum() - 0.3 / rounds
             bulk_size = int(np.searchsorted(np.cumsum(masses[by_size]), bulk_mass)) + 1
@@ -346,7 +345,7 @@ class FlatDistributions:
         return mean, variance
 
     def centre(self, coordinate: TiltCoordinate) -> float:
-        """Return the ε, in nats, for which a tilt is the best one (`saddle`): K′(λ) − 1/λ − 1/(1 + λ).
+        """Return the ε = K′(λ) − 1/λ − 1/(1 + λ), in nats, for which a tilt λ is the best one (`saddle`).
 
         Args:
             coordinate: the tilt λ, the exponent of the weights e^{λL}, as a real coordinate.
@@ -379,10 +378,9 @@ class FlatDistributions:
         return value - coordinate.tilt * epsilon - coordinate.pole - 0.5 * math.log(2.0 * math.pi * curvature)
 
     def coordinate_of(self, log_delta: float) -> TiltCoordinate:
-        """Find the tilt λ > 0, the exponent of weights e^{λL}, that suits a given log δ.
+        """Find the tilt λ > 0 that suits a given log δ, up to `_TOLERANCE` in its coordinate.
 
-        The tilt is found by bisection up to `_TOLERANCE` in its coordinate. At the ε for which λ is the best tilt, the
-        saddle-point estimate of log δ is then `log_delta`.
+        At the ε for which λ is the best tilt, the saddle-point estimate of log δ is `log_delta`.
 
         Args:
             log_delta: log δ, natural logarithm.

@@ -52,7 +52,6 @@ class Share:
         """
         if spec.rate is not None:  # a Poisson batch
             return cls.at(spec.rate)
-        # A batch of a fixed size: divide exactly, and round q and 1 − q once each.
         batch_size, population = spec.batch_size or 1, spec.population or 1
         exact_rate = Fraction(batch_size, population)
         rate = float(exact_rate)
@@ -91,7 +90,7 @@ def base_epsilon(epsilon: FloatArray, rate: float) -> FloatArray:
     Returns:
         The ε in nats, of the shape of `epsilon`.
     """
-    largest_direct = 30.0  # from here on, e^ε' is taken out of the logarithm
+    largest_direct = 30.0  # a larger e^ε' is taken out of the logarithm
     limited = np.minimum(epsilon, largest_direct)
     with np.errstate(over="ignore", divide="ignore"):
         quotient = np.expm1(limited) / rate
@@ -106,10 +105,10 @@ def base_epsilon(epsilon: FloatArray, rate: float) -> FloatArray:
 
 
 def outward(bounds_at: Callable[[FloatArray], Enclosure], epsilon: FloatArray) -> Enclosure:
-    """Enclose a decreasing function δ(ε) at arguments that have rounding errors, such as results of `base_epsilon`.
+    """Enclose a decreasing function δ(ε) at arguments with a relative error of at most `NUDGE`.
 
-    The relative error of an argument is at most `NUDGE`. The upper bound is therefore evaluated at a smaller argument,
-    and the lower bound at a larger one. This is valid because δ decreases with ε.
+    Such arguments are results of `base_epsilon`. The upper bound is evaluated at a smaller argument, and the lower
+    bound at a larger one. This is valid because δ decreases with ε.
 
     Args:
         bounds_at: function from ε to bounds on log δ that do not include errors of the argument.

@@ -58,7 +58,8 @@ class RunsDistribution:
     Attributes:
         mean: E[K], exactly.
         shape: shape η of a negative binomial number that is at least 1; math.inf for a Poisson number.
-        odds: lower and upper bound on c = (1 − γ)/γ of a negative binomial number. Not used for a Poisson number.
+        odds: lower and upper bound on c = (1 − γ)/γ for the parameter γ of a negative binomial number. Not used for a
+            Poisson number.
     """
 
     mean: float
@@ -89,7 +90,7 @@ class RunsDistribution:
             lower_odds, upper_odds = self.odds
             odds = upper_odds if up else lower_odds
             value = (1.0 + self.shape) * np.log1p(odds * share)
-        # Rounded outward: a few operations and a log1p, each exact up to units of roundoff.
+        # The few operations and the log1p err by less than this.
         rounding = 16 * UNIT_ROUNDOFF if up else -16 * UNIT_ROUNDOFF
         return np.asarray(np.maximum(value * (1.0 + rounding), 0.0))
 
@@ -103,19 +104,17 @@ class RunsDistribution:
     def some_in(self, inside: FloatArray, outside: FloatArray, *, up: bool) -> FloatArray:
         """Return an upper or a lower bound on the probability that the output of some run is in a set.
 
-        It is 1 − f(1 − p) for the generating function f of the number of runs. c is 1/γ − 1 for the parameter γ of this
-        number, and is known between two bounds. The probability increases with c, because larger numbers of runs become
-        likelier. The bound on c to the requested side is used.
+        It is 1 − f(1 − p) for the generating function f of the number of runs. For a negative binomial number it
+        increases with c = (1 − γ)/γ, of which two bounds are known (`odds`). The bound to the requested side is used.
 
         Args:
             inside: probability p that the output of one run is in the set.
-            outside: probability that it is not; not used.
+            outside: 1 − p, which is not used. The signature is that of `all_in`.
             up: whether to return an upper bound, up to `rounding`; otherwise a lower one.
 
         Returns:
             The bound 1 − f(1 − p), one for each p, before the margin `rounding`.
         """
-        # An argument of `all_in`, which has the same signature.
         del outside
         # Poisson number of mean μ: 1 − e^{−μ p}.
         if math.isinf(self.shape):
@@ -135,13 +134,12 @@ class RunsDistribution:
     def all_in(self, inside: FloatArray, outside: FloatArray, *, up: bool) -> FloatArray:
         """Return an upper or a lower bound on the probability that there are runs, all with outputs in a set.
 
-        It is f(p) − f(0) for the generating function f of the number of runs. c is 1/γ − 1 for the parameter γ of this
-        number, and is known between two bounds. The probability decreases with c, so the bound to the other side is
-        used.
+        It is f(p) − f(0) for the generating function f of the number of runs. For a negative binomial number it
+        decreases with c = (1 − γ)/γ, of which two bounds are known (`odds`). The bound to the other side is used.
 
         Args:
             inside: probability p that the output of one run is in the set.
-            outside: probability that it is not.
+            outside: 1 − p, given because its rounding matters for p near 1.
             up: whether to return an upper bound, up to `rounding`; otherwise a lower one.
 
         Returns:
@@ -201,11 +199,13 @@ class SelectionGain:
     def _lines(self) -> tuple[FloatArray, FloatArray]:
         """Slopes and intercepts of lines that bound u′ from above as a function of u, one for each interval of u.
 
-        A test has the probabilities q and q′ on two neighbouring data sets, and u = 1 − q, u′ = 1 − q′. In each
-        interval (cell) the line is the lowest one at its middle. In the first cell, which begins at 0, it is the lowest
-        one at the end. A line that is lowest at 0 may be far above 1 there.
+        A test has the probabilities q and q′ on two neighbouring data sets, and u = 1 − q, u′ = 1 − q′. The lines are
+
+            u′ ≤ 1,  u′ ≤ γ u + E_γ(Q′‖Q),  u′ ≤ 1 − (1 − u − E_γ(Q‖Q′))/γ.
+
+        In each interval (cell) the line is the lowest one at its middle. In the first cell, which begins at 0, it is
+        the lowest one at the end, because a line that is lowest at 0 may be far above 1 there.
         """
-        # All lines: u′ ≤ 1, u′ ≤ γ u + E_γ(Q′‖Q), and u′ ≤ 1 − (1 − u − E_γ(Q‖Q′))/γ.
         gamma, forward, backward = self._tables
         slopes = np.concatenate([[0.0], gamma, 1.0 / gamma])
         intercepts = np.concatenate([[1.0], backward, 1.0 - (1.0 - forward) / gamma])
@@ -213,7 +213,7 @@ class SelectionGain:
         # The geometric middle of each cell; the end of the first one, which begins at 0.
         middle = np.sqrt(np.maximum(_CELLS[:-1], _CELLS[1]) * _CELLS[1:])
         lowest = np.argmin(slopes * middle[:, None] + intercepts, axis=1)
-        # Rounded up: relative errors of the tables and quotients. 1e-300 covers results below the normal doubles.
+        # Larger than the relative errors of the tables and quotients. 1e-300 covers results below the normal doubles.
         rounding = 1.0 + 32 * UNIT_ROUNDOFF
         return slopes[lowest] * rounding, np.maximum(intercepts[lowest], 0.0) * rounding + 1e-300
 
@@ -221,9 +221,9 @@ class SelectionGain:
         """Return an upper bound on the increase of the privacy losses by choosing the best run, over all tests.
 
         The increase is v φ(q) − w φ(q′) − (v − w) φ(1). A test has the probabilities q and q′ on two neighbours, and
-        φ = log f′ for the generating function f of the number of runs. On each cell, an interval of u = 1 − q, 1 − q′
-        is at most a line γu + b (`_lines`). The largest value is at a boundary of the cell, or where the derivative in
-        u vanishes (`_stationary_points`).
+        φ = log f′ for the generating function f of the number of runs. On each interval of u = 1 − q, a line γu + b
+        bounds 1 − q′ (`_lines`). The largest value is at a boundary of the interval, or where the derivative in u
+        vanishes (`_stationary_points`).
 
         Args:
             first: weight v > 0.
@@ -249,11 +249,11 @@ class SelectionGain:
         return largest + rounding
 
     def _stationary_points(self, first: float, second: float) -> FloatArray:
-        """Return the point of each cell at which the derivative in u of the increase of the losses vanishes.
+        """Return the point of each interval (cell) of u at which the derivative of the increase of the losses vanishes.
 
-        The increase is w log(1 + c (γu + b)) − v log(1 + c u). A test has the probability q, and u = 1 − q. A cell is
-        an interval of u, and γu + b is its line (`_lines`), and c belongs to the number of runs. There is one such u at
-        most. It is moved into the cell.
+        The increase is (1 + η)(w log(1 + c (γu + b)) − v log(1 + c u)). Here u = 1 − q for the probability q of a test,
+        γu + b is the line of the cell (`_lines`), and c and η belong to the number of runs. There is at most one such
+        point. A point outside the cell is moved to its boundary.
 
         Args:
             first: weight v > 0.
@@ -264,6 +264,6 @@ class SelectionGain:
         """
         slopes, intercepts = self._lines
         _, upper_odds = self.runs.odds
-        denominator = upper_odds * slopes * (second - first) - 1e-300  # not 0
+        denominator = upper_odds * slopes * (second - first) - 1e-300  # avoids 0; the other summand is negative
         stationary = (first * (1.0 + upper_odds * intercepts) - second * slopes) / denominator
         return np.clip(stationary, _CELLS[:-1], _CELLS[1:])

@@ -64,8 +64,8 @@ def attained_selection_pairs(base: Pair, runs: RunsDistribution, epsilons: Float
         epsilons: values of ε at which the privacy loss is compared, increasing from 0.
 
     Returns:
-        One pair for the order that prefers large losses, and one for the order that prefers small losses. There is none
-        if the tails of the base belong to another pair, and its most powerful tests are not known in closed form.
+        One pair for the order that prefers large losses, and one for the order that prefers small losses. Empty if the
+        tails of the base belong to another pair, and its most powerful tests are not known without a search.
     """
     forward_sets = _nested_sets(base.forward, base.backward, epsilons)
     backward_sets = _nested_sets(base.backward, base.forward, epsilons)
@@ -163,11 +163,11 @@ def _sets_of_best_tests(profile: Profile) -> tuple[_Probabilities, _Probabilitie
 
     Returns:
         Lower bounds on the probabilities under P, and the false positive rates, which are those under Q. None if the
-        profile must search for such tests.
+        profile does not compute such tests itself.
     """
     tests = None
     for least_rate in _LEAST_RATES:
-        # Take the first list of rates for which the profile finds its tests.
+        # Use the first list of rates for which the profile computes its tests.
         tests = tests or profile.best_tests([rate for rate in _RATES if rate >= least_rate])
     if tests is None:
         return None
@@ -190,12 +190,11 @@ def _bound_tails(profile: Profile, epsilons: FloatArray) -> tuple[FloatArray, Fl
         Lower bounds on log P(L > ε) and upper bounds on log Q(L > ε) for the privacy loss L, one for each ε.
     """
     log_p, log_q = profile.log_tails(epsilons)
-    # The error of the tail, and of its exponential later.
+    # The caller takes exponentials, whose error is included.
     accuracy = profile.tail_accuracy + _ROUNDING
     with np.errstate(invalid="ignore"):
         lower = np.where(np.isneginf(log_p), -np.inf, log_p - accuracy * (1.0 + np.abs(log_p)))
         upper = np.where(np.isneginf(log_q), -np.inf, log_q + accuracy * (1.0 + np.abs(log_q)))
-    # A logarithm of a probability is at most 0.
     return lower, np.minimum(upper, 0.0)
 
 
@@ -220,7 +219,7 @@ def _pair_of_tests(true_rates: FloatArray, false_rates: FloatArray) -> Pair:
         while len(hull) > 1 and not _is_bend(hull[-2], hull[-1], vertex):
             hull.pop()
         hull.append(vertex)
-    # The edges of the hull are the outcomes, with masses under both distributions.
+    # The edges of the hull are the outcomes. Their coordinates are the masses under both distributions.
     rates = np.asarray(hull, dtype=np.float64)
     masses = np.diff(rates, axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -245,5 +244,5 @@ def _is_bend(first: tuple[float, float], middle: tuple[float, float], last: tupl
     """
     rise, run = middle[0] - first[0], middle[1] - first[1]
     next_rise, next_run = last[0] - middle[0], last[1] - middle[1]
-    # The slope to the middle exceeds the slope after it.
+    # The slope before the middle exceeds the slope after it.
     return rise * next_run > next_rise * run

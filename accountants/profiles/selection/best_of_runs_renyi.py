@@ -50,9 +50,9 @@ class BestOfRunsRenyi:
     def rho(self) -> float:
         """A number ρ such that the Rényi divergence D_a of every order a > 1 is at most ρ a; math.inf if none is known.
 
-        Between two listed orders D_a/a is at most the bound at the larger one over the smaller one. Beyond the last
-        order, D_a is at most that of one run plus H + (|log E[K]| + log 2)/(a − 1). K is the number of runs (module
-        docstring).
+        Between two listed orders, D_a/a is at most the bound at the larger one, divided by the smaller one. Beyond the
+        last order, D_a is at most that of one run plus H + (|log E[K]| + log 2)/(a − 1), with the number K of runs. The
+        proof is the module docstring.
         """
         orders = (1.0, *self.listed.orders)
         ratios = [self.listed.at(larger) / smaller for smaller, larger in itertools.pairwise(orders)]
@@ -60,7 +60,7 @@ class BestOfRunsRenyi:
         last = orders[-1]
         increase = self.loss + (abs(math.log(self.runs.mean)) + math.log(2.0)) / (last - 1.0)
         base_rho = min(concentration_of_parts(pair) for pair in self.base.alternatives or (self.base,))
-        # Rounded up by 16 units, more than the relative error of the few sums and quotients.
+        # 16 units of roundoff exceed the relative error of the few sums and quotients.
         rounding = 1.0 + 16 * UNIT_ROUNDOFF
         return max(*ratios, base_rho + increase / last) * rounding
 
@@ -73,7 +73,6 @@ class BestOfRunsRenyi:
         Returns:
             The lower bound 0 and the upper bound, in nats.
         """
-        # Both bounds are valid: that of the listed orders, and that of one run with the increase.
         upper = min(self.listed.at(order), selected_renyi(self.base, self.runs, self.gains, order))
         return Interval(0.0, upper)
 
@@ -81,8 +80,11 @@ class BestOfRunsRenyi:
 def selected_renyi(base: Pair, runs: RunsDistribution, gains: Sequence[SelectionGain], order: float) -> float:
     """Return an upper bound on the Rényi divergence of the best of a random number of runs, in the worse direction.
 
-    With the divergence D_a of one run it is log(f(0) + f′(1) e^{(a−1) D_a + S})/(a − 1). f is the generating function
-    of the number of runs, and S bounds the increase of the losses by the choice.
+    With the divergence D_a of one run it is
+
+        log(f(0) + f′(1) e^{(a−1) D_a + S})/(a − 1).
+
+    f is the generating function of the number of runs, and S bounds the increase of the losses by the choice.
 
     Args:
         base: dominating pair of distributions of one run.
@@ -96,10 +98,9 @@ def selected_renyi(base: Pair, runs: RunsDistribution, gains: Sequence[Selection
     divergence = upper_renyi(base, order)
     if divergence == math.inf:
         return math.inf
-    # Bound the sum of the logarithms of the three factors, with its rounding error.
     gain = max(direction.supremum(order, order - 1.0) for direction in gains)
     terms = ((order - 1.0) * divergence, math.log(runs.mean), gain)
-    # Error of the sum of the logarithms, relative to their sizes.
+    # The error of the sum of the logarithms of the factors, relative to their sizes.
     rounding = 16 * UNIT_ROUNDOFF * math.fsum(map(abs, (*terms, order)))
     log_moment = math.fsum(terms) + rounding
 

@@ -63,10 +63,10 @@ class BoundedRangeProfile(Profile):
         return self.range
 
     def _log_tail(self, epsilon: FloatArray) -> FloatArray:
-        """Return log P(L > ε') as the logarithm of a quotient, without cancellation for small ε."""
-        share = np.expm1(0.5 * np.minimum(epsilon - self.range, 0.0)) / math.expm1(-self.range)
+        """Return log P(L > ε'), the log of (1 − e^{(ε' − ε)/2})/(1 − e^{−ε}), without cancellation for small ε."""
+        tail = np.expm1(0.5 * np.minimum(epsilon - self.range, 0.0)) / math.expm1(-self.range)
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(share))
+            return np.asarray(np.log(tail))
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclose log δ(ε'), the privacy profile at each ε'.
@@ -80,8 +80,8 @@ class BoundedRangeProfile(Profile):
             Lower and upper bounds on log δ, one for each ε'; −∞ from ε on.
         """
         points = np.asarray(epsilon, dtype=np.float64)
-        log_share = log_one_minus_exp(0.5 * (points - self.range))
-        return Enclosure.around(self._log_tail(points) + log_share, ACCURACY)
+        log_factor = log_one_minus_exp(0.5 * (points - self.range))
+        return Enclosure.around(self._log_tail(points) + log_factor, ACCURACY)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Return the log probabilities of a privacy loss above ε' under both distributions P and Q.
@@ -100,7 +100,7 @@ class BoundedRangeProfile(Profile):
 
 
 def bounded_range_pair(epsilon: float) -> Pair:
-    """Return the symmetric pair that dominates every ε-bounded-range mechanism."""
+    """Return the symmetric pair that dominates every mechanism with privacy losses in an interval of length ε [nat]."""
     profile = BoundedRangeProfile(epsilon)
     return Pair(profile, profile)
 
@@ -110,7 +110,7 @@ def two_outcome_pair(
 ) -> Pair:
     """Return the pair of two distributions on two outcomes.
 
-    The losses are arguments of their own, because differences of logarithms would lose digits.
+    The losses are separate arguments, because differences of logarithms would lose digits.
 
     Args:
         losses: privacy loss of each outcome, the log ratio of its two probabilities, increasing, in nats.

@@ -14,7 +14,7 @@ from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.spelling import explain_missing_risk, suggest
 
 REQUIRED, OPTIONAL, COMMON = "Required", "Optional", "General"
-"""Titles of the help's panels; panels with titles that begin with the first come before the others."""
+"""Titles of the help's panels. Options in panels with titles that begin with the first one are shown first."""
 MOST_FAULTS = 32
 """Number of faults after which the parser stops looking for more."""
 _FAULTS_KEY = "epsilond.option_faults"
@@ -27,21 +27,21 @@ class Command(TyperCommand):
     """A command that collects the faults of its options before it rejects them together."""
 
     runs_with_faults = False
-    """True if the callback reads the faults itself, by `option_faults`, to report those of the request with them."""
+    """True if the callback gets the faults by `option_faults`, and reports them together with those of its request."""
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
-        # The parser cuts the help at a form feed, but would show the blank lines before it.
+        # The parser ends the help at a form feed, but would show the blank lines before it.
         self.help = None if self.help is None else inspect.cleandoc(self.help).partition("\f")[0].rstrip()
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """Return the parameters, required options first, each in a titled panel.
+        """Return the parameters in the order of the help, each option in a titled panel.
 
         Args:
             ctx: context of the command.
 
         Returns:
-            The parameters as click describes them. They are in the order of the help.
+            The parameters as click describes them: arguments and required options, then the others.
         """
         params: list[Any] = super().get_params(ctx)
         for param in params:
@@ -68,7 +68,6 @@ class Command(TyperCommand):
         """
         faults: list[Fault] = []
         remaining = list(args)
-        # Each round reports one fault and removes its cause; the number of rounds is limited.
         for _ in range(MOST_FAULTS):
             try:
                 unparsed: list[str] = super().parse_args(ctx, list(remaining))
@@ -88,13 +87,13 @@ class Command(TyperCommand):
 
 
 class RequestCommand(Command):
-    """A command with a callback that reports the faults of its options together with those of its request."""
+    """A command whose callback reports the faults of its options together with those of its request."""
 
     runs_with_faults = True
 
 
 def option_faults(context: typer.Context) -> InvalidInput:
-    """Return the faults that were met while the options were parsed; there may be none.
+    """Return the faults that were found while the options were parsed; there may be none.
 
     Args:
         context: context of the command, in which the parser stored them.
@@ -114,10 +113,9 @@ class CommandLine(typer.Typer):
 
 
 class LazyGroup(TyperGroup):
-    """A group of commands of the command line, each of which is made only when it is needed.
+    """A group of commands of the command line, each of which is made only if it is called.
 
-    So a call of one command does not have to make all of them. Subclasses define `list_commands`, the names of the
-    commands, and `get_command`, which makes one of them.
+    Subclasses define `list_commands`, the names of the commands, and `get_command`, which makes one of them.
     """
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -131,7 +129,7 @@ class LazyGroup(TyperGroup):
             The name, the command and the remaining arguments, as click returns them.
 
         Raises:
-            UsageError: there is no such command; similar names are suggested once.
+            UsageError: there is no such command. The message suggests similar names.
         """
         name = args[0] if args else ""
         if name and not name.startswith("-") and name not in self.list_commands(ctx):
@@ -140,7 +138,7 @@ class LazyGroup(TyperGroup):
 
 
 def reject(ctx: Any, faults: Iterable[Fault]) -> NoReturn:
-    """Print the faults of a command's options and how to show its help, and exit.
+    """Print the faults of a command's options and how its help is shown, and exit.
 
     Args:
         ctx: context of the command.
@@ -167,13 +165,10 @@ def _is_option(param: Any) -> bool:
 
 
 def _panel_of(option: Any) -> str:
-    """Return the title of the help's panel in which an option without a panel is shown.
+    """Return the title of the help's panel in which an option without a panel is shown: one of three.
 
     Args:
         option: the option, as click describes it.
-
-    Returns:
-        The title of one of three panels: common, required or optional.
     """
     if "--help" in option.opts:
         return COMMON
@@ -217,10 +212,10 @@ def _remove_fault(error: Any, args: list[str], params: list[Any]) -> _Removal:
         return _Removal(fault, args, can_continue=False)
     param.required = False  # the command was made for this call only
     if error.__class__.__name__ == "MissingParameter":
-        return _Removal(Fault(_pointer_of(param), "is required"), args, can_continue=True)
+        return _Removal(Fault(_pointer_of_parameter(param), "is required"), args, can_continue=True)
 
-    # The value of the option is not valid. An option may be written in several ways, such as -o and --option.
-    fault = Fault(_pointer_of(param), f"is not valid: {error.message.rstrip('.')}")
+    # The value is not valid. An option may be written in several ways, such as -o and --option.
+    fault = Fault(_pointer_of_parameter(param), f"is not valid: {error.message.rstrip('.')}")
     positions = [_index_of(args, name) for name in param.opts]
     indices = [index for index in positions if index is not None]
     if not indices:
@@ -231,7 +226,7 @@ def _remove_fault(error: Any, args: list[str], params: list[Any]) -> _Removal:
 def _remove_option(option: str, args: list[str], params: list[Any]) -> _Removal:
     """Remove an option that has no value, or that the command does not have.
 
-    The parser of the command line stops at its first error. Without the option, it can find the next one.
+    The parser stops at its first error. Without the option, it can find the next one.
 
     Args:
         option: name of the option, with its dashes.
@@ -241,18 +236,17 @@ def _remove_option(option: str, args: list[str], params: list[Any]) -> _Removal:
     Returns:
         The fault, the remaining arguments, and whether parsing can go on with them.
     """
-    # A known option lacks its value; for an unknown one, the message proposes similar options.
+    # A known option lacks its value. For an unknown one, the message suggests similar options.
     known_options = [name for param in params if _is_option(param) for name in param.opts]
     is_known = option in known_options
     if is_known:
-        fault = Fault(_pointer(option), "needs a value")
+        fault = Fault(_pointer_of_option(option), "needs a value")
     else:
-        fields = {_pointer(name).removeprefix("/") for name in known_options}
-        reason = explain_missing_risk(_pointer(option).removeprefix("/"), fields)
+        fields = {_pointer_of_option(name).removeprefix("/") for name in known_options}
+        reason = explain_missing_risk(_pointer_of_option(option).removeprefix("/"), fields)
         message = reason or f"is not an option of this command{_suggest_option(option, known_options)}"
-        fault = Fault(_pointer(option), message)
+        fault = Fault(_pointer_of_option(option), message)
 
-    # Without a place of the option among the arguments, its cause cannot be removed.
     index = _index_of(args, option)
     if index is None:
         return _Removal(fault, args, can_continue=False)
@@ -260,9 +254,9 @@ def _remove_option(option: str, args: list[str], params: list[Any]) -> _Removal:
 
 
 def _suggest_option(name: str, options: Iterable[str]) -> str:
-    """Return the end of an error message about an unknown option, which proposes similar options.
+    """Return the end of an error message about an unknown option, which suggests similar options.
 
-    All options begin with dashes. The dashes are removed before the comparison and added again to the suggestions.
+    The options are compared without their dashes.
 
     Args:
         name: the unknown option.
@@ -297,27 +291,27 @@ def _without(args: list[str], index: int, *, takes_value: bool) -> list[str]:
     Args:
         args: the arguments.
         index: index of the option.
-        takes_value: whether the next argument can be the option's value. It is the value unless it is an option, or
-            the value follows an equals sign.
+        takes_value: whether the option has a value. It follows an equals sign, or it is the next argument unless that
+            is an option.
 
     Returns:
         A new list of the remaining arguments.
     """
     end = index + 1
     has_value_inside = "=" in args[index]
-    # Options begin with two hyphens, and a value may begin with one, as a negative number does.
+    # Options begin with two hyphens. A value may begin with one, as a negative number does.
     if takes_value and not has_value_inside and end < len(args) and not args[end].startswith("--"):
         end += 1
     return args[:index] + args[end:]
 
 
-def _pointer(option: str) -> str:
+def _pointer_of_option(option: str) -> str:
     """Return the JSON pointer of an option's field, such as /batch_size for --batch-size."""
     return "/" + option.lstrip("-").replace("-", "_")
 
 
-def _pointer_of(param: Any) -> str:
-    """Return the JSON pointer for faults of a parameter: the field of an option, or an argument's name in capitals.
+def _pointer_of_parameter(param: Any) -> str:
+    """Return the JSON pointer for faults of a parameter: an option's field, or an argument's name in capitals.
 
     Args:
         param: option or argument, as click describes it.
@@ -326,5 +320,5 @@ def _pointer_of(param: Any) -> str:
         The pointer, such as /epsilon or /SPEC.
     """
     if _is_option(param):
-        return _pointer(max(param.opts, key=len))
+        return _pointer_of_option(max(param.opts, key=len))
     return "/" + str(param.metavar or param.name).strip("[]").upper()

@@ -17,7 +17,7 @@ from epsilond.ledgers.commands import budget_options
 from epsilond.options import listed_commands
 
 LISTS = ("trust", "observers", "algorithms")
-"""Fields that may be written with commas."""
+"""Fields with lists that may be written as words with commas between."""
 
 
 def add(main: typer.Typer) -> None:
@@ -81,12 +81,12 @@ def _read_fields(request: str | None, texts: JsonObject, faults: InvalidInput) -
     """Return the fields of a plan.
 
     Args:
-        request: path of the request file, or `-` for standard input; None without a file.
-        texts: texts of the options by the names of the fields. A list may be JSON, or words with commas between.
+        request: JSON text or path of a JSON file with fields, or `-` for standard input; None without a request.
+        texts: texts of the options by the names of the fields. Those of `LISTS` may be JSON, or words with commas.
         faults: faults of the options that the parser of the command line has found.
 
     Returns:
-        The fields, which were not checked as a whole yet.
+        The fields, which are not yet checked as a whole.
 
     Raises:
         InvalidInput: the request file cannot be read.

@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     from epsilond.witness.reports.record import Kind
 
 NONE = "none"
+"""Text of --date for a page without a date."""
 OWN = ("algorithm", "request", "out", "date")
 """Pointers of faults that are not about a field of the request."""
 FAILURES = {"broken": BROKEN, "another-engine": ANOTHER_ENGINE}
-"""Exit codes of outcomes that do not confirm a report; the others have `DISAGREES`."""
+"""Exit codes of some outcomes that do not confirm a report. The others have `DISAGREES`."""
 
 Source = Annotated[
     str, typer.Option("--request", metavar="FILE", help="the JSON request: a file, - to read it, or the text itself")
@@ -143,10 +144,10 @@ def verify(
 
 
 def _signature_text(path: Path) -> str:
-    """Return the text of the file of a signature.
+    """Read the file of a signature.
 
     Args:
-        path: path of the file with the header Epsilond-Signature of a response.
+        path: file with the header Epsilond-Signature of a response, or with all its headers.
 
     Returns:
         The whole text. Bytes that are not UTF-8 are replaced.
@@ -170,10 +171,10 @@ def _write(kind: Kind, algorithm: str | None, request: str, out: str, date: str 
         out: the text of --out.
         date: the text of --date; None for today in UTC.
     """
-    with exit_codes(_option):
+    with exit_codes(_pointer_in_command):
         from epsilond.questions import report as reporting  # noqa: PLC0415  it needs an extra, help does not
 
-        path = _file(out)
+        path = _path_of(out)
         body = structure_of(request, at="/request")
         day = _date_of(date)
         with show_progress(algorithm or kind):
@@ -204,16 +205,16 @@ def _date_of(option: str | None) -> str | None:
     return dt.datetime.now(tz=dt.UTC).date().isoformat()
 
 
-def _option(pointer: str) -> str:
-    """Convert the JSON pointer of a fault to a pointer that names an option of the command.
+def _pointer_in_command(pointer: str) -> str:
+    """Convert the JSON pointer of a fault to a pointer that begins with the name of an option.
 
-    For example, the field /epsilon of the request becomes /request/epsilon, and the option /date remains.
+    For example, the field /epsilon of the request becomes /request/epsilon, and the option /date is unchanged.
 
     Args:
         pointer: JSON pointer of the fault.
 
     Returns:
-        The pointer with the name of the option as its first part.
+        The pointer.
     """
     first_part, _, _ = pointer.removeprefix("/").partition("/")
     if first_part in OWN:
@@ -221,10 +222,8 @@ def _option(pointer: str) -> str:
     return f"/request{pointer}"
 
 
-def _file(out: str) -> Path | None:
-    """Return the path of the file for the page, after checking that its folder exists.
-
-    The check is made before the work starts, so that a wrong path costs no time.
+def _path_of(out: str) -> Path | None:
+    """Check that the folder of the file for the page exists, before any work starts, and return the file's path.
 
     Args:
         out: path of the file, or `-` for standard output.

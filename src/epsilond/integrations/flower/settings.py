@@ -15,19 +15,17 @@ if TYPE_CHECKING:
 
 Cohort: TypeAlias = Literal["full", "poisson", "without-replacement", "strategy"]
 OBSERVERS: Final = ("released-models", "final-model")
-"""Adversaries that noise of the server can protect against."""
+"""Adversaries that noise added by the server can protect against."""
 
 
 def require_settings(clipping_norm: float, participants: int, cohort: str, population: int | None) -> None:
     """Check the ranges of the settings of DP-FedAvg.
 
-    A cohort is the set of clients of one round. Only random samples of clients need the size of the population.
-
     Args:
         clipping_norm: bound on the ℓ2 norm of one update.
         participants: number by which the noisy sum is divided, at least 1.
-        cohort: name of the sampling of clients; see `Cohort`.
-        population: number of clients; only for `poisson` and `without-replacement`, and otherwise None.
+        cohort: how the clients of a round, the cohort, are chosen; one of `Cohort`.
+        population: number of all clients for `poisson` and `without-replacement`, and otherwise None.
 
     Raises:
         InvalidInput: the first setting that is out of range.
@@ -51,14 +49,14 @@ def round_mechanism(noise_multiplier: float, participants: int, cohort: Cohort, 
     Args:
         noise_multiplier: standard deviation of the noise of the sum, divided by the clipping norm.
         participants: number of clients of a round; the expected number for `poisson`.
-        cohort: name of the sampling of clients; see `Cohort`.
-        population: number of clients for `poisson` and `without-replacement`, and otherwise None.
+        cohort: how the clients of a round are chosen; one of `Cohort`.
+        population: number of all clients for `poisson` and `without-replacement`, and otherwise None.
 
     Returns:
-        The spec, the description of one round for privacy accounting.
+        The description of one round for privacy accounting.
     """
     mechanism = Gaussian(noise_multiplier=noise_multiplier)
-    # If all clients take part, or their choice is not random, sampling amplifies nothing.
+    # Without a random draw of some of the clients, there is no amplification.
     if population is None or population == participants:
         return mechanism
     if cohort == "poisson":
@@ -71,18 +69,17 @@ def round_mechanism(noise_multiplier: float, participants: int, cohort: Cohort, 
 def relation_of(budget: LedgerBudget | TargetBudget, cohort: Cohort) -> Relation:
     """Check that a budget can pay for rounds of DP-FedAvg, and return its neighbouring relation.
 
-    The observer is the adversary of the guarantee, for example someone who sees the released models.
-
     Args:
         budget: budget of a ledger, or of this run.
-        cohort: name of the sampling of clients; see `Cohort`.
+        cohort: how the clients of a round are chosen; one of `Cohort`.
 
     Returns:
         The relation: the change of one client by which two neighbouring data sets differ.
 
     Raises:
-        InvalidInput: the budget protects another unit than clients. Or the server's noise does not protect against its
-            observer. Or its relation is add-or-remove-one, while the inner strategy draws the clients.
+        InvalidInput: the budget protects another unit than clients, or it is against an observer (adversary) that the
+            server's noise does not protect against, or its relation is add-or-remove-one while the inner strategy draws
+            the clients.
     """
     if budget.unit != "client":
         raise InvalidInput.at("/budget", "protects another unit", allowed="client")
@@ -100,10 +97,10 @@ def target_delta(budget: LedgerBudget | TargetBudget) -> float:
     A budget of a ledger has the target of its ledger, which may state only the decimal logarithm of δ.
 
     Args:
-        budget: budget with a target (ε, δ), or budget in a ledger.
+        budget: budget of a run with its target, or budget of a ledger.
 
     Returns:
-        δ, a probability. A logarithm below the range of double precision gives 0.
+        δ; 0 if its logarithm is below the range of double precision.
     """
     if isinstance(budget, TargetBudget):
         return budget.delta

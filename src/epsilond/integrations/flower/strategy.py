@@ -54,9 +54,9 @@ PENDING: Final = "Not observed: whether a model of {count} configured rounds was
 class DpFedAvg(Stated, Strategy):
     """DP-FedAvg with a privacy budget, around any strategy of Flower, which sees only the noisy mean of the updates.
 
-    In each round the replies' updates are clipped to norm C and added, each once and with weight 1; `num-examples` is
-    ignored. A reply that is late, failed, repeated, of another shape or not finite counts as zero. Gaussian noise of
-    standard deviation z·C is added to the sum. The sum is divided by M = `participants`, which does not depend on the
+    In each round, the updates of all replies are clipped to norm C and added, each once and with weight 1;
+    `num-examples` is ignored. A reply that is late, failed, repeated, of another shape or not finite counts as zero.
+    Gaussian noise of standard deviation z·C is added to the sum, which is divided by M = `participants`, whatever the
     number of replies. `strategy` gets the model plus this mean as its only reply: FedAvg takes it, and FedAdam and
     others post-process it. A client is one node. For `zero-out-one` the update of a client is zero or left out.
 
@@ -181,7 +181,7 @@ class DpFedAvg(Stated, Strategy):
         evaluate_config: ConfigRecord | None = None,
         evaluate_fn: Callable[[int, ArrayRecord], MetricRecord | None] | None = None,
     ) -> Result:
-        """Run as many of these rounds as the budget has room for, and give back the reserved rounds that were not run.
+        """Run as many rounds as the budget has room for, and give back the reserved rounds that were not run.
 
         Args:
             grid: Flower's connection to the clients.
@@ -196,7 +196,7 @@ class DpFedAvg(Stated, Strategy):
             Flower's result, with the last model and the metrics of the rounds.
 
         Raises:
-            PrivacyBudgetExhausted: there is room for none.
+            PrivacyBudgetExhausted: the budget has no room for a round.
         """
         rounds = self.budget.reserve(self.step, num_rounds)
         self._held = rounds
@@ -219,7 +219,7 @@ class DpFedAvg(Stated, Strategy):
     def configure_train(
         self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
     ) -> Iterable[Message]:
-        """Return one message for each client of a round. Without room in the budget no client is contacted.
+        """Return one message for each client of a round, if the budget has room for it.
 
         Args:
             server_round: number of the round, from 1.
@@ -230,7 +230,7 @@ class DpFedAvg(Stated, Strategy):
         Raises:
             PrivacyBudgetExhausted: the budget has no room for the round.
         """
-        self._held = self._held or self.budget.reserve(self.step, 1)  # number of rounds that are reserved
+        self._held = self._held or self.budget.reserve(self.step, 1)  # number of reserved rounds
         if self._held < 1:
             raise PrivacyBudgetExhausted("the budget has no room for another round")
         templates = list(self.strategy.configure_train(server_round, arrays, config, grid))
@@ -287,7 +287,7 @@ class DpFedAvg(Stated, Strategy):
     def configure_evaluate(
         self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
     ) -> Iterable[Message]:
-        """Return the inner strategy's messages for an evaluation. No ε covers the metrics that clients report.
+        """Return the inner strategy's messages for an evaluation, whose metrics no ε covers.
 
         Args:
             server_round: number of the round, from 1.
@@ -298,7 +298,7 @@ class DpFedAvg(Stated, Strategy):
         return list(self.strategy.configure_evaluate(server_round, arrays, config, grid))
 
     def aggregate_evaluate(self, server_round: int, replies: Iterable[Message]) -> MetricRecord | None:
-        """Return the metrics of the strategy, and note that they were handed out."""
+        """Return the inner strategy's metrics of an evaluation, and note that they were handed out."""
         metrics = self.strategy.aggregate_evaluate(server_round, replies)
         if metrics:
             self._watch.take_evaluation(selects=self.cohort == "strategy")
@@ -320,7 +320,7 @@ class DpFedAvg(Stated, Strategy):
         return f"DpFedAvg({self.strategy!r}, {self.step!r})"
 
     def state_dict(self) -> StrategyState:
-        """Return the rounds, the clipping norm and the evidence as JSON values, for a server that restarts."""
+        """Return the rounds, the clipping norm and the evidence as JSON values, so that a server can be restarted."""
         return {
             "schema_version": SCHEMA,
             "settings": self._settings(),
@@ -329,10 +329,10 @@ class DpFedAvg(Stated, Strategy):
         }
 
     def load_state_dict(self, state: StrategyState) -> None:
-        """Continue the rounds of a saved state. The inner strategy and the budget are not part of it and do not change.
+        """Continue the rounds of a saved state, which has neither the inner strategy nor the budget.
 
         Raises:
-            InvalidInput: another form, or the state of a strategy with other settings.
+            InvalidInput: the value is no saved state, or it is the state of a strategy with other settings.
         """
         if state.get("schema_version") != SCHEMA or "rounds" not in state:
             raise InvalidInput.at("/schema_version", "is not the state of a DpFedAvg")
@@ -359,12 +359,12 @@ class DpFedAvg(Stated, Strategy):
         return (f"{ROUNDS.statement} {PENDING.format(count=count)}.",) if count else ()
 
     def _check_norm(self) -> None:
-        """Note a clipping norm that the program changed."""
+        """Note if the program changed the clipping norm."""
         if self.clipping_norm != self._norm:
             self.evidence.rest_on_caller(CLIPPING, CHANGED_NORM)
 
     def _messages(self, template: Message, nodes: list[int]) -> list[Message]:
-        """Return the content that the strategy would send, to the clients that are drawn here."""
+        """Return the template's content in a message for each client that is drawn here."""
         if self.cohort == "without-replacement" and len(nodes) != self.population:
             raise AggregationError(f"{len(nodes)} clients are connected, and the population is {self.population}")
         kind = template.metadata.message_type
@@ -374,7 +374,7 @@ class DpFedAvg(Stated, Strategy):
         ]
 
     def _release(self, server_round: int, updates: Sequence[Arrays], current: Arrays) -> dict[str, NDArray[np.number]]:
-        """Release the model of a round: return `current` plus the noisy mean of the clipped `updates`."""
+        """Return the released model of a round: `current` plus the noisy mean of the clipped `updates`."""
         shapes = {name: array.shape for name, array in current.items()}
         if self._probe is None or not self._probe.fits(current):
             self._probe = Probe(shapes)  # sample of coordinates at which the noise is tested

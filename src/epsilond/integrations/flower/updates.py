@@ -16,11 +16,11 @@ from epsilond.mechanisms import clip
 
 
 class Update(NamedTuple):
-    """A client's update (change of the model) after clipping.
+    """A client's update, its change of the model, after clipping.
 
     Attributes:
         arrays: the clipped update, by the names of the arrays.
-        changed: whether the update is not zero.
+        changed: whether the update is nonzero.
         longer: whether its norm was above the clipping norm before clipping.
     """
 
@@ -34,9 +34,10 @@ class AdaptiveClipping:
     """A clipping norm that follows a quantile of the updates' norms (Andrew et al., 2021).
 
     After each round the norm is multiplied by exp(-learning_rate · (share - target_quantile)), where `share` estimates
-    the share of updates that are not clipped. It comes from the sum of (bit - 1/2) over the updates of the round, with
-    Gaussian noise of standard deviation `count_noise_std`. One client changes that sum by 1/2, and the sum of updates
-    by the clipping norm, so both noisy sums together are one Gaussian mechanism.
+    the share of updates that are not clipped. Each of these has the bit 1, and other updates have the bit 0. The share
+    comes from the sum of (bit - 1/2) over the updates of the round, with Gaussian noise of standard deviation
+    `count_noise_std`. One client changes that sum by 1/2, and the sum of updates by the clipping norm, so both noisy
+    sums together are one Gaussian mechanism.
 
     Attributes:
         target_quantile: share of updates that the clipping norm should not shorten, in [0, 1].
@@ -62,10 +63,11 @@ class AdaptiveClipping:
                 raise InvalidInput.at(f"/{name}", "must be positive and finite")
 
     def noise_of_updates(self, noise_multiplier: float) -> float:
-        """Return the noise multiplier that the sum of updates needs, because the noisy count also spends privacy.
+        """Return the noise multiplier that the sum of updates needs if a round as a whole has a given one.
 
-        The count has sensitivity 1/2 and noise of standard deviation s. If the sum has the noise multiplier z_u, both
-        together have the multiplier z with z⁻² = z_u⁻² + (2 s)⁻². This equation is solved for z_u.
+        A round also releases the noisy count, which has sensitivity 1/2 and noise of standard deviation s. If the sum
+        has the noise multiplier z_u, both together have the multiplier z with z⁻² = z_u⁻² + (2 s)⁻². This equation is
+        solved for z_u.
 
         Args:
             noise_multiplier: noise multiplier z of a round.
@@ -85,8 +87,6 @@ class AdaptiveClipping:
     def next_norm(self, norm: float, centred: float, participants: int) -> float:
         """Return the clipping norm of the next round: norm · exp(−learning_rate · (share − target_quantile)).
 
-        `share` is the noisy share of updates that were not clipped.
-
         Args:
             norm: clipping norm of this round.
             centred: noisy sum of (bit − 1/2) over the updates of this round, where the bit of an unclipped update is 1.
@@ -95,12 +95,12 @@ class AdaptiveClipping:
         Returns:
             The next clipping norm, which falls if more updates than the target share were not clipped.
         """
-        share = 0.5 + centred / participants
+        share = 0.5 + centred / participants  # noisy share of updates that were not clipped
         return norm * math.exp(-self.learning_rate * (share - self.target_quantile))
 
 
 def update_of(reply: Arrays, current: Arrays) -> dict[str, NDArray[np.float64]] | None:
-    """Return the change of a model by a client, in double precision, or None if the reply is invalid.
+    """Return a client's change of the model in double precision, or None if its reply is invalid.
 
     A reply is invalid if its arrays differ from the model's in name or shape, or if a change is infinite or NaN.
 
@@ -109,14 +109,14 @@ def update_of(reply: Arrays, current: Arrays) -> dict[str, NDArray[np.float64]] 
         current: the model from which it trained.
 
     Returns:
-        The change of each array by its name. None if the reply is to count as no update.
+        The change of each array, by name; None if the reply is invalid.
     """
     reply_shapes = {name: array.shape for name, array in reply.items()}
     model_shapes = {name: array.shape for name, array in current.items()}
     if reply_shapes != model_shapes:
         return None
     change = {}
-    # Overflow and NaN give no warnings here: the check below rejects such a reply.
+    # Overflow and NaN give no warnings, because the check below rejects such a reply.
     with np.errstate(invalid="ignore", over="ignore"):
         for name in current:
             change[name] = np.asarray(reply[name], np.float64) - np.asarray(current[name], np.float64)
@@ -127,7 +127,7 @@ def update_of(reply: Arrays, current: Arrays) -> dict[str, NDArray[np.float64]] 
 
 
 def clip_update(update: Arrays, clipping_norm: float) -> Update:
-    """Clip the ℓ2 norm of an update, of all its arrays together, in exact arithmetic.
+    """Clip an update so that all its arrays together have at most a given ℓ2 norm, in exact arithmetic.
 
     Args:
         update: arrays of the update by name.
@@ -153,9 +153,8 @@ def total(updates: Iterable[Mapping[str, NDArray[np.float64]]], like: Arrays) ->
         like: arrays with the names and shapes of the sum.
 
     Returns:
-        The sums by name. Zeros if there are no updates.
+        The sums in double precision, by name; zeros if there are no updates.
     """
-    # The sums have double precision, whatever the type of the model.
     sums = {name: np.zeros(array.shape) for name, array in like.items()}
     for update in updates:
         for name, array in update.items():

@@ -53,8 +53,8 @@ class WrappedRound:
         contacted: the clients that received a message.
         nodes: the clients that were connected.
         fixed: whether the inner strategy draws a fixed number of clients.
-        shown: premises (conditions of the privacy theorem) that were observed to hold in the round.
-        aggregate: the replies, and the mean of the inner strategy.
+        shown: premises, the conditions of the privacy theorem, that were observed to hold in the round.
+        aggregate: the replies, and the mean that the inner strategy returned.
         noise_multiplier: noise multiplier of all that the round releases; infinite until the noise was added.
         clipping_norm: bound to which updates were clipped.
     """
@@ -79,9 +79,9 @@ class WatchedWrapper:
         wrapper: `DifferentialPrivacy{Server,Client}Side{Fixed,Adaptive}Clipping` of `flwr.serverapp.strategy`.
         evidence: receives the observations.
         release: receives each round that released a model.
-        amplified: whether the accountant counts on a random draw of clients.
-        count_sensitivity: sensitivity of the count of clipped updates, divided by that of the sum of updates in units
-            of the clipping norm.
+        amplified: whether the accountant relies on a random draw of clients.
+        count_sensitivity: sensitivity of the count of clipped updates, divided by the sensitivity of the sum of updates
+            in units of the clipping norm.
         seed_noise: whether to seed numpy's global generator from the operating system for each aggregation.
 
     Raises:
@@ -134,7 +134,7 @@ class WatchedWrapper:
         return InitialValues(self.wrapper, names)
 
     def _replace_methods(self) -> None:
-        """Replace the methods of the wrapper and of its inner strategy by those that observe and call the originals."""
+        """Replace methods of the wrapper and of its inner strategy by methods that observe and call the originals."""
         wrapper, inner = self.wrapper, self.inner
         self._average = inner.aggregate_train
         self._installed: Mapping[str, Callable[..., object]] = {
@@ -148,7 +148,7 @@ class WatchedWrapper:
         inner.aggregate_train = self._aggregate_inner
 
     def _note_limits(self) -> None:
-        """Note the premises that this wrapper cannot observe, so that they rest on the caller."""
+        """Note the premises that cannot be observed for this wrapper, so that they rest on the caller."""
         if not self._seed_noise:
             self._evidence.rest_on_caller(NOISE, GENERATOR)
         if self._client_side:
@@ -159,7 +159,7 @@ class WatchedWrapper:
     def _configure_train(
         self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
     ) -> Iterable[Message]:
-        """Return the wrapper's own messages to the clients, and note the clients of the round.
+        """Return the messages of the wrapper's own method, and start the observation of a round.
 
         Args:
             server_round: Flower's number of the round.
@@ -168,7 +168,7 @@ class WatchedWrapper:
             grid: connection to the clients.
 
         Returns:
-            The messages of the wrapper's own method, unchanged; they may be none.
+            The messages, unchanged; there may be none.
         """
         has_initial_parts = self._keeps_parts()
         repeats_draw = self._amplified and self._draw_states.repeats(python_state())
@@ -192,7 +192,7 @@ class WatchedWrapper:
         return messages
 
     def _keeps_parts(self) -> bool:
-        """Check that the wrapper still has its initial settings and observed methods, and report a change."""
+        """Return whether the wrapper has its initial settings and its observed methods, and report a change."""
         has_initial_settings = self._parts.check(self._evidence)
         wrapper_is_observed = all(vars(self.wrapper).get(name) == method for name, method in self._installed.items())
         inner_is_observed = vars(self.inner).get("aggregate_train") == self._aggregate_inner
@@ -219,7 +219,7 @@ class WatchedWrapper:
             self._check_before_noise(current)
         else:
             self._round = None  # `_aggregate_inner` then averages without a check
-        with system_noise() if self._seed_noise else nullcontext():  # seeds numpy from the operating system
+        with system_noise() if self._seed_noise else nullcontext():
             arrays, metrics = self._original["aggregate_train"](server_round, replies)
         self._round = None
         self._norm = float(self.wrapper.clipping_norm)  # an adaptive wrapper has changed it
@@ -239,7 +239,7 @@ class WatchedWrapper:
     def _aggregate_inner(
         self, server_round: int, replies: Iterable[Message]
     ) -> tuple[ArrayRecord | None, MetricRecord | None]:
-        """Average the clipped updates with the inner strategy's own method, and keep both for the checks of the round.
+        """Average the clipped updates with the inner strategy's own method, and store both for later checks.
 
         Args:
             server_round: Flower's number of the round.
@@ -259,10 +259,10 @@ class WatchedWrapper:
         return arrays, metrics
 
     def _collect_updates(self, start: Arrays, replies: list[Message]) -> Aggregate:
-        """Return the weights and the expected mean of all replies that have a model of the right shape.
+        """Return the aggregate of all replies that have a model of the right shape.
 
         Args:
-            start: the model from which the clients trained. It also determines the coordinates that are compared.
+            start: the model from which the clients trained. Its shapes determine the coordinates that are compared.
             replies: replies that the wrapper has clipped.
         """
         if self._probe is None or not self._probe.fits(start):
@@ -282,7 +282,7 @@ class WatchedWrapper:
         return metrics
 
     def _finish(self, current: WrappedRound | None, arrays: ArrayRecord, metrics: MetricRecord | None) -> None:
-        """Check the updates and the noise of a round that released a model, and call `release` with the round.
+        """Check the updates and the noise of a round that released a model, and pass the round to the receiver.
 
         Args:
             current: the round; None if it was not configured through the observed method.
@@ -304,29 +304,29 @@ class WatchedWrapper:
     def _check_updates(self, current: WrappedRound, aggregate: Aggregate) -> None:
         """Check that the updates of a round are clipped, have equal weights, and are divided by the planned number.
 
-        Each deviation is reported, always with the message of its first occurrence.
+        Every deviation is reported. The message is that of its first occurrence in the run.
 
         Args:
-            current: the round, in which the premises (conditions of the theorem) that hold are noted.
+            current: the round, in which the premises that hold are noted.
             aggregate: the updates and their mean.
         """
         failures = list(self._list_failures(current, aggregate))
         failed = {premise for premise, _, _ in failures}
         for premise, message, remedy in failures:
-            first_message = self._messages.setdefault(premise, message)  # its numbers differ from round to round
+            first_message = self._messages.setdefault(premise, message)  # numbers differ from round to round
             self._evidence.contradict(premise, first_message, remedy=remedy)
         observable = {UPDATES, DIVISOR} if self._client_side else {CLIPPING, UPDATES, DIVISOR}
         current.shown |= observable - failed
 
     def _list_failures(self, current: WrappedRound, aggregate: Aggregate) -> Iterator[tuple[Premise, str, str]]:
-        """Yield each condition of the privacy theorem that the updates of a round contradict, with message and remedy.
+        """Yield the premises of the privacy theorem that the updates of a round contradict.
 
         Args:
             current: the round, with its clipping norm.
             aggregate: the updates and their mean.
 
         Yields:
-            A condition that does not hold, a message about it, and a remedy.
+            A premise that does not hold, a message about it, and a remedy.
         """
         norm = current.clipping_norm
         if aggregate.exceeds(norm):
@@ -349,8 +349,8 @@ class WatchedWrapper:
     def _check_noise(self, current: WrappedRound, aggregate: Aggregate, arrays: ArrayRecord) -> None:
         """Note the noise multiplier of a round, and test that its noise is Gaussian with the planned deviation.
 
-        The noise is the released model minus the mean of the updates. It is not tested if either is missing, or if
-        rounding errors are too large compared with it.
+        The noise is the released model minus the model that the inner strategy returned. It is not tested if either is
+        missing, or if rounding errors are too large compared with it.
 
         Args:
             current: the round.
@@ -374,10 +374,10 @@ class WatchedWrapper:
                 current.shown.add(NOISE)
 
     def _effective_multiplier(self, current: WrappedRound) -> float:
-        """Return the noise multiplier of all that a round releases: standard deviation over its clipping norm.
+        """Return the noise multiplier of all that a round releases.
 
-        An adaptive wrapper releases the noisy sum of updates and a noisy count of clipped ones. With the noise
-        multipliers z and s of the two, the multiplier of both together is 1/√(z⁻² + s⁻²).
+        An adaptive wrapper releases a noisy sum of updates and a noisy count of the clipped ones. If these have the
+        noise multipliers z and s, both together have the multiplier 1/√(z⁻² + s⁻²).
 
         Args:
             current: the round, with its clipping norm.
@@ -388,7 +388,7 @@ class WatchedWrapper:
         update_multiplier = float(self.wrapper.noise_multiplier)
         if not self._adaptive:
             return update_multiplier
-        # The wrapper moves the clipping norm before it adds noise, which is scaled to the new norm.
+        # The wrapper changes the clipping norm before it adds noise, which is scaled to the new norm.
         update_multiplier *= float(self.wrapper.clipping_norm) / current.clipping_norm
         count_multiplier = float(self.wrapper.clipped_count_stddev) / self._count_sensitivity
         return combine_multipliers(update_multiplier, count_multiplier)

@@ -22,11 +22,11 @@ from epsilond.runs.evidence import Evidence
 from epsilond.runs.premises import CLIPPING, DIVISOR, FRESH_DRAW, NOISE, PARAMETERS, ROWS, SAME_PARTS, Premise
 
 _MATCH: Final = 1e-4
-"""Relative tolerance at which a sum of gradients is that of an update: sums of parts are rounded differently."""
+"""Relative tolerance for equal sums of gradients, which may be rounded differently in single precision."""
 _NORM: Final = 1e-2
 """Relative tolerance of the norm of a sum; half precision rounds the clipped gradients."""
 _AHEAD: Final = 64
-"""Number of batches among which the batch of an update is searched; the batches before it were skipped."""
+"""Number of next batches that are compared with an update; those before its own batch were skipped."""
 _ROWS_REMEDY: Final = "Give the gradient function each record of the batch once; mark padding by is_padding_example."
 _SUM_REMEDY: Final = "Give the noise transformation the result of the plan's gradient function as it is."
 
@@ -48,10 +48,11 @@ class StepsState(TypedDict):
 
 
 class ObservedSteps:
-    """Checks that a run uses each batch, its gradients and its noise as the privacy theorem assumes.
+    """A check that a run uses each batch, its gradients and its noise as the privacy theorem assumes.
 
-    It reads the recorded calls in the order of the program, and matches each noise update with the batch and the
-    gradients before it. The results are noted in the evidence.
+    The check reads the recorded calls in the order of the program. It matches each noise update with the batch and the
+    gradients before it. The results are recorded in the evidence. Large arrays are compared at a sample of their
+    coordinates only, the sampled coordinates.
 
     Attributes:
         noise: checks of the noise of the updates.
@@ -61,7 +62,7 @@ class ObservedSteps:
         """Prepare the checks of a run, of which no call was recorded yet.
 
         Args:
-            reading: the plan of the run, and its noise and sampling as read from its parts.
+            reading: the plan of the run, with the noise and the sampling that its parts have.
             batches: the observed sampler, with the batches that no update has used yet.
             evidence: record of the conditions that were observed to hold or to fail.
         """
@@ -93,8 +94,7 @@ class ObservedSteps:
                     self._process_optimizer(*arrays)
                 case "optimizer-init":
                     self._optimizer.observe_start(*arrays)
-                # The other kind is a first state of the noise.
-                case _:
+                case _:  # a first state of the noise
                     self.noise.observe_start(arrays[0])
 
     def _process_optimizer(
@@ -104,7 +104,7 @@ class ObservedSteps:
         parameters: NDArray[np.generic],
         *states: Any,
     ) -> None:
-        """Check an update of the optimizer: that it used its last state and the latest noisy sum.
+        """Check that an update of the optimizer used its last state and the latest noisy sum.
 
         Args:
             gradient: input of the update, at the sampled coordinates.
@@ -128,11 +128,11 @@ class ObservedSteps:
         """Check one call of the gradient function, and store its gradients until noise is added to them.
 
         Args:
-            facts: facts about the call that do not depend on its values.
+            facts: properties of the call that do not depend on its values, such as the clipping norm.
             parameters: parameters of the model, at the sampled coordinates.
             value: sum of the clipped gradients, at the sampled coordinates.
             losses: loss of each row.
-            padding: whether each row is padding and no record; empty if there is no padding.
+            padding: whether each row is padding and not a record; empty if there is no padding.
             marks: fingerprint of each row, as two integers.
         """
         # A row with the loss 0 is not active, because it may be padding that the program did not mark.
@@ -148,7 +148,6 @@ class ObservedSteps:
         waiting.active += active
         waiting.add_sum(clipped_sum)
 
-        # Check the clipping, the constants and the parameters of the call.
         is_finite = bool(np.all(np.isfinite(losses[is_record])) and np.all(np.isfinite(clipped_sum)))
         self._check_clipping(facts, clipped_sum, active, finite=is_finite)
         self._check_constants(facts)
@@ -163,12 +162,11 @@ class ObservedSteps:
         The norm of their sum may be at most their number times that norm. Non-finite gradients must be clipped too.
 
         Args:
-            facts: facts about the call, with the norm to which it clips.
+            facts: properties of the call, with the norm to which it clips.
             clipped_sum: sum of the clipped gradients, at the sampled coordinates.
             active: number of rows with a loss other than 0.
             finite: whether all losses and sums are finite.
         """
-        # `_MATCH` is a tolerance for single precision, and `_NORM` a larger one for gradients in half precision.
         bound = float(facts["bound"])
         if bound > self._reading.norm_bound * (1.0 + _MATCH):
             message = (
@@ -191,7 +189,7 @@ class ObservedSteps:
         gradient of one record depends on the others, and clipping does not bound the influence of one record.
 
         Args:
-            facts: facts about a call of the gradient function.
+            facts: properties of a call of the gradient function.
         """
         if not facts["follows"]:
             self._following_sizes = set()
@@ -229,19 +227,19 @@ class ObservedSteps:
         noise_free_sum = sums.astype(np.float64)
         noise = noisy.astype(np.float64) - noise_free_sum
         rounding_error = float(facts["precision"]) * float(np.max(np.abs(noisy), initial=0.0))
-        shown = {ROWS, CLIPPING, DIVISOR}  # deviations from these are reported as contradictions
-        shown |= self._match_batch(noise_free_sum)
+        observed_premises = {ROWS, CLIPPING, DIVISOR}  # deviations from these are reported as contradictions
+        observed_premises |= self._match_batch(noise_free_sum)
         self._match_sum(noise_free_sum)
-        shown |= self.noise.observe_update(noise, error=rounding_error, groups=facts["groups"])
-        shown |= self.noise.observe_states(before, after, (buffers_before, buffers_after))
+        observed_premises |= self.noise.observe_update(noise, error=rounding_error, groups=facts["groups"])
+        observed_premises |= self.noise.observe_states(before, after, (buffers_before, buffers_after))
         self._changes.observe_update(noise_free_sum, noise)
         self._gradients = WaitingGradients()
-        self._evidence.count_step(shown)
+        self._evidence.count_step(observed_premises)
 
     def _match_batch(self, noise_free_sum: NDArray[np.float64]) -> set[Premise]:
         """Match the gradients of a noise update with the batch of the sampler from which they were computed.
 
-        It is the first of the next `_AHEAD` batches with as many records as gradients, of which some may be padding.
+        It is the first of the next `_AHEAD` batches that fits the number of gradients, of which some may be padding.
         Batches before it count as skipped. If no batch fits, this is reported and the next batch is dropped.
 
         Args:
@@ -252,7 +250,6 @@ class ObservedSteps:
         """
         waiting = self._batches.waiting
         if not waiting:
-            # No drawn batch is left.
             message = "an update used no batch of the plan's sampler"
             if self._batches.replays:
                 message = "an update used a batch that was drawn before: the sampler's generator was reset"
@@ -260,7 +257,7 @@ class ObservedSteps:
             self._evidence.contradict(FRESH_DRAW, message, remedy=remedy)
             return set()
 
-        # If no waiting batch fits, the next one is dropped, so that later updates can match theirs.
+        # If no waiting batch fits, drop the next one, so that later updates can match theirs.
         skipped = self._count_skipped(noise_free_sum)
         if skipped is None:
             waiting.popleft()
@@ -270,7 +267,7 @@ class ObservedSteps:
             self._evidence.contradict(ROWS, message, remedy=_ROWS_REMEDY)
             return set()
 
-        # A batch that was drawn and not used is allowed, but the caller must vouch for the reason.
+        # The theorem allows a batch that was drawn and not used, but only the caller knows that it was not used.
         for _ in range(skipped):
             waiting.popleft()
             self._evidence.rest_on_caller(FRESH_DRAW, "a batch was drawn and not used")
@@ -299,10 +296,10 @@ class ObservedSteps:
             batch: the batch of the update.
 
         Returns:
-            `FRESH_DRAW` if they are; the empty set if rows are changed copies, so that the caller must vouch for them.
+            `FRESH_DRAW` if they are. The empty set if rows are changed copies, for which the caller must then vouch.
         """
         gradients = self._gradients
-        # If there are more rows than records, those without a loss are padding that was not marked.
+        # If there are more rows than records, rows without a loss are padding that the program did not mark.
         rows = gradients.record_rows if gradients.records == batch.size else gradients.active_rows
         no_rows = np.zeros(0, np.uint64)  # without gradients, there is no array to concatenate
         are_copies = self._identity.observe(batch.rows, np.concatenate([no_rows, *rows]))
@@ -332,7 +329,7 @@ class ObservedSteps:
             if np.all(np.abs(noise_free_sum - expected) <= tolerance):
                 return
 
-            # The factor by which the value exceeds the expected sum is a hint at the mistake.
+            # The factor between the value and the expected sum is a hint at the mistake.
             squared_norm = float(expected @ expected)
             if squared_norm > 0.0:
                 factor = float(noise_free_sum @ expected) / squared_norm
@@ -343,7 +340,8 @@ class ObservedSteps:
     def conclude(self) -> Evidence:
         """Return a copy of the evidence as if the run ended now.
 
-        Updates after the last gradient count as shown: no later gradient can contradict their effect on the parameters.
+        The parameters count as observed for updates after the last gradient, because no later gradient can contradict
+        them.
         """
         concluded = self._evidence.copy()
         concluded.show({PARAMETERS}, count=self._changes.waiting)
@@ -352,18 +350,17 @@ class ObservedSteps:
     def open_ends(self) -> tuple[Observation, ...]:
         """Return the observations that contradict the record of the run if it ends now.
 
-        More updates with noise, later in the run, can remove the contradiction.
+        Later updates with noise can remove the contradiction.
 
         Returns:
-            At most one observation: of a run without any noise update, or of gradients that have got no noise.
+            At most one observation: of a run without any noise update, or of gradients without noise.
         """
-        # A run without noise updates has released its gradients without noise.
         if not self.noise.updates:
             message = "no update of the plan's noise was seen"
             remedy = "Use the functions of the observed plan, not those of the plan that it was made of."
             return (Observation(SAME_PARTS.id, message, remedy=remedy),)
 
-        # The gradients of the next batch may still wait for noise, but not those of further batches.
+        # The gradients of the next batch may still get noise, but not those of further batches.
         batches = self._batches.waiting
         next_size = batches[0].size if batches else 0
         if self._gradients.active > next_size:

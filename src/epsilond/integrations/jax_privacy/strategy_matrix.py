@@ -42,10 +42,10 @@ class NoiseReading:
 
 
 def read_noise(transform: optax.GradientTransformation, *, iterations: int) -> NoiseReading | None:
-    """Read the parameters of the noise that a `matrix_factorization_privatizer` of jax_privacy adds.
+    """Return the parameters of the noise that a `matrix_factorization_privatizer` of jax_privacy adds.
 
-    Its update function is a closure over the noising matrix C⁻¹ and the standard deviation. The strategy matrix C is
-    computed by inverting C⁻¹.
+    The update function of such a transformation is a closure over the noising matrix C⁻¹ and the standard deviation.
+    The strategy matrix C is computed by inverting C⁻¹.
 
     Args:
         transform: an `optax.GradientTransformation`.
@@ -54,12 +54,11 @@ def read_noise(transform: optax.GradientTransformation, *, iterations: int) -> N
     Returns:
         The standard deviation, and the bands and columns of C. None if the transformation is not such a privatizer.
     """
-    # Read the parts of the closure. Any other transformation lacks them, or has parts of another kind.
     try:
         parts = inspect.getclosurevars(transform.update).nonlocals
         matrix = parts["noising_matrix"]
         stddev = float(parts["stddev"])
-    except (AttributeError, KeyError, TypeError, ValueError):
+    except (AttributeError, KeyError, TypeError, ValueError):  # another transformation lacks these parts
         return None
 
     is_streaming = hasattr(matrix, "multiply_next")
@@ -72,8 +71,6 @@ def read_noise(transform: optax.GradientTransformation, *, iterations: int) -> N
 def _read_dense(strategy: NDArray[np.float64], stddev: float) -> NoiseReading:
     """Return the number of bands, the columns and the largest column norm of a strategy matrix C.
 
-    The noise of a run is correlated by C⁻¹.
-
     Args:
         strategy: strategy matrix C, shape (iterations, iterations), lower triangular.
         stddev: standard deviation of the noise before the multiplication by C⁻¹.
@@ -81,10 +78,9 @@ def _read_dense(strategy: NDArray[np.float64], stddev: float) -> NoiseReading:
     Returns:
         The description of the noise, with the non-zero entries of each column.
     """
-    # The bands reach to the entry that is farthest below the main diagonal.
     size = len(strategy)
     magnitudes = np.abs(strategy)
-    # Entries below 1e-5 of the largest one count as 0: single precision leaves about 1e-6.
+    # The bands reach to the entry that is farthest below the main diagonal.
     rows, columns = np.nonzero(magnitudes > _NEGLIGIBLE * magnitudes.max())
     bands = int((rows - columns).max()) + 1
 
@@ -100,8 +96,8 @@ def _read_streaming(matrix: StreamingMatrix, stddev: float, iterations: int) -> 
     """Read a banded strategy matrix C from products with few vectors, given C⁻¹ as a streaming matrix.
 
     A comb is a vector that is nonzero at every b-th row only; these entries are its teeth. If C has b bands, the
-    columns of C at the teeth do not overlap in the product. So each of them can be read from it. Combs with other
-    values of the teeth must give the same columns. If they do not, C has more than b bands, and b is doubled.
+    columns of C at the teeth do not overlap in the product, so each of them can be read from it. Combs with other
+    values of the teeth must give the same columns. Otherwise C has more than b bands, and b is doubled.
 
     Args:
         matrix: the noising matrix C⁻¹.
@@ -112,7 +108,6 @@ def _read_streaming(matrix: StreamingMatrix, stddev: float, iterations: int) -> 
         The columns of C, their largest norm and b. The norm is NaN, and there are no columns, if no b fits for which
         the columns have at most `_LARGEST` entries.
     """
-    # Double the number of bands until the columns agree, or until they get too large.
     bands = _estimate_bands(matrix, iterations)
     while iterations * bands <= _LARGEST:
         columns = _read_columns(matrix, iterations, bands)
@@ -170,11 +165,10 @@ def _read_columns(matrix: StreamingMatrix, iterations: int, bands: int) -> NDArr
     first_product = _multiply(matrix, _combs(first_teeth, bands))
     second_product = _multiply(matrix, _combs(second_teeth, bands))
 
-    # Read the columns from the first product, and compare the second product with them.
+    # Columns that do not overlap are in both products, times the teeth.
     columns: NDArray[np.float64] = _entries_at_teeth(first_product, bands) / first_teeth[:, None]
     expected_entries = columns * second_teeth[:, None]
     second_entries = _entries_at_teeth(second_product, bands)
-    # Entries below 1e-5 of the largest one count as 0: single precision leaves about 1e-6.
     tolerance = _NEGLIGIBLE * np.abs(columns).max()
     if not np.allclose(second_entries, expected_entries, rtol=0.0, atol=tolerance):
         return None
@@ -203,9 +197,9 @@ def _combs(teeth: NDArray[np.float64], period: int) -> NDArray[np.float64]:
 def _entries_at_teeth(products: NDArray[np.float64], period: int) -> NDArray[np.float64]:
     """Return the columns of a banded matrix C times the teeth of combs, read from products of C with the combs.
 
-    Column g of `_combs` is a comb: it is 0 except at its teeth, in the rows g, g + period and so on. The comb of row j
-    is the one with a tooth in row j. For each row j, the result has the `period` entries from row j on of the product
-    of C with the comb of row j. Entries after the last row count as 0.
+    Column g of `_combs` is a comb: it is 0 except at its teeth, in the rows g, g + period and so on. For each row j,
+    the result has `period` entries, from row j on, of the product of C with the comb that has a tooth in row j. Entries
+    after the last row count as 0.
 
     Args:
         products: shape (rows, period): column g is the product of C with column g of `_combs`.

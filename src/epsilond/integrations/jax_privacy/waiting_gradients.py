@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 class WaitingGradients:
     """Gradients that were computed since the last update with noise, and that get noise in the next one.
 
-    A row is an input from which one gradient was computed. A row is active if it is a record, and its loss is not 0.
-    Rows that are neither active nor padding may be padding that the program did not mark.
+    A row is an input from which one gradient was computed. A row is active if it is not marked as padding and its loss
+    is not 0. Other rows that are not marked may be padding that the program did not mark.
 
     Attributes:
         records: number of rows that are not marked as padding.
@@ -54,7 +54,8 @@ class WaitingGradients:
             noise_free_sum: the sum to which the noise was added, at the sampled coordinates.
 
         Returns:
-            True if the size is between the number of active rows and the number of rows that are not marked as padding.
+            True if the size is between the number of active rows and the number of rows that are not marked as padding,
+            both included.
         """
         if self.total is None:
             return size == 0 and not np.any(noise_free_sum)
