@@ -23,7 +23,7 @@ PyTree: TypeAlias = object
 """Nested containers of arrays, as the functions of jax take them."""
 
 _COORDINATES: Final = 128
-"""Number of coordinates that the arrays of a pytree share in a sample: enough to see in one step that noise is halved."""
+"""Number of coordinates that the arrays of a pytree share in a sample: enough to see in one step if noise is halved."""
 _COORDINATES_EACH: Final = 4
 """Number of coordinates that a sample contains at least of each array, if the array has so many."""
 _INTEGERS_EACH: Final = 4
