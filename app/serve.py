@@ -97,7 +97,7 @@ def serve(
 def require_keys(settings: Settings) -> None:
     """Check that the keys which sign the logs of ledgers can be used, if the settings name their folder.
 
-    The service then stops at its start with a clear message, and not at the first signature.
+    The check is made at the start of the service, because otherwise the first signature would fail.
 
     Args:
         settings: settings of the service. Without a folder of keys, nothing is checked.
@@ -107,7 +107,6 @@ def require_keys(settings: Settings) -> None:
     """
     if not settings.ledger_keys:
         return
-    # Opening the keys shows whether they can be used. The result is not needed here.
     try:
         Keys.of(settings, durable=False)
     except (KeysUnusable, Malformed) as error:
@@ -135,7 +134,7 @@ def open_listeners(host: str, port: int) -> list[socket.socket]:
         addresses = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except OSError as error:
         raise ValueError(f"{PREFIX}HOST: {host} is not an address of this machine: {error.strerror}") from None
-    # If one address cannot be listened on, the sockets that were opened before are closed.
+    # If an address fails, the stack closes the sockets that were opened before.
     with ExitStack() as opened:
         listeners = []
         distinct_addresses = dict.fromkeys(addresses)
@@ -146,8 +145,7 @@ def open_listeners(host: str, port: int) -> list[socket.socket]:
             except OSError as error:
                 raise ValueError(_describe_bind_error(error, host, port)) from None
             listeners.append(listener)
-        # Without an error, the sockets stay open.
-        opened.pop_all()
+        opened.pop_all()  # without an error, the sockets stay open
     return listeners
 
 
@@ -170,15 +168,12 @@ def _listen(listener: socket.socket, address: Any) -> None:
 
 
 def _describe_bind_error(error: OSError, host: str, port: int) -> str:
-    """Say why a port cannot be listened on, after the name of the environment variable to change.
+    """Build the message that a port cannot be listened on, with the environment variable to change.
 
     Args:
         error: the error of the operating system.
         host: name or address of the host.
         port: port number.
-
-    Returns:
-        The text of an error message.
     """
     variable = "HOST" if error.errno == errno.EADDRNOTAVAIL else "PORT"
     reason = "is taken" if error.errno == errno.EADDRINUSE else f"is not to be had: {error.strerror}"
@@ -186,16 +181,13 @@ def _describe_bind_error(error: OSError, host: str, port: int) -> str:
 
 
 class Server(uvicorn.Server):
-    """Uvicorn's server with another shutdown: jobs go back to the store, and requests get a limited time to finish.
-
-    Uvicorn is the program that accepts connections and passes requests on to the application.
-    """
+    """Uvicorn's HTTP server, with another shutdown: jobs go back to the store, and requests get limited time to end."""
 
     is_only_server = False
-    """True if the process runs only this server, so that the objects present after the start remain to the end."""
+    """True if the process runs only this server, so that the objects present after the start are in use to its end."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start uvicorn. If this is the only server of the process, also exempt all objects from garbage collection.
+        """Start the server. If it is the only one of the process, also exempt all objects from garbage collection.
 
         Otherwise, each full collection would visit a quarter of a million objects of the application, all in use.
 
@@ -236,10 +228,9 @@ class Server(uvicorn.Server):
 
 
 def server(app: FastAPI, settings: Settings) -> Server:
-    """Return the uvicorn server of the service; its log lines go to the root logger of the standard library.
+    """Build the uvicorn server of the service; its log lines go to the root logger of the standard library.
 
-    The event loop is uvloop's if uvloop is installed. At a shutdown, requests get the deadline of computations and five
-    seconds more.
+    At a shutdown, uvicorn gives requests the deadline of computations and five seconds more.
 
     Args:
         app: the application.

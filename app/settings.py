@@ -33,16 +33,16 @@ SHARE_OF_A_MINUTE = 45.0
 
 
 def unknown_variables(environment: Mapping[str, str], fields: Iterable[str]) -> Iterator[str]:
-    """Yield a sentence for each variable with the service's prefix that is not a setting; values are not read.
+    """Yield a message for each variable with the service's prefix that is not a setting, which may be a misspelt one.
 
-    A misspelt setting would otherwise be ignored. Variables of the client programs and of Kubernetes are not reported.
+    Variables of the client programs and of Kubernetes are not reported. Values are not read.
 
     Args:
         environment: environment variables by name.
         fields: names of the settings, without the prefix.
 
     Yields:
-        A sentence that names the variable and, if there is one, the most similar setting.
+        A message that names the variable and, if there is one, the most similar setting.
     """
     settings = [name.upper() for name in fields]
     for variable in sorted(map(str.upper, environment)):
@@ -53,8 +53,7 @@ def unknown_variables(environment: Mapping[str, str], fields: Iterable[str]) -> 
         if name not in settings:
             similar_names = near(name, settings)
             hints = [f"; near it is {PREFIX}{similar}" for similar in similar_names]
-            # Only the most similar name is shown.
-            hint = next(iter(hints), "")
+            hint = next(iter(hints), "")  # the most similar name comes first
             yield f"{variable}: is not a setting{hint}"
 
 
@@ -219,10 +218,9 @@ class Settings(BaseSettings):
     @model_validator(mode="before")
     @classmethod
     def _with_password(cls, values: JsonRecord) -> JsonRecord:
-        """Insert the password from `store_password_file` into `store_url`.
+        """Insert the password from `store_password_file`, if it is given, into `store_url`.
 
-        So the password need not be in an environment variable. Line breaks at the end of the file are removed. Without
-        a password file, the values are unchanged.
+        So the password need not be in an environment variable. Line breaks at the end of the file are removed.
 
         Args:
             values: settings by name before their validation.
@@ -235,11 +233,10 @@ class Settings(BaseSettings):
         """
         name = values.get("store_password_file")
         url = values.get("store_url")
-        if not name:  # no password file: nothing to insert
+        if not name:
             return values
         if not url:
             raise ValueError(f"{PREFIX}STORE_PASSWORD_FILE is for {PREFIX}STORE_URL, which is not given")
-        # Read the password without the line break at its end.
         try:
             password = Path(name).read_text(encoding="utf-8").rstrip("\r\n")
         except (OSError, UnicodeDecodeError):
@@ -253,20 +250,15 @@ class Settings(BaseSettings):
     @field_validator("dask")
     @classmethod
     def _check_scheduler(cls, address: str) -> str:
-        """Return the address of a Dask scheduler, or reject one that is not an address; empty for no cluster.
-
-        Args:
-            address: value of the setting.
-
-        Returns:
-            The address, unchanged.
+        """Check the address of a Dask scheduler, and return it unchanged; it is empty without a cluster.
 
         Raises:
             ValueError: the text is not empty and is not an address.
         """
+        if not address:
+            return address
         try:
-            if address:
-                place_of(address)
+            place_of(address)
         except ClusterError as error:
             raise ValueError(str(error)) from None
         return address
@@ -274,26 +266,17 @@ class Settings(BaseSettings):
     @field_validator("ledger_witnesses")
     @classmethod
     def _check_witnesses(cls, text: str) -> str:
-        """Return the list of witnesses, or reject a list that cannot be read.
-
-        Args:
-            text: value of the setting.
-
-        Returns:
-            The text, unchanged.
+        """Check the list of witnesses, and return it unchanged.
 
         Raises:
-            ValueError: an entry is not a URL with a verifier key.
+            ValueError: an entry is not a URL with a public key, or a key occurs twice.
         """
         read_addresses(text)
         return text
 
     @model_validator(mode="after")
     def _check_combinations(self) -> Self:
-        """Reject settings that contradict each other, and return the settings.
-
-        Returns:
-            The settings, unchanged.
+        """Check that settings do not contradict each other, and return them unchanged.
 
         Raises:
             ValueError: two settings contradict each other. The message names their environment variables.
@@ -308,9 +291,9 @@ class Settings(BaseSettings):
         return self
 
     def _require_callers_settings(self) -> None:
-        """Reject settings of the identity provider that are incomplete or not safe.
+        """Check that the settings of the identity provider are complete and safe.
 
-        Keys that are fetched without protection could be replaced by those of an attacker.
+        Its URLs must be protected, because an attacker could otherwise replace the keys that are fetched from them.
 
         Raises:
             ValueError: a setting is missing or not safe. The message names its environment variable.
@@ -319,7 +302,6 @@ class Settings(BaseSettings):
         for variable, url in urls.items():
             if url and not is_private_url(url):
                 raise ValueError(f"{PREFIX}{variable} must be a URL with https, or with http of this machine itself")
-        # Each of these settings needs another one.
         if self.oidc_issuer and not self.oidc_audience:
             raise ValueError(f"{PREFIX}OIDC_AUDIENCE must be given with {PREFIX}OIDC_ISSUER")
         if self.oidc_jwks_url and not self.oidc_issuer:
@@ -335,13 +317,7 @@ class Settings(BaseSettings):
     @field_validator("trusted_proxies")
     @classmethod
     def _canonical_networks(cls, text: str) -> str:
-        """Return a list of addresses and networks in canonical spelling, with commas between.
-
-        Args:
-            text: value of the setting, with commas between its entries.
-
-        Returns:
-            The list in canonical spelling.
+        """Return a list of addresses and networks, separated by commas, in canonical spelling.
 
         Raises:
             ValueError: an entry is neither an address nor a network.
@@ -364,12 +340,12 @@ class Settings(BaseSettings):
             The validated settings.
 
         Raises:
-            ValueError: a variable is unknown or invalid. The message names all of them, but not their values, which may
-                be secrets.
+            ValueError: variables are unknown or, if all are known, invalid. The message names them, but not their
+                values, which may be secrets.
         """
-        misspelt = list(unknown_variables(os.environ, cls.model_fields))
-        if misspelt:
-            raise ValueError("; ".join(misspelt))
+        messages = list(unknown_variables(os.environ, cls.model_fields))
+        if messages:
+            raise ValueError("; ".join(messages))
         overrides = {name: value for name, value in chosen.items() if value is not None}
         try:
             return cls(**overrides)  # type: ignore[arg-type]
@@ -379,13 +355,10 @@ class Settings(BaseSettings):
 
 
 def _describe_error(error: JsonObject) -> str:
-    """Return the message of a validation error, after the name of its variable if it concerns only one.
+    """Build the message for a validation error, with the name of its environment variable but not its value.
 
     Args:
-        error: an error of pydantic, with its message in `msg` and the names of the setting in `loc`.
-
-    Returns:
-        The message, without the value of the setting.
+        error: an error of pydantic, with its message in `msg` and the name of the setting in `loc`.
     """
     message = str(error["msg"]).removeprefix("Value error, ")
     # An error of a combination of settings has no location.

@@ -54,7 +54,7 @@ _WIDE = 1e-4
 
 
 class _Weights(NamedTuple):
-    """Weights of the two end values of a step, with which ∫ e^{px} f(x) dx is exact if f is linear in e^x.
+    """Weights of a quadrature rule for ∫ e^{px} f(x) dx over a step, which is exact if f is linear in e^x.
 
     Attributes:
         left: weight of the value at the left end.
@@ -68,17 +68,14 @@ class _Weights(NamedTuple):
 
     @classmethod
     def of(cls, power: float, step: float) -> _Weights:
-        """Return the weights for an exponent p and a step h.
+        """Compute the weights for an exponent p and a step from 0 to h.
 
-        They are ∫ e^{px} dx and ∫ e^{(p + 1)x} dx over the step, combined. Their difference loses about 1/h² units of
-        roundoff.
+        They are linear combinations of ∫ e^{px} dx and ∫ e^{(p + 1)x} dx over the step, which nearly cancel for small
+        h.
 
         Args:
             power: exponent p, not 0 and not −1.
             step: length h > 0 of the step.
-
-        Returns:
-            The weights of both ends, with a bound on their relative error.
         """
         area = math.expm1(power * step) / power  # ∫ e^{px} dx
         area_of_next_power = math.expm1((power + 1.0) * step) / (power + 1.0)
@@ -92,14 +89,15 @@ class _Weights(NamedTuple):
 def integrated_renyi(forward: Profile, backward: Profile, *, far: FarLosses, order: float) -> Interval:
     """Return bounds on the Rényi divergence D_a(P‖Q) of one step from the privacy profiles of both directions.
 
-    With E and E' the hockey-stick divergences of (P, Q) and of (Q, P) at e^ε, it is log(1 + I)/(a − 1) for
+    With the hockey-stick divergences E(ε) of (P, Q) and E'(ε) of (Q, P) at e^ε,
 
+        D_a(P‖Q) = log(1 + I)/(a − 1),
         I = a (a − 1) (∫₀^∞ e^{(a − 1) ε} E(ε) dε + ∫₀^∞ e^{−a ε} E'(ε) dε).
 
     Args:
-        forward: the privacy profile of (P, Q).
-        backward: the privacy profile of (Q, P).
-        far: bounds on the far losses of both directions.
+        forward: the privacy profile E of (P, Q).
+        backward: the privacy profile E' of (Q, P).
+        far: the ε at which the integrals end, and bounds on what larger losses contribute.
         order: order a > 1.
 
     Returns:
@@ -109,9 +107,9 @@ def integrated_renyi(forward: Profile, backward: Profile, *, far: FarLosses, ord
     if _takes_too_many_steps(forward, backward, last, order):
         return Interval(0.0, most)
 
-    # Both integrals up to the last ε. The rest of the second one is at most E'(ε) e^{−a ε}/a there.
-    rising = _total(forward, order - 1.0, last, order, far.cap)
-    falling = _total(backward, -order, last, order, far.cap)
+    # Both integrals end at `last`. The rest of the second one is at most E'(ε) e^{−a ε}/a at this ε.
+    rising = _bound_total(forward, order - 1.0, last, order, far.cap)
+    falling = _bound_total(backward, -order, last, order, far.cap)
     log_rest = backward.upper_log_delta(last) - order * last - math.log(order)
     log_factor = math.log(order) + math.log(order - 1.0)
     log_lower = log_factor + float(np.logaddexp(rising.lower, falling.lower))
@@ -120,7 +118,7 @@ def integrated_renyi(forward: Profile, backward: Profile, *, far: FarLosses, ord
     if log_upper == -math.inf:  # both distributions are the same
         return Interval(0.0, 0.0)
 
-    # Errors of the logarithms and exponents of the sums.
+    # `slack` exceeds the rounding errors of the logarithms and exponents.
     slack = 64 * UNIT_ROUNDOFF * (8.0 + abs(log_upper) + order * last)
     lower = divergence_of_log_excess(log_lower - slack, order) if log_lower > -math.inf else 0.0
     upper = divergence_of_log_excess(log_upper + slack, order)
@@ -128,16 +126,13 @@ def integrated_renyi(forward: Profile, backward: Profile, *, far: FarLosses, ord
 
 
 def _takes_too_many_steps(forward: Profile, backward: Profile, last: float, order: float) -> bool:
-    """Return whether the integral for a Rényi divergence up to an ε would take more steps than allowed.
+    """Return whether the integrals for a Rényi divergence up to an ε would take more steps than allowed.
 
     Args:
         forward: the privacy profile of (P, Q).
         backward: the privacy profile of (Q, P).
-        last: the ε at which the integral ends, in nats.
+        last: the ε at which the integrals end, in nats.
         order: order a > 1 of the divergence.
-
-    Returns:
-        True if the integral must not be computed.
     """
     fewest = order * last / _LONGEST_STEP
     if _is_costly(forward) or _is_costly(backward):
@@ -162,25 +157,25 @@ class _Piece:
     bounds: Interval
 
     def intersect(self, known: Interval) -> _Piece:
-        """Return the piece with the closer of its own and other bounds."""
+        """Return the piece with the intersection of its own bounds and other valid ones."""
         return replace(self, bounds=Interval(max(self.bounds.lower, known.lower), min(self.bounds.upper, known.upper)))
 
 
-def _total(
+def _bound_total(
     profile: Profile, power: float, last: float, order: float, cap: Callable[[FloatArray], FloatArray] | None
 ) -> Interval:
-    """Return bounds on the logarithm of ∫ e^{p ε} E(ε) dε from ε = 0 to about `last`, for a privacy profile E = δ(ε).
+    """Return bounds on the logarithm of ∫ e^{p ε} E(ε) dε from ε = 0 to about `last`, for a privacy profile E(ε).
 
-    The range is divided into intervals (pieces) of growing length, with some steps in each. The piece with the widest
-    bounds is divided into more steps until the total is close. If a value of the profile costs much, the piece is
-    halved instead, up to a limit on the steps of all pieces.
+    The range is divided into intervals (pieces) of growing length, each with some steps. The piece with the widest
+    bounds gets more steps until the bounds on the total are close. If the profile is expensive, the piece is halved
+    instead, up to a limit on the steps of all pieces.
 
     Args:
         profile: the privacy profile with log E.
         power: the exponent p.
         last: end of the integral, in nats. The last piece may end beyond it by less than a step.
         order: order a of the Rényi divergence, which decides the number of steps.
-        cap: function from ε to a further upper bound on log E; None if there is none.
+        cap: function that returns another upper bound on log E at each ε; None if there is none.
 
     Returns:
         Lower and upper bound on the natural logarithm.
@@ -189,23 +184,16 @@ def _total(
     is_costly = _is_costly(profile)
 
     def bound_piece(start: float, end: float, count: int) -> _Piece:
-        """Return a piece with bounds on the log of the integral over it.
-
-        Args:
-            start: start of the piece, in nats.
-            end: end of the piece, in nats.
-            count: number of its steps.
-        """
-        return _Piece(start, end, count, _piece(profile, power, (start, end), count, cap))
+        """Return the piece from `start` to `end` (in nats), with bounds computed with `count` steps."""
+        return _Piece(start, end, count, _bound_integral(profile, power, (start, end), count, cap))
 
     pieces = [
         bound_piece(start, end, _first_count(end - start, order, is_costly)) for start, end in itertools.pairwise(ends)
     ]
     evaluated = sum(piece.count for piece in pieces)
 
-    # Improve the piece with the widest bounds until the total is close enough, or costs too much.
     for _ in range(_MOST_COSTLY if is_costly else _REFINEMENTS):
-        lower, upper = _log_total(pieces)
+        lower, upper = _sum_pieces(pieces)
         if not upper - lower > _WIDE * max(1.0, abs(upper)):
             break
         loosest = max(pieces, key=lambda piece: _width(piece.bounds, upper))
@@ -213,7 +201,6 @@ def _total(
         is_too_much = evaluated > _MOST_COSTLY if is_costly else loosest.count > _MOST
         if is_too_much:
             break
-        # Halve the piece, or give it more steps and keep the closer of both bounds.
         if is_costly:
             middle = 0.5 * (loosest.start + loosest.end)
             pieces.remove(loosest)
@@ -222,10 +209,10 @@ def _total(
         else:
             finer = bound_piece(loosest.start, loosest.end, _FINER * loosest.count)
             pieces[pieces.index(loosest)] = finer.intersect(loosest.bounds)
-    return _log_total(pieces)
+    return _sum_pieces(pieces)
 
 
-def _log_total(pieces: Sequence[_Piece]) -> Interval:
+def _sum_pieces(pieces: Sequence[_Piece]) -> Interval:
     """Return bounds on the logarithm of the sum of the integrals of all pieces."""
     lower = float(np.logaddexp.reduce([piece.bounds.lower for piece in pieces]))
     upper = float(np.logaddexp.reduce([piece.bounds.upper for piece in pieces]))
@@ -238,10 +225,10 @@ def _first_count(length: float, order: float, is_costly: bool) -> int:
     Args:
         length: length of the interval, in nats.
         order: order a > 1 of the Rényi divergence.
-        is_costly: whether the profile is computed point by point.
+        is_costly: whether the profile is computed point by point, so that few steps must suffice.
 
     Returns:
-        The number of steps, at least `_FEWEST_COSTLY` or `_FEWEST`.
+        The number of steps, at least `_FEWEST_COSTLY` if it is costly, and otherwise from `_FEWEST` to `_MOST`.
     """
     if is_costly:
         fewest_by_order = order * length / _LONGEST_STEP
@@ -251,14 +238,7 @@ def _first_count(length: float, order: float, is_costly: bool) -> int:
 
 
 def _is_costly(profile: Profile) -> bool:
-    """Return whether a profile, or one that it is computed from, evaluates a composition at one ε after another.
-
-    Args:
-        profile: the privacy profile of one direction of a pair.
-
-    Returns:
-        True if an evaluation at many ε takes long.
-    """
+    """Return whether a privacy profile, or one that it is computed from, is evaluated at one ε after another."""
     if profile.estimated or profile.pointwise:
         return True
     sources = [getattr(profile, "base", None), getattr(profile, "made", None), *getattr(profile, "profiles", ())]
@@ -270,24 +250,23 @@ def _width(bounds: Interval, scale: float) -> float:
     return math.exp(bounds.upper - scale) - math.exp(bounds.lower - scale)
 
 
-def _piece(
+def _bound_integral(
     profile: Profile,
     power: float,
     ends: tuple[float, float],
     count: int,
     cap: Callable[[FloatArray], FloatArray] | None,
 ) -> Interval:
-    """Return bounds on the logarithm of a weighted integral of a privacy profile over one interval.
+    """Return bounds on the logarithm of ∫ e^{p ε} E(ε) dε over one interval, for a privacy profile E(ε).
 
-    The integral is ∫ e^{p ε} E(ε) dε, for a hockey-stick divergence E(ε). E is convex in e^ε. On each step it is below
-    its chord, and above the extended chord of the next step.
+    E is convex in e^ε. So on each step it is below its chord, and above the extended chord of the next step.
 
     Args:
         profile: the privacy profile with log E.
         power: the exponent p.
         ends: first and last ε, in nats.
         count: number of steps.
-        cap: function from ε to a further upper bound on log E; None if there is none.
+        cap: function that returns another upper bound on log E at each ε; None if there is none.
 
     Returns:
         Lower and upper bound on the natural logarithm.
@@ -297,7 +276,7 @@ def _piece(
     epsilons: FloatArray = np.asarray(start + step * np.arange(count + 2), dtype=np.float64)
     weights = _Weights.of(power, step)
 
-    # Lower and upper bounds on e^{p ε} E(ε) at the points, in units of the largest one.
+    # `lower` and `upper` bound e^{p ε} E(ε) at the points, in units of the largest value.
     log_delta = profile.log_delta(epsilons)
     log_most = log_delta.upper if cap is None else np.minimum(log_delta.upper, cap(epsilons))
     log_least = np.minimum(log_delta.lower, log_most)
@@ -314,7 +293,7 @@ def _piece(
     fall = np.maximum(lower[1:-1] - shrink * upper[2:], 0.0)
     extended_chord = (weights.left + weights.right) * lower[1:-1] + weights.left * math.exp(-step) * fall
 
-    # The points are rounded: e^{p ε} E changes by at most this share.
+    # The points are rounded, which changes e^{p ε} E at most by this relative amount.
     rounding = 8 * UNIT_ROUNDOFF * (1.0 + abs(power)) * (1.0 + end) * (1.0 + 1.0 / step)
     least = shrink * math.fsum(extended_chord) * (1.0 - 2.0 * weights.error - rounding)
     most = math.fsum(chord) * (1.0 + 2.0 * weights.error + rounding)

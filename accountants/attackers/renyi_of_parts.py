@@ -54,20 +54,19 @@ def renyi_of_part(part: Pair, orders: Sequence[float]) -> list[BothWays]:
         One result for each order: the bounds on D_a(P‖Q) and on D_a(Q‖P), in nats.
     """
     law = part.law
-    # A Gaussian pair or a list of outcomes has its own closed form.
-    is_known_otherwise = part.gaussian_dp_mu is not None or part.atoms is not None
-    if is_known_otherwise or not isinstance(law, SampledGaussianLaw):
+    has_closed_form = part.gaussian_dp_mu is not None or part.atoms is not None
+    if has_closed_form or not isinstance(law, SampledGaussianLaw):
         return [_of_part_at(part, order) for order in orders]
-    # The shared quadrature serves the removal or addition of a contribution only.
+    # The shared quadrature is only for the removal or addition of a contribution.
     if law.direction == "replace" or law.is_silent:
         return [_of_part_at(part, order) for order in orders]
     return [_in_both_ways(law, removed) for removed in _of_sampled_gaussian(law, orders)]
 
 
 def _in_both_ways(law: SampledGaussianLaw, removed: Interval) -> BothWays:
-    """Return bounds on the Rényi divergences of a sampled Gaussian step in both directions, in the order of its law.
+    """Derive bounds for both directions of a subsampled Gaussian step from those for removing a contribution.
 
-    The bounds for removing a contribution are given. The divergence of adding one is at most that of removing it.
+    The Rényi divergence for adding a contribution is at most that for removing it.
 
     Args:
         law: the subsampled Gaussian step, in direction "remove" or "add".
@@ -83,8 +82,8 @@ def _in_both_ways(law: SampledGaussianLaw, removed: Interval) -> BothWays:
 def _of_part_at(part: Pair, order: float) -> BothWays:
     """Return bounds on the Rényi divergence of order a of a pair in both directions.
 
-    A pair with a closed form is computed exactly. Other pairs are bounded by known facts, and by an integral of their
-    privacy profiles.
+    A pair with a closed form has bounds that differ only by rounding. Other pairs are bounded by what is known of them,
+    and by an integral of their privacy profiles.
 
     Args:
         part: a pair (P, Q) that is neither a composition nor a subsampled Gaussian.
@@ -93,7 +92,6 @@ def _of_part_at(part: Pair, order: float) -> BothWays:
     Returns:
         The bounds for (P, Q), and for (Q, P), in nats.
     """
-    # Pairs with a closed form.
     if part.gaussian_dp_mu is not None:
         exact = 0.5 * order * part.gaussian_dp_mu**2
         return _same(Interval(exact / ROUNDED, exact * ROUNDED))
@@ -102,7 +100,7 @@ def _of_part_at(part: Pair, order: float) -> BothWays:
     if part.laplace_shift is not None:
         return _same(laplace_renyi(order=order, shift=part.laplace_shift))
 
-    # Other pairs: an upper bound from known facts, and an integral of the profiles if the far losses are bounded.
+    # The integral needs bounds on the large losses that it leaves out.
     upper = _bound_by_dominating_pairs(part, order)
     far = far_losses_of_bounded(largest_loss(part), upper, _far_losses(part, order))
     both = _same(Interval(0.0, upper))
@@ -111,7 +109,7 @@ def _of_part_at(part: Pair, order: float) -> BothWays:
     if part.formula is None:
         return both
 
-    # The profile of an attained pair may list less than the formula knows.
+    # The profile of an attained pair may leave out outcomes, so the formula may give a larger lower bound.
     first, second = both
     lower = part.formula.divergence(order).lower
     forward = Interval(max(first.lower, lower), max(first.upper, lower))
@@ -121,8 +119,7 @@ def _of_part_at(part: Pair, order: float) -> BothWays:
 def _far_losses(part: Pair, order: float) -> FarLosses | None:
     """Return bounds on the large privacy losses of a pair, which an integral for its Rényi divergence leaves out.
 
-    They concern losses beyond the ε at which the integral ends, and come from a Gaussian pair that dominates, or from
-    divergences at larger orders.
+    They come from a Gaussian pair that dominates it, or from upper bounds on divergences at larger orders.
 
     Args:
         part: a pair of distributions that is not a composition.
@@ -135,7 +132,6 @@ def _far_losses(part: Pair, order: float) -> FarLosses | None:
     # Gaussian noise, perhaps subsampled: the Gaussian without subsampling dominates.
     if law is not None and not law.is_silent and getattr(law, "log_rest", -math.inf) == -math.inf:
         return far_losses_of_gaussian(law.distance, order)
-    # Otherwise a pair that dominates gives the bounds, Gaussian or by its divergences.
     if below is None:
         return None
     if below.gaussian_dp_mu is not None and below.gaussian_dp_mu > 0.0:
@@ -163,10 +159,10 @@ def _integrate(part: Pair, far: FarLosses, order: float) -> BothWays:
 def _bound_of_pair(pair: Pair, order: float) -> float:
     """Return an upper bound on the Rényi divergences of both directions of a pair, without integrals.
 
-    It is a sum over the parts of a composition. Of several dominating pairs, the least bound is used.
+    The divergences of the parts of a composition add up.
 
     Args:
-        pair: the pair of distributions, or the least of several pairs.
+        pair: the pair of distributions, or the least of several pairs, of which the least bound is returned.
         order: order a > 1.
 
     Returns:
@@ -187,15 +183,12 @@ def _same(bounds: Interval) -> BothWays:
 def _of_atoms(law: FiniteLaw, order: float) -> Interval:
     """Return bounds on the Rényi divergence of order a for distributions with finitely many outcomes.
 
-    It is ∞ if an outcome is impossible under the second distribution. The errors of the given losses and probabilities
-    change each term by a factor of at most e^η, and so the divergence by at most e^η.
-
     Args:
         law: the outcomes, with their privacy losses and probabilities.
         order: order a > 1.
 
     Returns:
-        Lower and upper bounds, in nats.
+        Lower and upper bounds, in nats; both infinite if an outcome is possible only under the first distribution.
     """
     if law.log_infinite > -math.inf:
         return Interval(math.inf, math.inf)
@@ -205,7 +198,7 @@ def _of_atoms(law: FiniteLaw, order: float) -> Interval:
     log_second, log_ratio = log_second[is_possible], log_ratio[is_possible]
     bounds = divergence_of_atoms(order, log_second, log_ratio)
 
-    # Widen by e^η − 1, for the errors of the losses and of the probabilities.
+    # The errors of the given losses and probabilities change the divergence by a factor of at most e^η.
     largest_loss_of_law = max(map(abs, law.losses), default=0.0)
     largest_log = max((abs(value) for value in log_second.tolist()), default=0.0)
     eta = law.accuracy * (4.0 + 2.0 * order * largest_loss_of_law + largest_log)
@@ -214,10 +207,10 @@ def _of_atoms(law: FiniteLaw, order: float) -> Interval:
 
 
 def _of_sampled_gaussian(law: SampledGaussianLaw, orders: Sequence[float]) -> list[Interval]:
-    """Return bounds on the Rényi divergences of a Poisson-subsampled Gaussian step.
+    """Return bounds on the Rényi divergences of a Poisson-subsampled Gaussian step, for removing a contribution.
 
-    They are those of the outputs with the contribution against those without it. No bound exceeds a d²/2 at the order
-    a, the divergence of the Gaussian without sampling at the distance d.
+    At the order a no bound exceeds a d²/2, the divergence of the Gaussian without sampling, with the distance d of its
+    means.
 
     Args:
         law: the subsampled Gaussian step.
@@ -236,10 +229,10 @@ def _of_sampled_gaussian(law: SampledGaussianLaw, orders: Sequence[float]) -> li
 
 
 def _bound_by_dominating_pairs(part: Pair, order: float) -> float:
-    """Return the least upper bound on the Rényi divergences of both directions of a pair from known facts.
+    """Return the least known upper bound on the Rényi divergences of both directions of a pair.
 
-    Known facts are Gaussian or Laplace noise, finitely many outcomes, declared divergences, formulas, a dominating pair
-    and a largest privacy loss. Each gives a bound, and the least one is used.
+    Bounds follow from Gaussian or Laplace noise, finitely many outcomes, declared divergences, formulas, a dominating
+    pair, and a largest privacy loss.
 
     Args:
         part: a pair that is not a composition.
@@ -249,8 +242,6 @@ def _bound_by_dominating_pairs(part: Pair, order: float) -> float:
         The bound in nats; math.inf if nothing is known.
     """
     bounds = [math.inf]
-
-    # Gaussian noise, with or without subsampling.
     law = part.law
     if part.gaussian_dp_mu is not None:
         bounds.append(0.5 * order * part.gaussian_dp_mu**2 * ROUNDED)
@@ -258,13 +249,11 @@ def _bound_by_dominating_pairs(part: Pair, order: float) -> float:
         bounds.append(0.5 * order * law.distance**2 * ROUNDED)
         bounds.append(_replaced_by_removed(law, order))
 
-    # Finitely many outcomes, and Laplace noise.
     if part.atoms is not None:
         bounds.append(max(_of_atoms(direction, order).upper for direction in (part.atoms, part.atoms.reverse())))
     if part.laplace_shift is not None:
         bounds.append(laplace_renyi(order=order, shift=part.laplace_shift).upper)
 
-    # Declared divergences, formulas, a pair that dominates this one, and a largest loss.
     if part.renyi is not None:
         bounds.append(part.renyi.at(order))
     bounds.extend(formula.divergence(order).upper for formula in formulas_of(part))
@@ -279,8 +268,11 @@ def _bound_by_dominating_pairs(part: Pair, order: float) -> float:
 def _replaced_by_removed(law: NormalLaw, order: float) -> float:
     """Return an upper bound on the Rényi divergence of a Poisson-subsampled Gaussian under replace-one.
 
-    It is that of (1 − q) N(0) + q N(s) against (1 − q) N(0) + q N(−s). q is the inclusion probability and s the shift.
-    The second distribution is at least (1 − q) N(0). So the divergence is at most −log(1 − q) plus that against N(0).
+    With the inclusion probability q and the shift s, the two distributions are
+
+        (1 − q) N(0, 1) + q N(s, 1)  and  (1 − q) N(0, 1) + q N(−s, 1).
+
+    The second one is at least (1 − q) N(0, 1). So the divergence is at most −log(1 − q) plus that from N(0, 1).
 
     Args:
         law: distribution of the privacy loss of a step.

@@ -51,7 +51,7 @@ _RATIO = 4.0
 def smallest_gaussian(curve: Curve) -> Interval:
     """Return bounds on the least μ for which a mechanism is μ-Gaussian differentially private.
 
-    The mechanism is if its δ is at most that of N(μ, 1) against N(0, 1) at every ε.
+    This means that its δ is at most that of N(μ, 1) against N(0, 1) at every ε.
 
     Args:
         curve: the privacy curve of the mechanism.
@@ -60,14 +60,12 @@ def smallest_gaussian(curve: Curve) -> Interval:
         The bounds. `upper` is math.inf if no finite μ is proved. `lower` is math.inf if it is proved that none exists,
         because an output with the contribution may be impossible without it.
     """
-    # An exact Gaussian mechanism, and a mechanism that no Gaussian one dominates.
     if curve.tight and curve.upper.gaussian_dp_mu is not None:
         mu = curve.upper.gaussian_dp_mu
         return Interval(mu / ROUNDED, mu * ROUNDED)
-    if any(_reveals(witness) for witness in curve.witnesses):
+    if any(_has_infinite_loss(witness) for witness in curve.witnesses):
         return Interval(math.inf, math.inf)
 
-    # Upper bounds by the largest loss and by known facts; lower bounds by δ at many ε.
     bounded = enclose_bounded_loss(curve.upper)
     upper = gaussian_above(curve.upper)
     if bounded is not None:
@@ -78,9 +76,7 @@ def smallest_gaussian(curve: Curve) -> Interval:
 
 
 def upper_gaussian_mu(curve: Curve) -> float:
-    """Return an upper bound on the least μ for which a mechanism is μ-Gaussian differentially private.
-
-    It is that of `smallest_gaussian`, without the work for the lower bound.
+    """Return the upper bound of `smallest_gaussian` on the least μ of a mechanism, without the work for the lower one.
 
     Args:
         curve: the privacy curve of the mechanism.
@@ -101,7 +97,7 @@ def gaussian_above(pair: Pair) -> float:
         pair: a pair that dominates a mechanism, or the least of several such pairs.
 
     Returns:
-        The least such μ that is found; math.inf if none is.
+        The least μ that is proved; math.inf if none is.
     """
     bounds = [_gaussian_above_parts(alternative) for alternative in pair.alternatives or (pair,)]
     if pair.alternatives:
@@ -110,7 +106,7 @@ def gaussian_above(pair: Pair) -> float:
 
 
 def _gaussian_above_parts(pair: Pair) -> float:
-    """Return √(Σ μ_i²) over the parts of a pair, rounded up; math.inf if a part has no μ."""
+    """Return √(Σ μ_i²) over all runs of the parts of a composition, rounded up; math.inf if a part has no μ."""
     roots = [math.sqrt(times) * _gaussian_above_part(part) for part, times in unfold(((pair, 1),))]
     return math.hypot(*roots) * ROUNDED  # hypot does not underflow
 
@@ -124,24 +120,24 @@ def _gaussian_above_part(part: Pair) -> float:
         part: the pair, two distributions of outputs for neighbouring data sets. It is not a composition.
 
     Returns:
-        The least such μ that is known; math.inf if none is.
+        The least μ that is proved; math.inf if none is.
     """
     bounds = [simple_gaussian_above(part)]
     if part.below is not None:
         bounds.append(gaussian_above(part.below))
-    # The bound by ρ takes longer, and is only tried without another one.
+    # The bound by ρ takes longer, and is tried only if there is no other one.
     if min(bounds) == math.inf:
         bounds.append(_gaussian_above_tail(part))
     return min(bounds)
 
 
 def simple_gaussian_above(part: Pair) -> float:
-    """Return a μ such that δ of a pair is at most that of N(μ, 1) against N(0, 1), if a closed form is known.
+    """Return a μ for a pair with Gaussian noise or a bounded privacy loss.
 
-    This is so at every ε. Such pairs have Gaussian noise or a bounded privacy loss, and are not a composition.
+    δ of the pair is at most that of N(μ, 1) against N(0, 1) at every ε.
 
     Args:
-        part: the pair.
+        part: the pair, which is not a composition.
 
     Returns:
         The μ; math.inf for other pairs.
@@ -156,13 +152,13 @@ def simple_gaussian_above(part: Pair) -> float:
 
 
 def _gaussian_above_tail(pair: Pair) -> float:
-    """Return a μ for which a Gaussian pair dominates a zero-concentrated pair.
+    """Return a μ for a pair with a finite ρ of zero-concentrated privacy.
 
-    δ is then at most δ_μ, that of N(μ, 1) against N(0, 1). This is proved by chords of δ up to an ε, and beyond it by ρ
-    of zero-concentrated privacy.
+    δ of the pair is at most that of N(μ, 1) against N(0, 1) at every ε. This is proved by chords of δ up to some ε, and
+    beyond it by ρ.
 
     Args:
-        pair: a pair without parts, or the least of several pairs.
+        pair: a pair that is not a composition, or the least of several pairs.
 
     Returns:
         The μ; math.inf if no ρ is known, or if δ is not known to be below 1.
@@ -170,11 +166,10 @@ def _gaussian_above_tail(pair: Pair) -> float:
     rho = concentration_of_part(pair)
     if rho == 0.0 or not math.isfinite(rho):
         return rho
-    # From the first end on, where δ is negligible, the bound by ρ is used.
     end, first = pair.upper_epsilon(TAIL_LOG_DELTA), point_of(pair, 0.0)
     if not first.upper < 0.0:
         return math.inf
-    # Any last ε above ρ gives a valid bound. The first one may be too small if ρ is large.
+    # Every last ε above ρ gives a valid bound. The first one, where δ is negligible, may be too small if ρ is large.
     for last_epsilon in (end, *(multiple * rho for multiple in _MULTIPLES)):
         if not rho < last_epsilon < math.inf:
             continue
@@ -187,12 +182,12 @@ def _gaussian_above_tail(pair: Pair) -> float:
 def _gaussian_above_from(pair: Pair, end: float, rho: float, first: DeltaPoint) -> float:
     """Return a μ such that δ of a pair is at most that of N(μ, 1) against N(0, 1) at every ε.
 
-    Up to a given ε this is proved by chords, that is, straight lines in e^ε above δ. Beyond it, ρ of zero-concentrated
-    privacy proves it.
+    Up to a given ε this is proved by chords, that is, straight lines in e^ε above δ. Beyond it, it follows from ρ of
+    zero-concentrated privacy.
 
     Args:
-        pair: a pair without parts, or the least of several pairs.
-        end: the ε in nats, above ρ.
+        pair: a pair that is not a composition, or the least of several pairs.
+        end: the given ε in nats, above ρ.
         rho: ρ of zero-concentrated privacy.
         first: the bounds on δ at ε = 0.
 
@@ -207,22 +202,19 @@ def _gaussian_above_from(pair: Pair, end: float, rho: float, first: DeltaPoint) 
     return max(mu_beyond, up_to_end.upper)
 
 
-def _reveals(pair: Pair) -> bool:
-    """Return whether a pair is proved to have an infinite privacy loss: an output that only one distribution has.
+def _has_infinite_loss(pair: Pair) -> bool:
+    """Return whether a pair is proved to have an infinite privacy loss, that is, an output that only one side can have.
 
     Such a pair is μ-Gaussian private for no finite μ.
 
     Args:
         pair: a pair that neighbours attain.
-
-    Returns:
-        True if an infinite loss is proved.
     """
     for part, _ in unfold(((pair, 1),)):
         law = part.atoms
         if law is not None and max(law.log_infinite, law.log_missing) > -math.inf:
             return True
-        # At the largest ε, only an infinite loss leaves δ above 0.
+        # All finite losses are below the largest ε, so that only an infinite loss leaves δ above 0 there.
         for profile in part.directions():
             is_finite_law = isinstance(profile, AtomicProfile) and max(profile.losses, default=0.0) < LARGEST_EPSILON
             if is_finite_law and profile.log_delta_bounds(LARGEST_EPSILON).lower > -math.inf:
@@ -233,7 +225,7 @@ def _reveals(pair: Pair) -> bool:
 def _lower_mu(curve: Curve) -> float:
     """Return a lower bound on the least μ for which a mechanism is μ-Gaussian differentially private.
 
-    It comes from lower bounds on δ at many ε, each a multiple of the previous one.
+    At each of many ε, the pair N(μ, 1) against N(0, 1) must have at least the lower bound on δ.
 
     Args:
         curve: the privacy curve of the mechanism.
@@ -246,7 +238,6 @@ def _lower_mu(curve: Curve) -> float:
         log_delta = curve.log_delta(epsilon).lower
         if log_delta <= LEAST_LOG_DELTA:
             break
-        # The pair N(μ, 1) against N(0, 1) must have at least this δ at ε.
         least = max(least, gaussian_mu_at(epsilon, log_delta))
         epsilon = max(_RATIO * epsilon, _FIRST_EPSILON)
     return least

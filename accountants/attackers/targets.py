@@ -24,45 +24,36 @@ if TYPE_CHECKING:
 
 
 def meets(curve: Curve, target: Target) -> bool:
-    """Return whether a privacy curve certainly meets a target.
-
-    The upper bound on the limited figure, such as δ at the target ε, must be at most the requested number.
+    """Return whether a privacy curve certainly meets a target, by an upper bound on what the target limits.
 
     Args:
         curve: the privacy curve of a mechanism.
-        target: a limit (ε, δ), or a limit on a risk.
-
-    Returns:
-        True if the target is certainly met.
+        target: a limit (ε, δ), or a limit on a risk, such as an attacker's advantage.
     """
     risk = target.risk
     if risk is None:
         return curve.upper_log_delta(target.epsilon) <= target.log_delta
     if risk.kind == "advantage":
-        # The advantage is δ at ε = 0. The limit is rounded down before the comparison.
+        # The advantage is δ at ε = 0. The logarithm of the limit is rounded, so it is lowered.
         largest_log_advantage = math.nextafter(math.log(risk.bound), -math.inf)
         return curve.upper_log_delta(0.0) <= largest_log_advantage
     return upper_figure(curve, risk) <= risk.bound
 
 
 def provably_misses(curve: Curve, target: Target) -> bool:
-    """Return whether the dominating pair of a curve certainly misses a target.
+    """Return whether the dominating pair of a curve certainly misses a target, by a lower bound on what it limits.
 
-    It does if a lower bound on the limited figure, such as δ at the target ε, exceeds the requested number. The
-    mechanism itself may still meet the target, if the pair is larger than all pairs that the mechanism attains.
+    The mechanism itself may still meet the target, if the pair is larger than all pairs that the mechanism attains.
 
     Args:
         curve: the privacy curve of a mechanism.
-        target: a limit (ε, δ), or a limit on a risk.
-
-    Returns:
-        True if the pair provably exceeds the limit.
+        target: a limit (ε, δ), or a limit on a risk, such as an attacker's advantage.
     """
     risk = target.risk
     if risk is None:
         return curve.bound_log_delta(target.epsilon).lower > target.log_delta
     if risk.kind == "advantage":
-        # The advantage is δ at ε = 0. The limit is rounded up before the comparison.
+        # The advantage is δ at ε = 0. The logarithm of the limit is rounded, so it is raised.
         least_log_advantage = math.nextafter(math.log(risk.bound), 0.0)
         return curve.bound_log_delta(0.0).lower > least_log_advantage
     dominating = Curve(curve.upper, (curve.upper,))
@@ -73,10 +64,11 @@ def provably_misses(curve: Curve, target: Target) -> bool:
     is_gaussian = curve.upper.gaussian_dp_mu is not None
     if not is_gaussian and (risk.kind == "rho" or math.isinf(largest_loss(curve.upper))):
         return False
-    # A pair that is μ-Gaussian private needs at least this μ, and a Gaussian one has ρ = μ²/2.
     least_mu = smallest_gaussian(dominating).lower
-    least_figure = least_mu if risk.kind == "gaussian_dp_mu" else 0.5 * least_mu**2 / ROUNDED
-    return least_figure > risk.bound
+    if risk.kind == "gaussian_dp_mu":
+        return least_mu > risk.bound
+    least_rho = 0.5 * least_mu**2 / ROUNDED  # of a Gaussian pair
+    return least_rho > risk.bound
 
 
 def upper_figure(curve: Curve, risk: RiskTarget) -> float:
@@ -87,13 +79,13 @@ def upper_figure(curve: Curve, risk: RiskTarget) -> float:
 
     Args:
         curve: the privacy curve of a mechanism.
-        risk: the risk.
+        risk: the risk, which names the measure. Its limit is not used.
 
     Returns:
-        The bound in the unit of the measure; math.inf if none is known.
+        The bound; math.inf if none is known.
     """
-    # The advantage is δ at ε = 0, rounded up.
     if risk.kind == "advantage":
+        # The advantage is δ at ε = 0.
         return math.nextafter(math.exp(curve.upper_log_delta(0.0)), math.inf)
     if risk.kind == "true_positive_rate":
         return upper_true_positive_rate(curve, risk.false_positive_rate)
@@ -103,31 +95,26 @@ def upper_figure(curve: Curve, risk: RiskTarget) -> float:
 
 
 def central_mu_of(curve: Curve, risk: RiskTarget) -> float:
-    """Estimate the μ at which a Gaussian pair has the same value of a risk's measure as a curve.
-
-    The Gaussian pair is N(μ, 1) against N(0, 1).
+    """Estimate the μ at which N(μ, 1) against N(0, 1) has the same value of a risk's measure as a curve.
 
     Args:
         curve: the privacy curve of a mechanism.
-        risk: the risk, which names the measure of an attacker's success.
+        risk: the risk, which names the measure, such as an attacker's advantage.
 
     Returns:
-        μ in standard deviations; math.inf if the measure of the curve has no finite upper bound.
+        μ; math.inf if the measure of the curve has no finite upper bound.
     """
     figure = upper_figure(curve, risk)
     return replace(risk, bound=figure).gaussian_mu if math.isfinite(figure) else math.inf
 
 
 def meeting(target: Target) -> Callable[[Curve], bool]:
-    """Return a function that decides whether curves certainly meet a target, for a search over many close curves.
+    """Return a function that tells whether a curve certainly meets a target, for a search over many similar curves.
 
     For a true positive rate it keeps the thresholds of the tests from one curve to the next, which saves evaluations.
 
     Args:
-        target: (ε, δ), or a risk.
-
-    Returns:
-        A function from a curve to whether it certainly meets the target.
+        target: a limit (ε, δ), or a limit on a risk.
     """
     risk = target.risk
     if risk is not None and risk.kind == "true_positive_rate":
@@ -136,25 +123,15 @@ def meeting(target: Target) -> Callable[[Curve], bool]:
 
 
 def least_log_mu(mu: float) -> float:
-    """Return the natural logarithm of an estimate of μ, limited to [−700, 700].
-
-    Args:
-        mu: the estimate, at least 0; 0 gives −700, and math.inf gives 700.
-
-    Returns:
-        The limited logarithm.
-    """
+    """Return log μ of an estimate μ ≥ 0, limited to [−700, 700] so that it and its exponential are finite."""
     return min(max(math.log(mu), -700.0), 700.0) if mu > 0.0 else -700.0
 
 
 def missing_theorem(risk: RiskTarget) -> str:
-    """Return a sentence for a user that explains why no bound on the measure of a risk is known.
+    """Explain in words, without a full stop, why no finite bound on μ or ρ is known.
 
     Args:
-        risk: the risk, of the kind μ of Gaussian differential privacy or ρ of zero-concentrated privacy.
-
-    Returns:
-        The sentence, without a full stop.
+        risk: the risk: μ of Gaussian differential privacy, or ρ of zero-concentrated privacy.
     """
     if risk.kind == "gaussian_dp_mu":
         return (

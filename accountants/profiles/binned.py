@@ -53,10 +53,10 @@ def finite_pair(log_p: FloatArray, log_q: FloatArray, accuracy: float = ACCURACY
 
 
 def _profile(log_p: FloatArray, log_q: FloatArray, accuracy: float) -> AtomicProfile:
-    """Return a lower bound on the privacy profile of two distributions on finitely many outcomes.
+    """Return a lower bound on the privacy profile δ(ε), ε ≥ 0, of two distributions on finitely many outcomes.
 
-    The privacy loss of an outcome is log p − log q. Losses and probabilities are rounded down, which gives a smaller δ.
-    Outcomes of negative loss do not count for δ at ε ≥ 0.
+    The privacy loss of an outcome is log p − log q. Losses and probabilities are rounded down, which lowers δ. Outcomes
+    of negative loss do not contribute to δ.
 
     Args:
         log_p: log probabilities of the outcomes under the first distribution.
@@ -69,7 +69,7 @@ def _profile(log_p: FloatArray, log_q: FloatArray, accuracy: float) -> AtomicPro
     is_possible = np.isfinite(log_p)
     log_p, log_q = log_p[is_possible], log_q[is_possible]
 
-    # Outcomes that are impossible under the second distribution only have an infinite loss.
+    # An outcome that is impossible only under the second distribution has an infinite loss.
     has_infinite_loss = np.isneginf(log_q)
     log_infinite = -np.inf
     if has_infinite_loss.any():
@@ -77,14 +77,13 @@ def _profile(log_p: FloatArray, log_q: FloatArray, accuracy: float) -> AtomicPro
         log_infinite -= 2 * accuracy * (1.0 + abs(log_infinite))
         log_p, log_q = log_p[~has_infinite_loss], log_q[~has_infinite_loss]
 
-    # Merge similar losses, and round the rest down by the bound on their errors.
+    # A merged probability has the errors of its summands and of their sum. A loss is a difference of two logarithms.
     cell_p, cell_q, number_merged = _merge_cells(log_p, log_q)
     summation_error = 2.0 * UNIT_ROUNDOFF * number_merged
     slack = accuracy * (1.0 + np.abs(cell_p)) + accuracy * (1.0 + np.abs(cell_q)) + summation_error
     losses = cell_p - cell_q - 2.0 * slack
     log_masses = np.minimum(cell_p - slack, 0.0)
 
-    # The positive losses, in increasing order.
     is_positive = losses > 0.0
     losses, log_masses = losses[is_positive], log_masses[is_positive]
     order = np.argsort(losses, kind="stable")
@@ -109,7 +108,6 @@ def _merge_cells(log_p: FloatArray, log_q: FloatArray) -> tuple[FloatArray, Floa
     log_p, log_q, losses = log_p[is_positive], log_q[is_positive], losses[is_positive]
     if losses.size <= MOST_ATOMS:
         return log_p, log_q, np.zeros(losses.size)
-    # Sum the probabilities of the outcomes in each bin of the loss, and leave out empty bins.
     bins = _bins(losses)
     number = np.bincount(bins)
     is_occupied = number > 0
@@ -120,8 +118,8 @@ def _merge_cells(log_p: FloatArray, log_q: FloatArray) -> tuple[FloatArray, Floa
 def _bins(losses: FloatArray) -> IntArray:
     """Sort privacy losses into at most `MOST_ATOMS` intervals (bins), and return the index of the bin of each.
 
-    Bins of equal width are divided further by bins of equal width in the square root of the loss. These are narrow for
-    small losses, which decide δ if the largest loss is far beyond every ε of interest.
+    The bins are intersections of bins of equal width in the loss and of bins of equal width in its square root. The
+    latter are narrow for small losses, which decide δ if the largest loss is far beyond every ε of interest.
 
     Args:
         losses: positive losses, in nats.
@@ -184,8 +182,8 @@ class Noise:
     def edges(self, means: Sequence[float]) -> FloatArray:
         """Return the edges of the cells, the intervals into which outputs are merged.
 
-        For Laplace and geometric noise the edges are the means, at which the noise has a kink, and points between them.
-        Gaussian noise has cells of equal width, which extend beyond the outer means.
+        For Laplace and geometric noise the edges are the means, where the logarithm of the density has a kink, and
+        points between them. Gaussian noise has cells of equal width, which extend beyond the outer means.
 
         Args:
             means: means of the output in all components of both distributions, in units of the noise's scale.
@@ -206,19 +204,19 @@ class Noise:
         ]
         candidates = np.concatenate(between)
         if self.kind == "geometric":
-            # Move the edges to multiples of the lattice step.
+            # The noise has values only at multiples of the step.
             candidates = np.unique(self.step * np.rint(candidates / self.step))
         return np.unique(np.concatenate([_far_from(distinct_means, candidates), distinct_means]))
 
     def log_cells(self, mixture: Mixture, edges: FloatArray) -> FloatArray:
-        """Return log probabilities of a mixture below the first edge, between neighbouring edges, and above the last.
+        """Return the log probabilities of the cells, that is, of the intervals of outputs between given edges.
 
         Args:
             mixture: copies of the noise around several means, each with a weight.
-            edges: increasing edges of the cells, that is, intervals of outputs, in units of the noise's scale.
+            edges: edges of the cells, increasing, in units of the noise's scale.
 
         Returns:
-            Natural logarithms, one more than there are edges.
+            Natural logarithms for the outputs below the first edge, between neighbouring edges, and above the last one.
         """
         low, high = np.append(-np.inf, edges), np.append(edges, np.inf)
         log_masses = np.full(low.size, -np.inf)
@@ -227,23 +225,20 @@ class Noise:
         return np.asarray(log_masses)
 
     def rounding(self, edges: FloatArray, means: int = 2) -> float:
-        """Return a bound on the relative error of the probabilities of cells, which rounded edges and means cause.
+        """Return a bound on the relative error of the probabilities of cells from rounded edges, means and functions.
 
-        An edge moves by units of its size. The log probability of a cell changes by up to this move over the cell's
-        width.
+        An edge is rounded in proportion to its absolute value. This changes the log probability of a cell by up to the
+        ratio of the change to the width of the cell.
 
         Args:
-            edges: increasing edges of the cells, that is, intervals of outputs, in units of the noise's scale.
+            edges: edges of the cells (intervals of outputs), increasing, in units of the noise's scale.
             means: number of means of all mixtures.
-
-        Returns:
-            The bound, relative to a probability.
         """
         largest_edge = float(np.max(np.abs(edges)))
         narrowest_cell = np.min(np.diff(edges, prepend=edges[0] - 1.0))
         edge_units = float(largest_edge / narrowest_cell)
-        # Units of roundoff: 64 for elementary functions, 4 for rounded means and edges, times the effect of a move of
-        # an edge by its own roundoff, and one for each summand.
+        # In units of roundoff: 64 for elementary functions, 4 for the rounding of means and edges, times their effect,
+        # and one for each term of the mixture.
         rounding = (64.0 + 4.0 * (largest_edge + edge_units) + means) * UNIT_ROUNDOFF
         # A Gaussian log density changes by up to its argument per unit of the argument.
         return 4.0 * (1.0 + largest_edge) * rounding if self.kind == "gaussian" else rounding
@@ -251,7 +246,7 @@ class Noise:
     def _log_cells(self, low: FloatArray, high: FloatArray, mean: float) -> FloatArray:
         """Return the log probabilities of intervals under the noise around one mean.
 
-        By symmetry, an interval below the mean is mirrored to one above it.
+        The noise is symmetric, so an interval below the mean has the probability of its mirror image.
 
         Args:
             low: lower edges of the intervals. No interval has the mean in its interior, except for Gaussian noise.
@@ -259,7 +254,7 @@ class Noise:
             mean: mean of the output.
 
         Returns:
-            One natural logarithm for each interval, without the rounding errors of the edges.
+            One natural logarithm for each interval.
         """
         is_above = low >= mean
         with np.errstate(invalid="ignore"):
@@ -276,27 +271,28 @@ class Noise:
 
 
 def _far_from(means: FloatArray, candidates: FloatArray) -> FloatArray:
-    """Select the possible edges of intervals that are not close to a mean of the noise.
+    """Select the possible edges of cells (intervals of outputs) that are not close to a mean of the noise.
 
-    In a narrow cell between an edge and a mean, roundings would matter.
+    Rounding would matter in a narrow cell between an edge and a mean. The least distance is a millionth of that of two
+    means.
 
     Args:
         means: two or more means, increasing.
-        candidates: possible edges of cells, that is, intervals of outputs, between the means.
+        candidates: possible edges between the means.
 
     Returns:
         The selected edges, in the given order.
     """
     right = np.clip(np.searchsorted(means, candidates), 1, means.size - 1)
     distances = np.minimum(np.abs(candidates - means[right - 1]), np.abs(means[right] - candidates))
-    # A millionth of the least distance of two means.
     return np.asarray(candidates[distances > 1e-6 * float(np.diff(means).min())])
 
 
 def cells_pair(p: Mixture, q: Mixture, noise: Noise, accuracy: float = 0.0) -> Pair:
-    """Return a pair for lower bounds on δ of two mixtures of shifted noise, merged into cells.
+    """Return a pair for lower bounds on δ of two mixtures of shifted noise.
 
-    The observer of this pair sees only the cell that contains an output. The rounding of means and edges is included.
+    The observer of this pair sees only the cell, that is, the interval that contains an output. Errors from rounding
+    means and edges are included.
 
     Args:
         p: the first mixture.

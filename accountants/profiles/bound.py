@@ -38,17 +38,17 @@ class Bound(ABC):
     """
 
     is_convex: ClassVar[bool] = True
-    """True if `convex` is convex in e^ε. Otherwise only its values at the ε of a table are those of a pair."""
+    """True if `convex` is convex in e^ε. Otherwise a pair of distributions attains only its values in a table."""
 
     @abstractmethod
     def log_bound(self, epsilon: float) -> Interval:
-        """Return numerical bounds, lower and upper, on the value of this bound on log δ at one ε.
+        """Enclose the value of this bound on log δ at one ε, which is computed with rounding errors.
 
         Args:
             epsilon: ε ≥ 0, in nats.
 
         Returns:
-            Lower and upper bound on the natural logarithm of the bound.
+            Lower and upper bound on the value, a natural logarithm.
         """
 
     @property
@@ -76,16 +76,7 @@ class Bound(ABC):
         return end
 
     def corners(self, end: float) -> FloatArray:
-        """Return the values of ε at which a table of the bound has its entries.
-
-        They increase from 0 to an end, and are dense near 0.
-
-        Args:
-            end: the largest ε, in nats.
-
-        Returns:
-            The values of ε in nats.
-        """
+        """Return the ε of a table of the bound, which increase from 0 to `end` (in nats) and are dense near 0."""
         return np.asarray(end * (np.arange(CORNERS + 1.0) / CORNERS) ** 2)
 
 
@@ -93,9 +84,9 @@ class Bound(ABC):
 class BoundProfile(Profile):
     """The privacy profile of an upper bound on δ that is given as a function of ε.
 
-    A composition needs the tails of a privacy loss. They are the slopes of a table of the bound as a function of e^ε,
-    or of a convex bound above it (`Bound.convex`). If that is not convex either, they are the slopes of the greatest
-    convex function below its values in the table.
+    A composition needs the tails of the privacy loss of a pair with this profile. They are the slopes of the bound as a
+    function of e^ε, by a table, or of a convex bound above it (`Bound.convex`). If that is not convex either, they are
+    the slopes of the greatest convex function below its values in the table.
 
     Attributes:
         bound: the function, which encloses the log of the upper bound on δ at an ε.
@@ -125,7 +116,6 @@ class BoundProfile(Profile):
         points = np.asarray(epsilon, dtype=np.float64)
         flat_points = points.ravel().tolist()
         new_points = [point for point in flat_points if point not in self._known]
-        # A few values are evaluated one at a time, many together.
         if len(new_points) > _TOGETHER:
             self._known.update(zip(new_points, self.bound.log_bounds(np.asarray(new_points)), strict=True))
         else:
@@ -138,12 +128,12 @@ class BoundProfile(Profile):
 
     @property
     def tail_accuracy(self) -> float:
-        """Accuracy of the tails of a table."""
+        """Bound on the error of each log tail, per unit of 1 + |log tail|."""
         return TABLE_ACCURACY
 
     @property
     def log_infinite_mass(self) -> float:
-        """Last log value of the table."""
+        """Upper bound on the log probability of an infinite loss: the last value of the table."""
         return self._table.log_infinite_mass
 
     @cached_property
@@ -154,18 +144,18 @@ class BoundProfile(Profile):
         return tabulate(epsilon, bound.upper_log_bounds(epsilon))
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log tails from the slopes of the table."""
+        """Return the log probabilities of a loss above each ε under both distributions, from slopes of the table."""
         return self._table.tails(np.asarray(epsilon, dtype=np.float64))
 
     def attained_log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return log tails of a pair that is below the pair of this bound, for lower bounds on δ.
+        """Return log tails of a pair with a smaller δ than the pair of this bound, for lower bounds on δ.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
 
         Returns:
-            Log probabilities of a loss above each ε under both distributions; those of equal distributions if no pair
-            is known.
+            Log probabilities of a loss above each ε under both distributions; those of two equal distributions if no
+            such pair is known.
         """
         table, points = self._attained_table, np.asarray(epsilon, dtype=np.float64)
         return infinite_loss_only(points, -np.inf) if table is None else table.tails(points)
@@ -182,6 +172,6 @@ class BoundProfile(Profile):
 
 
 def bound_pair(bound: Bound) -> Pair:
-    """Return the symmetric pair of a bound that holds in both directions."""
+    """Return the pair whose privacy profile is a given bound on δ in both directions."""
     profile = BoundProfile(bound)
     return Pair(profile, profile)

@@ -66,45 +66,43 @@ class ConcentratedProfile(Profile):
 
     @property
     def log_infinite_mass(self) -> float:
-        """log(1 − S), the log-probability of an infinite loss."""
+        """Upper bound on log(1 − S), the log probability of an infinite loss."""
         return self.log_escape
 
     @property
     def tail_accuracy(self) -> float:
-        """Bound on the error of the log tails. Exponents up to ρb² are rounded a few times."""
+        """Bound on the error of each log tail, per unit of 1 + |log tail|."""
         return 256 * UNIT_ROUNDOFF
 
     @cached_property
     def _chord(self) -> Chord:
         """The straight line in e^ε that replaces the bound on δ for small ε.
 
-        It ends at about the least ε with P(L > ε) + Q(L > ε) ≤ 1, for the privacy loss L. The search is over b, where
-        b + 1 is the order of the Rényi divergence with the least bound on δ. ε and both tails are functions of b. An
-        approximate end of the line is valid too.
+        It ends at about the least ε with P(L > ε) + Q(L > ε) ≤ 1, for the privacy loss L. The line is also valid if it
+        ends at another ε, so that an approximation suffices. Let b + 1 be the order of the Rényi divergence with the
+        least bound on δ at ε. The search is over b, because ε and both tails are functions of b.
         """
-        # The end is below this ε, which limits the search.
         largest_epsilon = 1.0 + 4.0 * self.rho + 4.0 * math.sqrt(self.rho)
         log_b = self._log_b_of_chord(largest_epsilon)
         b = math.exp(log_b)
 
-        # The ε at which b + 1 is the best order.
         epsilon_of_b = (2.0 * b + 1.0) * self.rho + log_odds(b, log_b)
         epsilon = min(max(epsilon_of_b, 0.0), largest_epsilon)
 
-        # The bound is raised by more than its error.
+        # 64 units exceed the error of the bound.
         log_bound = float(concentrated_log_delta(self.rho, np.asarray(epsilon)))
         return Chord.ending_at(epsilon, min(log_bound + 64 * UNIT_ROUNDOFF, 0.0))
 
     def _log_b_of_chord(self, largest_epsilon: float) -> float:
-        """Find by bisection the order at which the tails P(L > ε) and Q(L > ε) of the bound sum to 1.
+        """Find by bisection the b at which the tails P(L > ε) = e^{−ρb²} and Q(L > ε) = e^{−ρ(b+1)²} sum to 1.
 
-        With the best order b + 1 at ε, the tails are e^{−ρb²} and e^{−ρ(b+1)²}. Both decrease with b.
+        b + 1 is the order of the Rényi divergence with the least bound on δ at ε. Both tails decrease with b.
 
         Args:
             largest_epsilon: an ε in nats at which the sum is below 1.
 
         Returns:
-            log b, natural logarithm, at which the sum is at most 1.
+            The natural logarithm of a b at which the sum is at most 1.
         """
         low, high = minimiser_at(self.rho, 0.0), minimiser_at(self.rho, largest_epsilon)
         while high - low > UNIT_ROUNDOFF * (1.0 + abs(low)):
@@ -123,8 +121,8 @@ class ConcentratedProfile(Profile):
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclose log δ of a mechanism that is ρ-zCDP given an event of probability S.
 
-        It is log(S δ_ρ(ε) + 1 − S) for the bound δ_ρ on δ from ρ-zCDP. δ_ρ is the bound at the best order of the Rényi
-        divergence. For small ε it is a straight line in e^ε (`Chord`).
+        It is log(S δ_ρ(ε) + 1 − S), where δ_ρ is the bound on δ from ρ-zCDP at the best order of the Rényi divergence.
+        For small ε, δ_ρ is a straight line in e^ε (`Chord`).
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
@@ -138,11 +136,11 @@ class ConcentratedProfile(Profile):
         at_best_order = log_bound_at_order(self.rho, points, log_b)
         log_bound = np.where(points < self._chord.epsilon, on_chord, at_best_order)
 
-        # The accuracy of `concentrated_log_delta`; the exponent is cut at 600 so that the product is a double.
+        # The error of the bound is proportional to b ε. b is limited to e^600, so that the product is finite.
         slack = 16 * UNIT_ROUNDOFF * (1.0 + np.exp(np.minimum(log_b, 600.0)) * points)
         least = np.logaddexp(self.log_escape, self.log_survival + log_bound - slack)
         largest = np.logaddexp(self.log_escape, self.log_survival + log_bound + slack)
-        # Widen by the errors of the sums of two exponentials.
+        # 32 units exceed the error of `logaddexp`.
         lower = Enclosure.around(np.asarray(least), 32 * UNIT_ROUNDOFF).lower
         upper = Enclosure.around(np.asarray(largest), 32 * UNIT_ROUNDOFF).upper
         return Enclosure(lower, upper)
@@ -150,8 +148,11 @@ class ConcentratedProfile(Profile):
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Return the log tails of the privacy loss L under both distributions.
 
-        They are P(L > ε) = S e^{−ρb²} + 1 − S and Q(L > ε) = S e^{−ρ(b+1)²}. S is the probability of the event, and
-        b + 1 the best order of the Rényi divergence at ε. Along the chord, at small ε, the tails are constant.
+        With the probability S of the event, and the best order b + 1 of the Rényi divergence at ε, they are
+
+            P(L > ε) = S e^{−ρb²} + 1 − S,   Q(L > ε) = S e^{−ρ(b+1)²}.
+
+        For small ε, where the bound on δ is a straight line in e^ε, the tails are constant.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
@@ -165,7 +166,6 @@ class ConcentratedProfile(Profile):
         log_p = np.where(is_on_chord, log1m_exp(self._chord.log_q), -self.rho * b * b)
         log_q = np.where(is_on_chord, self._chord.log_q, -self.rho * (b + 1.0) ** 2)
 
-        # Include the infinite loss outside the event.
         log_p_with_escape = np.logaddexp(self.log_escape, self.log_survival + log_p)
         return Tails(np.asarray(log_p_with_escape), self.log_survival + log_q)
 
@@ -180,14 +180,15 @@ class BinaryConcentratedProfile(ConcentratedProfile):
 
     @cached_property
     def _binary_chord(self) -> Chord:
-        """The straight line in e^ε that bounds δ up to the first ε at which the best test has rates p + q ≤ 1.
+        """The straight line in e^ε that bounds δ for small ε.
 
-        p and q are the true and the false positive rate. The line may end at another ε, and is then valid too.
+        It ends at the first ε at which the true and the false positive rate of the best test sum to at most 1. The line
+        is also valid if it ends at another ε.
         """
         ratios = concentrated_ratios(self.rho)
         epsilon = float(ratios.epsilons[0])
         log_bound = float(ratios.log_bound(ratios.epsilons[:1])[0])
-        # The bound is raised by more than its error.
+        # 64 units exceed the error of the bound.
         return Chord.ending_at(epsilon, min(log_bound + 64 * UNIT_ROUNDOFF, 0.0))
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
@@ -208,11 +209,9 @@ class BinaryConcentratedProfile(ConcentratedProfile):
         if np.all(points > ratios.epsilons[-1]):
             return Enclosure(least, most)
 
-        # The bound given the event, and then with the infinite loss outside it.
         chord = self._binary_chord
         bound = np.where(points < chord.epsilon, chord.log_bound(points), ratios.log_bound(points))
-        # The bound is raised by more than its error; below, the sum is widened by its own.
-        log_bound = bound + 64 * UNIT_ROUNDOFF
+        log_bound = bound + 64 * UNIT_ROUNDOFF  # exceeds the error of the bound
         total = np.logaddexp(self.log_escape, self.log_survival + np.minimum(log_bound, 0.0))
 
         upper = np.minimum(most, Enclosure.around(np.asarray(total), 32 * UNIT_ROUNDOFF).upper)
@@ -239,28 +238,27 @@ def concentrated_pair(
 
 
 def log_escape_of(log_survival: float, log_escapes: Iterable[float]) -> float:
-    """Return an upper bound on log(1 − S), the log probability that any of several independent events fails.
+    """Return an upper bound on log(1 − S), the log probability that any of several independent events does not occur.
 
-    Event i fails with probability e_i, and S = Π (1 − e_i). If S is too close to 1, the union bound Σ e_i is used.
+    Event i does not occur with probability e_i, and S = Π (1 − e_i).
 
     Args:
         log_survival: log S, natural logarithm.
         log_escapes: log e_i of the events.
 
     Returns:
-        The natural logarithm, at most 0. The union bound is not rounded up.
+        The natural logarithm, at most 0. For S very close to 1 it is that of the union bound Σ e_i, not rounded up.
     """
-    # If S is too close to 1, its logarithm has lost the digits of 1 − S.
+    # For S closer to 1, rounding has removed the digits of 1 − S from log S.
     if log_survival < -1e-14:
-        # Rounded up: the error of the logarithm.
         return min(float(log1m_exp(log_survival)) + 64 * UNIT_ROUNDOFF, 0.0)
     return float(np.logaddexp.reduce([-math.inf, *log_escapes]))
 
 
 def composed_concentrated(parts: Iterable[tuple[Concentrated, int]]) -> Pair:
-    """Return the pair of a composition of ρ_i-zCDP mechanisms, each given an event of probability S_i.
+    """Return the pair of a composition of mechanisms that are ρ_i-zCDP, each given an event of probability S_i.
 
-    For T_i runs of part i, it has ρ = Σ T_i ρ_i, rounded up, and an event of probability Π S_i^{T_i}.
+    With T_i runs of mechanism i, it is ρ-zCDP for ρ = Σ T_i ρ_i, given an event of probability Π S_i^{T_i}.
 
     Args:
         parts: the mechanisms, each with its number of runs T_i ≥ 1.
@@ -269,8 +267,7 @@ def composed_concentrated(parts: Iterable[tuple[Concentrated, int]]) -> Pair:
         The pair. It has formulas for its Rényi divergences if all parts have them.
     """
     listed = list(parts)
-    # Rounded up: error of the sum and of the products.
-    rounding = 1 + 4 * UNIT_ROUNDOFF
+    rounding = 1 + 4 * UNIT_ROUNDOFF  # exceeds the error of the sum and of the products
     rho = math.fsum(times * part.rho for part, times in listed) * rounding
     log_survival = math.fsum(times * part.log_survival for part, times in listed)
     log_escapes = [math.log(times) + part.log_escape for part, times in listed]

@@ -20,10 +20,9 @@ def add(app: FastAPI, calibrators: tuple[Calibrator, ...]) -> None:
     """Add the route POST /v1/plans, which calibrates many algorithms to one problem and ranks them.
 
     Args:
-        app: the service.
-        calibrators: the algorithms that can be calibrated; if there are none, no route is added.
+        app: the application, which is changed.
+        calibrators: the calibrators of the algorithms to rank; without any, no route is added.
     """
-    # Without an algorithm there is nothing to rank.
     if not calibrators:
         return
     app.add_api_route(

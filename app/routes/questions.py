@@ -36,12 +36,12 @@ SIGNED_OR_A_JOB: dict[int | str, JsonRecord] = {200: {"headers": DESCRIBED}, **T
 
 
 def endpoint_of(kind: str, name: str, reading: Reading, problem: type, examples: JsonObject) -> Endpoint:
-    """Make the endpoint that answers requests of one kind and name, with its body described for OpenAPI.
+    """Make the endpoint that answers one kind of questions, with its body described for OpenAPI.
 
     Args:
-        kind: kind of the question, such as "calibration".
-        name: name of the question among the questions of its kind, such as the name of an algorithm.
-        reading: function that makes the question, the computation to be done, of a body.
+        kind: kind of the questions, such as "calibration".
+        name: name of these questions among those of their kind, such as the name of an algorithm.
+        reading: function that parses the body of a request to a question, that is, a computation.
         problem: request class of the body.
         examples: examples of bodies by name, for the OpenAPI document.
 
@@ -49,21 +49,21 @@ def endpoint_of(kind: str, name: str, reading: Reading, problem: type, examples:
         The endpoint, a function from an HTTP request to its response.
     """
     endpoint = question_endpoint(kind, name, reading)
-    # FastAPI describes the body by its annotation.
+    # The annotation is set here because it depends on `problem`; FastAPI builds the OpenAPI document from it.
     body = Body(openapi_examples=dict(examples))
     endpoint.__annotations__["body"] = Annotated[unread(problem), body]
     return endpoint
 
 
 def add(app: FastAPI, posted: Posted) -> None:
-    """Add the route of one kind of question to an application.
+    """Add the route of one kind of questions to an application.
 
     Args:
-        app: the application.
+        app: the application, which is changed.
         posted: path, request class, answer class and texts of the kind.
     """
     is_json = posted.media_type == JSON
-    # The OpenAPI document describes an answer with status 200 that is signed, or is not JSON.
+    # FastAPI describes an answer with status 200 itself, except for its signature and for media types other than JSON.
     success: JsonRecord = {}
     if not is_json:
         success["description"] = posted.returns

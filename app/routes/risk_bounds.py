@@ -16,14 +16,15 @@ from epsilond.calibrators.risk.bounder import RISK_BOUNDS
 
 
 def add(app: FastAPI, served: set[str]) -> None:
-    """Add one typed route for each served algorithm with risk bounds, and a 404 that lists near names.
+    """Add one route for each served algorithm that has risk bounds, and one for all other names.
+
+    Each algorithm has its own route, so that the OpenAPI document describes the fields of its request.
 
     Args:
         app: the application, which is changed.
         served: names of the algorithms that the service calibrates.
     """
     bounders = tuple(bounder for bounder in RISK_BOUNDS if bounder.name in served)
-    # One route for each algorithm.
     for bounder in bounders:
         reading = partial(read_risk_bounds, bounder.name)
         example = {"summary": bounder.title, "value": dict(bounder.example)}
@@ -39,7 +40,7 @@ def add(app: FastAPI, served: set[str]) -> None:
             responses=TAKEN_AS_A_JOB,
             tags=["risk-bounds"],
         )
-    # Routes are matched in order, so this one gets only the requests that no typed route takes.
+    # Routes are matched in order, so this one gets only the requests that no route above takes.
     app.add_api_route(
         "/v1/risk-bounds/{name}",
         unknown_name_route({bounder.name for bounder in bounders}),

@@ -72,29 +72,24 @@ def add(app: FastAPI, theorems: tuple[Theorem, ...], home: str) -> None:
 
 
 def _list(theorems: tuple[Theorem, ...]) -> Endpoint:
-    """Return the endpoint that lists theorems, all or those with a given status or of a given paper.
+    """Make the endpoint that lists theorems, filtered by their status, their paper, or both.
 
-    The list for each combination of these two filters is rendered as JSON once, and then kept.
+    The list for each combination of the two filters is rendered once, and then kept.
 
     Args:
         theorems: the theorems to list.
 
     Returns:
-        The endpoint: an asynchronous function from a request and the two filters to the response.
+        The endpoint, a function from a request and the two filters to the response.
     """
-    # Names of all papers, against which the filter of a request is checked.
     papers = sorted({paper(theorem) for theorem in theorems})
 
     def make_document(filters: tuple[Status | None, str | None]) -> Document:
-        """Return the list of the theorems with a status and of a paper; None stands for any.
+        """Render the list of the theorems that match the filters as JSON.
 
         Args:
-            filters: status of the theorems, and name of their paper.
-
-        Returns:
-            The list as a document, rendered as JSON.
+            filters: status of the theorems, and name of their paper; None for any.
         """
-        # Apply each filter that is given.
         status, paper_name = filters
         selected = theorems
         if status is not None:
@@ -104,7 +99,6 @@ def _list(theorems: tuple[Theorem, ...]) -> Endpoint:
         summaries = tuple(map(TheoremSummary.of, selected))
         return json_document(render(TheoremList(theorems=summaries)))
 
-    # The rendered lists, by their filters.
     documents = Documents(make_document)
 
     async def list_theorems(
@@ -155,7 +149,7 @@ def _detail(by_id: Mapping[str, Theorem]) -> Endpoint:
     """
 
     def make_document(name: str) -> Document:
-        """Return the theorem with an id as a document, rendered as JSON."""
+        """Render the theorem with an id as JSON."""
         detail = TheoremDetail.of(by_id[name])
         return json_document(render(detail))
 
@@ -198,26 +192,12 @@ def _formula_route(by_id: Mapping[str, Theorem]) -> type[BytesRoute]:
         """Route with the id of a theorem in its path. The id is checked before the body of a request is read."""
 
         def get_route_handler(self) -> Handler:
-            """Return the handler of the route, preceded by the check of the id.
-
-            Returns:
-                The handler, a function from a request to its response.
-            """
+            """Return the handler of the route, preceded by the check of the id."""
             # The inherited handler reads the body, so the check must come before it.
             handle = super().get_route_handler()
 
             async def check_and_handle(request: Request) -> Response:
-                """Reject an unknown theorem or one without a formula, and otherwise handle the request.
-
-                Args:
-                    request: the HTTP request, whose body has not been read.
-
-                Returns:
-                    The response of the route.
-
-                Raises:
-                    Problem: the theorem is unknown, or has no formula.
-                """
+                """Reject an unknown theorem or one without a formula, and otherwise handle the request."""
                 _require_formula(by_id, request.path_params["id"])
                 return await handle(request)
 
@@ -260,7 +240,6 @@ def _evaluation_endpoint(by_id: Mapping[str, Theorem], home: str) -> Endpoint:
         Raises:
             Problem: an input is missing or not valid.
         """
-        # The log line of the request names the theorem.
         record_of(request).theorem = id
         reading = partial(read_evaluation, home, id)
         return await respond(request, "evaluation", id, reading, body, preferences)
@@ -273,7 +252,7 @@ def _evaluation_endpoint(by_id: Mapping[str, Theorem], home: str) -> Endpoint:
         first_inputs, *_ = shown.examples
         example_ids = [shown.id]
         examples = {shown.id: {"value": {"inputs": dict(first_inputs)}}}
-    # FastAPI describes the path parameter and the body by these annotations.
+    # The annotations are set here because they depend on `by_id`; FastAPI builds the OpenAPI document from them.
     parameter = Path(description="id of the theorem, as GET /v1/theorems lists it", examples=example_ids)
     evaluate_theorem.__annotations__["id"] = Annotated[str, parameter]
     body = Body(openapi_examples=examples)
@@ -282,7 +261,7 @@ def _evaluation_endpoint(by_id: Mapping[str, Theorem], home: str) -> Endpoint:
 
 
 def _unknown_endpoint(by_id: Mapping[str, Theorem]) -> Endpoint:
-    """Make the endpoint for methods other than POST: 404 for a theorem without a formula, and 405 for the others.
+    """Make the endpoint for methods other than POST: 405 for a theorem with a formula, and 404 for every other id.
 
     Args:
         by_id: the theorems by their ids.
@@ -292,7 +271,7 @@ def _unknown_endpoint(by_id: Mapping[str, Theorem]) -> Endpoint:
     """
 
     async def unknown_name(id: str) -> Response:  # noqa: A002 (the name of the path parameter)
-        """Reject the request: with 404 if the theorem has no formula, and otherwise with 405."""
+        """Reject the request: with 404 if the theorem is unknown or has no formula, and otherwise with 405."""
         _require_formula(by_id, id)
         raise HTTPException(405)
 
@@ -305,7 +284,7 @@ def _has_formula(theorem: Theorem) -> bool:
 
 
 def _require_formula(by_id: Mapping[str, Theorem], name: str) -> None:
-    """Reject the id of a theorem that is unknown or has no formula.
+    """Require that an id is that of a theorem with a formula.
 
     Args:
         by_id: all theorems by id.

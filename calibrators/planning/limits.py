@@ -48,11 +48,13 @@ def participation_rate(plan: PlanProblem) -> Fraction:
 def most_rounds(plan: PlanProblem, dimension: int | None = None) -> int | None:
     """Return the largest number of rounds within the plan's limits, for messages of 32 bits per coordinate.
 
-    The limits are the rounds, the reports and bytes of one client, and the traffic of all clients.
+    The limits are the rounds, the reports and bytes of one client, and the traffic of all clients. Without a number of
+    clients, only the limit on rounds is known.
 
     Args:
         plan: the plan, with its limits.
-        dimension: coordinates of a message; those of the plan if absent. Limits on traffic are ignored without both.
+        dimension: number of coordinates of a message; None for that of the plan. If the plan has none either, limits on
+            traffic are ignored.
 
     Returns:
         The number of rounds; None if nothing limits the rounds, and 0 if the limits do not allow one round.
@@ -76,7 +78,7 @@ def most_rounds(plan: PlanProblem, dimension: int | None = None) -> int | None:
 
 
 def limits_as_budget(plan: PlanProblem) -> JsonObject:
-    """Return all limits on rounds as one communication budget in bits, within which an algorithm chooses its rounds.
+    """Convert all limits on rounds to one communication budget in bits, within which an algorithm chooses its rounds.
 
     Args:
         plan: the plan, with its limits.
@@ -97,22 +99,20 @@ def exceeded_limits(plan: PlanProblem, *, rounds: int | None, bits: int | None) 
 
     Args:
         plan: the plan, with its number of clients and its limits.
-        rounds: rounds of the run, None if unknown.
-        bits: bits of all clients over the run, None if unknown.
+        rounds: rounds of the run; None if unknown.
+        bits: bits that all clients send over the run; None if unknown.
 
     Yields:
-        Names of fields of the plan. A limit is not exceeded if the figure for it is unknown.
+        Names of fields of the plan. What is unknown exceeds no limit.
     """
     if plan.clients is None:
         return
-
-    # Limits on the whole run.
     if _exceeds(rounds, plan.max_rounds):
         yield "max_rounds"
     if _exceeds(bits, plan.communication_budget):
         yield "communication_budget"
 
-    # Limits on the bytes (of 8 bits) and the reports of one client, on average.
+    # Bytes and reports of one client are averages over all clients.
     bytes_per_client = None if bits is None else Fraction(bits, 8 * plan.clients)
     if _exceeds(bytes_per_client, plan.max_bytes_per_client):
         yield "max_bytes_per_client"
@@ -121,9 +121,9 @@ def exceeded_limits(plan: PlanProblem, *, rounds: int | None, bits: int | None) 
         yield "max_reports_per_client"
 
 
-def _exceeds(figure: Fraction | int | None, limit: float | None) -> bool:
-    """Decide whether a figure exceeds a limit; False if either is None."""
-    return figure is not None and limit is not None and figure > limit
+def _exceeds(value: Fraction | int | None, limit: float | None) -> bool:
+    """Return whether a value exceeds a limit; False if either is None."""
+    return value is not None and limit is not None and value > limit
 
 
 def likely_rounds(
@@ -131,9 +131,12 @@ def likely_rounds(
 ) -> int | None:
     """Return the rounds of the plan or, if it has none, a suitable number by a quick estimate of the noise.
 
-    A round releases the noisy mean of a random batch, of records or of clients. The result is the fewest rounds R at
-    which √((1 + ν²)/R) is within the factor `WITHIN` of the least. Here ν is the norm of a round's noise over the
-    largest norm of its mean.
+    A round releases the noisy mean of a random batch of records or clients. The result is the fewest rounds R at which
+
+        √((1 + ν²)/R)
+
+    is within the factor `WITHIN` of its least value. Here ν is the norm of a round's noise over the largest norm of its
+    mean.
 
     Args:
         plan: the plan, with its privacy target and its limits, and with the rounds if it fixes them.
@@ -141,11 +144,11 @@ def likely_rounds(
         population: number of records or clients that the batch is drawn from.
         dimension: number of coordinates of the mean.
         relation: neighbouring relation.
-        seen: whether the observer sees the batch's members. A member's guarantee then depends only on the rounds in
-            which it is drawn; the estimate uses their expected number.
+        seen: whether the observer sees the batch's members. Then sampling does not amplify privacy, but only the rounds
+            in which a member is drawn count. The estimate uses their expected number.
 
     Returns:
-        The rounds, or None if the plan gives neither rounds nor a target.
+        The rounds; None if the plan gives neither rounds nor a target.
     """
     target = plan.target
     if plan.rounds is not None or target is None:
@@ -155,15 +158,14 @@ def likely_rounds(
     limit = most_rounds(plan, dimension)
     most = USUAL_ROUNDS if limit is None else max(1, min(limit, USUAL_ROUNDS))
 
-    # The share √((1 + ν²)/R) for each number R of rounds, at the noise that is estimated for it.
-    share_of_rounds = {}
+    ratio_by_rounds = {}
     for rounds in ladder(most):
-        if seen:  # only the rounds in which a member is drawn count, without amplification
+        if seen:
             noise = likely_noise(target, rate=1.0, rounds=math.ceil(rate * rounds), distance=distance)
         else:
             noise = likely_noise(target, rate=rate, rounds=rounds, distance=distance)
         squared_noise_to_signal = dimension * (noise / drawn) ** 2
-        share_of_rounds[rounds] = math.sqrt((1.0 + squared_noise_to_signal) / rounds)
+        ratio_by_rounds[rounds] = math.sqrt((1.0 + squared_noise_to_signal) / rounds)
 
-    least_share = min(share_of_rounds.values())
-    return min(rounds for rounds, share in share_of_rounds.items() if share <= WITHIN * least_share)
+    least_ratio = min(ratio_by_rounds.values())
+    return min(rounds for rounds, ratio in ratio_by_rounds.items() if ratio <= WITHIN * least_ratio)

@@ -173,18 +173,12 @@ class PlanProblem(NeighbourFields, RiskTargetFields):
             raise InvalidInput(*faults)
 
     def _faults(self) -> Iterator[Fault]:
-        """Yield a fault for each contradiction between fields of the plan, and for missing fields.
-
-        Yields:
-            Faults with the pointer to the field, the reason and the allowed values.
-        """
-        # The target.
+        """Yield a fault for each contradiction between fields of the plan, and for each missing field."""
         if self.risk is not None and (self.epsilon is not None or self.unknown == "epsilon"):
             yield Fault("/epsilon", f"is one target, and {self.risk.kind} is another")
         elif self.risk is None and self.epsilon is None and self.unknown != "epsilon":
             yield Fault("/epsilon", f"is needed, or one of {', '.join(RISKS)}", "unless reach solves for it")
 
-        # The field that is solved for.
         if self.clients is None and self.unknown != "clients":
             yield Fault("/clients", "is needed", "unless reach solves for it")
         if self.unknown is not None and getattr(self, self.unknown) is not None:
@@ -192,7 +186,6 @@ class PlanProblem(NeighbourFields, RiskTargetFields):
         if self.reach is not None and self.rank_by != "risk":
             yield Fault("/rank_by", "entries that reach a risk are ranked by the value of the changed field", "risk")
 
-        # The clients, the requirements and the rounds.
         if self.clients is not None and (self.participants or 1) > self.clients:
             yield Fault("/participants", "cannot exceed clients", f"≤ {self.clients}")
         for name in ("trust", "observers", "algorithms"):

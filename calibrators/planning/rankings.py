@@ -34,7 +34,7 @@ from epsilond.calibrators.risk.baseline import no_better
 
 @dataclass(frozen=True)
 class Undecided:
-    """The outcome of a request that was not completed, for a reason that may not occur on another attempt.
+    """The outcome of a calibration that was not completed, for a reason that may not occur on another attempt.
 
     Attributes:
         message: the reason in words.
@@ -48,16 +48,15 @@ Outcome = Found | EpsilondError | Undecided
 
 
 def drafts(calibrators: Iterable[Calibrator], plan: PlanProblem) -> tuple[Draft, ...]:
-    """Translate a plan into requests, one for every algorithm and each of its variants.
-
-    An algorithm that does not fit the plan has a draft without a request, which holds the reasons.
+    """Translate a plan into requests of the selected algorithms, one for each variant of each algorithm.
 
     Args:
         calibrators: all algorithms; the plan may select some of them.
         plan: the plan: a learning problem with its privacy target, described without an algorithm.
 
     Returns:
-        The drafts, in the order of the algorithms.
+        The drafts, in the order of the algorithms. The draft of an algorithm that does not fit the plan has reasons
+        instead of a request.
 
     Raises:
         InvalidInput: the plan names an algorithm that does not exist.
@@ -74,7 +73,7 @@ def draft_at(calibrators: Iterable[Calibrator], plan: PlanProblem, index: int) -
         index: index of the algorithm and variant in the order of `drafts`.
 
     Returns:
-        The draft: the request that a variant of an algorithm makes from the plan, or the reasons why there is none.
+        The draft, with the request or with the reasons why there is none.
 
     Raises:
         InvalidInput: the plan names an algorithm that does not exist.
@@ -92,22 +91,19 @@ def _draft_inputs(
         plan: the plan. If it solves for a field, the field gets its first trial value.
 
     Returns:
-        The arguments of `draft`: the algorithm, the adapter of a variant, and the plan.
+        For each combination the arguments of `draft`: the algorithm, the adapter of a variant, and the plan.
 
     Raises:
         InvalidInput: the plan names an algorithm that does not exist.
     """
     all_calibrators = tuple(calibrators)
     names = [calibrator.name for calibrator in all_calibrators]
-    # Reject names of algorithms that do not exist.
     for index, name in enumerate(plan.algorithms or ()):
         if name not in names:
             message = "there is no such algorithm"
             raise InvalidInput.at(f"/algorithms/{index}", message, allowed=", ".join(names))
 
-    # A field that is solved for gets its first trial value.
     concrete_plan = plan if plan.unknown is None else _with_solved_value(plan, first_value(plan))
-    # Combine each selected algorithm with each of its variants.
     selected_names = names if plan.algorithms is None else plan.algorithms
     inputs: list[tuple[Calibrator, PlanAdapter, PlanProblem]] = []
     for calibrator in all_calibrators:
@@ -117,19 +113,14 @@ def _draft_inputs(
 
 
 def outcome_of_calibration(answer: Calibration | JsonObject, request: object) -> Found:
-    """Return the outcome of one calibration: the answer, with the request in its JSON form.
-
-    Args:
-        answer: the calibration, or its JSON form.
-        request: the request of the algorithm.
-    """
+    """Combine a calibration (or its JSON form) with the JSON form of the request that it answers."""
     return Found(request=as_json(request), calibration=answer)
 
 
 def settle(entry_draft: Draft, plan: PlanProblem) -> Outcome | None:
     """Calibrate an algorithm with the request that was made for it from a plan.
 
-    If the plan solves for a field, the smallest sufficient value is searched.
+    If the plan solves for a field, the algorithm is calibrated at the smallest sufficient value of this field.
 
     Args:
         entry_draft: the algorithm with its request, which is None if the algorithm does not apply.
@@ -153,9 +144,9 @@ def settle(entry_draft: Draft, plan: PlanProblem) -> Outcome | None:
 def answer_of(plan: PlanProblem, settled: Sequence[tuple[Draft, Outcome | None]]) -> PlanAnswer:
     """Combine the calibrations of all algorithms into the answer to a plan, in groups with ranked entries.
 
-    A group has one kind of guarantee, and its figures measure the same quantity. Groups are ordered by the trust that
-    they require, the least first. After the groups come entries with a calibration that was not completed, and then
-    those of algorithms that do not apply.
+    The entries of a group have the same kind of guarantee, and numbers that can be compared. Groups are ordered by the
+    trust that they require, the least first. After the groups come entries whose calibration was not completed, and
+    then those of algorithms that do not apply.
 
     Args:
         plan: the plan: a learning problem with its privacy target, described without an algorithm.
@@ -166,7 +157,6 @@ def answer_of(plan: PlanProblem, settled: Sequence[tuple[Draft, Outcome | None]]
     """
     entries = [_entry(entry_draft, outcome, plan) for entry_draft, outcome in settled]
 
-    # The groups, each with its ranked entries first.
     ordered: list[PlanEntry] = []
     plan_groups = []
     for (kind, compares), members in group_entries(plan, entries):
@@ -180,7 +170,7 @@ def answer_of(plan: PlanProblem, settled: Sequence[tuple[Draft, Outcome | None]]
         )
         plan_groups.append(group)
 
-    # Entries without figures, the undecided ones first.
+    # Undecided entries come before those that do not apply.
     rest = [entry for entry in entries if entry.applies != Verdict.YES]
     ordered += sorted(rest, key=lambda entry: entry.applies == Verdict.NO)
     return PlanAnswer(
@@ -194,16 +184,15 @@ def answer_of(plan: PlanProblem, settled: Sequence[tuple[Draft, Outcome | None]]
 
 
 def _entry(entry_draft: Draft, outcome: Outcome | None, plan: PlanProblem) -> PlanEntry:
-    """Return the entry for one algorithm in the answer to a plan: whether it applies, why, and its figures.
+    """Build the entry for one algorithm in the answer to a plan: whether it applies, why, and its results.
 
     Args:
         entry_draft: request of an algorithm, or the reasons why it has none.
-        outcome: result of the request; None without a request, so that the entry says that the algorithm does not
-            apply.
-        plan: the plan, by which a calibrated entry is measured.
+        outcome: result of the request; None without a request, because the algorithm does not apply.
+        plan: the plan.
 
     Returns:
-        The entry, with figures if the calibration succeeded and with the reasons otherwise.
+        The entry, with results if the calibration succeeded, and otherwise with the reasons.
     """
     entry = PlanEntry(
         algorithm=entry_draft.calibrator.name,
@@ -217,7 +206,6 @@ def _entry(entry_draft: Draft, outcome: Outcome | None, plan: PlanProblem) -> Pl
         unused=entry_draft.unused,
         request=None if entry_draft.request is None else as_json(entry_draft.request),
     )
-    # Without a calibration the entry only says why.
     if outcome is None:
         return entry
     if isinstance(outcome, Undecided):
@@ -228,18 +216,18 @@ def _entry(entry_draft: Draft, outcome: Outcome | None, plan: PlanProblem) -> Pl
 
 
 def _applicable_entry(entry: PlanEntry, outcome: Found, adapter: PlanAdapter, plan: PlanProblem) -> PlanEntry:
-    """Add to an entry the figures of its calibration: noise, traffic, risk, and the limits that it exceeds.
+    """Add to an entry the results of its calibration: noise, traffic, risk, and the limits that it exceeds.
 
-    The figures are read from the JSON form of the calibration, which all algorithms share.
+    The results are read from the JSON form of the calibration, because its structure is the same for all algorithms.
 
     Args:
-        entry: the entry without figures.
+        entry: the entry without results.
         outcome: the calibration and its request.
         adapter: the adapter that made the request from the plan.
         plan: the plan. A field that was solved for gets the solved value.
 
     Returns:
-        A copy of the entry with the figures. Those that the algorithm does not have are None.
+        A copy of the entry with the results. Those that the algorithm does not have are None.
     """
     solved_plan = plan if outcome.reached is None else _with_solved_value(plan, outcome.reached.value)
     answer = as_json(outcome.calibration)
@@ -247,14 +235,12 @@ def _applicable_entry(entry: PlanEntry, outcome: Found, adapter: PlanAdapter, pl
     rounds = parameters.get("rounds", outcome.request.get("rounds"))
     bits = total_bits(answer.get("communication", {}))
 
-    # The risk, in comparison with the initial model, and the noise in comparison with the signal.
     risk = PlannedRisk.from_json(answer.get("risk", {}))
     is_vacuous, reasons_if_vacuous = _compare_with_start(risk, parameters.get("convergence"))
     objective = entry.objective if risk is None or risk.objective is None else risk.objective
     signal = signal_of(adapter, solved_plan, parameters)
     share, basis = share_and_basis(risk, signal, rounds)
 
-    # The limits of the plan that the run exceeds.
     exceeded = tuple(exceeded_limits(solved_plan, rounds=rounds, bits=bits))
     excesses = [Reason(message=f"it does not keep to {name}", pointer=f"/{name}") for name in exceeded]
 
@@ -309,7 +295,6 @@ def _compare_with_start(
     Returns:
         Whether the bound is vacuous, None without a bound; and the reason in words if it is vacuous.
     """
-    # The bound on the risk if it is known, otherwise the one on the gradient norm.
     if risk is not None and risk.baseline is not None:
         quantity = "risk"
         is_vacuous = risk.vacuous

@@ -29,7 +29,7 @@ STRIDE = 16.0
 LEAST_EPSILON_INDEX = 1000
 """Index (number in the grid) of the smallest ε that is tried: 1000 millionths, 0.001."""
 MOST_INDEX = 10**9
-"""Limit on the indices of a grid before it is cut to the largest value; it is never reached."""
+"""Limit on the indices of a grid before it is cut to the largest value, which always has a smaller index."""
 HIGHEST = {"epsilon": 1e3, "samples_per_client": 1e9, "participants": 1e9, "clients": 1e9}
 """Largest value of each unknown that is tried."""
 STARTS: Mapping[Unknown, Callable[[PlanProblem], float]] = {
@@ -43,7 +43,7 @@ STARTS: Mapping[Unknown, Callable[[PlanProblem], float]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """A calibration with its request and, if a risk was to be reached, the solved value.
+    """A calibration with its request and, if the plan solves for a field, the solved value.
 
     Attributes:
         request: JSON form of the algorithm's request.
@@ -82,14 +82,11 @@ def first_value(plan: PlanProblem) -> float:
 def grid_of(plan: PlanProblem) -> ValueGrid:
     """Return the grid of trial values for the field that the plan solves for.
 
-    Values of ε are multiples of a millionth (`micro`), from 0.001 to 1000. Other unknowns are integers from 1 on. There
-    are at least as many clients as participants.
+    Values of ε are from 0.001 to 1000. Other unknowns are integers from 1 to 10⁹. Values have at most four significant
+    digits. If the number of clients or of participants is solved for, the other one limits it.
 
     Args:
-        plan: a plan that solves for a field. Its other fields may narrow the grid.
-
-    Returns:
-        The grid, cut off at the largest value of the field.
+        plan: a plan that solves for a field.
     """
     assert plan.unknown is not None  # only plans that solve for a field have trial values
     least = 1
@@ -112,7 +109,7 @@ def _last_within(grid: ValueGrid, most: float) -> int:
 
 
 def reach(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem) -> Found:
-    """Find the smallest value of one field, such as the number of clients, for which the risk bound is small enough.
+    """Find the smallest value of one field, such as the number of clients, at which the risk bound meets its target.
 
     Args:
         calibrator: the algorithm.
@@ -123,10 +120,10 @@ def reach(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem) -> Fo
         The calibration at that value, with the next smaller value that was tried.
 
     Raises:
-        Infeasible: even the largest value misses the target; the condition holds the risk there and the target.
+        Infeasible: even the largest value misses the target; the condition has the risk there and the target.
         ConditionViolated: no theorem gives an explicit bound on the algorithm's risk.
-        BeyondBudget: too many trials.
-        EpsilondError: the error of the algorithm itself at the largest value.
+        BeyondBudget: the search takes more than `MOST_TRIALS` trials.
+        EpsilondError: the calibration failed at the largest value.
     """
     return _Search(calibrator, adapter, plan).run()
 
@@ -138,7 +135,7 @@ class _Search:
     """
 
     def __init__(self, calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem) -> None:
-        """Prepare the search for the smallest value of one field at which the risk bound meets a target.
+        """Prepare the search, without any trial.
 
         Args:
             calibrator: the algorithm.
@@ -153,16 +150,16 @@ class _Search:
         self._target = plan.reach.risk
         self._grid = grid_of(plan)
         self._first = first_value(plan)
-        # Results at grid values, by their index on the grid.
+        # By the index of the trial value on the grid.
         self._trials: dict[int, Trial] = {}
 
     def run(self) -> Found:
-        """Search the smallest value of the unknown at which the bound on the risk is at most the target.
+        """Find the smallest value of the unknown at which the bound on the risk is at most the target.
 
-        Values are addressed by their index in the grid. A bracket is an index that misses the target and a larger one
-        that meets it. It is narrowed until both are adjacent. Each step first tries the index at which a power law
-        through the risks at both sides meets the target. It then tries the adjacent index in the direction of the
-        smallest solution. If the bracket has not halved, its middle is tried, too.
+        A bracket consists of a grid index that misses the target and a larger one that meets it. It is narrowed until
+        both are adjacent. Each step first tries the index at which a power law through the risks at both ends meets
+        the target, and then the next index towards the solution. If the bracket has not halved, its middle is tried,
+        too.
 
         Returns:
             The calibration at the smallest value that meets the target.
@@ -170,23 +167,22 @@ class _Search:
         Raises:
             Infeasible: even the largest value misses the target.
             ConditionViolated: no theorem gives an explicit bound on the algorithm's risk.
-            BeyondBudget: too many trials.
-            EpsilondError: the error of the algorithm itself at the largest value.
+            BeyondBudget: the search takes more than `MOST_TRIALS` trials.
+            EpsilondError: the calibration failed at the largest value.
         """
         failing, meeting = self._bracket()
         while meeting - failing > 1:
             width = meeting - failing
-            guess = self._guess(failing, meeting)
-            neighbour = guess - 1 if self._meets(guess) else guess + 1
-            for index in (guess, neighbour, (failing + meeting) // 2):
+            estimate = self._interpolate(failing, meeting)
+            neighbour = estimate - 1 if self._meets(estimate) else estimate + 1
+            for index in (estimate, neighbour, (failing + meeting) // 2):
                 failing, meeting = self._narrow(failing, meeting, index, width)
         return self._answer(failing, meeting)
 
     def _narrow(self, failing: int, meeting: int, index: int, width: int) -> tuple[int, int]:
         """Try one value inside a bracket of the solution, and return the narrower bracket.
 
-        The bracket is returned unchanged if the index is outside. A trial takes long, so the middle is not tried once
-        the other trials of the step have halved the bracket.
+        A trial takes long, so the middle is not tried once earlier trials of the step have halved the bracket.
 
         Args:
             failing: index of a grid value that misses the target.
@@ -195,7 +191,7 @@ class _Search:
             width: width of the bracket before the first of the up to three trials of this step.
 
         Returns:
-            The indices of the narrower bracket.
+            The indices of the new bracket, which is the same if `index` is outside the bracket or is not tried.
         """
         is_middle = index == (failing + meeting) // 2
         has_halved = 2 * (meeting - failing) <= width
@@ -206,13 +202,11 @@ class _Search:
         return index, meeting
 
     def _bracket(self) -> tuple[int, int]:
-        """Find two grid values between which the risk bound falls to the target.
-
-        Only the larger value meets the target. The smaller index is `least` − 1, just outside the grid, if even the
-        smallest value meets the target.
+        """Find a grid value that misses the target and a larger one that meets it.
 
         Returns:
-            The index of a value that misses the target, and that of a larger value that meets it.
+            The indices of both. The first one is `least` − 1, outside the grid, if even the smallest value meets the
+            target.
 
         Raises:
             EpsilondError: the largest value misses the target.
@@ -223,10 +217,10 @@ class _Search:
         return self._bracket_above(start)
 
     def _bracket_below(self, meeting: int) -> tuple[int, int]:
-        """Divide a value that meets the target by `STRIDE`, repeatedly, until it misses the target or is the smallest.
+        """Divide a value by `STRIDE` until it misses the target or is the smallest one.
 
         Args:
-            meeting: index of the value.
+            meeting: index of the value, which meets the target.
 
         Returns:
             The indices of a value that misses the target and of one that meets it. The first one is `least` − 1,
@@ -241,19 +235,17 @@ class _Search:
         return grid.least - 1, grid.least
 
     def _bracket_above(self, failing: int) -> tuple[int, int]:
-        """Multiply a value that misses the target by `STRIDE`, repeatedly, until it meets the target.
-
-        Each product is rounded up to a value of the grid, or is the grid's largest value.
+        """Multiply a value by `STRIDE`, up to the largest value of the grid, until it meets the target.
 
         Args:
-            failing: index of the value.
+            failing: index of the value, which misses the target.
 
         Returns:
             The indices of the last value that misses the target, and of the first one that meets it.
 
         Raises:
             EpsilondError: the largest value misses the target.
-            BeyondBudget: too many trials.
+            BeyondBudget: the search takes more than `MOST_TRIALS` trials.
             ConditionViolated: the algorithm has no explicit bound on its risk.
         """
         grid = self._grid
@@ -265,7 +257,7 @@ class _Search:
         raise self._error_at_largest(self._trials[failing])
 
     def _error_at_largest(self, last: Trial) -> EpsilondError:
-        """Return the error for a plan whose risk bound is above the target even at the largest value of the unknown.
+        """Build the error for a plan whose risk bound is above the target even at the largest value of the unknown.
 
         Args:
             last: the trial of the largest value.
@@ -280,45 +272,41 @@ class _Search:
         condition = ConditionResult("risk-reached", statement, Verdict.NO, last.risk, self._target)
         return Infeasible(message, condition, {"risk": last.risk})
 
-    def _guess(self, failing: int, meeting: int) -> int:
-        """Guess the index of the smallest value that meets the target, from the risks at both sides of a bracket.
-
-        A bracket is a value that misses the target and a larger one that meets it. The risk is interpolated by a power
-        law of the value. The index is strictly inside the bracket. It is the middle if one side was not tried, or if
-        the risks do not fall.
+    def _interpolate(self, failing: int, meeting: int) -> int:
+        """Estimate the index of the smallest value that meets the target, by a power law through two trials.
 
         Args:
             failing: index of a value that misses the target; one below the grid if even the smallest value meets it.
             meeting: index of a larger value that meets it.
 
         Returns:
-            An index of the grid, strictly between both arguments.
+            An index of the grid, strictly between both arguments. It is the middle if `failing` is outside the grid or
+            the risk does not fall between them.
         """
         middle = (failing + meeting) // 2
         low = self._trials.get(failing)
         high = self._trials.get(meeting)
-        if low is None or high is None:  # a side may be outside the grid
+        if low is None or high is None:
             return middle
         has_power_law = math.isfinite(low.risk) and 0 < high.risk < low.risk
         if not has_power_law:
             return middle
 
-        # On logarithmic scales the power law is a line, on which the target is this share of the way from low to high.
-        share = math.log(low.risk / self._target) / math.log(low.risk / high.risk)
-        value = low.value * (high.value / low.value) ** share
+        # On logarithmic scales the power law is a line, which reaches the target at this fraction of the bracket.
+        fraction = math.log(low.risk / self._target) / math.log(low.risk / high.risk)
+        value = low.value * (high.value / low.value) ** fraction
         return min(max(self._grid.index_of(value), failing + 1), meeting - 1)
 
     def _meets(self, index: int) -> bool:
-        """Decide whether the risk bound meets the target at a grid value. Each value is calibrated only once.
+        """Return whether the calibration at a grid value succeeds with a risk bound of at most the target.
+
+        Each value is calibrated only once.
 
         Args:
             index: index of the value in the grid.
 
-        Returns:
-            True if the calibration succeeded and its risk bound is at most the target.
-
         Raises:
-            BeyondBudget: too many trials.
+            BeyondBudget: the search takes more than `MOST_TRIALS` trials.
             ConditionViolated: the algorithm has no explicit bound on its risk.
         """
         if index not in self._trials:
@@ -339,7 +327,6 @@ class _Search:
         Raises:
             ConditionViolated: the algorithm has no explicit bound on its risk, at any value.
         """
-        # Make the request at this value.
         changes: Fields = {self._name: value, "reach": None}
         drafted = draft(self._calibrator, self._adapter, replace(self._plan, **changes))
         if drafted.request is None:
@@ -347,7 +334,6 @@ class _Search:
             condition = ConditionResult("asked", reason.message, Verdict.NO)
             return Trial(value=value, error=ConditionViolated(reason.message, condition))
 
-        # Calibrate it, and read the bound on the risk.
         try:
             answer: Calibration = self._calibrator.solve(drafted.request)
         except EpsilondError as error:
@@ -359,17 +345,14 @@ class _Search:
         return Trial(value=value, risk=upper.value, result=Found(request=as_json(drafted.request), calibration=answer))
 
     def _answer(self, failing: int, meeting: int) -> Found:
-        """Return the calibration at the smallest value that meets the target, with evidence that it is the smallest.
+        """Return the calibration at the smallest value that meets the target, with the trial of the next smaller value.
 
-        The evidence, `below` in the answer, is the trial of the next smaller value, which misses the target. It has the
-        risk there, or none if the calibration failed. It is absent if there is no smaller value.
+        This trial, `below` in the answer, shows that the next smaller value misses the target. It has the risk there,
+        or None if the calibration failed.
 
         Args:
-            failing: index of the next smaller value; outside the grid if there is none.
+            failing: index of the next smaller value, which misses the target; outside the grid if there is none.
             meeting: index of the smallest value that meets the target.
-
-        Returns:
-            The calibration with the solved value.
         """
         best = self._trials[meeting]
         assert best.result is not None  # its risk is finite

@@ -88,8 +88,9 @@ class PersonalizedHuber(LinearFields):
 class _LinearProblem:
     """Common part of the linear problems of personalised learning; subclasses add the records and the loss.
 
-    The prediction of client i for features x is ⟨x, w + θ_i⟩, with shared part w and own part θ_i. The slope is the
-    derivative of the loss by the residual, the prediction minus the target. A row is one client in one round.
+    The prediction of client i for features x is ⟨x, w + θ_i⟩, with shared part w and own part θ_i. The residual is the
+    prediction minus the target, and the slope is the derivative of the loss by the residual. A row is one client in one
+    round.
 
     Attributes:
         spec: the request, with the clients, their optimal models, and the distribution of records.
@@ -130,8 +131,9 @@ class _LinearProblem:
     def _constants(self, *, lipschitz: float, smoothness: float, slope: float) -> PersonalizedConstants:
         """Return the constants that risk bounds depend on, from properties of one record's loss.
 
-        A record's gradient is the slope of the loss times the features x. At the optimum, slope and features are
-        independent. The standard deviation of the gradient is therefore the root mean square slope times that of ‖x‖.
+        A record's gradient is the slope of the loss (its derivative by the prediction) times the features x. At the
+        optimum, slope and features are independent. The standard deviation of the gradient is therefore the root mean
+        square of the slope times that of ‖x‖.
 
         Args:
             lipschitz: bound on the norm of one record's gradient.
@@ -153,9 +155,7 @@ class _LinearProblem:
         )
 
     def _targets(self, features: Floats, clients: Numbers, noise: Floats) -> Floats:
-        """Return targets of records: the predictions of the clients' optimal models, plus scaled noise.
-
-        The noise is multiplied by `target_noise_std`, the standard deviation of the targets' noise.
+        """Return targets of records: the predictions of the clients' optimal models, plus `target_noise_std` · noise.
 
         Args:
             features: features of m records in each row, (rows, m, d), for d coordinates. A row is one client in one
@@ -190,7 +190,7 @@ class _LinearProblem:
 
 
 class _LeastSquares(_LinearProblem):
-    """Personalised least squares with Gaussian target noise; a row is one client in one round.
+    """Personalised least squares with Gaussian target noise. A row is one client in one round.
 
     Attributes:
         spec: the request, with the distribution of the features: random signs or Gaussian numbers.
@@ -200,8 +200,11 @@ class _LeastSquares(_LinearProblem):
 
     @functools.cached_property
     def constants(self) -> PersonalizedConstants:
-        """Constants that risk bounds depend on. Gradients have no bound, and Gaussian features no smoothness."""
-        # The loss depends on w + θ_i, so that its joint smoothness in (w, θ_i) is twice that in the sum.
+        """Constants that risk bounds depend on. The Lipschitz constant is infinite.
+
+        With Gaussian features the smoothness is infinite, too.
+        """
+        # The loss depends on w + θ_i, so that its joint smoothness in (w, θ_i) is twice its smoothness in the sum.
         smoothness = math.inf
         if self.spec.features == "sign":
             smoothness = 2.0 * self.squared_norm
@@ -246,7 +249,7 @@ class _LeastSquares(_LinearProblem):
 
 
 class _Huber(_LinearProblem):
-    """Personalised Huber regression, in which the noise of a target has two values and features finitely many.
+    """Personalised Huber regression with two values of the target noise and finitely many feature vectors.
 
     A row is one client in one round.
 
@@ -259,8 +262,8 @@ class _Huber(_LinearProblem):
     @functools.cached_property
     def constants(self) -> PersonalizedConstants:
         """Constants that risk bounds depend on. All are finite, because slopes and features are bounded."""
-        # The loss depends on w + θ_i, so that its joint smoothness in (w, θ_i) is twice that in the sum. The slope at
-        # the optimum is the noise ±τ, clipped to the threshold.
+        # The loss depends on w + θ_i, so that its joint smoothness in (w, θ_i) is twice its smoothness in the sum. The
+        # slope at the optimum is the noise ±τ, clipped to the threshold.
         return self._constants(
             lipschitz=self.spec.threshold * math.sqrt(self.squared_norm),
             smoothness=2.0 * self.squared_norm,
@@ -278,7 +281,7 @@ class _Huber(_LinearProblem):
 
         Args:
             generator: source of randomness.
-            clients: index of the client of each row, (rows).
+            clients: index of the client of each row, (rows). A row is one client in one round.
             batch_size: number m of records of each row.
 
         Returns:
@@ -299,7 +302,7 @@ class _Huber(_LinearProblem):
         return np.clip(residuals, -self.spec.threshold, self.spec.threshold)
 
     def losses(self, residuals: Floats) -> Floats:
-        """Return the Huber loss of residuals r: r²/2 for |r| ≤ κ, and κ|r| − κ²/2 beyond.
+        """Return the Huber loss of residuals r: r²/2 for |r| ≤ κ, and κ|r| − κ²/2 beyond the threshold κ.
 
         Args:
             residuals: predictions minus targets, any shape.

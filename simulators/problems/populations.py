@@ -28,8 +28,8 @@ class Population:
         features: features of norm at most 1, (N, P, d), for d features.
         targets: targets of the records, (N, P).
         own: number of last records of each client that no other client has.
-        shares: weights of the records in the objective, times the number N of clients, (N, P); None for 1/P. If client
-            i has weight p_i, a record's entry is its weight in the loss of client i, times p_i N.
+        shares: weights of the records in the objective, times N, (N, P). For a client of weight p_i they are p_i N
+            times the weights of its records in its own loss. None if all are 1/P.
     """
 
     features: Floats
@@ -70,7 +70,7 @@ class Population:
         features = [self.features[0, :shared], self.features[:, shared:].reshape(-1, dimension)]
         targets = [self.targets[0, :shared], self.targets[:, shared:].reshape(-1)]
 
-        # With equal weights, a shared record counts once per client, so that its weight is N times larger.
+        # A shared record counts for each of the N clients, so that its weight is N times larger.
         if self.shares is None:
             weights = [np.full(shared, 1.0 / size), np.full(clients * self.own, 1.0 / (clients * size))]
         else:
@@ -81,35 +81,33 @@ class Population:
 def make_population(
     draw: Draw, *, clients: int, size: int, own: int, dimension: int, model_norm: float, seed: int
 ) -> Population:
-    """Draw the records of all clients: shared records, and own records of each client.
+    """Draw the records of all clients: records that all share, and own records of each client.
 
-    The shared records follow one model, and the own records of each client another. Models are random directions times
-    `model_norm`; each client has a model of its own. A client's records do not depend on the number of clients.
+    The shared records follow one model, and the own records of each client another model. Models are random directions
+    times `model_norm`. A client's records do not depend on the number of clients.
 
     Args:
-        draw: draws records that follow a model.
-        clients: number of clients N.
-        size: records P of each client.
-        own: number of a client's records that follow its own model; 0 to P.
-        dimension: dimension d.
+        draw: function that draws records that follow a model.
+        clients: number N of clients.
+        size: number P of records of each client.
+        own: number of own records of each client, from 0 to P.
+        dimension: number d of features.
         model_norm: norm of the models.
         seed: seed of the population.
 
     Returns:
         The records of all clients, with equal weights.
     """
-    # The shared records follow one model.
     common_generator = population_generator(seed, 0)
     shared = size - own
     common_model = _direction(common_generator, dimension) * model_norm
     shared_features, shared_targets = draw(common_generator, shared, common_model)
 
-    # Without own records, every client has the same array, which is stored once.
+    # A broadcast array is stored only once.
     if own == 0:
         features = np.broadcast_to(shared_features, (clients, size, dimension))
         return Population(features, np.broadcast_to(shared_targets, (clients, size)), 0)
 
-    # The own records of each client follow its own model.
     features = np.empty((clients, size, dimension))
     targets = np.empty((clients, size))
     features[:, :shared] = shared_features
@@ -135,8 +133,7 @@ def points(generator: np.random.Generator, count: int, model: Floats) -> tuple[F
     Returns:
         Points (count, d) and targets (count,).
     """
-    # The mean squared norm of the deviations is 1/2.
-    deviations = generator.standard_normal((count, len(model))) / np.sqrt(2.0 * len(model))
+    deviations = generator.standard_normal((count, len(model))) / np.sqrt(2.0 * len(model))  # mean squared norm 1/2
     features = within_ball(model + deviations)
     return features, 0.5 * np.sum(np.square(features), axis=-1)
 
@@ -194,7 +191,6 @@ def classification(sharpness: float) -> Draw:
             The features, (count, d), and the labels −1 or 1, (count).
         """
         features = _features(generator, count, len(model))
-        # The logistic model: P(label = 1) = 1/(1 + e^(−sharpness·⟨x, model⟩)).
         probability = 1.0 / (1.0 + np.exp(-sharpness * (features @ model)))
         return features, np.where(generator.random(count) < probability, 1.0, -1.0)
 
@@ -204,7 +200,7 @@ def classification(sharpness: float) -> Draw:
 def within_ball(features: Floats) -> Floats:
     """Scale vectors down to an ℓ2 norm of at most 1, also after rounding.
 
-    Vectors with a norm of less than 1 − 2^−50 are not changed.
+    Vectors of norm at most 1 − 2^−50 are not changed.
 
     Args:
         features: vectors, (…, d), for d coordinates.
@@ -221,11 +217,11 @@ def within_ball(features: Floats) -> Floats:
 
 
 def _features(generator: np.random.Generator, count: int, dimension: int) -> Floats:
-    """Return Gaussian features (count, d) of norm about 1, scaled down where the norm is above 1."""
+    """Draw Gaussian feature vectors, (count, d), of norm about 1; those of a larger norm are scaled down to norm 1."""
     return within_ball(generator.standard_normal((count, dimension)) / np.sqrt(dimension))
 
 
 def _direction(generator: np.random.Generator, dimension: int) -> Floats:
-    """Return a uniformly drawn vector of norm 1."""
+    """Draw a uniformly random vector of norm 1."""
     normal = generator.standard_normal(dimension)
     return normal / np.linalg.norm(normal)

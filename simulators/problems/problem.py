@@ -112,8 +112,11 @@ class SimulatedProblem(Protocol):
         """Look up records by their clients and their indices in the clients' populations.
 
         Args:
-            clients: clients of the records.
-            indices: indices in the populations. Both arrays broadcast to the leading axes of the result.
+            clients: index of the client of each record.
+            indices: index of each record in its client's population.
+
+        Returns:
+            The records. The shape of the targets is that to which both arrays broadcast.
         """
 
     def data(self, generator: np.random.Generator) -> Records:

@@ -33,12 +33,10 @@ PRODUCTS = 6e8
 
 @dataclass(frozen=True, kw_only=True)
 class SoftmaxProblem(FiniteProblem):
-    """A problem of softmax regression: the cross-entropy of softmax(Wx) as a function of the weights W.
-
-    Runs start at the centre of the ball that is the domain.
+    """A problem of softmax regression: the mean cross-entropy of softmax(Wx), for weights W in a ball around 0.
 
     Attributes:
-        classes: number C of classes, which are numbered from 0 in the targets.
+        classes: number C of classes. Targets are the numbers 0, …, C − 1 of classes.
     """
 
     classes: int
@@ -65,14 +63,10 @@ class SoftmaxProblem(FiniteProblem):
             diameter: diameter D of the domain.
             strong_convexity: weight μ of the ridge term ½‖w‖².
             objective: `population` or `empirical`.
-            described: description of the problem for reports.
-            held_out: test records, if any.
-
-        Returns:
-            The problem, with its minimiser computed.
+            described: description of the problem for reports, by name.
+            held_out: test records; None if there are none.
         """
         radius = 0.5 * diameter
-        # The objective and its certified minimum on the ball, from which the constants follow.
         mean = MeanSoftmax(*population.distinct(), classes, strong_convexity)
         minimum = _minimum(mean, radius)
         return cls(
@@ -90,13 +84,13 @@ class SoftmaxProblem(FiniteProblem):
         )
 
     def of_population(self, population: Population) -> SoftmaxProblem:
-        """Return the problem with the same loss on other records or weights.
+        """Build a problem with the same loss and held-out records, on other records or weights.
 
         Args:
             population: records of all clients, with their weights in the objective.
 
         Returns:
-            A new problem. Its constants and its minimum are computed anew; the held-out records stay the same.
+            The new problem, with its own constants and minimum.
         """
         return SoftmaxProblem.of(
             population,
@@ -111,7 +105,7 @@ class SoftmaxProblem(FiniteProblem):
 
     @property
     def dimension(self) -> int:
-        """Dimension d of a model, all rows together."""
+        """Number d of coordinates of a model: classes times features."""
         return self.classes * int(self.population.features.shape[-1])
 
     def mean_gradient(self, models: Floats, records: Records) -> Floats:
@@ -156,22 +150,22 @@ class SoftmaxProblem(FiniteProblem):
 def _minimum(mean: MeanSoftmax, radius: float) -> Minimum:
     """Find the minimum of the mean loss on a ball around 0, with a certified bound on its error.
 
-    The number of iterations is limited, so that the search multiplies about `PRODUCTS` pairs of numbers at most.
+    The number of iterations is limited, so that the search computes about `PRODUCTS` products of numbers at most.
 
     Args:
         mean: the mean loss and its gradient.
         radius: radius of the ball.
 
     Returns:
-        A model in the ball, its value, and a bound on the excess of the value over the least one.
+        A model in the ball, its value, and a bound on the difference of this value from the minimum.
     """
-    # The smoothness is the largest eigenvalue of the features' weighted second moments, times the loss's curvature.
+    # The Hessian is at most the curvature of the loss times the weighted second moment of the features. `SAFE` covers
+    # rounding errors.
     weighted_features = np.sqrt(mean.weights)[:, None] * mean.features
     largest_eigenvalue = float(np.linalg.svd(weighted_features, compute_uv=False)[0]) ** 2
-    # The curvature of the loss in the outputs is at most ½. `SAFE` covers rounding errors.
     smoothness = CURVATURE * largest_eigenvalue * SAFE + mean.strong_convexity
 
-    # Bound on the averaged values and on the gradient norm times the radius, for rounding errors.
+    # `scale` bounds the mean loss, and the norm of its gradient times the radius. Rounding errors are relative to it.
     ridge = mean.strong_convexity * radius * radius
     scale = math.log(mean.classes) + 2.0 * math.sqrt(2.0) * radius + ridge
     return least_on_ball(
@@ -186,9 +180,7 @@ def _minimum(mean: MeanSoftmax, radius: float) -> Minimum:
 
 
 def _constants(population: Population, mean: MeanSoftmax, minimum: Minimum, radius: float) -> Constants:
-    """Return the constants of the problem, such as its Lipschitz constant, for models in a ball around 0.
-
-    Calibrators need them to choose noise and step sizes.
+    """Compute the constants of the problem, such as its Lipschitz constant, for models in a ball around 0.
 
     Args:
         population: records of all clients.
@@ -202,12 +194,11 @@ def _constants(population: Population, mean: MeanSoftmax, minimum: Minimum, radi
     classes, strong_convexity = mean.classes, mean.strong_convexity
     lipschitz = float(steepest(np.asarray(radius), classes)) + strong_convexity * radius
 
-    # Bound on the gradient norm of each record's loss on the ball. A variance is at most the mean square.
+    # `slopes` bounds the norm of each record's gradient on the ball. A variance is at most the mean square.
     norms = np.linalg.norm(population.features, axis=-1)
     slopes = steepest(radius * norms, classes) * norms
     largest_mean_square = float(np.max(np.mean(np.square(slopes), axis=1)))
 
-    # The factor `SAFE` covers the rounding errors of the deviations and of the initial gap.
     initial_value = mean.value(np.zeros(classes * population.features.shape[-1]))
     return Constants(
         lipschitz=lipschitz,
@@ -224,16 +215,17 @@ def _constants(population: Population, mean: MeanSoftmax, minimum: Minimum, radi
 
 
 def _heterogeneity(population: Population, slopes: Floats, classes: int, radius: float) -> float:
-    """Return an upper bound on the heterogeneity v of the clients, which measures how much their gradients differ.
+    """Return an upper bound on the heterogeneity v of the clients, the root mean square of ‖∇F_i − ∇F‖ over clients i.
 
-    v is the root mean square of ‖∇F_i − ∇F‖ over the clients i. F_i is the mean loss of a client's P records, and F the
-    mean of all F_i. The result is the smaller of two bounds, times the factor `SAFE` for rounding:
+    F_i is the mean loss of a client's P records, and F the mean of all F_i. The result is the smaller of two bounds,
+    times the factor `SAFE` for rounding:
 
-    1. A variance is at most the second moment: v² ≤ mean_i (Σ_j g_ij)²/P². The sum is over the records j that only
-       client i has, because shared records cancel. g_ij bounds the norm of the gradient of record j of client i.
-    2. From w = 0, the norm of ∇F_i − ∇F grows by at most a_i r: v² ≤ mean_i (‖∇F_i(0) − ∇F(0)‖ + a_i r)². Here
-       a_i = ½ max(‖S_i‖, ‖mean of all S_i‖) for S_i = (1/P) Σ_j x_j x_jᵀ, with the features x_j of all records of the
-       client. The factor ½ (`CURVATURE`) bounds the second derivative of the loss by the outputs.
+        v² ≤ mean_i (Σ_j g_ij)²/P²,
+        v² ≤ mean_i (‖∇F_i(0) − ∇F(0)‖ + a_i r)².
+
+    The first one is the second moment, which is at least the variance. g_ij bounds the norm of the gradient of record j
+    of client i. The sum is over the records that only client i has, because shared records cancel. In the second one,
+    a_i r bounds how much ∇F_i − ∇F can grow from the model 0 to a model of norm r (`_growth`).
 
     Args:
         population: records of all clients.
@@ -247,22 +239,19 @@ def _heterogeneity(population: Population, slopes: Floats, classes: int, radius:
     if population.own == 0 or population.features.shape[0] == 1:
         return 0.0
 
-    # The first bound, from the gradients of own records.
     size = population.features.shape[1]
     largest_gradients = np.sum(slopes[:, population.shared :], axis=1) / size
     first_bound = float(np.mean(np.square(largest_gradients)))
 
-    # The second bound, from the model 0.
     deviations = _deviations_at_zero(population, classes) + _growth(population.features, radius)
     second_bound = float(np.mean(np.square(deviations)))
     return math.sqrt(min(first_bound, second_bound)) * SAFE
 
 
 def _deviations_at_zero(population: Population, classes: int) -> Floats:
-    """Return how far each client's mean gradient at the model 0 is from the mean over all clients.
+    """Return the distance ‖∇F_i(0) − ∇F(0)‖ of each client's mean gradient at the model 0 from that of all clients.
 
-    The distances are ‖∇F_i(0) − ∇F(0)‖, where F_i is the mean loss of client i, and F the mean of all F_i. They measure
-    how different the clients' records are.
+    F_i is the mean loss of client i, and F the mean of all F_i.
 
     Args:
         population: records of all clients, the same number for each.
@@ -272,20 +261,22 @@ def _deviations_at_zero(population: Population, classes: int) -> Floats:
         One distance per client, (N,), for N clients.
     """
     clients, size, _dimension = population.features.shape
-
-    # At the model 0, all outputs are 0.
-    errors = errors_of(np.zeros((clients, size, classes)), population.targets)
+    outputs = np.zeros((clients, size, classes))  # of the model 0
+    errors = errors_of(outputs, population.targets)
     gradients = np.einsum("ijc,ijk->ick", errors, population.features).reshape(clients, -1) / size
     distances: Floats = np.linalg.norm(gradients - np.mean(gradients, axis=0), axis=-1)
     return distances
 
 
 def _growth(features: Floats, radius: float) -> Floats:
-    """Return how much the distance of a client's gradient from the mean gradient can grow away from the model 0.
+    """Return a bound a_i r on the growth of ‖∇F_i − ∇F‖ from the model 0 to a model of norm r, for each client i.
 
-    F_i is the mean loss of client i, and F the mean of all F_i. From the model 0 to a model of norm r, ‖∇F_i − ∇F‖
-    grows by at most a_i r. Here a_i = ½ max(‖S_i‖, ‖mean of all S_i‖) for the mean S_i of x xᵀ over the features x of
-    client i. The factor ½ (`CURVATURE`) bounds the second derivative of the loss by the outputs.
+    F_i is the mean loss of client i, and F the mean of all F_i. With the mean S_i of x xᵀ over the features x of client
+    i, the difference of the Hessians of F_i and F has a norm of at most
+
+        a_i = ½ max(‖S_i‖, ‖mean of all S_i‖).
+
+    The factor ½ (`CURVATURE`) bounds the second derivative of the loss by the outputs.
 
     Args:
         features: features of the records, (clients, P, d), for P records of a client and d features.

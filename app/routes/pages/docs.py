@@ -45,11 +45,10 @@ def add(app: FastAPI) -> None:
         swagger_favicon_url="docs/favicon-32x32.png",
         swagger_ui_parameters={"tryItOutEnabled": True, "validatorUrl": None, "docExpansion": "none"},
     )
-    # The page may run its own inline scripts, which the policy names by their hashes.
     inline_scripts = SCRIPT.findall(page.body)
     policy = POLICY.format(scripts=" ".join(map(_hash, inline_scripts)))
     page_document = Document(bytes(page.body), "text/html", {"content-security-policy": policy})
-    # The OpenAPI document is made once, and kept.
+    # `Documents` makes the OpenAPI document at the first request for it, and keeps it.
     contract = CONTRACT.put(app, Documents(lambda _: json_document(compact(app.openapi()))))
 
     async def openapi(request: Request) -> Response:
@@ -76,25 +75,15 @@ async def prepare(app: FastAPI) -> None:
 
 
 def compact(document: Mapping[str, object]) -> bytes:
-    """Render an OpenAPI document as JSON without spaces, the form in which it is served.
-
-    Args:
-        document: the OpenAPI document.
-
-    Returns:
-        The JSON text in UTF-8.
-    """
+    """Render an OpenAPI document as JSON text in UTF-8 without spaces, the form in which it is served."""
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def _hash(script: bytes) -> str:
-    """Hash a script, so that a content security policy can allow it.
+    """Return the expression by which a content security policy allows an inline script: `'sha256-…'`.
 
     Args:
-        script: text of the script.
-
-    Returns:
-        Its SHA-256 in base64, in the form of a source in a content security policy.
+        script: text of the script, of which the SHA-256 in base64 is a part of the expression.
     """
     digest = hashlib.sha256(script).digest()
     encoded = base64.b64encode(digest).decode()

@@ -29,7 +29,6 @@ def add(app: FastAPI) -> None:
     Args:
         app: the application, which is changed.
     """
-    # The list of all kinds of error answers.
     app.add_api_route(
         "/problems",
         list_problems,
@@ -38,7 +37,6 @@ def add(app: FastAPI) -> None:
         response_model=ProblemList,
         tags=["service"],
     )
-    # The description of one kind, by its name in the path.
     app.add_api_route(
         "/problems/{slug}",
         get_problem,
@@ -54,13 +52,10 @@ ALL = ""
 
 
 def _document_of(slug: str) -> Document:
-    """Render the description of one kind of problem, or the list of all kinds.
+    """Render the description of one kind of problem (error answer), or the list of all kinds, as a JSON document.
 
     Args:
         slug: name of the kind, the last part of its path; `ALL` for the list.
-
-    Returns:
-        The description or the list as a JSON document.
     """
     if slug == ALL:
         every_kind = ProblemList(problems=tuple(KINDS.values()))

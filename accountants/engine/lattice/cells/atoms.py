@@ -29,19 +29,19 @@ _ROUNDS = 11
 
 
 def locate_atoms(coarse: Outline, profile: Profile) -> Outline:
-    """Locate the single losses (atoms) that have all the mass, if there are few of them.
+    """Locate the atoms of a privacy loss, that is, the single losses of positive probability, if it has no others.
 
-    The span is the largest number of which all atoms are multiples. If the profile states it, it is used without a
-    search. Otherwise, cells with mass are divided until each has one loss.
+    The span is the largest number of which all atoms are multiples. If the profile states it, no search is needed.
+    Otherwise, cells (intervals of losses) that have a positive probability are divided until each has one loss.
 
     Args:
-        coarse: the coarse table of the tails of the profile.
-        profile: the profile ε ↦ δ(ε).
+        coarse: coarse table of the tails of the loss.
+        profile: privacy profile with these tails.
 
     Returns:
-        The table with edges at the atoms and with their span; `coarse` unchanged if there are many atoms, or none.
+        The table, marked as one of atoms, with their span if there is one. `coarse` itself if there are many atoms or
+        other losses, or if the span is too small.
     """
-    # A span that the profile states is used, unless the lattice would have too many points.
     if profile.span is not None:
         largest_loss = max(coarse.right.end, coarse.left.end)
         if largest_loss > _MOST_CELLS * profile.span:
@@ -49,7 +49,6 @@ def locate_atoms(coarse: Outline, profile: Profile) -> Outline:
         return replace(coarse, atomic=True, span=profile.span)
 
     right, left = coarse.right, coarse.left
-    # Divide the cells with mass again and again, until each holds a single loss.
     for _ in range(_ROUNDS):
         right_cells, left_cells = right.find_occupied(), left.find_occupied()
         if right_cells.size + left_cells.size > _FEW_ATOMS:
@@ -64,21 +63,17 @@ def locate_atoms(coarse: Outline, profile: Profile) -> Outline:
 
 
 def _divide(side: Side, cells: IntArray) -> Side:
-    """Return a table of tails in which some cells are divided into equal parts.
-
-    Edges between all other cells are dropped, except for the first and the last edge.
+    """Divide some cells of a table of tails into equal parts, and merge all other cells between them.
 
     Args:
-        side: table of the tails of the losses on one side of zero, at the edges of cells.
+        side: table of the tails of the losses on one side of zero, at the edges of cells (intervals of losses).
         cells: indices of the cells to divide, into `_STEPS.size + 1` parts each.
 
     Returns:
-        The table with the edges of the smaller cells, and the tails there.
+        The new table. It has the same first and last edge.
     """
-    # Keep the edges of the chosen cells, and both ends of the table.
     first_and_last = [0, side.edges.size - 1]
     reduced = side.select(np.union1d(np.concatenate((cells, cells + 1)), first_and_last))
-    # Add edges inside each chosen cell, at equal steps.
     inner_edges = side.edges[cells, None] + side.widths[cells, None] * _STEPS
     return reduced.add_edges(inner_edges.ravel())
 
@@ -86,14 +81,14 @@ def _divide(side: Side, cells: IntArray) -> Side:
 def common_span(numbers: Iterable[float | None]) -> float | None:
     """Return the largest number g of which all given numbers are multiples, within rounding.
 
-    A greatest common divisor with a tolerance comes first. Then g is refined, so that the largest number is an exact
-    multiple, and all others are tested.
+    The greatest common divisor is first computed with a tolerance. Then it is corrected, so that the largest number is
+    an exact multiple.
 
     Args:
         numbers: the numbers; None and numbers that are not positive are ignored.
 
     Returns:
-        g; None if there is none, or if a number is more than `_MOST_CELLS` times g.
+        g; None if there is no such number, or if a number is more than `_MOST_CELLS` times g.
     """
     sizes = sorted(number for number in numbers if number is not None and number > 0)
     if not sizes:
@@ -106,7 +101,7 @@ def common_span(numbers: Iterable[float | None]) -> float | None:
     if largest > _MOST_CELLS * divisor:
         return None
     span = largest / round(largest / divisor)
-    # All numbers must be multiples of the span within 1e-11 of the largest number, which allows for roundings.
+    # The tolerance 1e-11 allows for roundings of the numbers.
     fits = all(abs(size - span * round(size / span)) <= 1e-11 * largest for size in sizes)
     return span if fits else None
 
@@ -117,13 +112,12 @@ def _float_gcd(first: float, second: float, tolerance: float) -> float:
     Args:
         first: a number ≥ 0.
         second: a number ≥ 0.
-        tolerance: size at or below which a remainder counts as 0.
+        tolerance: largest remainder that counts as 0.
 
     Returns:
-        The divisor: the last remainder above the tolerance. `second` counts as a remainder; if it is not above the
-        tolerance either, the result is `first`.
+        The last remainder above the tolerance; `first` if `second` is not above it.
     """
-    # Replace the larger number by the remainder nearest to 0, until the remainder counts as 0.
+    # The remainder nearest to 0 is at most half the divisor, so that there are few steps.
     while second > tolerance:
         first, second = second, abs(math.remainder(first, second))
     return first

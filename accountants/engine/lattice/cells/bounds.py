@@ -17,27 +17,27 @@ LARGEST_INDEX = 2.0**48
 
 
 def cell_bounds(side: Side, widths: FloatArray, end: float, unit: float) -> IntArray:
-    """Return the bounds of the cells of losses on one side of zero: odd multiples of the unit from 1 to about `end`.
+    """Return the bounds of the cells (intervals of losses) on one side of zero: odd multiples of the unit up to `end`.
 
-    A cell is an interval of losses. The cells of a coarse table of the tails are regions, and each region has its own
-    width of the new cells. Neighbouring bounds are an odd number of double units apart. The middle of a new cell is
-    then a multiple of two units, where the merged mass of the cell is put.
+    Each cell of a coarse table of the tails is a region, in which the new cells have about the same width. Neighbouring
+    bounds are an odd number of double units apart. So the middle of a new cell, where its merged probability is put, is
+    an even multiple of the unit.
 
     Args:
-        side: table of the tails of the losses on this side. Each of its cells is a region.
+        side: coarse table of the tails of the losses on this side.
         widths: width of the new cells in each region, in nats.
         end: distance from zero that is covered, in nats.
         unit: lattice unit, in nats.
 
     Returns:
-        The bounds, increasing, as multiples of the unit.
+        The bounds, increasing from 1, as multiples of the unit. The last one is at or beyond `end`.
     """
     is_inside = side.edges[:-1] < end
-    # Widths of cells in double units, made odd.
+    # In double units. 1e-9 allows for the rounding of the quotient.
     steps = np.clip(np.floor(0.5 * widths[is_inside] / unit + 1e-9), 1.0, LARGEST_INDEX)
     steps -= steps % 2 == 0
 
-    # Ends of the regions at odd multiples of the unit. A cell that straddles two regions belongs to the finer region.
+    # The regions end at odd multiples of the unit. A cell that straddles two regions belongs to the finer one.
     edges = np.minimum(side.edges[1:][is_inside], end) / unit
     half_indices = 0.5 * (edges - 1.0)
     odd_below = 2.0 * np.floor(half_indices) + 1.0
@@ -46,8 +46,7 @@ def cell_bounds(side: Side, widths: FloatArray, end: float, unit: float) -> IntA
     stops = np.where(is_next_finer, odd_below, odd_above)
     stops = np.maximum.accumulate(np.maximum(stops, 1.0))
 
-    # Divide the regions, whose lengths are in double units.
-    lengths = 0.5 * np.diff(stops, prepend=1.0)
+    lengths = 0.5 * np.diff(stops, prepend=1.0)  # in double units
     bounds = np.concatenate(([1], 1 + 2 * np.cumsum(_divide_regions(lengths, steps))))
     # One more cell, so that the largest loss is inside despite rounding.
     return np.append(bounds, bounds[-1] + 2)
@@ -65,12 +64,11 @@ def _divide_regions(lengths: FloatArray, steps: FloatArray) -> IntArray:
     Returns:
         Widths of all cells in order; in each interval the wider ones come first.
     """
-    # Number of cells of each interval: enough for the largest width, and of the parity of the length.
     number = np.where(lengths > 0, np.ceil(lengths / steps), 0.0)
     has_wrong_parity = (number % 2 != lengths % 2) & (number > 0)
     number += has_wrong_parity
 
-    # The largest odd width of which so many cells fit, and the number of cells that are wider by two.
+    # The largest odd width that so many cells can have. The remaining length makes some of them wider by two.
     narrow_width = np.floor(lengths / np.maximum(number, 1.0))
     is_even = (narrow_width % 2 == 0) & (narrow_width > 0)
     narrow_width -= is_even

@@ -19,28 +19,24 @@ def log(x: FloatArray) -> FloatArray:
 
 
 def difference(larger: FloatArray, smaller: FloatArray) -> FloatArray:
-    """Return log(e^a − e^b) for logarithms a ≥ b, with an error of a few roundings of e^a; −∞ if they are equal.
+    """Return log(e^a − e^b) for each pair of logarithms a ≥ b; −∞ if they are equal.
+
+    The error of the difference e^a − e^b is a few units in the last place of e^a.
 
     Args:
-        larger: logarithms a of the larger numbers.
-        smaller: logarithms b of the smaller numbers, at most a except for rounding.
-
-    Returns:
-        The logarithm of the difference, for each element.
+        larger: logarithms a.
+        smaller: logarithms b, at most a except for rounding.
     """
     with np.errstate(divide="ignore"):
         return np.asarray(larger + np.log(-np.expm1(gap(larger, smaller))))
 
 
 def gap(larger: FloatArray, smaller: FloatArray) -> FloatArray:
-    """Return b − a for two logarithms a ≥ b, at most 0; −∞ if both are −∞.
+    """Return b − a ≤ 0 for each pair of logarithms a ≥ b; −∞ if both are −∞.
 
     Args:
-        larger: logarithms a of the larger numbers.
-        smaller: logarithms b of the smaller numbers, at most a except for rounding.
-
-    Returns:
-        The difference b − a, at most 0, for each pair of logarithms.
+        larger: logarithms a.
+        smaller: logarithms b, at most a except for rounding.
     """
     with np.errstate(invalid="ignore"):
         log_ratio = smaller - larger
@@ -48,31 +44,29 @@ def gap(larger: FloatArray, smaller: FloatArray) -> FloatArray:
 
 
 def ratio(log_numerator: FloatArray, log_denominator: FloatArray) -> FloatArray:
-    """Divide two numbers that are given by their logarithms. The ratio is at most e^600, and 0 if both are 0.
+    """Divide numbers that are given by their logarithms.
 
     Args:
-        log_numerator: log of the numerator.
-        log_denominator: log of the denominator.
+        log_numerator: logarithms of the numerators.
+        log_denominator: logarithms of the denominators.
 
     Returns:
-        The ratio e^{a − b} of the numbers with logarithms a and b, for each element.
+        The ratios, limited to e^600; 0 if both numbers are 0.
     """
     with np.errstate(invalid="ignore"):
         log_ratio = log_numerator - log_denominator
     log_ratio = np.where(np.isnan(log_ratio), -np.inf, log_ratio)
-    return np.asarray(np.exp(np.minimum(log_ratio, 600.0)))  # no overflow
+    return np.asarray(np.exp(np.minimum(log_ratio, 600.0)))  # e^600 is far below the largest double, e^709
 
 
 def rounding(*terms: FloatArray) -> FloatArray:
-    """Bound the relative error of e^x for a sum x of terms, all of which are rounded.
-
-    The bound is 16u (1 + Σ|term|) with the unit roundoff u. Infinite terms do not count.
+    """Bound the relative error of e^x for a sum x of rounded terms, by 16u (1 + Σ|term|) with the unit roundoff u.
 
     Args:
-        terms: arrays of the terms, of equal shape.
+        terms: arrays of the terms, of equal shape. Infinite terms do not count.
 
     Returns:
-        One bound on the relative error of e^x for each element.
+        One bound for each element.
     """
     sizes = [np.where(np.isfinite(term), np.abs(term), 0.0) for term in terms]
     return np.asarray(16 * UNIT_ROUNDOFF * (1.0 + np.sum(sizes, axis=0)))

@@ -52,11 +52,11 @@ class SideTails:
         return SideTails(*(getattr(self, name)[chosen] for name in self.__dataclass_fields__))
 
     def bounds(self, *, p_up: bool) -> tuple[FloatArray, FloatArray]:
-        """Return the log tails under P and under Q, both moved by the bounds on their errors.
+        """Return bounds on the log tails, for upper or for lower bounds on δ = P(L > ε) − e^ε Q(L > ε).
 
         Args:
-            p_up: whether the tail under P is rounded up and that under Q down; otherwise P down and Q up. The first
-                choice only increases δ = P(L > ε) − e^ε Q(L > ε), the second one only decreases it.
+            p_up: True for upper bounds on P and lower ones on Q, which only increase δ. False for lower bounds on P
+                and upper ones on Q, which only decrease it.
 
         Returns:
             The bounds on the log tails under P, and those under Q.
@@ -67,34 +67,27 @@ class SideTails:
 
 
 def _lower_tail(log_tail: FloatArray, error: FloatArray) -> FloatArray:
-    """Return the lower bound t + log(1 − e) of a log tail t with a relative error e; −∞ stays −∞.
+    """Return the lower bound t + log(1 − e) on the log of each tail; −∞ for a tail of 0.
 
     Args:
-        log_tail: log tails t.
+        log_tail: computed log tails t.
         error: bounds e ≥ 0 on the relative errors of the tails. An error of 1 or more gives −∞.
-
-    Returns:
-        A lower bound on the log of each tail.
     """
     with np.errstate(invalid="ignore"):
         return np.where(np.isneginf(log_tail), -np.inf, log_tail + log(1.0 - error))
 
 
 def read_side(profile: Profile, bounds: IntArray, unit: float, *, mirrored: bool) -> SideTails:
-    """Evaluate the tails of the loss on one side of zero: at 0, at the bounds of the cells, and between these.
+    """Evaluate the tails of the loss L on one side of zero: at 0, and at the bounds and the middles of the cells.
 
-    The tails at ε are the probabilities of {L > ε} under P and Q. A cell is an interval of losses; its mass is put on
-    lattice points.
+    A cell is an interval of losses, whose mass is put on lattice points.
 
     Args:
         profile: profile of (P, Q), or of (Q, P) if `mirrored`.
         bounds: bounds of the cells, as increasing odd multiples of the unit.
         unit: lattice unit, in nats.
-        mirrored: whether the tails are those of negative losses. The tails of (Q, P) at e are then the masses of {L <
-            −e} under Q and P.
-
-    Returns:
-        The points in units and in nats, the log tails under P and under Q there, and bounds on their errors.
+        mirrored: whether the tails are those of negative losses, {L < −e}. Up to the order of P and Q, these are the
+            tails of (Q, P) at e.
     """
     # The points are 0, bound, middle, bound, middle, …, bound.
     index = np.zeros(2 * bounds.size, dtype=np.int64)
@@ -110,8 +103,8 @@ def read_side(profile: Profile, bounds: IntArray, unit: float, *, mirrored: bool
 def _consistent_tails(profile: Profile, points: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return both log tails of the loss L at increasing ε, with e^ε Q(L > ε) ≤ P(L > ε) up to a tolerance.
 
-    A coarse bound on δ need not belong to a pair: its second tail may exceed e^−ε times the first one. It is then
-    replaced by a smaller tail at a larger ε, which gives a larger δ.
+    Tails from a coarse bound on δ may violate this inequality, which those of every pair satisfy. The tail under Q is
+    then replaced by a smaller one at a larger ε, which only increases δ.
 
     Args:
         profile: profile of (P, Q), which gives the tails.
@@ -132,9 +125,9 @@ def _consistent_tails(profile: Profile, points: FloatArray) -> tuple[FloatArray,
 
 
 def lower_side(profile: Profile, side: SideTails, *, mirrored: bool) -> SideTails:
-    """Return tails of the loss from which lower bounds on δ are computed, at the points of given tails.
+    """Return tails of the loss for lower bounds on δ, at the points of given tails.
 
-    The result is the tails that the mechanism attains, if the profile has them, and otherwise the given ones.
+    They are those that the mechanism attains, if the profile has such, and otherwise the given ones.
 
     Args:
         profile: profile of (P, Q), or of (Q, P) if `mirrored`.
@@ -145,7 +138,6 @@ def lower_side(profile: Profile, side: SideTails, *, mirrored: bool) -> SideTail
         The tails at the same points, with their errors.
     """
     attained_tails = profile.attained_log_tails(side.points)
-    # Without separate tails for lower bounds, the given ones serve.
     if attained_tails is None:
         return side
     log_p, log_q = attained_tails
@@ -156,18 +148,12 @@ def lower_side(profile: Profile, side: SideTails, *, mirrored: bool) -> SideTail
 
 
 def _error(log_tail: FloatArray, profile: Profile) -> FloatArray:
-    """Return bounds on the relative errors of tails, from the accuracy of their logarithms.
-
-    A log tail t has an error of at most a (1 + |t|), with the accuracy a of the profile. The relative error of the tail
-    is then at most e^{a (1 + |t|)} − 1.
+    """Return bounds e^{a (1 + |t|)} − 1 on the relative errors of tails, whose logarithms t have errors a (1 + |t|).
 
     Args:
         log_tail: log tails t; −∞ counts as 0.
-        profile: the profile, whose `tail_accuracy` is a without a few roundings.
-
-    Returns:
-        One relative error bound for each tail.
+        profile: the profile, whose `tail_accuracy` is a, except for a few roundings that are added here.
     """
     size = np.where(np.isneginf(log_tail), 0.0, np.abs(log_tail))
-    log_error = (profile.tail_accuracy + 8 * UNIT_ROUNDOFF) * (1.0 + size)  # with a few roundings
-    return np.asarray(np.expm1(np.minimum(log_error, 30.0)))  # cut at e^30, against overflow
+    log_error = (profile.tail_accuracy + 8 * UNIT_ROUNDOFF) * (1.0 + size)
+    return np.asarray(np.expm1(np.minimum(log_error, 30.0)))  # a larger error says nothing, and could overflow

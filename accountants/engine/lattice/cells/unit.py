@@ -25,12 +25,11 @@ _FEW_ATOMS, _UNITS = 64, 512
 
 
 def choose_unit(outlines: Sequence[Outline], counts: FloatArray, demand: Demand, least_width: float) -> float:
-    """Return the lattice unit: half the width of the narrowest cells of losses, aligned with the distributions.
+    """Choose the lattice unit, half the width of the narrowest cells (intervals of losses), aligned with the losses.
 
-    A cell is an interval of losses. An atom is a single loss with a positive probability. If all losses are atoms, the
-    unit is aligned with them. A bound of the loss, where its distribution ends, is used under two conditions: there is
-    a single distribution, and the bound is at least a quarter of `least_width` from 0. Otherwise nothing is aligned.
-    Every unit gives valid bounds on δ; alignment makes them closer.
+    Every unit gives valid bounds on δ; alignment makes them closer. If all losses are atoms, that is, single losses
+    with a positive probability, the unit is aligned with them. Otherwise it is aligned with the largest or the least
+    loss, if there is only one distribution and this loss is at least a quarter of `least_width` from 0.
 
     Args:
         outlines: coarse table of the tail probabilities of each loss distribution.
@@ -63,10 +62,10 @@ def choose_unit(outlines: Sequence[Outline], counts: FloatArray, demand: Demand,
 def _unit_for_atoms(outlines: Sequence[Outline], counts: FloatArray, demand: Demand, least_unit: float) -> float:
     """Return the lattice unit for distributions of atoms (single losses): half their common span, or a finer unit.
 
-    The span is the largest number of which all losses are multiples. Without a common span, an atom off the lattice
-    changes the mean of the loss as well as its variance, and the mean requires a finer unit. With very many rounds,
-    that unit would be less than `_FINER` times `least_unit`, which is then used instead. In either case, a similar unit
-    with multiples near the atoms is chosen (`_unit_near_atoms`).
+    The span is the largest number of which all losses are multiples. Without a common span, the move of an atom to the
+    lattice changes the mean of the loss, which requires a finer unit than the change of the variance. With very many
+    rounds that unit would be less than `_FINER` times `least_unit`, which is then used instead. In both cases, a
+    similar unit with multiples near the atoms is chosen (`_unit_near_atoms`).
 
     Args:
         outlines: coarse table of the tails of each distribution, with its atoms.
@@ -77,7 +76,6 @@ def _unit_for_atoms(outlines: Sequence[Outline], counts: FloatArray, demand: Dem
     Returns:
         The distance of neighbouring lattice points, in nats.
     """
-    # Each coarsening of the lattice doubles the unit.
     doubling = 2.0**demand.coarsening
     span = common_span([item.span for item in outlines])
     if span is not None and all(item.span is not None for item in outlines):
@@ -92,11 +90,11 @@ def _unit_for_atoms(outlines: Sequence[Outline], counts: FloatArray, demand: Dem
 
 
 def _unit_near_atoms(laws: FlatDistributions, unit: float, demand: Demand) -> float:
-    """Return a unit near the given one that has even multiples close to the heaviest atoms at the middle tilt.
+    """Return a unit near the given one that has even multiples close to the atoms, the losses of positive probability.
 
-    An atom is a single loss with a positive probability. The best of `_UNITS` units between half and twice the given
-    one is chosen by an estimate of the error of log δ. It adds the effects of the shift of the mean and of the increase
-    of the variance. Every unit gives valid bounds. If there are many atoms, the given unit is returned.
+    The best of `_UNITS` units between half and twice the given one is chosen by an estimate of the error of log δ. The
+    estimate adds the effects of the shift of the mean and of the increase of the variance. Every unit gives valid
+    bounds. If there are many atoms, the given unit is returned.
 
     Args:
         laws: the distributions; each may be shifted so that its heaviest atom is on a lattice point.
@@ -112,7 +110,7 @@ def _unit_near_atoms(laws: FlatDistributions, unit: float, demand: Demand) -> fl
     tilt = demand.coordinates[1].tilt
     weights = laws.tilted_weights(tilt, laws.log_moments(tilt))
 
-    # Sum the tilted means of the distance of an atom from the lattice, in double units, for each unit.
+    # For each unit, the mean distance of an atom from the lattice under the tilted distributions, in double units.
     bounds = np.append(laws.starts, laws.location.size).tolist()
     mean_error = np.zeros(_UNITS)
     for count, start, stop in zip(laws.counts.tolist(), bounds[:-1], bounds[1:], strict=True):

@@ -59,22 +59,19 @@ BILLBOARD = Theorem(
 
 
 def to_other_clients(shared: Guarantee) -> Guarantee:
-    """Return the joint guarantee of a client against all other clients together.
+    """Return the joint guarantee of a client against all other clients together (billboard lemma).
 
-    The other clients compute their outputs from the shared models and their own data. So the curve of the shared models
-    also holds for these outputs.
+    The other clients compute their outputs from the shared models and from data that do not depend on this client. By
+    post-processing, the privacy curve of the shared models is valid for all these outputs together.
 
     Args:
         shared: guarantee of the shared models, for a client against the other clients.
 
-    Guarantees:
-        The outputs of all other clients together satisfy the curve of `shared` (billboard lemma).
+    Returns:
+        The guarantee of the outputs of all other clients, with the same curve and one more declared condition.
 
     Raises:
         InvalidInput: `shared` has another unit than `client`, or another observer than `other-clients`.
-
-    Returns:
-        The guarantee of the outputs of all other clients, with the same curve.
     """
     protects_client = shared.setting.unit == "client"
     if not protects_client or shared.setting.observer != "other-clients":
@@ -103,14 +100,15 @@ def coalition(
 ) -> Outputs:
     """Compute the privacy of a client that takes part in k rounds, against all other clients together.
 
-    The Gaussian-DP parameter is μ = s √k/z, where s is 2 for replace-one and 1 for the other relations. The other
-    clients can count the participants, so the random draw of clients does not amplify privacy.
+    The parameter of Gaussian differential privacy is μ = s √k/z, where s is 2 for replace-one and 1 for the other
+    relations. The number of participants of a round is fixed, so the other clients know whether this one took part.
+    Therefore the random draw of clients does not amplify privacy.
 
     Args:
         federation: number N of clients and number Q of participants of a round.
-        rounds: all rounds of the run.
-        noise_multiplier: noise multiplier z, the noise over the clipping norm.
-        rounds_of_client: number k of rounds of the client; if None, the expected number, rounds · Q/N.
+        rounds: number of rounds of the run.
+        noise_multiplier: noise multiplier z, the standard deviation of the noise over the clipping norm.
+        rounds_of_client: number k of rounds of the client; None for the expected number, rounds · Q/N.
         point: ε, δ or both, at which the privacy curve is evaluated.
         relation: neighbouring relation of the clients.
 
@@ -119,7 +117,6 @@ def coalition(
         `gaussian_dp_mu`: μ.
         δ at the given ε, and ε at the given δ; each is absent if its argument is.
     """
-    # μ of one round is the sensitivity over the noise, and k rounds multiply it by √k.
     expected = rounds * federation.participants / federation.clients
     participated = expected if rounds_of_client is None else float(rounds_of_client)
     mu = sensitivity_factor(relation) * math.sqrt(participated) / noise_multiplier
@@ -159,20 +156,22 @@ def billboard_experiment(
 ) -> Outputs:
     """Compute ε at δ of an experiment of Bietti et al. (their Section 6) with all clients in every round.
 
+    The server averages messages of norm at most C over N clients, and adds noise to the mean.
+
     Args:
         clients: number N of clients.
         rounds: number of rounds.
         noise_multiplier: noise multiplier σ of the experiments.
         log_delta: natural logarithm of δ.
-        relation: `replace-one` has sensitivity 2C, the other relations have C.
-        reading: version of the noise on the mean over clients. `printed` is σC as in the paper, `corrected` is σC/N as
-            in the code of the experiments.
+        relation: neighbouring relation of the clients. A client changes the sum by 2C under `replace-one`, and by C
+            under the other relations.
+        reading: `printed` for the noise σC of the paper, `corrected` for the noise σC/N in the code of the experiments.
 
     Returns:
-        `gaussian_dp_mu`: the Gaussian-DP parameter μ of the run.
+        `gaussian_dp_mu`: the parameter μ of Gaussian differential privacy of the run.
         `epsilon`: ε at δ, rounded up.
     """
-    # A message changes the mean by C/N. The noise is σC as printed, and σC/N in the code.
+    # A message contributes C/N to the mean, in units of which the noise is σN as printed, and σ in the code.
     noise_over_code = clients if reading == "printed" else 1.0
     noise_over_message = noise_multiplier * noise_over_code
     mu = sensitivity_factor(relation) * math.sqrt(rounds) / noise_over_message

@@ -8,7 +8,7 @@ import math
 def full_participation_mu(
     *, noise_std: float, clipping_norm: float, clients: int, rounds: int, sensitivity_factor: float
 ) -> float:
-    """Compute the Gaussian-DP parameter μ = kC√n/(Nσ_ζ) of n rounds, in each of which all clients take part.
+    """Compute μ = kC√n/(Nσ_ζ) of Gaussian differential privacy, for n rounds in which all clients take part.
 
     Args:
         noise_std: σ_ζ, standard deviation of the noise on the mean; μ is infinite at 0.
@@ -31,7 +31,9 @@ def sufficient_noise_std(
 ) -> float:
     """Compute a sufficient noise σ_ζ on the mean for (ε, δ) in closed form, by zero-concentrated privacy.
 
-    The noise is kC√n (√(2(l + ε)) + √(2l))/(2Nε), where l = ln(1/δ).
+    With l = ln(1/δ) it is
+
+        σ_ζ = kC√n (√(2(l + ε)) + √(2l))/(2Nε).
 
     Args:
         clipping_norm: bound C on the ℓ2 norm of a message; σ_ζ has its unit.

@@ -48,6 +48,8 @@ def least_noise_std(
 ) -> float:
     """Compute the least noise σ_ζ on the mean with which n rounds of all clients are (ε, δ)-private, rounded up.
 
+    It is that of the Gaussian mechanism with the sensitivity kC√n/N of all rounds together.
+
     Args:
         clipping_norm: bound C on the ℓ2 norm of a message; σ_ζ has its unit.
         clients: number N of clients.
@@ -71,7 +73,8 @@ def noise_with_constant(
     Args:
         constant: c of Theorem 4.1, or c₂ of Theorem 5.1.
         clipping_norm: bound C on the ℓ2 norm of a message; the noise has its unit.
-        contributions: total weight W: the number N of clients, or of the records of all batches in Theorem 5.1.
+        contributions: total weight W of the clients: their number N, or in Theorem 5.1 possibly that of all records in
+            their batches.
         rounds: number n of rounds.
         epsilon: ε of the target.
         log_delta: natural logarithm of δ.
@@ -91,7 +94,7 @@ def implied_constant(
     Args:
         noise_std: σ_ζ, standard deviation of the noise on the mean.
         clipping_norm: bound C on the ℓ2 norm of a message, in the unit of σ_ζ.
-        contributions: total weight W: the number N of clients, or of the records of all batches in Theorem 5.1.
+        contributions: total weight W of the clients; see `noise_with_constant`.
         rounds: number n of rounds.
         epsilon: ε of the target.
         log_delta: natural logarithm of δ.
@@ -99,7 +102,7 @@ def implied_constant(
     Returns:
         The constant c, without unit.
     """
-    noise_at_1 = noise_with_constant(
+    noise_at_constant_1 = noise_with_constant(
         constant=1.0,
         clipping_norm=clipping_norm,
         contributions=contributions,
@@ -107,14 +110,14 @@ def implied_constant(
         epsilon=epsilon,
         log_delta=log_delta,
     )
-    return noise_std / noise_at_1
+    return noise_std / noise_at_constant_1
 
 
 def least_constant(*, epsilon: float, log_delta: float, sensitivity_factor: float) -> float:
     """Compute the least constant c with which the noise of Theorem 4.1 of Bietti et al. meets the target (ε, δ).
 
-    Let μ* be the largest μ at which μ-Gaussian differential privacy is (ε, δ). The least constant is kε/(μ*√ln(1/δ)).
-    A lower bound on μ* is used, so the result is an upper bound on it.
+    Let μ* be the largest μ for which μ-Gaussian differential privacy implies (ε, δ)-differential privacy. Then
+    c = kε/(μ* √ln(1/δ)). It is computed with a lower bound on μ*, and is therefore rounded up.
 
     Args:
         epsilon: ε of the target.
@@ -122,9 +125,9 @@ def least_constant(*, epsilon: float, log_delta: float, sensitivity_factor: floa
         sensitivity_factor: k, 2 for replace-one and 1 for the other relations.
 
     Returns:
-        The constant c, without unit, rounded up.
+        The constant c, without unit.
     """
-    std = gaussian_noise_std(epsilon=epsilon, log_delta=log_delta, sensitivity=sensitivity_factor)
+    std = gaussian_noise_std(epsilon=epsilon, log_delta=log_delta, sensitivity=sensitivity_factor)  # k/μ*
     return epsilon * std / math.sqrt(-log_delta)
 
 
@@ -133,15 +136,14 @@ def figures_at(mu: float, *, epsilon: float | None, log_delta: float | None, pre
 
     Args:
         mu: μ ≥ 0; if infinite, δ is 1 and ε is infinite.
-        epsilon: ε at which δ is computed, or None.
-        log_delta: ln δ at which ε is computed, or None.
+        epsilon: ε at which δ is computed; None to leave out this δ.
+        log_delta: ln δ at which ε is computed; None to leave out this ε.
         prefix: prefix of the names of the outputs.
 
     Returns:
         `delta` and its decimal logarithm if ε is given, and `epsilon` if ln δ is given, each with the prefix.
     """
-    # An infinite μ protects nothing: δ is 1 at every ε.
-    upper_log_delta, upper_epsilon = 0.0, math.inf
+    upper_log_delta, upper_epsilon = 0.0, math.inf  # for an infinite μ
     is_private = math.isfinite(mu)
     outputs: dict[str, float] = {}
     if epsilon is not None:
@@ -165,7 +167,7 @@ def constants_at(*, epsilon: float, log_delta: float, relation: Relation) -> dic
         relation: neighbouring relation of the clients.
 
     Returns:
-        `least_constant` for this target, and `sharp_constant` for all targets with no larger ratio ε/ln(1/δ).
+        `least_constant` for this target, and `sharp_constant` for all targets with at most its ratio ε/ln(1/δ).
     """
     factor = sensitivity_factor(relation)
     return {
@@ -196,12 +198,12 @@ def printed_noise(
         log_delta: natural logarithm of δ.
         noise_constant: constant c of the printed noise, equation (4).
         relation: neighbouring relation of the clients.
-        reading: version of σ_ζ. `printed` is equation (4) of the paper, `corrected` the least σ_ζ that is sufficient.
+        reading: `printed` for equation (4) of the paper, `corrected` for the least σ_ζ that is sufficient.
 
     Returns:
         `noise_std`: σ_ζ.
-        `gaussian_dp_mu`: the Gaussian-DP parameter of the run with this noise.
-        The achieved δ at ε and ε at δ, and the least constants c that are valid at the target.
+        `gaussian_dp_mu`: the parameter μ of Gaussian differential privacy of the run with this noise.
+        `achieved_delta` at ε and `achieved_epsilon` at δ, and the least constants c (`constants_at`).
     """
     factor = sensitivity_factor(relation)
     target: Fields = {"epsilon": epsilon, "log_delta": log_delta}
@@ -210,7 +212,6 @@ def printed_noise(
         std = noise_with_constant(constant=noise_constant, contributions=clients, **run, **target)
     else:
         std = least_noise_std(clients=clients, sensitivity_factor=factor, **run, **target)
-    # The privacy that this noise gives.
     mu = full_participation_mu(noise_std=std, clients=clients, sensitivity_factor=factor, **run)
     figures = figures_at(mu, prefix="achieved_", **target)
     return {"noise_std": std, "gaussian_dp_mu": mu, **figures, **constants_at(relation=relation, **target)}
@@ -240,7 +241,7 @@ def least_noise(
         `noise_std`: the least σ_ζ.
         `sufficient_noise_std`: a sufficient σ_ζ in closed form.
         `sensitivity`: the largest change of the mean by one client.
-        The constants of `constants_at`, with which the noise of Theorem 4.1 suffices.
+        `least_constant` and `sharp_constant`, with which the noise of Theorem 4.1 suffices.
     """
     factor = sensitivity_factor(relation)
     target: Fields = {"epsilon": epsilon, "log_delta": log_delta}
@@ -257,7 +258,7 @@ def least_noise(
 # At a noise ---------------------------------------------------------------------------------------------------------
 @request
 class CurvePoint:
-    """The point at which a curve is read: ε, δ, or both."""
+    """The ε, the δ, or both, at which a privacy curve is evaluated."""
 
     epsilon: Annotated[float | None, EPSILON] = None
     delta: Annotated[float | None, DELTA] = None
@@ -284,7 +285,7 @@ def privacy_at_noise(
     point: CurvePoint,
     relation: Annotated[Relation, RELATION] = "replace-one",
 ) -> Outputs:
-    """Compute the Gaussian DP parameter μ of a run with all clients in every round, and δ at ε or ε at δ.
+    """Compute μ of Gaussian differential privacy of a run with all clients in every round, and δ at ε or ε at δ.
 
     Args:
         clients: number N of clients.
@@ -311,7 +312,7 @@ def privacy_at_noise(
 
 
 def _compare_constant(*, noise_constant: float, epsilon: float, log_delta: float, relation: Relation) -> Sides:
-    """Compare the constant c of the request with the least constant that is valid at the target.
+    """Check that the constant c of the request is at least the least constant that is valid at the target.
 
     Args:
         noise_constant: the constant c of the request.

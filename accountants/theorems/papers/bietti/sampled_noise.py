@@ -93,13 +93,13 @@ class DrawnClients:
 
     @property
     def largest_message(self) -> float:
-        """Largest number ω of gradients added up in one message; 1 if a message is a mean."""
+        """Largest number ω of gradients that are added up in one message; 1 if a message is a mean of gradients."""
         gradients = 1 if self.weighting == "clients" else self.largest_batch
         return float(gradients)
 
     @property
     def heterogeneity_cost(self) -> float:
-        """N m_max/M ≥ 1, the ratio of the noise with weights by records to the noise with equal weights."""
+        """Ratio N m_max/M ≥ 1 of the noise with weights by records to the noise with equal weights."""
         return self.clients * self.largest_batch / self.samples
 
 
@@ -119,7 +119,7 @@ def noise_multiplier_of(*, noise_std: float, rate: float, weight: float, clippin
 
 
 def participants_of(sampling: ClientSampling, *, rate: float, clients: int) -> int | None:
-    """Return the number of clients in a round, or None if it is random.
+    """Return the number of clients in a round; None if it is random.
 
     Args:
         sampling: rule by which the clients of a round are drawn.
@@ -127,10 +127,10 @@ def participants_of(sampling: ClientSampling, *, rate: float, clients: int) -> i
         clients: number N of clients.
 
     Returns:
-        N for `full`, the fixed number qN for `without-replacement`, and None for `poisson`, where it is random.
+        N for `full`, qN for `without-replacement`, and None for `poisson`.
 
     Raises:
-        InvalidInput: qN is not an integer of at least 1, or q is not 1 with `full` participation.
+        InvalidInput: q is not 1 for `full`, or qN is not an integer of at least 1 for `without-replacement`.
     """
     if sampling == "full":
         if rate != 1.0:
@@ -138,7 +138,7 @@ def participants_of(sampling: ClientSampling, *, rate: float, clients: int) -> i
         return clients
     if sampling == "poisson":
         return None
-    # The product qN counts as a whole number if it is one up to a relative difference of 1e-9, for rounded rates.
+    # A rate such as 1/3 is a rounded double, so the product may differ from an integer by a relative error.
     expected_count = rate * clients
     count = round(expected_count)
     is_whole = abs(expected_count - count) <= 1e-9 * count
@@ -149,13 +149,10 @@ def participants_of(sampling: ClientSampling, *, rate: float, clients: int) -> i
 
 
 def check_groups(groups: Sequence[object]) -> None:
-    """Check that a list has between 1 and 1000 groups.
-
-    Args:
-        groups: groups of equal clients in a request.
+    """Check that a request has at least one group of equal clients, and at most 1000.
 
     Raises:
-        InvalidInput: if there are fewer or more groups.
+        InvalidInput: there are none, or more than 1000.
     """
     faults = group_count_faults(groups)
     if faults:
@@ -186,8 +183,9 @@ class SampledNoiseInputs(BudgetFields):
 def sampled_noise(inputs: SampledNoiseInputs) -> Outputs:
     """Compute the noise σ_ζ of Theorem 5.1 of Bietti et al., its noise multiplier, and the cost of unequal batches.
 
-    Clients are drawn at random in each of T rounds. The noise is σ_ζ = c₂C√(T ln(1/δ))/(Wε), per coordinate of the mean
-    update.
+    Clients are drawn at random in each of T rounds. The standard deviation per coordinate of the mean message is
+
+        σ_ζ = c₂C√(T ln(1/δ))/(Wε).
 
     Args:
         inputs: `rounds` T, `clipping_norm` C, the target (ε, δ), the constant c₂ = `noise_constant`, and the clients
@@ -197,8 +195,8 @@ def sampled_noise(inputs: SampledNoiseInputs) -> Outputs:
         `noise_std`: σ_ζ, in the unit of C.
         `noise_multiplier`: the noise of a round's sum over C.
         `total_weight`: W.
-        `squared_rate_times_rounds`: q²T. The theorem holds for ε < c₁q²T; the paper does not give c₁.
-        `heterogeneity_cost`: noise with clients weighted by their records, over the noise with equal weights.
+        `squared_rate_times_rounds`: q²T. The theorem is stated for ε < c₁q²T, but the paper does not give c₁.
+        `heterogeneity_cost`: ratio of the noise with clients weighted by their records to that with equal weights.
     """
     clients = DrawnClients(groups=inputs.client_groups, weighting=inputs.weighting, rate=inputs.participation_rate)
     std = noise_with_constant(
@@ -223,15 +221,15 @@ def sampled_noise(inputs: SampledNoiseInputs) -> Outputs:
 
 
 def _compare_epsilon(*, participation_rate: float, rounds: int, epsilon: float, range_constant: float | None) -> Sides:
-    """Compare ε with the upper end c₁q²T of the range of Theorem 5.1.
+    """Check that ε is below the limit c₁q²T of Theorem 5.1.
 
-    The comparison is undecidable without the constant c₁, which the paper does not give.
+    This cannot be decided without the constant c₁, which the paper does not give.
 
     Args:
         participation_rate: probability q that a client is drawn in a round.
         rounds: number T of rounds.
         epsilon: ε of the target.
-        range_constant: assumed constant c₁, or None.
+        range_constant: assumed constant c₁; None if none is assumed.
 
     Returns:
         The two sides of the condition, ε and c₁q²T, and whether it holds. Without c₁ the right side is q²T.

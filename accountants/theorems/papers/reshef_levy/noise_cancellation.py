@@ -1,8 +1,11 @@
-"""Privacy of noise cancellation: Theorem 5.1, its noise schedule, the records one by one, and the trusted server.
+"""Privacy of the noise cancellation of Reshef and Levy: Theorem 5.1, its noise schedule, and a trusted server.
 
-In its k-th report a client sends s_k + y_k − y_{k−1}. The earlier noise is cancelled, and only the last noise of the
-client remains in the server's sum. The running sums of its messages are Σ s + y_k. A record in s_j moves the j-th and
-all later sums by the same vector. These sums are Gaussian mechanisms with the noises of reports j, j + 1, …
+In its k-th report, a client sends the message s_k with the noise y_k, minus the noise of the previous report:
+
+    s_k + y_k − y_{k−1}.
+
+The sum of its first k reports is s_1 + … + s_k + y_k, so that only the last noise remains. A record in s_j moves the
+j-th and all later sums by the same vector. These sums are Gaussian mechanisms with the noises y_j, y_{j+1}, …
 
 In functions, μ is the parameter of Gaussian differential privacy, which Reshef and Levy call ρ.
 """
@@ -51,9 +54,9 @@ Listed = Annotated[float, Quantity(description="one of them", gt=0)]
 
 # The schedule ---------------------------------------------------------------------------------------------------------
 def printed_base_std(*, clipping_norm: float, mu: float, rounds: int) -> float:
-    """Compute the noise of a client's first report by the formula of Reshef and Levy, 2S√(1 + ln T)/μ.
+    """Compute the standard deviation of a client's first noise by the formula of Reshef and Levy.
 
-    The noise of its N-th report has √N times this standard deviation.
+    It is 2S√(1 + ln T)/μ. The noise of the N-th report has √N times this standard deviation.
 
     Args:
         clipping_norm: bound S on the ℓ2 norm of a message.
@@ -61,15 +64,15 @@ def printed_base_std(*, clipping_norm: float, mu: float, rounds: int) -> float:
         rounds: number T of rounds.
 
     Returns:
-        The standard deviation of the first noise, in the unit of S.
+        The standard deviation in the unit of S.
     """
     return 2.0 * clipping_norm * math.sqrt(1.0 + math.log(rounds)) / mu
 
 
 def base_std(*, sensitivity: float, mu: float, participations: int) -> float:
-    """Compute the least noise of a client's first report that gives its records μ-Gaussian DP, Δ√H_K/μ.
+    """Compute the least standard deviation of a client's first noise that gives its records μ-Gaussian DP.
 
-    The noise of its k-th report has √k times this standard deviation, and H_K = 1 + 1/2 + … + 1/K.
+    It is Δ√H_K/μ, where H_K = 1 + 1/2 + … + 1/K. The noise of the k-th report has √k times this standard deviation.
 
     Args:
         sensitivity: Δ, the largest change of a report by one record, in ℓ2 norm.
@@ -77,7 +80,7 @@ def base_std(*, sensitivity: float, mu: float, participations: int) -> float:
         participations: number K of reports of the client.
 
     Returns:
-        The standard deviation of the first noise, in the unit of Δ.
+        The standard deviation in the unit of Δ.
     """
     return sensitivity * math.sqrt(harmonic(participations)) / mu
 
@@ -85,52 +88,45 @@ def base_std(*, sensitivity: float, mu: float, participations: int) -> float:
 def upper_mu(*, sensitivity: float, base: float, participations: int) -> float:
     """Compute the Gaussian DP parameter of one record of a client that reports K times, rounded up.
 
-    It is Δ√H_K/base with H_K = 1 + 1/2 + … + 1/K.
+    It is Δ√H_K/base, where H_K = 1 + 1/2 + … + 1/K.
 
     Args:
         sensitivity: Δ, the largest change of a report by one record, in ℓ2 norm.
-        base: standard deviation of the client's first noise; its k-th noise has √k times it.
+        base: standard deviation of the client's first noise; the k-th noise has √k times this standard deviation.
         participations: number K of reports of the client.
-
-    Returns:
-        μ, an upper bound on the exact parameter.
     """
-    return sensitivity * math.sqrt(harmonic(participations)) / base * (1.0 + PAD)  # rounded up
+    return sensitivity * math.sqrt(harmonic(participations)) / base * (1.0 + PAD)
 
 
 def client_mu(*, sensitivity: float, base: float, participations: int) -> float:
-    """Compute the Gaussian DP parameter of a whole client that reports K times, μ = Δ√(K(K + 1)/2)/base, rounded up.
+    """Compute the Gaussian DP parameter μ of a whole client that reports K times, rounded up.
 
     The records of all K reports may change at once. The sum of the first k reports then changes by at most kΔ, and its
-    noise has standard deviation base √k. So μ² = Σ_k (kΔ)²/(base² k).
+    noise has standard deviation base √k. Therefore
+
+        μ² = Σ_k (kΔ)²/(base² k) = (Δ/base)² K(K + 1)/2.
 
     Args:
         sensitivity: Δ, the largest change of a report by one record, in ℓ2 norm.
-        base: standard deviation of the client's first noise; its k-th noise has √k times it.
+        base: standard deviation of the client's first noise; the k-th noise has √k times this standard deviation.
         participations: number K of reports of the client.
-
-    Returns:
-        μ, an upper bound on the exact parameter.
     """
     sum_of_indices = 0.5 * participations * (participations + 1.0)
-    return sensitivity * math.sqrt(sum_of_indices) / base * (1.0 + PAD)  # rounded up
+    return sensitivity * math.sqrt(sum_of_indices) / base * (1.0 + PAD)
 
 
 def released_mu(*, sensitivity: float, noise_std: float, participants: int, releases: int) -> float:
-    """Compute the Gaussian DP parameter of R released means with the same noise, μ = Δ√R/(mσ), rounded up.
+    """Compute the Gaussian DP parameter of R means that a trusted server releases with noise, rounded up.
 
-    This is Theorem F.1 of Reshef and Levy, where the server is trusted and adds the noise.
+    By Theorem F.1 of Reshef and Levy, it is Δ√R/(mσ).
 
     Args:
         sensitivity: Δ, the largest change of a message by one record, in ℓ2 norm.
-        noise_std: standard deviation σ of the noise of each coordinate of a mean.
+        noise_std: standard deviation σ of the noise in each coordinate of a mean.
         participants: number m of messages in a mean.
         releases: number R of released means.
-
-    Returns:
-        μ, an upper bound on the exact parameter.
     """
-    return sensitivity / participants * math.sqrt(releases) / noise_std * (1.0 + PAD)  # rounded up
+    return sensitivity / participants * math.sqrt(releases) / noise_std * (1.0 + PAD)
 
 
 # Inputs ---------------------------------------------------------------------------------------------------------------
@@ -147,14 +143,14 @@ class ReportsInputs:
     sensitivities: Annotated[tuple[Listed, ...] | None, SENSITIVITIES] = None
 
     def check(self) -> None:
-        """Check that all noises are positive and finite, and that each report has a sensitivity if any are given."""
+        """Check that the noises are finite and positive, and that each report has a sensitivity if there are any."""
         check_listed("noise_stds", self.noise_stds, least=0)
         if self.sensitivities is not None:
             check_listed("sensitivities", self.sensitivities, least=len(self.noise_stds), most=len(self.noise_stds))
 
     @property
     def distances(self) -> tuple[float, ...]:
-        """The ℓ2 sensitivity Δ_j of each report's message before noise, the same for all if the request has none."""
+        """The ℓ2 sensitivity Δ_j of each report's message before noise; if the request has none, all are equal."""
         if self.sensitivities is not None:
             return tuple(self.sensitivities)
         sensitivity = sensitivity_factor(self.relation) * self.clipping_norm
@@ -163,33 +159,35 @@ class ReportsInputs:
 
 @in_doubles
 def reports(inputs: ReportsInputs) -> Outputs:
-    """Compute the privacy of a record by Theorem 5.1 of Reshef and Levy: μ of Gaussian DP, and μ²/2 of zCDP.
+    """Compute the privacy of every record of a client by Theorem 5.1 of Reshef and Levy.
 
-    μ is the sensitivity of a message times √(Σ_k 1/σ_k²), where σ_k is the noise of report k. It holds for every record
-    of the client.
+    Let Δ be the sensitivity of a message by the clipping norm, and σ_k the noise of report k. Then
+
+        μ = Δ √(Σ_k 1/σ_k²).
 
     Args:
         inputs: the noises of the client's reports, the clipping norm, and the neighbouring relation.
 
     Returns:
-        `gaussian_dp_mu` and `zcdp_rho`. Both are rounded up, and are 0 without reports.
+        `gaussian_dp_mu`, which is μ, and `zcdp_rho`, which is μ²/2. Both are rounded up, and are 0 without reports.
     """
     sensitivity = sensitivity_factor(inputs.relation) * inputs.clipping_norm
     total_precision = math.fsum(1.0 / std / std for std in inputs.noise_stds)
-    mu = raise_by_units(sensitivity * math.sqrt(total_precision), 8.0)  # up by eight units of roundoff
+    mu = raise_by_units(sensitivity * math.sqrt(total_precision), 8.0)
     return {"gaussian_dp_mu": mu, "zcdp_rho": product_up(0.5, mu, mu)}
 
 
 @in_doubles
 def records(inputs: ReportsInputs) -> Outputs:
-    """Compute the largest Gaussian DP parameter of a record of a client that reports several times.
+    """Compute the Gaussian DP parameters of single records of a client, and of all its records at once.
 
     Args:
         inputs: the noises and the sensitivities of the client's reports.
 
     Returns:
         `gaussian_dp_mu`: the largest parameter of a single record.
-        `first_record_gaussian_dp_mu` and `last_record_gaussian_dp_mu`: those of the first and of the last record.
+        `first_record_gaussian_dp_mu` and `last_record_gaussian_dp_mu`: those of the records in the first and the last
+        report.
         `client_gaussian_dp_mu`: the parameter of all records at once.
         All are rounded up, and are 0 without reports.
     """
@@ -228,8 +226,10 @@ def schedule(
 ) -> Outputs:
     """Compute the noise σ of a client's N-th report, and the Gaussian DP parameter after N reports.
 
-    The noise is σ = base √N. If the N-th report is the client's last one, its parameter is
-    2S √(1 + 1/2 + … + 1/N)/base.
+    They are, for neighbours that replace one record,
+
+        σ = base √N,
+        μ = 2S √(1 + 1/2 + … + 1/N)/base.
 
     Args:
         clipping_norm: bound S on the ℓ2 norm of a message.
@@ -237,16 +237,15 @@ def schedule(
         rounds: number T of rounds.
         participations: number N of the client's reports so far, this one included.
         most_participations: largest number K of reports of a client, or T if None.
-        reading: formula of `base`. `printed` is that of the paper, base² = 4S²(1 + ln T)/ρ². `corrected` is the least
-            base that is ρ-Gaussian differentially private after K reports, base² = 4S²(1 + 1/2 + … + 1/K)/ρ².
+        reading: formula of `base`. `printed` is that of the paper, base² = 4S²(1 + ln T)/ρ². `corrected` gives the
+            least base with the Gaussian DP parameter ρ after K reports, base² = 4S²(1 + 1/2 + … + 1/K)/ρ².
 
     Returns:
         `base_std`: the base, in the unit of S.
-        `noise_std` and `noise_variance`: σ of report N, and σ².
-        `true_gaussian_dp_mu`: the Gaussian DP parameter if report N is the last one.
+        `noise_std` and `noise_variance`: σ and σ².
+        `true_gaussian_dp_mu`: μ.
         `printed_over_least`: ratio of the paper's base to the least one.
     """
-    # Both versions of the base are computed, because their ratio is returned too.
     cap = rounds if most_participations is None else most_participations
     printed_base = printed_base_std(clipping_norm=clipping_norm, mu=gaussian_dp_mu, rounds=rounds)
     least_base = base_std(sensitivity=2.0 * clipping_norm, mu=gaussian_dp_mu, participations=cap)
@@ -272,23 +271,26 @@ def trusted_server(
     noise_stds: Annotated[tuple[Listed, ...], RELEASE_STDS],
     relation: Annotated[Relation, RELATION] = "replace-one",
 ) -> Outputs:
-    """Compute the privacy of a record if a trusted server adds the noise (Theorem F.1 of Reshef and Levy).
+    """Compute the privacy of a record if a trusted server adds the noise, by Theorem F.1 of Reshef and Levy.
 
     The server adds Gaussian noise to the mean of the clients' messages in each round t. One record moves the mean by at
-    most kS/m. All rounds together have the Gaussian DP parameter ρ = kS/m √(Σ_t 1/σ_t²).
+    most kS/m. All rounds together have the Gaussian DP parameter
+
+        ρ = kS/m √(Σ_t 1/σ_t²).
 
     Args:
         clipping_norm: bound S on the ℓ2 norm of a message.
-        participants: number m of messages in the mean to which the server adds its noise.
+        participants: number m of messages in the mean.
         noise_stds: standard deviation σ_t of the noise in each round.
         relation: neighbouring relation of the records; k is 2 for replace-one and 1 for the others.
 
     Returns:
-        The Gaussian DP parameter ρ of all rounds, and ρ²/2 of zero-concentrated privacy (zCDP).
-        `released_gaussian_dp_mu`: ρ if the sum of the last round is not released. All are rounded up.
+        `gaussian_dp_mu` and `zcdp_rho`: ρ and ρ²/2, where the latter is the parameter of zero-concentrated DP (zCDP).
+        `released_gaussian_dp_mu`: ρ if the sum of the last round is not released.
+        All are rounded up.
     """
     sensitivity = sensitivity_factor(relation) * clipping_norm / participants
-    # Both parameters are rounded up by eight units of roundoff, which exceeds the rounding error of the formula.
+    # Eight units of roundoff exceed the rounding error of the formula.
     precisions = [1.0 / std / std for std in noise_stds]
     mu = raise_by_units(sensitivity * math.sqrt(math.fsum(precisions)), 8.0)
     released_mu = raise_by_units(sensitivity * math.sqrt(math.fsum(precisions[:-1])), 8.0)

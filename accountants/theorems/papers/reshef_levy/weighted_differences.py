@@ -1,6 +1,10 @@
-"""Section 4 of Reshef and Levy: bounds on the norm and the deviation of the clients' weighted gradient differences.
+"""Bounds on the norm and the deviation of the clients' weighted gradient differences, Section 4 of Reshef and Levy.
 
-Machine i sends s_t = t∇f(x_t; z) − (t − 1)∇f(x_{t−1}; z). G and L bound a record's gradient and its Lipschitz constant.
+In round t, a client with the record z sends the message
+
+    s_t = t∇f(x_t; z) − (t − 1)∇f(x_{t−1}; z).
+
+G bounds the norm of a record's gradient, and L its Lipschitz constant.
 """
 
 from __future__ import annotations
@@ -55,14 +59,11 @@ SmoothnessOrLinear = Annotated[float, SMOOTHNESS_OR_LINEAR]
 
 
 def value_or_bound(value: float | None, bound: float) -> float:
-    """Return a standard deviation of the request, or its largest possible value if the request has none.
+    """Return a deviation of the request, or its largest possible value if the request has none.
 
     Args:
-        value: the standard deviation, or None.
-        bound: its largest possible value.
-
-    Returns:
-        The standard deviation that the formulas use, in the unit of `bound`.
+        value: the deviation, or None.
+        bound: largest possible value of the deviation.
     """
     if value is None:
         return bound
@@ -70,9 +71,9 @@ def value_or_bound(value: float | None, bound: float) -> float:
 
 
 def clipping_norm(*, lipschitz: float, smoothness: float, diameter: float) -> float:
-    """Compute the bound S = G + 2LD on the norm of a client's message.
+    """Compute a bound S = G + 2LD on the norm of a client's message in every round, if the server is honest.
 
-    A message is s_t = t∇f(x_t) − (t − 1)∇f(x_{t−1}), the weighted difference of two gradients.
+    A message is the weighted difference t∇f(x_t) − (t − 1)∇f(x_{t−1}) of two gradients.
 
     Args:
         lipschitz: bound G on the norm of a record's gradient.
@@ -88,7 +89,9 @@ def clipping_norm(*, lipschitz: float, smoothness: float, diameter: float) -> fl
 def round_clipping_norm(*, lipschitz: float, smoothness: float, diameter: float, round_: int) -> float:
     """Compute a bound on the norm of a client's message in round t of the algorithm of Reshef and Levy.
 
-    It is S_t = G + 2LD (t − 1)/(t + 1), if the server is honest. It is below the bound for all rounds, G + 2LD.
+    If the server is honest, the bound is
+
+        S_t = G + 2LD (t − 1)/(t + 1).
 
     Args:
         lipschitz: bound G on the norm of a record's gradient.
@@ -119,19 +122,19 @@ class LossConstants:
 
     @property
     def clipping_norm(self) -> float:
-        """Bound S on the norm of a client's message."""
+        """Bound S on the norm of a client's message in every round."""
         return clipping_norm(lipschitz=self.lipschitz, smoothness=self.smoothness, diameter=self.diameter)
 
     @property
     def total_gradient_std(self) -> float:
-        """σ̃ = σ + 2σ_L D, bound on the standard deviation of s_t within a client."""
+        """Bound σ̃ = σ + 2σ_L D on the standard deviation of a message s_t within a client."""
         gradient_std = value_or_bound(self.gradient_std, self.lipschitz)
         smoothness_std = value_or_bound(self.smoothness_std, self.smoothness)
         return gradient_std + 2.0 * smoothness_std * self.diameter
 
     @property
     def total_heterogeneity(self) -> float:
-        """ξ̃ = ξ + 2ξ_L D, bound on the standard deviation of the expected s_t over clients."""
+        """Bound ξ̃ = ξ + 2ξ_L D on the standard deviation of the expected message s_t over clients."""
         heterogeneity = value_or_bound(self.heterogeneity, self.lipschitz)
         smoothness_heterogeneity = value_or_bound(self.smoothness_heterogeneity, self.smoothness)
         return heterogeneity + 2.0 * smoothness_heterogeneity * self.diameter
@@ -146,9 +149,9 @@ class ConstantsInputs(LossConstants):
 
 @in_doubles
 def constants(inputs: ConstantsInputs) -> Outputs:
-    """Compute bounds on the norm, the standard deviations and the sensitivity of a client's message in round t.
+    """Compute bounds on the norm, the standard deviations and the sensitivity of a client's message s_t in round t.
 
-    The message s_t is that of the algorithm of Reshef and Levy, a difference of weighted gradients.
+    The message is that of the algorithm of Reshef and Levy, a weighted difference of two gradients.
 
     Args:
         inputs: constants of the loss, the diameter of the domain, and the index t of the round.
@@ -156,8 +159,8 @@ def constants(inputs: ConstantsInputs) -> Outputs:
     Returns:
         `clipping_norm` and `round_clipping_norm`: bounds S and S_t on the norm in every round, and in round t.
         `total_gradient_std`: bound σ̃ on the standard deviation within a client.
-        `total_heterogeneity`: bound ξ̃ on the standard deviation between clients.
-        `convex_sensitivity`: G + S_t, the sensitivity of s_t to one record of a convex loss with Lipschitz constant G.
+        `total_heterogeneity`: bound ξ̃ on the standard deviation of the expected message over clients.
+        `convex_sensitivity`: bound G + S_t on the change of s_t by one record, for a convex loss.
     """
     round_norm = round_clipping_norm(
         lipschitz=inputs.lipschitz, smoothness=inputs.smoothness, diameter=inputs.diameter, round_=inputs.round
@@ -172,18 +175,14 @@ def constants(inputs: ConstantsInputs) -> Outputs:
 
 
 def _compare_deviations(inputs: LossConstants) -> Sides:
-    """Compare the standard deviations of gradients and smoothness with their largest possible values.
+    """Compare the deviations of a loss with their largest possible values.
 
-    Of four standard deviations, the one is compared that comes nearest to its largest value, or exceeds it most. Those
-    of the gradient are at most the Lipschitz constant. Those of the smoothness are at most the smoothness.
+    The deviations σ and ξ of gradients are at most G, and the deviations σ_L and ξ_L of their Lipschitz constants at
+    most L. Of the four, the one is compared that comes nearest to its largest value, or exceeds it most.
 
     Args:
         inputs: constants of the loss; absent deviations have their largest values.
-
-    Returns:
-        The deviation that is compared, its largest value, and whether the deviation is at most this value.
     """
-    # Each deviation with its largest possible value, which also replaces an absent one.
     requested = [
         (inputs.gradient_std, inputs.lipschitz),
         (inputs.heterogeneity, inputs.lipschitz),

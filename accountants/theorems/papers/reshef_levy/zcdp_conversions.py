@@ -1,7 +1,7 @@
-"""From zero-concentrated differential privacy to (ε, δ) and back: Lemma 2.6 of Reshef and Levy, and the best one.
+"""Conversions between zero-concentrated differential privacy (zCDP) and (ε, δ).
 
-A μ-Gaussian differentially private mechanism is μ²/2-zCDP. Both conversions use the Rényi divergences of zCDP only. The
-best one is that of Canonne, Kamath and Steinke. The paper writes ρ for μ.
+One is Lemma 2.6 of Reshef and Levy, who write ρ for μ. The other is that of Canonne, Kamath and Steinke, which is
+tighter. Both apply to every μ²/2-zCDP mechanism, such as a μ-Gaussian differentially private one.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, FloatArray
 from epsilond.accountants.profiles.declared.concentrated_bound import concentrated_log_delta
 
 MOST_NEWTON_STEPS = 100
-"""Largest number of Newton steps; 100 halvings of the bracket would already reach the last digit of a double."""
+"""Largest number of Newton steps; 100 halvings of the bracket would reach the last digit of a double."""
 
 _SMALL_LOG_MU = -100.0
-"""Largest ln μ for which the form for small μ is used; it exceeds the bound by less than μ in log δ."""
+"""The ln μ below which the bound for small μ is used. Its log δ is too large by less than μ, if ln δ ≥ −1e10."""
 
 _MOST_LOG_MU = 40.0
-"""Largest ln μ of the search; δ is 1 there at every ε ≤ 1e9."""
+"""Largest ln μ of the search, at which the δ of zCDP is 1 for every ε ≤ 1e9."""
 
 _MOST_LOG_RATIO = 300.0
-"""Largest ln(ε/μ) whose square is a double; beyond it δ is below e^(−e^600)."""
+"""Largest ln(ε/μ) for which (ε/μ)² is computed; beyond it δ is below e^(−e^599)."""
 
 
 def lemma_epsilon(*, mu: float, log_delta: float) -> float:
-    """Compute ε = μ²/2 + μ√(2 ln(1/δ)) of Lemma 2.6 of Reshef and Levy from the Gaussian DP parameter μ.
+    """Compute the ε of a μ²/2-zCDP mechanism at a δ by Lemma 2.6 of Reshef and Levy.
 
-    The proof only uses the Rényi divergences of two Gaussians.
+    It is ε = μ²/2 + μ√(2 ln(1/δ)).
 
     Args:
-        mu: Gaussian DP parameter μ ≥ 0.
+        mu: μ ≥ 0.
         log_delta: natural logarithm of δ, below 0.
 
     Returns:
@@ -45,10 +45,10 @@ def lemma_epsilon(*, mu: float, log_delta: float) -> float:
 
 
 def lemma_order(*, mu: float, log_delta: float) -> float:
-    """Compute the Rényi order 1 + √(2 ln(1/δ))/μ that Lemma 2.6 of Reshef and Levy uses.
+    """Compute the Rényi order 1 + √(2 ln(1/δ))/μ that Lemma 2.6 of Reshef and Levy uses for a μ²/2-zCDP mechanism.
 
     Args:
-        mu: Gaussian DP parameter μ ≥ 0.
+        mu: μ ≥ 0.
         log_delta: natural logarithm of δ, below 0.
 
     Returns:
@@ -60,26 +60,31 @@ def lemma_order(*, mu: float, log_delta: float) -> float:
 
 
 def lemma_mu(*, epsilon: float, log_delta: float) -> float:
-    """Compute the Gaussian DP parameter for (ε, δ) by the inverse of Lemma 2.6 of Reshef and Levy.
+    """Compute the largest μ for which Lemma 2.6 of Reshef and Levy gives (ε, δ) to a μ²/2-zCDP mechanism.
 
-    It is μ = 2ε/(√(2(ln(1/δ) + ε)) + √(2 ln(1/δ))).
+    It is
+
+        μ = 2ε/(√(2(ln(1/δ) + ε)) + √(2 ln(1/δ))).
 
     Args:
-        epsilon: ε ≥ 0 of the target.
+        epsilon: ε ≥ 0, in nats.
         log_delta: natural logarithm of δ, below 0.
 
     Returns:
-        The largest μ that the lemma allows, not rounded down.
+        The μ up to rounding; it is not rounded down.
     """
     sum_of_roots = math.sqrt(2.0 * (epsilon - log_delta)) + math.sqrt(-2.0 * log_delta)
     return 2.0 * epsilon / sum_of_roots
 
 
 def zcdp_epsilon(mu: FloatArray, log_delta: FloatArray) -> FloatArray:
-    """Compute the least ε ≥ 0 at which every μ²/2-zCDP mechanism is (ε, δ), by the best Rényi order, elementwise.
+    """Compute an ε ≥ 0 at which every μ²/2-zCDP mechanism is (ε, δ)-private, elementwise.
 
-    Let ρ = μ²/2, and 1 + b the best Rényi order. Then ε = (b + 1)ρ + ln(b/(1 + b)) + (ln(1/δ) − ln(1 + b))/b. Every b
-    gives a valid bound, so b need not be exact.
+    Let ρ = μ²/2, and 1 + b the Rényi order that is best for the conversion of Canonne, Kamath and Steinke. Then
+
+        ε = (b + 1)ρ + ln(b/(1 + b)) + (ln(1/δ) − ln(1 + b))/b.
+
+    Every b gives a valid bound, so b need not be exact.
 
     Args:
         mu: array of μ in (0, 1e4].
@@ -98,18 +103,19 @@ def zcdp_epsilon(mu: FloatArray, log_delta: FloatArray) -> FloatArray:
 
 
 def _log_best_order(rho: FloatArray, log_inverse_delta: FloatArray) -> FloatArray:
-    """Compute ln b, elementwise, for the best Rényi order 1 + b of ρ-zCDP at δ.
+    """Compute ln b, elementwise, where 1 + b is the Rényi order that gives the least ε of ρ-zCDP at δ.
 
-    The order solves ρb² + ln(1 + b) = ln(1/δ). Newton's method is applied in ln b. A step that leaves the bracket of
-    the root is replaced by bisection. At the lower end of the first bracket, each term on the left is at most
-    ln(1/δ)/2. At the upper end, one of them is ln(1/δ).
+    The order solves
+
+        ρb² + ln(1 + b) = ln(1/δ).
+
+    Newton's method is applied in ln b, with bisection instead of a step that would leave the bracket of the root. At
+    the lower end of the first bracket, each term on the left is at most ln(1/δ)/2. At the upper end, one of them is
+    ln(1/δ).
 
     Args:
         rho: parameter ρ > 0 of zCDP.
         log_inverse_delta: ln(1/δ) > 0.
-
-    Returns:
-        One ln b for each entry.
     """
 
     def log_order_with_terms_up_to(value: FloatArray) -> FloatArray:
@@ -120,7 +126,6 @@ def _log_best_order(rho: FloatArray, log_inverse_delta: FloatArray) -> FloatArra
     high = log_order_with_terms_up_to(log_inverse_delta)
     log_order = 0.5 * (low + high)  # ln b
     for _ in range(MOST_NEWTON_STEPS):
-        # The sign of the excess decides which side of the bracket moves.
         order = np.exp(log_order)
         excess = rho * order * order + np.log1p(order) - log_inverse_delta
         low = np.where(excess <= 0.0, log_order, low)
@@ -130,7 +135,7 @@ def _log_best_order(rho: FloatArray, log_inverse_delta: FloatArray) -> FloatArra
         by_newton, by_bisection = log_order - excess / slope, 0.5 * (low + high)
         is_inside = (by_newton > low) & (by_newton < high)
         new_log_order = np.where(is_inside, by_newton, by_bisection)
-        # Stop when the steps are as small as the rounding errors.
+        # The iteration ends when the steps are as small as the rounding errors.
         if np.all(np.abs(new_log_order - log_order) <= UNIT_ROUNDOFF * (1.0 + np.abs(log_order))):
             break
         log_order = new_log_order
@@ -145,9 +150,9 @@ def _log_expm1(value: FloatArray) -> FloatArray:
 
 
 def zcdp_mu(*, epsilon: float, log_delta: float) -> float:
-    """Compute the largest μ at which every μ²/2-zCDP mechanism is (ε, δ)-private, rounded down.
+    """Compute the largest μ for which the conversion of zCDP gives (ε, δ) to every μ²/2-zCDP mechanism, rounded down.
 
-    The δ at ε follows from the zCDP bound at the best Rényi order. It increases in μ, so ln μ is found as a root.
+    The conversion is that of Canonne, Kamath and Steinke. Its δ at ε increases in μ, so ln μ is found as a root.
 
     Args:
         epsilon: ε, in nats.
@@ -163,7 +168,6 @@ def zcdp_mu(*, epsilon: float, log_delta: float) -> float:
             upper_log_delta = _small_log_delta(log_mu, epsilon)
         else:
             upper_log_delta = float(concentrated_log_delta(0.5 * math.exp(2.0 * log_mu), np.asarray(epsilon)))
-        # The last term is the margin for the rounding errors of both logarithms.
         return upper_log_delta - log_delta + 64 * UNIT_ROUNDOFF * (1.0 - log_delta)
 
     # Bracket the root ln μ, starting from the μ of Lemma 2.6 of Reshef and Levy.
@@ -209,16 +213,22 @@ def _bracket_root(excess: Callable[[float], float], start: float) -> tuple[float
 def _small_log_delta(log_mu: float, epsilon: float) -> float:
     """Compute an upper bound of log δ at ε for every ρ-zCDP mechanism with a small ρ = μ²/2.
 
-    The Rényi order 1 + b gives the bound b ((b + 1) ρ − ε) − log b − (b + 1) log(1 + 1/b), for every b > 0. Let b = β/μ
-    and t = ε/μ. Since (b + 1) log(1 + 1/b) ≥ 1, log μ + β²/2 − βt − log β − 1 + βμ/2 is also a bound. Without its last
-    term βμ/2, it is least where β² − βt = 1. At this β the second bound is log μ − β²/2 − log β + βμ/2.
+    For every b > 0, the Rényi order 1 + b gives the bound
+
+        b ((b + 1) ρ − ε) − log b − (b + 1) log(1 + 1/b).
+
+    Let b = β/μ and t = ε/μ. Since (b + 1) log(1 + 1/b) ≥ 1, this is at most
+
+        log μ + β²/2 − βt − log β − 1 + βμ/2.
+
+    Without the last term, it is least where β² − βt = 1. At this β, it is log μ − β²/2 − log β + βμ/2.
 
     Args:
         log_mu: ln μ, so small that μ itself may underflow.
         epsilon: ε ≥ 0, in nats.
 
     Returns:
-        The bound; −∞ if ln(ε/μ) exceeds `_MOST_LOG_RATIO`, where δ is far below every double.
+        The bound; −∞ if ln(ε/μ) exceeds `_MOST_LOG_RATIO`, where log δ is below −e^599.
     """
     log_ratio = -math.inf
     if epsilon > 0.0:

@@ -12,9 +12,9 @@ ORDERS = (1.125, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0
 
 
 def read_epsilon_delta(placed: PlacedEvent) -> Parts:
-    """Convert an event of which only (ε, δ) is known to a mechanism.
+    """Convert a dp-accounting event of which only (ε, δ) is known to a spec, the library's description of a mechanism.
 
-    Nothing more is known of its noise, so the account uses the worst mechanism with this guarantee.
+    The account of this spec uses the worst mechanism with this guarantee.
 
     Args:
         placed: the event, with the numbers `epsilon` and `delta`.
@@ -36,16 +36,16 @@ def read_epsilon_delta(placed: PlacedEvent) -> Parts:
 
 
 def read_zcdp(placed: PlacedEvent) -> Parts:
-    """Convert a zCDP event to a spec (description): a mechanism of which only its Rényi divergences are bounded.
+    """Convert a (ξ, ρ)-zCDP event of dp-accounting to a spec, the library's description of a mechanism.
 
-    They are at most ξ + ρ a at every order a. With ξ = 0 the mechanism is ρ-zCDP. With ξ > 0 the divergences at a list
-    of orders are declared, rounded up.
+    The Rényi divergence of every order a is at most ξ + ρ a. For ξ = 0 the spec is that of a ρ-zCDP mechanism. For
+    ξ > 0 it declares the divergences at a list of orders, rounded up.
 
     Args:
-        placed: the event, with its place in the composed event that contains it.
+        placed: the event, with the number `rho` and possibly `xi`.
 
     Returns:
-        The spec with its number of runs, in a list that is empty if nothing is released.
+        The spec, run once. Empty if ρ = ξ = 0, because nothing is released then.
 
     Raises:
         NotPrivate: ρ or ξ is infinite.
@@ -61,20 +61,20 @@ def read_zcdp(placed: PlacedEvent) -> Parts:
         return [(placed.build_kind("zcdp", {}, rho=rho), 1)]
     epsilons = []
     for order in ORDERS:
-        # Two roundings, each of at most half a unit.
         divergence = offset + rho * order
+        # The product and the sum err by at most half a unit each. Raise the result by two units.
         epsilons.append(math.nextafter(math.nextafter(divergence, math.inf), math.inf))
     return [(placed.build_kind("rdp", {"epsilons": "rho"}, orders=list(ORDERS), epsilons=epsilons), 1)]
 
 
 def read_exponential(placed: PlacedEvent) -> Parts:
-    """Convert an exponential mechanism of bounded range ε to a spec, the description of a mechanism.
+    """Convert an exponential mechanism event of dp-accounting to a spec, the library's description of a mechanism.
 
     Args:
-        placed: the event, with the number `epsilon`.
+        placed: the event, with the number `epsilon`, the bound on the range of the privacy loss.
 
     Returns:
-        The mechanism, run once. Empty if ε = 0, because the output then does not depend on the data.
+        The spec, run once. Empty if ε = 0, because the output then does not depend on the data.
 
     Raises:
         InvalidInput: ε is out of range.
@@ -86,13 +86,13 @@ def read_exponential(placed: PlacedEvent) -> Parts:
 
 
 def read_permute_and_flip(placed: PlacedEvent) -> Parts:
-    """Convert a permute-and-flip mechanism, a choice of one candidate by noisy scores, to a spec (description).
+    """Convert a permute-and-flip event of dp-accounting to a spec, the library's description of a mechanism.
 
     Args:
         placed: the event, with the number `epsilon`.
 
     Returns:
-        The mechanism, run once. Empty if ε = 0, because the output then does not depend on the data.
+        The spec, run once. Empty if ε = 0, because the output then does not depend on the data.
 
     Raises:
         InvalidInput: ε is out of range.
@@ -104,17 +104,20 @@ def read_permute_and_flip(placed: PlacedEvent) -> Parts:
 
 
 def read_selection(placed: PlacedEvent) -> Parts:
-    """Convert a selection event to a spec (description): the best of a random number of runs is released.
+    """Convert the release of the best of a random number of runs to a spec, the library's description of a mechanism.
 
-    The number has a truncated negative binomial distribution with the stated mean and shape: geometric for shape 1,
-    logarithmic for shape 0, and Poisson for shape ∞. A truncated number of mean 1 is always 1, so that the event is its
-    inner event.
+    The number of runs has a truncated negative binomial distribution with the stated mean and shape: geometric for
+    shape 1, logarithmic for shape 0, and Poisson for shape ∞. A truncated number of mean 1 is always 1, so that the
+    selection is a single run.
 
     Args:
-        placed: the event, with its place in the composed event that contains it.
+        placed: the event, with the numbers `mean` and `shape`, and the inner event of a run.
 
     Returns:
-        The spec with its number of runs, in a list that is empty if nothing is released.
+        The spec, run once. Empty if the inner event releases nothing.
+
+    Raises:
+        InvalidInput: a number is out of range, or no spec describes the inner event.
     """
     mean = placed.number("mean", least=1.0)
     shape = placed.number("shape", least=0.0)
@@ -124,7 +127,6 @@ def read_selection(placed: PlacedEvent) -> Parts:
     if mean == 1.0 and not math.isinf(shape):
         return [(inner, 1)]
 
-    # The distribution of the number of runs, as a field of the spec.
     if math.isinf(shape):
         repetitions: dict[str, object] = {"kind": "poisson", "mean": mean}
     elif shape == 1.0:

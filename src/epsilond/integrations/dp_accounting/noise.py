@@ -9,13 +9,13 @@ from epsilond.integrations.dp_accounting.placed import NotPrivate, Parts, Placed
 
 
 def read_gaussian(placed: PlacedEvent) -> Parts:
-    """Convert a Gaussian event to a spec, the description of a mechanism, with one run.
+    """Convert a Gaussian event of dp-accounting to a spec, the library's description of a mechanism.
 
     Args:
         placed: the event, with its noise multiplier: standard deviation of the noise over the norm bound.
 
     Returns:
-        The Gaussian mechanism, and the number 1 of its runs.
+        The spec of the Gaussian mechanism, run once.
 
     Raises:
         NotPrivate: the noise multiplier is 0.
@@ -26,13 +26,13 @@ def read_gaussian(placed: PlacedEvent) -> Parts:
 
 
 def read_laplace(placed: PlacedEvent) -> Parts:
-    """Convert a Laplace event to a spec, the description of a mechanism, with one run.
+    """Convert a Laplace event of dp-accounting to a spec, the library's description of a mechanism.
 
     Args:
         placed: the event. Its noise multiplier is the scale of the noise over the norm bound.
 
     Returns:
-        The Laplace mechanism, and the number 1 of its runs.
+        The spec of the Laplace mechanism, run once.
 
     Raises:
         NotPrivate: the noise multiplier is 0.
@@ -44,15 +44,19 @@ def read_laplace(placed: PlacedEvent) -> Parts:
 
 
 def read_discrete_laplace(placed: PlacedEvent) -> Parts:
-    """Convert a discrete Laplace event of dp-accounting to a spec, the description of a mechanism.
+    """Convert a discrete Laplace event of dp-accounting to a spec, the library's description of a mechanism.
 
     The event states a bound on one record's value. The sensitivity is this bound, or twice the bound for replace-one.
 
     Args:
-        placed: the event, with its place in the composed event that contains it.
+        placed: the event, with the numbers `sensitivity` (the bound) and `noise_parameter`.
 
     Returns:
-        The spec with its number of runs, in a list that is empty if nothing is released.
+        The spec, run once. Empty if the bound is 0, because nothing is released then.
+
+    Raises:
+        NotPrivate: the noise parameter is 0.
+        InvalidInput: a number is out of range.
     """
     bound = placed.count("sensitivity")
     if bound == 0:
@@ -64,18 +68,22 @@ def read_discrete_laplace(placed: PlacedEvent) -> Parts:
 
 
 def read_discrete_gaussian(placed: PlacedEvent) -> Parts:
-    """Convert a discrete Gaussian event, noise on integers, to a spec (description of a mechanism).
+    """Convert a discrete Gaussian event of dp-accounting to a spec, the library's description of a mechanism.
 
-    The event states the sensitivity Δ of the integers in the neighbouring relation of the account, and the parameter σ
-    of the noise. Without a dimension, the mechanism is only known to be ρ-zCDP with ρ = Δ²/(2σ²), in every dimension.
-    Canonne, Kamath and Steinke (2020) prove this for one coordinate. Rényi divergences of independent coordinates add
-    up.
+    The event states the ℓ2 sensitivity Δ of the integers in the neighbouring relation of the account, and the parameter
+    σ of the noise. If it states no dimension, the mechanism is only known to be ρ-zCDP with ρ = Δ²/(2σ²). Canonne,
+    Kamath and Steinke (2020) prove this for one coordinate. It is valid in every dimension, because the Rényi
+    divergences of independent coordinates add up.
 
     Args:
-        placed: the event, with its place in the composed event that contains it.
+        placed: the event, with the numbers `sensitivity` and `sigma`, and possibly `dimension`.
 
     Returns:
-        The spec and the number 1 of its runs; empty if the sensitivity is 0, so that nothing is released.
+        The spec, run once. Empty if the sensitivity is 0, because nothing is released then.
+
+    Raises:
+        NotPrivate: σ is 0.
+        InvalidInput: a number is out of range.
     """
     sensitivity = placed.number("sensitivity", least=0.0)
     if sensitivity == 0.0:
@@ -93,16 +101,16 @@ def read_discrete_gaussian(placed: PlacedEvent) -> Parts:
 
 
 def read_randomized_response(placed: PlacedEvent) -> Parts:
-    """Convert a randomised response event, over k categories, to a spec (description of a mechanism).
+    """Convert a randomised response event of dp-accounting to a spec, the library's description of a mechanism.
 
-    A client reports its own category with probability 1 − p + p/k, and each of the others with p/k. The ratio of these
+    A client reports its own category of k with probability 1 − p + p/k, and each other one with p/k. The ratio of these
     two probabilities is e^ε = 1 + k (1 − p)/p.
 
     Args:
-        placed: the event, with its place in the composed event that contains it.
+        placed: the event, with the numbers `noise_parameter` (p) and `num_buckets` (k).
 
     Returns:
-        The spec with its number of runs, in a list that is empty if nothing is released.
+        The spec, run once. Empty if p = 1 or k = 1, because the report then does not depend on the data.
 
     Raises:
         NotPrivate: p is 0, so that every report is true.
@@ -122,17 +130,22 @@ def read_randomized_response(placed: PlacedEvent) -> Parts:
 
 
 def read_tree(placed: PlacedEvent) -> Parts:
-    """Convert a tree aggregation event to a spec (description of a mechanism), for the relation zero-out-one only.
+    """Convert a tree aggregation event of dp-accounting to a spec, for the relation zero-out-one only.
 
-    Gaussian noise is added to each node of some binary trees over the steps. A record contributes to one node on each
-    level of one tree. With s steps in the largest tree, this is a composition of ⌈log2(s + 1)⌉ Gaussian mechanisms,
-    which the first record of that tree attains: its account is exact.
+    Gaussian noise is added to each node of some binary trees over the steps. A record contributes to at most one node
+    on each level of one tree. With s steps in the largest tree, this is a composition of ⌈log2(s + 1)⌉ Gaussian
+    mechanisms. The first record of that tree attains it, so the account is exact.
 
     Args:
-        placed: the event, with its place in the composed event that contains it.
+        placed: the event, with the number `noise_multiplier`, and the steps of each tree in `step_counts`.
 
     Returns:
-        The Gaussian spec with the number of levels, in a list that is empty if nothing is released.
+        The spec of the Gaussian mechanism, run once for each level. Empty if there are no steps.
+
+    Raises:
+        NotCovered: the relation is another one.
+        NotPrivate: the noise multiplier is 0.
+        InvalidInput: a number is out of range.
     """
     if placed.relation != "zero-out-one":
         raise placed.not_covered("is known for the relation zero-out-one alone (REPLACE_SPECIAL)")

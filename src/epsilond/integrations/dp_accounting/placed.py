@@ -35,13 +35,13 @@ class NotCovered(InvalidInput):
 
 @dataclass(frozen=True, kw_only=True)
 class PlacedEvent:
-    """An event of dp-accounting, and its place in the whole event.
+    """An event of dp-accounting, and its place in the composed event that contains it.
 
     Attributes:
         event: the event, or the result of its `to_named_tuple()`.
-        at: JSON pointer of the event.
+        at: JSON pointer from the whole composed event to this event, for error messages.
         relation: neighbouring relation of the account.
-        read: function that returns the parts of an event inside this one.
+        read: function that converts an event inside this one to mechanisms with their numbers of runs.
     """
 
     event: DpEvent
@@ -71,7 +71,7 @@ class PlacedEvent:
         return getattr(self.event, name)
 
     def number(self, name: str, *, least: float | None = None, most: float | None = None) -> float:
-        """Return the value of a field of the event as a float, after checking its range.
+        """Return the value of a field of the event as a float, after a check of its range.
 
         Args:
             name: name of the field.
@@ -92,13 +92,10 @@ class PlacedEvent:
         return value
 
     def count(self, name: str) -> int:
-        """Return the value of a field as a whole number, at least 0.
+        """Return the value of a field of the event that must be a whole number, at least 0.
 
         Args:
-            name: name of the field, an attribute of the event.
-
-        Returns:
-            The value, at least 0.
+            name: name of the field.
 
         Raises:
             InvalidInput: the value is not a whole number, or is negative.
@@ -126,16 +123,13 @@ class PlacedEvent:
     def out_of_range(
         self, name: str, value: object, *, least: float | None = None, most: float | None = None
     ) -> InvalidInput:
-        """Return the error for a field with a value out of range. Its message states the range.
+        """Build the error, without raising it, for a field of the event with a value out of range.
 
         Args:
-            name: name of the field.
+            name: name of the field, to which the error points.
             value: the value of the field, which the message repeats.
             least: smallest allowed value; None without a bound.
             most: largest allowed value; None without a bound.
-
-        Returns:
-            The error, which is not raised. Its pointer leads to the field.
         """
         bounds = []
         if least is not None:
@@ -149,28 +143,22 @@ class PlacedEvent:
         return InvalidInput.at(f"{self.at}/{name}", f"{label} {requirement}. Found {value}.", allowed=allowed)
 
     def not_covered(self, message: str, *, field: str = "", allowed: str | None = None) -> NotCovered:
-        """Return the error for an event without an account: no spec describes it, or no theorem covers it.
+        """Build the error, without raising it, for an event that no spec describes or no theorem covers.
 
         Args:
             message: description of the missing spec or theorem.
             field: name of the field at fault; empty for the event as a whole.
-            allowed: description of the events that are covered.
-
-        Returns:
-            The error, which is not raised.
+            allowed: description of the events that are covered; None if there is none.
         """
         pointer = f"{self.at}/{field}" if field else self.at
         return NotCovered(Fault(pointer, message, allowed))
 
     def inside(self, event: DpEvent, path: str) -> PlacedEvent:
-        """Return an event inside this one.
+        """Return an event inside this one, with its own place for error messages.
 
         Args:
             event: the inner event.
             path: path from this event to the inner event, such as `events/1`.
-
-        Returns:
-            The inner event with its place, by which errors point to it.
         """
         return replace(self, event=event, at=f"{self.at}/{path}")
 
@@ -184,21 +172,16 @@ class PlacedEvent:
         return run_of(inner.read(inner))
 
     def build(self, request: Callable[..., T], names: Mapping[str, str], **fields: object) -> T:
-        """Make a spec, the description of a mechanism, from the fields of a dp-accounting event.
-
-        Errors name the fields as the event does.
+        """Build a spec, the library's description of a mechanism, and convert its errors to errors of the event.
 
         Args:
             request: the class of the spec.
             names: mapping from field names of the spec to field names of the event, where they differ.
             **fields: values of the fields of the spec.
 
-        Returns:
-            The spec, an instance of `request`.
-
         Raises:
             NotCovered: the spec cannot contain its inner mechanism.
-            InvalidInput: fields are out of range. The message states the range.
+            InvalidInput: fields are out of range. The message names the fields as the event does.
         """
         try:
             return request(**fields)
@@ -206,21 +189,17 @@ class PlacedEvent:
             raise self._translate(error, names, fields) from None
 
     def build_kind(self, kind: str, names: Mapping[str, str], **fields: object) -> Spec:
-        """Make a spec, the description of a mechanism, by the name of its kind.
-
-        Errors name the fields as the event does.
+        """Build a spec by the name of its kind, and convert its errors to errors of the event.
 
         Args:
-            kind: the field `kind` of the spec.
+            kind: the field `kind` of the spec, the library's description of a mechanism.
             names: mapping from field names of the spec to field names of the event, where they differ.
             **fields: values of the fields of the spec. Nested requests may be mappings.
 
-        Returns:
-            The spec of this kind.
-
         Raises:
-            NotCovered: this version has no such kind, or the kind has no such field.
-            InvalidInput: fields are out of range. The message states the range.
+            NotCovered: this version has no such kind, the kind has no such field, or the spec cannot contain its inner
+                mechanism.
+            InvalidInput: fields are out of range. The message names the fields as the event does.
         """
         try:
             spec: Spec = read_value(Spec, {"kind": kind, **fields}, at="")
@@ -234,7 +213,7 @@ class PlacedEvent:
         return spec
 
     def _translate(self, error: InvalidInput, names: Mapping[str, str], fields: Mapping[str, object]) -> InvalidInput:
-        """Convert the error of a spec, the description of a mechanism, to an error of the event.
+        """Convert the error of a spec (the library's description of a mechanism) to an error of the event.
 
         Args:
             error: the error of the spec.
@@ -250,7 +229,7 @@ class PlacedEvent:
         return InvalidInput(*[self._rename(fault, names, fields) for fault in error.faults])
 
     def _rename(self, fault: Fault, names: Mapping[str, str], fields: Mapping[str, object]) -> Fault:
-        """Convert an error in a field of a spec (description of a mechanism) to an error in the event's field.
+        """Convert a fault in a field of a spec to the fault in the corresponding field of the event.
 
         Args:
             fault: fault of the spec; its pointer begins with the name of a field of the spec.
@@ -258,12 +237,12 @@ class PlacedEvent:
             fields: values of the fields of the spec, for the message.
 
         Returns:
-            The error, with the allowed range if it is known. Its pointer leads into the event.
+            The fault, with the allowed range if it is known. Its pointer leads into the event.
         """
         spec_field, _, rest = fault.pointer[1:].partition("/")
         event_field = names.get(spec_field, spec_field)
         pointer = f"{self.at}/{event_field}"
-        # A renamed field of the spec has no inner structure in the event.
+        # A field of the event with another name has another structure, so the rest of the path does not apply to it.
         is_renamed = event_field != spec_field
         if rest and not is_renamed:
             pointer = f"{pointer}/{rest}"
@@ -285,15 +264,12 @@ def name_of(event: DpEvent) -> str:
 
 
 def whole_number(placed: PlacedEvent, name: str, value: object) -> int:
-    """Return a whole number, at least 0, as an int.
+    """Convert a value of an event's field to an int, if it is a whole number and at least 0.
 
     Args:
-        placed: the event that the number belongs to, for the error.
+        placed: the event, to which an error points.
         name: name of the field.
         value: the value to convert.
-
-    Returns:
-        The number as an int.
 
     Raises:
         InvalidInput: the value is not a whole number, or is negative.
@@ -307,5 +283,5 @@ def whole_number(placed: PlacedEvent, name: str, value: object) -> int:
 
 
 def _is_unknown(fault: Fault) -> bool:
-    """Return whether a fault is that of a kind, or of a field, which this version does not have."""
+    """Return whether a fault says that this version has no such kind of spec, or no such field of it."""
     return fault.pointer == "/kind" or fault.message.startswith("is not a field of this object")

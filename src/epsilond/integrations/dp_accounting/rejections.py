@@ -30,9 +30,6 @@ def leaves_of(event: dp_accounting.DpEvent) -> Iterator[dp_accounting.DpEvent]:
 
     Args:
         event: an event of dp-accounting, which may be composed of others at any depth.
-
-    Yields:
-        An event that is not a composition.
     """
     attribute = _COMPOSITIONS.get(name_of(event))
     if attribute is None:
@@ -45,16 +42,12 @@ def leaves_of(event: dp_accounting.DpEvent) -> Iterator[dp_accounting.DpEvent]:
 
 
 def follow_pointer(event: dp_accounting.DpEvent, pointer: str) -> dp_accounting.DpEvent:
-    """Return the innermost dp-accounting event on a path of attributes into a composed event.
-
-    The message of a rejection can then name the part of the event that is at fault.
+    """Return the innermost dp-accounting event on a path into a composed event, to name it in a rejection.
 
     Args:
-        event: the event that the pointer starts from.
-        pointer: path of attributes and indices, such as `/events/1/event/noise_multiplier`.
-
-    Returns:
-        The event. The path may end in a number of the event; then it is the event that has the number.
+        event: the event that the path starts from.
+        pointer: path of attributes and indices, such as `/events/1/event/noise_multiplier`. If it ends in a number of
+            an event, this event is returned.
     """
     innermost = event
     value = event
@@ -68,16 +61,16 @@ def follow_pointer(event: dp_accounting.DpEvent, pointer: str) -> dp_accounting.
 
 
 def relations_in_words(event: dp_accounting.DpEvent, setting: StatedSetting) -> str:
-    """List the neighbouring relations in which a rejected event has a guarantee, as the beginning of a message.
+    """Name the neighbouring relations in which a rejected event has a guarantee, as the beginning of a message.
 
     Args:
         event: the event that is rejected.
         setting: relation, unit and observer of the account that rejects it.
 
     Returns:
-        The text; empty if there is no such relation, or if the relation is not the reason of the rejection.
+        The text, with dp-accounting's names of the relations. It is empty if there is no such relation, or if the
+        relation is not the reason for the rejection.
     """
-    # Relations are named as dp-accounting names them.
     covered = []
     for their_relation, our_relation in RELATIONS.items():
         if _is_covered(event, {**setting, "relation": our_relation}):

@@ -17,13 +17,13 @@ TREE = "SingleEpochTreeAggregationDpEvent"
 
 
 def read_poisson(placed: PlacedEvent) -> Parts:
-    """Convert a mechanism on a Poisson-sampled batch to a spec.
+    """Convert an event on a Poisson-sampled batch to a spec, the library's description of a mechanism.
 
     Args:
         placed: the event, with the number `sampling_probability` and the inner event of the batch.
 
     Returns:
-        The mechanisms, each with its number of runs. Empty if the sampling rate is 0, because nothing is released then.
+        The spec, run once. Empty if the sampling rate is 0 or the inner event releases nothing.
 
     Raises:
         InvalidInput: the rate is out of range, or no spec describes the inner mechanism on a batch.
@@ -36,14 +36,14 @@ def read_poisson(placed: PlacedEvent) -> Parts:
 
 
 def read_fixed_size(placed: PlacedEvent, sampling: Sampling) -> Parts:
-    """Convert an event of dp-accounting, a mechanism on a random batch of fixed size, to a spec.
+    """Convert an event on a random batch of fixed size to a spec, the library's description of a mechanism.
 
     Args:
         placed: the event, with the sizes of the batch and of the data set.
         sampling: whether the batch is drawn with or without replacement.
 
     Returns:
-        The spec and the number 1 of its runs; empty if the batch is empty, so that nothing is released.
+        The spec, run once. Empty if the batch is empty or the inner event releases nothing.
 
     Raises:
         InvalidInput: a size is out of range, or no spec describes the inner mechanism on a batch.
@@ -60,16 +60,20 @@ def read_fixed_size(placed: PlacedEvent, sampling: Sampling) -> Parts:
 
 
 def read_truncated_poisson(placed: PlacedEvent) -> Parts:
-    """Convert a truncated Poisson event of dp-accounting to a spec, that is, a description of its mechanism.
+    """Convert Gaussian noise on a Poisson batch of limited size to a spec, the library's description of a mechanism.
 
-    Such an event is Gaussian noise on a Poisson batch of limited size. A limit of the population or more truncates
-    nothing.
+    A batch that is drawn larger than the limit is cut to a random subset. A limit that is not below the population has
+    no effect.
 
     Args:
-        placed: the event, with its place in the composed event that contains it.
+        placed: the event, with the population, the limit, the sampling rate and the noise multiplier.
 
     Returns:
-        The spec and the number 1 of its runs; empty if no record is ever in the batch.
+        The spec, run once. Empty if no record is ever in the batch.
+
+    Raises:
+        NotPrivate: the noise multiplier is 0.
+        InvalidInput: a number is out of range.
     """
     population = placed.count("dataset_size")
     largest = placed.count("truncated_batch_size")
@@ -81,27 +85,26 @@ def read_truncated_poisson(placed: PlacedEvent) -> Parts:
     if largest >= population:
         return _poisson_batches(placed, rate, gaussian)
 
-    # Errors in a field of the spec point to the field of the event that it comes from.
     names = {"rate": "sampling_probability", "largest_batch": "truncated_batch_size", "population": "dataset_size"}
     fields = {"rate": rate, "largest_batch": largest, "population": population}
     return [(placed.build_kind("subsampled", names, sampling="poisson", mechanism=gaussian, **fields), 1)]
 
 
 def read_mixture(placed: PlacedEvent) -> Parts:
-    """Convert a mixture-of-Gaussians event to a spec (description): Gaussian noise, where a record shifts the mean.
+    """Convert Gaussian noise with a random shift of its mean by a record to a spec, a description of a mechanism.
 
-    Let the noise have standard deviation σ, and let the shift be c with probability q and 0 otherwise. This is the
-    Gaussian mechanism with noise multiplier σ/c on a Poisson batch of rate q. The quotient is rounded down, so that the
-    noise is never overestimated.
+    If the shift is c with probability q and 0 otherwise, this is the Gaussian mechanism with noise multiplier σ/c on a
+    Poisson batch of rate q, for the standard deviation σ. Several positive shifts are a spec of their own.
 
     Args:
-        placed: the event, with its place in the composed event that contains it.
+        placed: the event, with the shifts, their probabilities and the standard deviation.
 
     Returns:
-        The spec and the number 1 of its runs; empty if no shift above 0 has a positive probability.
+        The spec, run once. Empty if no shift above 0 has a positive probability.
 
     Raises:
         NotCovered: the relation is replace-one, of which the event states nothing.
+        NotPrivate: the standard deviation is 0.
         InvalidInput: the weights are not probabilities, or a shift is negative.
     """
     if placed.relation == "replace-one":
@@ -112,14 +115,14 @@ def read_mixture(placed: PlacedEvent) -> Parts:
     if not nonzero:
         return []
 
-    # Several shifts are a mixture of their own. One shift is a Poisson batch.
     deviation = placed.noise("standard_deviation")
     names = {"noise_multiplier": "standard_deviation", "probabilities": "sampling_probs"}
     if len(nonzero) > 1:
         fields = {"noise_multiplier": deviation, "sensitivities": shifts, "probabilities": weights}
         return [(placed.build_kind("gaussian_mixture", names, **fields), 1)]
     shift, rate = nonzero[0]
-    gaussian = placed.build(Gaussian, names, noise_multiplier=math.nextafter(deviation / shift, 0.0))
+    noise_multiplier = math.nextafter(deviation / shift, 0.0)  # rounded down, so that noise is never overestimated
+    gaussian = placed.build(Gaussian, names, noise_multiplier=noise_multiplier)
     return _poisson_batches(placed, min(rate, 1.0), gaussian)
 
 
@@ -127,7 +130,7 @@ def _read_shifts(placed: PlacedEvent) -> tuple[list[float], list[float]]:
     """Read the shifts of the mean by one record, and their probabilities, from a mixture-of-Gaussians event.
 
     Args:
-        placed: the event, with its place in the composed event that contains it.
+        placed: the event, with the lists `sensitivities` and `sampling_probs`.
 
     Returns:
         The shifts, each at least 0, and their probabilities, in the same order.
@@ -149,36 +152,31 @@ def _read_shifts(placed: PlacedEvent) -> tuple[list[float], list[float]]:
 
 
 def _poisson_batches(placed: PlacedEvent, rate: float, inner: Spec) -> Parts:
-    """Return the spec (description) of a mechanism on a Poisson batch, with the number 1 of its runs.
-
-    The batch is built for a rate of 1 too, because this checks the mechanism.
+    """Build the spec of a mechanism on a Poisson batch.
 
     Args:
-        placed: the event, for errors.
-        rate: probability of each record to be in the batch.
-        inner: the mechanism.
+        placed: the event, to which errors point.
+        rate: probability of each record to be in the batch, in (0, 1].
+        inner: spec of the mechanism that is run on the batch.
 
     Returns:
-        A list with one pair: the spec, and 1. At a rate of 1 it is the spec of the mechanism itself.
+        The spec, run once. For the rate 1 it is `inner` itself.
     """
     names = {"rate": "sampling_probability"}
+    # The spec is also built for the rate 1, because this checks whether the mechanism can be run on a batch.
     batch: Spec = placed.build(Subsampled, names, sampling="poisson", rate=rate, mechanism=inner)
     return [(inner if rate == 1.0 else batch, 1)]
 
 
 def _mechanism_on_batch(placed: PlacedEvent) -> Spec | None:
-    """Return the mechanism that is run on a batch, as one spec (description); None if it releases nothing.
-
-    A tree aggregation releases partial sums of the records in their order.
+    """Return the spec of the mechanism that is run on a batch; None if it releases nothing.
 
     Args:
         placed: the sampled event; its inner event is run on each batch.
 
-    Returns:
-        The mechanism. None if the inner event releases nothing.
-
     Raises:
-        NotCovered: it sums by trees. Sampling shifts the leaves, so that a record may be in several trees.
+        NotCovered: the inner event is a tree aggregation. A random batch moves its leaves, so that a record may be in
+            several trees.
     """
     inner = placed.inner()
     if _has_tree(inner):
@@ -187,14 +185,7 @@ def _mechanism_on_batch(placed: PlacedEvent) -> Spec | None:
 
 
 def _has_tree(placed: PlacedEvent) -> bool:
-    """Return whether an event is a tree aggregation, or contains one at any depth.
-
-    Args:
-        placed: the event.
-
-    Returns:
-        True if so. Sampling would shift the leaves of the tree, for which no theorem gives an account.
-    """
+    """Return whether an event is a tree aggregation, or contains one at any depth."""
     event = placed.event
     if name_of(event) == TREE:
         return True

@@ -20,25 +20,28 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PyTree: TypeAlias = object
-"""Arrays in nested containers, as jax's functions take them."""
+"""Nested containers of arrays, as the functions of jax take them."""
 
 _COORDINATES: Final = 128
-"""Number of coordinates of a pytree that are compared, about: enough to see half the noise in one step."""
-_LEAST: Final = 4
-"""Smallest number of coordinates of an array, so that each array of a model of many is compared."""
+"""Number of coordinates that the arrays of a pytree share in a sample: enough to see in one step if noise is halved."""
+_COORDINATES_EACH: Final = 4
+"""Number of coordinates that a sample contains at least of each array, if the array has so many."""
+_INTEGERS_EACH: Final = 4
+"""Largest number of integers that are read of each array in the state of a noise transformation."""
 
 
 class Facts(TypedDict, total=False):
-    """Facts about a call of an observed function that are known before it runs: settings, shapes and precision.
+    """Settings, shapes and precision of a call of an observed function, which are known before the function runs.
 
     Attributes:
         bound: norm to which a gradient function clips.
         nan_safe: whether a gradient function clips gradients that are not finite.
         aligned: whether gradients have the shapes of the parameters.
-        follows: whether an argument other than the batch has as many rows, and so may depend on the batch's records.
+        follows: whether an argument other than the batch and the parameters has as many rows as the batch. It may then
+            depend on the records of the batch.
         rows: number of rows of the batch.
-        precision: distance from 1 to the next number of the values' type.
-        groups: index at which the coordinates of each array begin in a sample, the vector that `sample` returns.
+        precision: distance from 1 to the next larger number of the values' type.
+        groups: indices at which the coordinates of each array begin in the vector that `sample` returns.
     """
 
     bound: float
@@ -52,7 +55,7 @@ class Facts(TypedDict, total=False):
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """Record of one call of an observed function: of the gradients, the noise or the optimizer.
+    """Record of one call of a function of the gradients, the noise or the optimizer.
 
     Attributes:
         kind: "init", "gradient", "noise", "optimizer-init" or "optimizer".
@@ -68,8 +71,8 @@ class Entry:
 class Journal:
     """Record of the calls of observed functions, in the order of the program.
 
-    Outside of `jax.jit`, an entry keeps references to arrays that the device may still compute, so that the program
-    does not wait. Inside, an ordered callback adds an entry at each execution of the compiled function.
+    Outside of `jax.jit`, the program does not wait for the device: an entry refers to arrays that the device may still
+    compute. Inside of `jax.jit`, an ordered callback adds an entry at each execution of the compiled function.
 
     Attributes:
         entries: the recorded calls.
@@ -79,7 +82,9 @@ class Journal:
         self.entries: deque[Entry] = deque()
 
     def write(self, kind: str, facts: Facts, arrays: Sequence[jax.Array]) -> None:
-        """Record a call; inside `jax.jit`, record one call at each execution of the compiled function.
+        """Record a call of an observed function.
+
+        Inside of `jax.jit`, each execution of the compiled function is recorded as one call.
 
         Args:
             kind: kind of the call, such as "gradient" or "noise".
@@ -87,9 +92,9 @@ class Journal:
             arrays: values that are known only when the function runs.
 
         Raises:
-            InvalidInput: the caller compiles the function for several devices, where calls have no order.
+            InvalidInput: the call is inside of `jax.jit`, and there are several devices, on which calls have no order.
         """
-        # Outside of `jax.jit` the values are known now, and are stored without waiting for the device.
+        # Outside of `jax.jit` there are no tracers, and the arrays are stored without waiting for the device.
         if not any(isinstance(array, jax.core.Tracer) for array in arrays):
             self.entries.append(Entry(kind=kind, facts=facts, arrays=tuple(arrays)))
             return
@@ -101,7 +106,7 @@ class Journal:
         io_callback(partial(self._append, kind, facts), None, *arrays, ordered=True)
 
     def _append(self, kind: str, facts: Facts, *arrays: jax.Array) -> None:
-        """Add the record of one call, with values that are known now.
+        """Add the record of one call.
 
         Args:
             kind: kind of the call, such as "gradient" or "noise".
@@ -111,7 +116,9 @@ class Journal:
         self.entries.append(Entry(kind=kind, facts=facts, arrays=arrays))
 
     def take(self, *, keep: int = 0) -> list[Entry]:
-        """Remove and return all entries except for the latest ones; with `keep` 0, wait for the device first.
+        """Remove and return the entries, except for some of the latest ones.
+
+        If `keep` is 0, wait first until compiled functions that still run have recorded their calls.
 
         Args:
             keep: number of latest entries that remain.
@@ -124,9 +131,10 @@ class Journal:
         return [self.entries.popleft() for _ in range(len(self.entries) - keep)]
 
 
-# The functions below read a few values of pytrees. Each is compiled once for each structure of its argument.
 def sample(tree: PyTree) -> jax.Array:
     """Return the values of a pytree at fixed coordinates, as one vector of single precision.
+
+    The computation is compiled once for each structure of the pytree.
 
     Args:
         tree: nested containers of arrays, such as the parameters of a model.
@@ -135,7 +143,7 @@ def sample(tree: PyTree) -> jax.Array:
 
 
 def _sample(tree: PyTree) -> jax.Array:
-    """Return the values of a pytree at fixed coordinates; see `sample`, which compiles this function.
+    """Return the values of a pytree at evenly spaced coordinates of each array, in a form that can be compiled.
 
     Args:
         tree: nested containers of arrays, such as the parameters of a model.
@@ -144,7 +152,7 @@ def _sample(tree: PyTree) -> jax.Array:
         The values of all arrays in one vector of single precision.
     """
     leaves = [jnp.asarray(leaf) for leaf in jax.tree.leaves(tree)]
-    parts = [jnp.zeros(0, jnp.float32)]  # for a pytree without arrays
+    parts = [jnp.zeros(0, jnp.float32)]  # so that a pytree without arrays gives an empty vector
     for leaf in leaves:
         coordinates = _coordinates(leaf.size, len(leaves))
         parts.append(leaf.reshape(-1)[coordinates].astype(jnp.float32))
@@ -152,7 +160,7 @@ def _sample(tree: PyTree) -> jax.Array:
 
 
 def group_starts(tree: PyTree) -> tuple[int, ...]:
-    """Return at which index of a pytree's `sample` the coordinates of each non-empty array begin.
+    """Return the indices of a pytree's `sample` at which the coordinates of each non-empty array begin.
 
     Args:
         tree: nested containers of arrays.
@@ -165,15 +173,15 @@ def group_starts(tree: PyTree) -> tuple[int, ...]:
 
 @lru_cache
 def _starts(sizes: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the index at which the coordinates of each array begin in a sample of a pytree's coordinates.
+    """Return the indices at which the coordinates of each array begin in a sample of a pytree.
 
-    Statistical tests use these indices to test the noise of each array separately.
+    By these indices, the noise of each array is tested separately.
 
     Args:
         sizes: number of coordinates of each array of the pytree.
 
     Returns:
-        The indices in the sample, in increasing order; arrays without coordinates have none.
+        The indices in increasing order, without one for empty arrays.
     """
     starts = []
     start = 0
@@ -186,7 +194,7 @@ def _starts(sizes: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _coordinates(size: int, leaves: int) -> NDArray[np.int64]:
-    """Return evenly spaced coordinates of an array that a sample of a pytree contains.
+    """Return the evenly spaced coordinates of an array that a sample of its pytree contains.
 
     Args:
         size: number of coordinates of the array.
@@ -195,32 +203,29 @@ def _coordinates(size: int, leaves: int) -> NDArray[np.int64]:
     Returns:
         The positions in the flattened array, without repetition.
     """
-    # Each array gets an equal share of all coordinates, but at least a few.
-    count = min(size, max(_LEAST, _COORDINATES // leaves))
+    count = min(size, max(_COORDINATES_EACH, _COORDINATES // leaves))
     return np.unique(np.linspace(0, max(size - 1, 0), count).astype(np.int64))
 
 
 def state_identity(state: PyTree) -> jax.Array:
-    """Return the keys and counters of a noise state as one vector of whole numbers.
+    """Return the keys and counters of the state of a gradient transformation as one vector of unsigned integers.
 
-    Buffers of real numbers are left out: a compiler may round them differently in two places.
+    Real numbers are left out, because compiled functions may round the same number differently.
 
     Args:
-        state: state of a noise transformation, as nested containers of arrays.
+        state: state of a transformation, such as one that adds noise, as nested containers of arrays.
     """
     return _compiled_identity(state)
 
 
 def _state_identity(state: PyTree) -> jax.Array:
-    """Return the keys and counters of a noise state; see `state_identity`, which compiles this function.
-
-    The result has at most the first `_LEAST` elements of each array of integers.
+    """Return the keys and the first few other integers of a transformation's state, in a form that can be compiled.
 
     Args:
-        state: state of a noise transformation, as nested containers of arrays.
+        state: state of a gradient transformation, as nested containers of arrays.
 
     Returns:
-        The numbers as one vector of unsigned integers.
+        One vector of unsigned integers, with all random keys and at most `_INTEGERS_EACH` elements of other arrays.
     """
     parts = [jnp.zeros(0, jnp.uint32)]
     for leaf in jax.tree.leaves(state):
@@ -228,28 +233,28 @@ def _state_identity(state: PyTree) -> jax.Array:
         if jnp.issubdtype(values.dtype, jax.dtypes.prng_key):
             parts.append(jax.random.key_data(values).reshape(-1).astype(jnp.uint32))
         elif jnp.issubdtype(values.dtype, jnp.integer):
-            parts.append(values.reshape(-1)[:_LEAST].astype(jnp.uint32))
+            parts.append(values.reshape(-1)[:_INTEGERS_EACH].astype(jnp.uint32))
     return jnp.concatenate(parts)
 
 
 def state_buffers(state: PyTree) -> jax.Array:
-    """Return the real numbers of a noise state at fixed coordinates, as one vector of single precision.
+    """Return the real numbers of a transformation's state at fixed coordinates, as one vector of single precision.
 
     Args:
-        state: state of a noise transformation, as nested containers of arrays.
+        state: state of a gradient transformation, as nested containers of arrays.
     """
     leaves = [jnp.asarray(leaf) for leaf in jax.tree.leaves(state)]
     return sample([leaf for leaf in leaves if jnp.issubdtype(leaf.dtype, jnp.floating)])
 
 
 class SampledUpdate(NamedTuple):
-    """Result of one update of a gradient transformation, such as one that adds noise, with the arrays to record.
+    """Result of one update of a gradient transformation, with the arrays to record.
 
     Attributes:
         updates: result of the transformation.
         state: state of the transformation after the update.
-        recorded: first, values at fixed coordinates of the input, the result and the parameters. Then, of the state
-            before the update and of the state after it, keys with counters and some real numbers.
+        recorded: samples of the input, of the result and of the parameters; then the keys with counters, and a sample
+            of the real numbers, of the state before the update; then the same of the state after the update.
     """
 
     updates: optax.Updates
@@ -260,30 +265,23 @@ class SampledUpdate(NamedTuple):
 def sampled_update(
     transform: optax.GradientTransformation, *, compiled: bool
 ) -> Callable[[optax.Updates, optax.OptState, optax.Params | None], SampledUpdate]:
-    """Return a function that runs one update of a gradient transformation and returns arrays to record of it.
-
-    The recorded arrays are samples of the input, of the output and of the parameters. Keys, counters and some real
-    numbers of the state before and after the update follow.
+    """Return a function that runs one update of a gradient transformation, and also returns arrays to record.
 
     Args:
         transform: a gradient transformation of optax.
         compiled: whether to compile the function with `jax.jit`.
 
     Returns:
-        A function with the arguments of `transform.update`: the input, the state and the parameters of the model. It
-        returns the transformed input, the next state, and the arrays to record.
+        A function with the arguments of `transform.update`: the input, the state and the parameters of the model.
     """
 
     def evaluate(updates: optax.Updates, state: optax.OptState, params: optax.Params | None) -> SampledUpdate:
-        """Run one update of a gradient transformation, and return its result with the arrays that are recorded of it.
+        """Run one update of a gradient transformation, and return its result with the arrays to record.
 
         Args:
             updates: input of the transformation.
             state: state of the transformation before this update.
-            params: parameters of the model.
-
-        Returns:
-            The transformed updates, the next state, and the recorded arrays.
+            params: parameters of the model; None if they are not given.
         """
         result, next_state = transform.update(updates, state, params)
         state_before = (state_identity(state), state_buffers(state))
@@ -295,9 +293,10 @@ def sampled_update(
 
 
 def fingerprint_rows(tree: PyTree) -> jax.Array:
-    """Return two 32-bit hashes for each row of some arrays.
+    """Return two 32-bit hashes of each row of a batch, computed from up to 128 coordinates of the row in each array.
 
-    Equal rows have equal hashes. Different rows have different ones with high probability.
+    Equal rows have equal hashes. Rows that differ at these coordinates, in single precision, most likely have different
+    hashes.
 
     Args:
         tree: arrays with one row per record, at least one array.
@@ -309,7 +308,7 @@ def fingerprint_rows(tree: PyTree) -> jax.Array:
 
 
 def _fingerprint_rows(tree: PyTree) -> jax.Array:
-    """Return two 32-bit hashes of each row, computed from up to 128 coordinates of the row in each array.
+    """Return two 32-bit hashes of each row of a batch, in a form that can be compiled.
 
     By these hashes, later checks count how many different rows a run has used, without storing the data.
 
@@ -323,8 +322,7 @@ def _fingerprint_rows(tree: PyTree) -> jax.Array:
     rows = leaves[0].shape[0]
     hashes = jnp.zeros((rows, 2), jnp.uint32)
     for index, leaf in enumerate(leaves):
-        # Coordinates of one row in this array, and a fixed choice of them.
-        width = leaf.size // rows if rows else 0
+        width = leaf.size // rows if rows else 0  # number of coordinates of one row in this array
         columns = _coordinates(width, 1)[:width]
         values = leaf.reshape(rows, width)[:, columns]
         hashes += _hash_rows(_bits(values), seed=index)
@@ -332,7 +330,7 @@ def _fingerprint_rows(tree: PyTree) -> jax.Array:
 
 
 def _bits(values: jax.Array) -> jax.Array:
-    """Return numbers as 32-bit integers: real numbers by their single-precision bits.
+    """Return numbers as 32-bit integers: of a real number the bits in single precision, of an integer the low bits.
 
     Args:
         values: array of real numbers or integers.
@@ -345,7 +343,8 @@ def _bits(values: jax.Array) -> jax.Array:
 def _hash_rows(bits: jax.Array, *, seed: int) -> jax.Array:
     """Return two 32-bit hashes of each row of integers.
 
-    A hash is the sum of the row's mixed integers, each times a random odd factor, modulo 2^32.
+    A hash is a sum over the columns, modulo 2³². The term of a column is the integer times an odd factor, where the
+    bits are mixed before and after the multiplication. The factors are pseudorandom.
 
     Args:
         bits: 32-bit integers of shape (rows, columns).
@@ -356,7 +355,7 @@ def _hash_rows(bits: jax.Array, *, seed: int) -> jax.Array:
     """
     generator = np.random.default_rng(seed)
     factors = generator.integers(1, 2**32, size=(bits.shape[1], 2), dtype=np.uint32) | 1
-    # A product modulo 2^32 carries bits upwards only. The shifts carry high bits down again.
+    # In a product modulo 2³², a bit affects higher bits only. The shifts let high bits affect lower ones.
     mixed = (bits ^ (bits >> 15))[:, :, None] * jnp.asarray(factors)
     return jnp.sum(mixed ^ (mixed >> 13), axis=1, dtype=jnp.uint32)
 

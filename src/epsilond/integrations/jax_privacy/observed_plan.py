@@ -1,4 +1,4 @@
-"""A plan of jax_privacy with observed functions, and the account of the run that uses them."""
+"""A plan of jax_privacy with functions that record their calls, and the account of the run that uses them."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ OUTSIDE = (
         " data."
     ),
 )
-"""Sentences next to every ε of a plan, because no observation of its functions shows them."""
+"""Conditions that are stated next to every ε of a plan, because no observation of its functions can show them."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ObservedPlan:
-    """A `DPExecutionPlan` of jax_privacy with parts that record their calls, so that the run can be checked.
+    """A `DPExecutionPlan` of jax_privacy whose parts record their calls, so that the run can be checked.
 
     Attributes:
-        clipped_grad: the plan's function of this name; the gradient functions that it makes record their calls.
-        batch_selection_strategy: the plan's sampler, which checks and stores each batch.
+        clipped_grad: the plan's function of this name, which makes gradient functions that record their calls.
+        batch_selection_strategy: the plan's sampler, which checks each batch.
         noise_addition_transform: the plan's noise transformation, which records each call.
         dp_event: privacy event of the plan.
-        optimizer: the optimizer that was given to `observe`; None without one.
-        account: account of the run, which states ε and how far it is supported.
-        plan: the plan itself.
+        optimizer: the optimizer that was given to `observe`, which records each call; None without one.
+        account: account of the run, which states ε and how far the observations support it.
+        plan: the plan without records.
     """
 
     clipped_grad: Callable[..., ObservedGradient]
@@ -73,15 +73,16 @@ def observe(
     optimizer: optax.GradientTransformation | None = None,
     budget: LedgerBudget | None = None,
 ) -> ObservedPlan:
-    """Return a plan with functions that record their calls, and with an account that states the ε of the run.
+    """Return a plan whose functions record their calls, with an account that states the ε of the run.
 
     Use the functions of the result in place of the plan's own. Outside of `jax.jit` they record values without waiting
-    for the device. Inside, they use an ordered callback at each execution, which costs about a millisecond. `jit=True`
-    avoids the callback: each function is then compiled by itself, and the program calls it outside of `jax.jit`.
+    for the device. Inside of `jax.jit` they need an ordered callback at each execution, which costs about a
+    millisecond. `jit=True` avoids the callback: each function is compiled by itself, and the program calls it outside
+    of `jax.jit`.
 
-    An optimizer such as Adam changes the parameters by other vectors than multiples of the noisy sum. Then pass it as
-    `optimizer`, and use `.optimizer` of the result in its place. The changes of the parameters are compared with its
-    updates. Plain gradient descent needs no `optimizer`.
+    An optimizer such as Adam changes the parameters by other vectors than multiples of the noisy sum. Pass such an
+    optimizer as `optimizer`, and use `.optimizer` of the result in its place. The changes of the parameters are then
+    compared with its updates. Plain gradient descent needs no `optimizer`.
 
     Args:
         plan: a `DPExecutionPlan`.
@@ -91,7 +92,7 @@ def observe(
         bands: number of bands of the strategy matrix, for a noise transformation that is not jax_privacy's.
         jit: whether to compile the gradient function, the noise update and the update of the optimizer.
         optimizer: optax's gradient transformation that computes the changes of the parameters, without the noise.
-        budget: budget that a ledger pays; it is informed of the first contradiction. None without a ledger.
+        budget: budget of a ledger, which is informed of the first contradiction; None without a ledger.
 
     Returns:
         The observed plan. Its `account` gives the ε of the run.
@@ -102,7 +103,7 @@ def observe(
     """
     reading = read_plan(plan, relation=relation, bands=bands)
     evidence = Evidence(PREMISES, outside=OUTSIDE, budget=budget)
-    # Contradictions between the parts of the plan are known before the run starts.
+    # The parts of the plan may contradict each other before the run starts.
     for observation in reading.observations:
         evidence.contradict(ALL_PREMISES[observation.premise], observation.message, remedy=observation.remedy)
     evidence.require_consistent()

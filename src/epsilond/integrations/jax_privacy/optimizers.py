@@ -1,4 +1,4 @@
-"""The optimizer of a run, observed at each update, and the order of its states."""
+"""An optimizer that records each update, and the check that its states follow each other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from epsilond.runs.evidence import Evidence
 from epsilond.runs.premises import PARAMETERS
 
 _TOLERANCE: Final = 1e-4
-"""Relative difference of a state's real numbers that compilers may make."""
+"""Largest relative difference of a state's real numbers that is attributed to rounding by compiled functions."""
 
 
 def observe_optimizer(
@@ -22,16 +22,13 @@ def observe_optimizer(
 ) -> optax.GradientTransformation:
     """Return an optimizer with the same results that also records its first state and each update.
 
-    The update of the result takes only the gradient, the state and the parameters. Further arguments, such as a loss,
-    could contain private data without noise.
+    Its update takes only the gradient, the state and the parameters. Further arguments, such as a loss, could contain
+    private data without noise.
 
     Args:
         optimizer: a gradient transformation of optax.
         journal: record of the calls.
         compiled: whether to compile the update with `jax.jit`.
-
-    Returns:
-        A transformation with the same results.
     """
     compute = sampled_update(optimizer, compiled=compiled)
 
@@ -54,17 +51,17 @@ def observe_optimizer(
         Returns:
             The change of the parameters, and the state for the next update.
         """
-        step, later, arrays = compute(updates, state, params)
+        step, next_state, arrays = compute(updates, state, params)
         journal.write("optimizer", {}, arrays)
-        return step, later
+        return step, next_state
 
     return optax.GradientTransformation(init, update)
 
 
 class OptimizerStates:
-    """Checks that each update of the optimizer starts from the state that the update before returned.
+    """A check that each update of an optimizer starts from the state that the previous update returned.
 
-    Otherwise the state may have been computed from private data, and the caller must vouch for it.
+    Another state may have been computed from private data, so that the caller must vouch for it.
 
     Args:
         evidence: record of the conditions of the guarantee, in which the check notes that the caller must vouch.
@@ -76,11 +73,13 @@ class OptimizerStates:
         self._began = False
 
     def observe_start(self, identity: NDArray[np.uint32], buffers: NDArray[np.float32]) -> None:
-        """Accept a state that `init` returned as the start of the first update; after that update, ignore it.
+        """Accept a state that the optimizer's `init` returned as the start of the first update.
+
+        After the first update, the state is ignored.
 
         Args:
             identity: integers of the state, such as its counters.
-            buffers: some of its real numbers.
+            buffers: some real numbers of the state.
         """
         if not self._began:
             self._expected.append((identity, buffers))
@@ -106,15 +105,14 @@ class OptimizerStates:
         if not any(_equal(identity, buffers, *expected) for expected in self._expected):
             reason = "the optimizer was given another state than the one that its last update returned"
             self._evidence.rest_on_caller(PARAMETERS, reason)
-        # From now on, only this state may start the next update.
         self._expected = [(later_identity, later_buffers)]
 
     def state_dict(self) -> list[list[list[float]]]:
-        """Return the states that the next update may start from as JSON values."""
+        """Return the states from which the next update may start, as JSON values."""
         return [[identity.tolist(), buffers.tolist()] for identity, buffers in self._expected]
 
     def load_state_dict(self, state: Sequence[Sequence[Sequence[float]]]) -> None:
-        """Continue from a checkpoint: the next update must start from one of its states.
+        """Continue from a checkpoint, so that the next update must start from one of the checkpoint's states.
 
         If the checkpoint has no state, the caller must vouch for the next update.
 
@@ -134,20 +132,17 @@ def _equal(
     expected_identity: NDArray[np.uint32],
     expected_buffers: NDArray[np.float32],
 ) -> bool:
-    """Return whether two states of an optimizer are equal: integers exactly, and real numbers up to rounding.
+    """Return whether two states of an optimizer have the same integers, and the same real numbers up to rounding.
 
     Args:
         identity: integers of the first state.
         buffers: some real numbers of the first state.
         expected_identity: integers of the second state.
-        expected_buffers: the same real numbers of the second state.
-
-    Returns:
-        True if the states are equal, so that no update was left out or repeated.
+        expected_buffers: real numbers of the second state at the same coordinates.
     """
     if not np.array_equal(identity, expected_identity) or buffers.shape != expected_buffers.shape:
         return False
     largest = float(np.max(np.abs(expected_buffers), initial=0.0))
-    # Numbers that are far smaller than the largest one may differ by rounding errors of sums with larger numbers.
+    # A small number may be a difference of large ones, and then has their rounding errors.
     absolute_tolerance = _TOLERANCE**2 * largest
     return np.allclose(buffers, expected_buffers, rtol=_TOLERANCE, atol=absolute_tolerance, equal_nan=True)

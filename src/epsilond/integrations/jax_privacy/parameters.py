@@ -1,4 +1,4 @@
-"""Whether the parameters change by noisy sums only, as far as the gradient function sees them."""
+"""The check that the parameters change by noisy sums only, from one call of the gradient function to the next."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from epsilond.runs.evidence import Evidence
 from epsilond.runs.premises import PARAMETERS
 
 _RESIDUAL: Final = 1e-3
-"""Largest relative difference of a coordinate from the result of the update rule."""
-_FUSED: Final = 1e-2
-"""Share of the root mean square of an update that is added to the size of each coordinate, to bound rounding errors."""
-_DIGITS: Final = 0.1
-"""Largest rounding error of the parameters, over their change, at which the change is compared."""
-_EQUATIONS: Final = 4
-"""Least number of coordinates for each step size that is computed from them."""
+"""Largest difference of a coordinate from the result of the update rule, relative to the size of its terms."""
+_RMS_SHARE: Final = 1e-2
+"""Share of an update's root mean square that is added to the size of each coordinate, to bound rounding errors."""
+_LARGEST_ROUNDING: Final = 0.1
+"""Largest rounding error of the parameters, relative to their change, at which the change is compared."""
+_COORDINATES_EACH: Final = 4
+"""Least number of coordinates per update, for the step size of each update to be computed from them."""
 _CLEAN_RESIDUAL: Final = 0.01
-"""Largest share of a change that a multiple of the sum without noise leaves, where the change was computed from it."""
+"""Largest share of a change that differs from a multiple of the sum without noise, if the change is such a multiple."""
 _NOISE_SHARE: Final = 0.2
-"""Least norm of the noise, relative to the norm of the sum, at which sum and noisy sum are distinguished."""
-_FEWEST: Final = 16
-"""Least number of coordinates for this. A noisy sum then leaves such a small residual with probability below 1e-19."""
+"""Least norm of the noise, relative to the norm of the sum, at which the sum and the noisy sum are distinguished."""
+_FEWEST_COORDINATES: Final = 16
+"""Least number of coordinates to look for noise-free sums; a noisy sum passes as one with probability below 1e-19."""
 _ROUNDING: Final = 1e-6
-"""Relative change that rounding to single precision may make."""
+"""Largest relative change of a parameter that is attributed to rounding to single precision."""
 _REMEDY: Final = "Change the parameters by the noisy sums only."
 _SHAPES: Final = "gradients have other shapes than the parameters"
 _COARSE: Final = "the parameters have too few digits, or too few coordinates, to compare their change"
@@ -41,12 +41,12 @@ Vector = NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True)
 class _Update:
-    """A noisy sum of gradients, before the change of the parameters that it causes is known.
+    """A noisy sum of gradients at the observed coordinates, before the change of the parameters by it is known.
 
     Attributes:
         sums: sum of clipped gradients.
-        noise: noise that was added to it.
-        step: update that the observed optimizer made of the noisy sum; None without one.
+        noise: noise that was added to the sum.
+        step: change of the parameters that an observed optimizer computed from the noisy sum; None without one.
     """
 
     sums: Vector
@@ -55,26 +55,31 @@ class _Update:
 
     @property
     def noisy(self) -> Vector:
-        """The sum of clipped gradients with the added noise, at the observed coordinates."""
+        """The sum of clipped gradients with the noise."""
         return self.sums + self.noise
 
 
 class ChangesState(TypedDict):
-    """State of a `ParameterChanges`, as JSON values: sum, noise and step of each update."""
+    """State of a `ParameterChanges` as JSON values.
+
+    Attributes:
+        latest: the parameters that were seen last; None if there were none.
+        updates: the sum, the noise and the step of each later update.
+    """
 
     latest: Sequence[float] | None
     updates: Sequence[Sequence[Sequence[float] | None]]
 
 
 class ParameterChanges:
-    """Checks that the parameters change only by noisy sums, from one gradient computation to the next.
+    """A check that the parameters change by noisy sums only, from one call of the gradient function to the next.
 
     A change is accepted if it is a linear combination of the noisy sums, or the sum of the updates of an observed
-    optimizer. It contradicts the record of the run if there was no noisy sum, or if it is a multiple of the sum without
-    noise. For any other change the caller must vouch.
+    optimizer. A change contradicts the guarantee if there was no noisy sum, or if it is a multiple of the latest sum
+    without noise. For any other change the caller must vouch.
 
     Args:
-        evidence: takes the results.
+        evidence: record of the conditions of the guarantee, which takes the results of the check.
     """
 
     def __init__(self, evidence: Evidence) -> None:
@@ -84,16 +89,16 @@ class ParameterChanges:
 
     @property
     def waiting(self) -> int:
-        """Number of updates since the parameters were last seen."""
+        """Number of noisy sums since the parameters were last seen."""
         return len(self._updates)
 
     def observe_parameters(self, values: Vector, *, aligned: bool, precision: float) -> None:
-        """Check that the parameters have changed since the last call by the noisy updates in between only.
+        """Check that only the noisy sums since the last call have changed the parameters.
 
         Args:
             values: the parameters at the coordinates that are compared.
             aligned: whether gradients have the shapes of the parameters, so that coordinates correspond.
-            precision: distance from 1 to the next number of the parameters' type.
+            precision: distance from 1 to the next larger number of the parameters' type.
         """
         latest = self._latest
         updates = self._updates
@@ -107,7 +112,6 @@ class ParameterChanges:
             return
         change = values - latest
         if not updates:
-            # Rounding to single precision may change a parameter by 1e-6, relatively.
             if np.any(np.abs(change) > _ROUNDING * np.abs(latest)):
                 message = "the parameters changed between two gradients without an update of the noise"
                 self._evidence.contradict(PARAMETERS, message, remedy=_REMEDY)
@@ -117,30 +121,30 @@ class ParameterChanges:
             return
         if np.any(change):
             self._exclude_noise_free_sum(change, updates[-1])
-        # Samples have single precision. Both values are rounded, hence the factor 2.
+        # Samples have single precision at best. Both values are rounded, hence the factor 2.
         precision = max(precision, float(np.finfo(np.float32).eps))
         rounding = 2.0 * precision * np.maximum(np.abs(values), np.abs(latest))
         self._record_result(len(updates), _find_difference(change, updates, rounding))
 
     def observe_update(self, sums: Vector, noise: Vector) -> None:
-        """Note the sum and the noise of an update, until the parameters are seen again and compared with it.
+        """Note the sum and the noise of an update, with which the next change of the parameters is compared.
 
         Args:
             sums: sum of clipped gradients at the observed coordinates.
-            noise: noise that was added there.
+            noise: noise that was added at these coordinates.
         """
         self._updates.append(_Update(sums=sums, noise=noise))
 
     def observe_optimizer(self, gradient: Vector, step: Vector, parameters: Vector) -> None:
-        """Record an update of the observed optimizer, if its input is a multiple of the latest noisy sum.
+        """Note an update of the observed optimizer, if its input is a multiple of the latest noisy sum.
 
-        For another input, or if the optimizer got other parameters than the gradient function, nothing is recorded. The
-        caller must then vouch that only noisy sums change the parameters.
+        If the input is another value, or the optimizer got other parameters than the gradient function, the update is
+        not noted. The caller must then vouch that only noisy sums change the parameters.
 
         Args:
             gradient: input of the optimizer, at the observed coordinates.
-            step: its result, the change of the parameters.
-            parameters: the parameters that it got; empty if it got none.
+            step: result of the optimizer, the change of the parameters.
+            parameters: the parameters that the optimizer got; empty if it got none.
         """
         update = self._updates[-1] if self._updates else None
         if update is None or not _is_multiple_of_noisy_sum(gradient, update):
@@ -152,33 +156,32 @@ class ParameterChanges:
         self._updates[-1] = replace(update, step=step)
 
     def _are_present(self, parameters: Vector) -> bool:
-        """Return whether only the optimizer's updates have changed the parameters since the latest gradient.
+        """Return whether only the optimizer has changed the parameters since the latest call of the gradient function.
 
         Args:
-            parameters: sample of the present parameters of the model.
+            parameters: present parameters of the model, at the observed coordinates.
 
         Returns:
-            True if no other code has changed the parameters, or if no gradient was computed before.
+            True also if the gradient function was not called before.
         """
         latest = self._latest
         if latest is None:
             return True
-        # The latest update is still under way, and has not changed the parameters yet.
+        # The latest update has not changed the parameters yet.
         steps = [update.step for update in self._updates[:-1]]
         if not steps:
             return np.array_equal(parameters, latest)
         if any(step is None or step.shape != latest.shape for step in steps):
             return False
         expected = latest + sum(step for step in steps if step is not None)
-        # Rounding to single precision may change a parameter by 1e-6, relatively.
         tolerance = _ROUNDING * np.abs(latest) + _ROUNDING
         return bool(np.all(np.abs(parameters - expected) <= tolerance))
 
     def _record_result(self, count: int, reason: str | None) -> None:
-        """Note whether the parameters changed by noisy sums only, as far as it was observed.
+        """Note for some updates that the parameters changed by noisy sums only, or that the caller must vouch for it.
 
         Args:
-            count: number of updates.
+            count: number of updates; without any, nothing is noted.
             reason: why the caller must vouch for the change; None if the updates explain it.
         """
         if count and reason is not None:
@@ -187,11 +190,14 @@ class ParameterChanges:
             self._evidence.show({PARAMETERS}, count=count)
 
     def _exclude_noise_free_sum(self, change: Vector, update: _Update) -> None:
-        """Report a change of the parameters that is a multiple of the sum of gradients without its noise.
+        """Report a change of the parameters that is a multiple of the sum of gradients without the noise.
 
-        The change Δ is such a multiple if the part that is orthogonal to the sum s is negligible. This part is
-        Δ − s (Δ·s)/‖s‖². Nothing is compared if the noise is too small, or the coordinates are too few, to distinguish
-        the sum from the noisy sum.
+        The change Δ is such a multiple if its part that is orthogonal to the sum s is negligible. This part is
+
+            Δ − s (Δ·s)/‖s‖².
+
+        Nothing is compared if the noise is too small, or the coordinates are too few, to distinguish the sum from the
+        noisy sum.
 
         Args:
             change: change Δ of the parameters.
@@ -199,24 +205,21 @@ class ParameterChanges:
         """
         sums = update.sums
         norm = float(np.linalg.norm(sums))
-        # Noise below a fifth of the sum does not distinguish the sum from the noisy sum.
         has_small_noise = np.linalg.norm(update.noise) < _NOISE_SHARE * norm
-        # From 16 coordinates on, a noisy sum leaves such a small residual only with probability below 1e-19.
-        if len(change) < _FEWEST or norm == 0.0 or has_small_noise:
+        if len(change) < _FEWEST_COORDINATES or norm == 0.0 or has_small_noise:
             return
         residual = change - sums * float(change @ sums) / norm**2
-        # A change that was computed from the sum without noise leaves at most 1 % of its norm.
         if np.linalg.norm(residual) <= _CLEAN_RESIDUAL * np.linalg.norm(change):
             message = "the parameters changed by the sum of clipped gradients without its noise"
             self._evidence.contradict(PARAMETERS, message, remedy=_REMEDY)
 
     def state_dict(self) -> ChangesState:
-        """Return the latest parameters and the updates since then as JSON values."""
+        """Return the parameters that were seen last, and the updates since then, as JSON values."""
         updates = [[_to_list(update.sums), _to_list(update.noise), _to_list(update.step)] for update in self._updates]
         return {"latest": _to_list(self._latest), "updates": updates}
 
     def load_state_dict(self, state: ChangesState) -> None:
-        """Restore the state of `state_dict` from a checkpoint: the parameters seen last, and the updates since then.
+        """Restore the state of a checkpoint.
 
         Args:
             state: value of `state_dict`.
@@ -233,30 +236,29 @@ class ParameterChanges:
 
 
 def _find_difference(change: Vector, updates: list[_Update], rounding: Vector) -> str | None:
-    """Return why a change of the parameters is not explained by the noisy sums of gradients, or None if it is.
+    """Return why the noisy sums of gradients do not explain a change of the parameters, or None if they do.
 
     Parameters that change in another way may depend on private data without noise.
 
     Args:
         change: change of the parameters.
-        updates: the noisy updates since the parameters were last seen.
+        updates: the noisy sums since the parameters were last seen.
         rounding: largest rounding error of each coordinate of `change`.
 
     Returns:
-        The reason, for the evidence. None if the change is 0, the sum of the optimizer's updates, or a linear
-        combination of the noisy sums.
+        None if the change is 0, the sum of the optimizer's updates, or a linear combination of the noisy sums.
     """
     if not np.any(change):
         return None
     size = float(np.linalg.norm(change))
-    # Rounding errors above a tenth of the change would hide its direction.
-    if not np.linalg.norm(rounding) <= _DIGITS * size:
+    # Larger rounding errors would hide the direction of the change.
+    if not np.linalg.norm(rounding) <= _LARGEST_ROUNDING * size:
         return _COARSE
     steps = [update.step for update in updates if update.step is not None]
     if len(steps) == len(updates) and _is_sum_of_steps(change, steps, rounding):
         return None
     # With too few coordinates, a linear combination would fit any change.
-    if len(change) < _EQUATIONS * len(updates):
+    if len(change) < _COORDINATES_EACH * len(updates):
         return _COARSE
     if _is_combination(change, updates, rounding):
         return None
@@ -270,15 +272,12 @@ def _is_sum_of_steps(change: Vector, steps: list[Vector], rounding: Vector) -> b
         change: change of the parameters.
         steps: the updates of the optimizer, at least one.
         rounding: largest rounding error of each coordinate of `change`.
-
-    Returns:
-        True if each coordinate agrees within its tolerance.
     """
     if any(step.shape != change.shape for step in steps):
         return False
-    # The tolerance is relative to the size of each coordinate. A coordinate near 0 may be a difference of large terms,
-    # so that a share of the root mean square of the step is added to its size.
-    sizes = sum(np.abs(step) + _FUSED * np.sqrt(np.mean(step**2)) for step in steps)
+    # The tolerance is relative to the size of each coordinate. A coordinate near 0 may be a difference of large terms.
+    # Therefore a share of the root mean square of the step is added to the size.
+    sizes = sum(np.abs(step) + _RMS_SHARE * np.sqrt(np.mean(step**2)) for step in steps)
     tolerance = _RESIDUAL * sizes + rounding
     return bool(np.all(np.abs(change - sum(steps)) <= tolerance))
 
@@ -288,7 +287,7 @@ def _is_multiple_of_noisy_sum(gradient: Vector, update: _Update) -> bool:
 
     Args:
         gradient: the vector, at the observed coordinates.
-        update: the update, with the sum of clipped gradients and its noise.
+        update: the update with the noisy sum.
     """
     return gradient.shape == update.sums.shape and _is_combination(gradient, [update], 0.0)
 
@@ -302,15 +301,12 @@ def _is_combination(change: Vector, updates: list[_Update], rounding: Vector | f
         change: the vector Δ.
         updates: the updates, at least one.
         rounding: largest rounding error of each coordinate of `change`.
-
-    Returns:
-        True if each coordinate agrees within its tolerance at the best coefficients.
     """
     noisy = np.stack([update.noisy for update in updates], axis=1)
     sizes = np.stack([np.abs(update.sums) + np.abs(update.noise) for update in updates], axis=1)
     coefficients = np.linalg.lstsq(noisy, change)[0]
     residuals = np.abs(change - noisy @ coefficients)
-    # The tolerance is relative to the sizes of the terms, of which a coordinate may be a small difference.
+    # A coordinate may be a small difference of large terms, so the tolerance is relative to the sizes of the terms.
     tolerance = _RESIDUAL * (sizes @ np.abs(coefficients)) + rounding
     return bool(np.all(residuals <= tolerance))
 

@@ -1,4 +1,4 @@
-"""Iterations of a plan, each committed in a ledger before it is taken."""
+"""Payment for the iterations of a plan of jax_privacy from the budget of a ledger."""
 
 from __future__ import annotations
 
@@ -20,9 +20,13 @@ def paid_steps(
 ) -> Iterator[int]:
     """Yield the numbers of a plan's iterations, from 0 on, and pay for each iteration before its number is yielded.
 
-    The iterator ends when the budget is spent; `budget.refused` then has the reason. Take a number before drawing the
-    batch: `for step, batch in zip(paid_steps(plan, budget), batches)`. The loop may be left at any time. If an observed
-    plan is contradicted by an observation, the budget is informed of it, and an error ends the iteration.
+    The iterator ends when too little budget is left; `budget.refused` is then the reason. Take a number before drawing
+    the batch:
+
+        for step, batch in zip(paid_steps(plan, budget), batches):
+
+    The loop may be left at any time. If an observation contradicts an observed plan, the budget is informed, and an
+    error ends the iteration.
 
     Args:
         plan: a `DPExecutionPlan`, or the result of `observe` for one.
@@ -34,7 +38,8 @@ def paid_steps(
 
     Raises:
         InvalidInput: the plan cannot be read, or no spec describes it; see `spec_from_execution_plan`.
-        RunDiffers: the parts of the plan contradict each other, or an observation contradicts the run.
+        RunDiffers: the parts of the plan contradict each other, or this run or another run of the ledger was observed
+            to differ from its recorded steps.
         NotInPlan: the item of the ledger's plan is for another mechanism.
         ConditionViolated: the ledger has no rule for the cost of this mechanism.
     """
@@ -46,7 +51,7 @@ def paid_steps(
     for step in range(reading.steps.iterations):
         if account is not None:
             account.require_consistent(budget)
-        starts_release = step % reading.steps.steps_each == 0  # the noise of several iterations is one release
+        starts_release = step % reading.steps.steps_each == 0  # several iterations may be paid for as one release
         if starts_release:
             try:
                 budget.pay(reading.steps.mechanism)

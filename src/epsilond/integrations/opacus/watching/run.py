@@ -1,4 +1,4 @@
-"""The observed run of an accountant: its optimizers and models, its record, and the evidence for its premises."""
+"""The observed run of an accountant of Opacus: its optimizers and models, its record, and the evidence for its ε."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from epsilond.integrations.opacus.watching.saved_weights import WeightsState
 
 PREMISES: Final = (FRESH_DRAW, ROWS, CLIPPING, NOISE, DIVISOR, SAME_PARTS, PARAMETERS)
-"""Premises of the theorem on the subsampled Gaussian mechanism, as Opacus computes it."""
+"""Conditions of the privacy theorem on the subsampled Gaussian mechanism, as Opacus computes this mechanism."""
 
 _POISSON_REMEDY: Final = (
     "Leave poisson_sampling=True and loop over the loader that make_private returns, "
@@ -59,13 +59,13 @@ class ObservedRun:
     """The optimizers, models and loaders of one accountant, and the observations of their steps.
 
     Attributes:
-        evidence: the evidence of the run.
+        evidence: record of the conditions that were observed, contradicted or vouched for.
         reporter: passes observations to the evidence.
         generators: states of the random generators.
         digests: digests of the parameters.
-        saved: weights at checkpoints.
+        saved: digests of the weights at checkpoints.
         parts: one entry for each private optimizer.
-        record: copy of the accountant's history.
+        record: the steps that were counted, as entries of noise multiplier, sampling rate and number of steps.
     """
 
     def __init__(self) -> None:
@@ -76,13 +76,13 @@ class ObservedRun:
         self.saved = SavedWeights()
         self.parts: list[ObservedPart] = []
         self.record: list[Entry] = []
-        self._lacks_steps = True  # no step was counted and no checkpoint loaded; a history may have been set
+        self._lacks_steps = True  # whether no step was counted and no checkpoint was loaded
 
     # Parts ------------------------------------------------------------------------------------------------------------
     def watch_made(
         self, *, module: torch.nn.Module, optimizer: DPOptimizer, loader: DataLoader, poisson_sampling: bool
     ) -> None:
-        """Start to observe the model, the optimizer and the loader that `make_private` returned.
+        """Start to observe the model, the optimizer and the loader that Opacus' `make_private` returned.
 
         The record of the run assumes Poisson batches. A loader contradicts it if it draws other batches and does not
         return all records in one batch.
@@ -90,7 +90,7 @@ class ObservedRun:
         Args:
             module: the wrapped model.
             optimizer: the private optimizer.
-            loader: the returned loader.
+            loader: the loader.
             poisson_sampling: whether the returned loader draws Poisson batches.
         """
         part = ObservedPart(self, optimizer, module=module, loader=loader)
@@ -99,7 +99,7 @@ class ObservedRun:
         self._add(part)
         if drawing.draws is not None:
             return
-        # The draws of this loader cannot be observed. Say why, for the statement about the run.
+        # The draws of this loader cannot be observed. The statement about the run says why.
         if poisson_sampling:
             drawing.explanation = "the sampler of several processes is not observed"
         elif len(loader) == 1:
@@ -114,15 +114,12 @@ class ObservedRun:
             )
 
     def part_of(self, optimizer: DPOptimizer) -> ObservedPart | None:
-        """Return the observed part of the run that belongs to an optimizer.
+        """Return the observed part of the run that belongs to an optimizer, or None if it was not observed before.
 
-        An optimizer that `make_private` did not return is observed from its first step on.
+        An optimizer that `make_private` did not return is observed from the first call on.
 
         Args:
             optimizer: the private optimizer.
-
-        Returns:
-            The part; None at the first step of such an optimizer.
         """
         for part in self.parts:
             if part.optimizer is optimizer:
@@ -137,11 +134,11 @@ class ObservedRun:
 
     # Steps ------------------------------------------------------------------------------------------------------------
     def count_step(self, entry: Entry, premises: Iterable[Premise]) -> None:
-        """Count a recorded step, with the conditions of the privacy theorem (premises) that it was observed to fulfil.
+        """Count a recorded step, with the premises that it was observed to fulfil.
 
         Args:
             entry: noise multiplier, sampling rate and number of steps.
-            premises: premises of the privacy theorem that were observed to hold for the step.
+            premises: conditions of the privacy theorem that were observed to hold for the step.
         """
         self._lacks_steps = False
         self.evidence.count_step(premises)
@@ -152,15 +149,15 @@ class ObservedRun:
 
         Args:
             entry: noise multiplier, sampling rate and number of steps.
-            reason: why it was not observed.
+            reason: why the step was not observed.
         """
         self.evidence.rest_on_caller(FRESH_DRAW, reason)
         self.count_step(entry, ())
 
     def adopt(self, history: Sequence[Entry], reason: str) -> None:
-        """Replace the recorded steps of the run by a given history, and count its steps as not observed.
+        """Replace the record of the run by a history, and count the steps of the history as not observed.
 
-        This happens if a history was typed, or comes from a checkpoint without evidence.
+        The program may have set the history, or the history comes from a checkpoint without evidence.
 
         Args:
             history: entries of noise multiplier, sampling rate and number of steps.
@@ -173,13 +170,13 @@ class ObservedRun:
         self.record = [as_entry(entry) for entry in history]
 
     def compare_history(self, history: Sequence[Entry], *, whole: bool) -> None:
-        """Check that the history of Opacus' accountant agrees with the steps that were observed.
+        """Check that the history of Opacus' accountant agrees with the record of the run.
 
-        If it differs before the first counted step and without a checkpoint, the program has set the history. Its steps
+        If the history differs before any step was counted or a checkpoint was loaded, the program has set it. Its steps
         are then counted, and the caller must vouch for them. Any other difference contradicts the record of the run.
 
         Args:
-            history: `accountant.history`: entries of noise multiplier, sampling rate and number of steps.
+            history: `accountant.history`, with entries of noise multiplier, sampling rate and number of steps.
             whole: whether to compare every entry, or only the number of entries and the last one.
         """
         first_compared = 0 if whole else -1
@@ -194,7 +191,7 @@ class ObservedRun:
         self.record = [as_entry(entry) for entry in history]
 
     def _forget(self) -> None:
-        """Replace the evidence of a typed history by that of no step; declarations and observations stay."""
+        """Remove the counted steps from the evidence, but not the declarations and contradictions."""
         present = self.evidence.state_dict()
         self.evidence.load_state_dict({**present, "steps": 0, "shown": {}, "reasons": []})
 
@@ -202,7 +199,7 @@ class ObservedRun:
         """Report that a part of the run, such as its history, was replaced, cleared or reset to an earlier state.
 
         Args:
-            kind: kind of the observation, by which equal ones are counted together.
+            kind: kind of the observation; observations of the same kind are counted together.
             message: the observation as a sentence.
         """
         self.reporter.contradict(
@@ -215,19 +212,18 @@ class ObservedRun:
 
     # Conclusions ------------------------------------------------------------------------------------------------------
     def conclusion(self, history: Sequence[Entry]) -> Evidence:
-        """Return the evidence for the run's ε, after final checks of the history, of waiting tests and of the models.
+        """Return the evidence for the run's ε, after checks of the history, of waiting tests and of the models.
 
-        Parameters that changed after the last recorded step contradict the record, if gradients were computed since
-        then. Otherwise they may be averages of released models, for which the caller must vouch; this is noted in a
-        copy of the evidence only.
+        Parameters that changed after the last recorded step contradict the record if gradients were computed since
+        then. Otherwise the parameters may be averages of released models, for which the caller must vouch. This is
+        noted only in the returned copy of the evidence, because the run may go on.
 
         Args:
-            history: `accountant.history`.
+            history: `accountant.history`, with entries of noise multiplier, sampling rate and number of steps.
 
         Returns:
-            The evidence: the conditions of the guarantee that were observed, and those that the caller vouches for.
+            The conditions of the guarantee that were observed, contradicted or vouched for.
         """
-        # Final checks: of the history, of the tests that wait for more steps, and of the models.
         self.compare_history(history, whole=True)
         for part in self.parts:
             part.flush()
@@ -236,30 +232,27 @@ class ObservedRun:
         averaged = [part for part in changed if not part.parameters.has_new_gradients()]
         if not averaged or self.evidence.steps == 0:
             return self.evidence
-        # A copy, because the run may go on, and its own evidence must not change.
         evidence = self.evidence.copy()
         for _ in averaged:
             evidence.rest_on_caller(PARAMETERS, "the parameters changed after the last recorded step")
         return evidence
 
     def _report_trained(self, changed: Iterable[ObservedPart]) -> None:
-        """Report models with parameters that changed after the last recorded step, while gradients were computed."""
+        """Report each model that changed after the last recorded step, if its gradients were computed since then."""
         for part in changed:
             if part.parameters.has_new_gradients():
                 part.parameters.report("after the last recorded step, while gradients were computed")
 
     # Checkpoints ------------------------------------------------------------------------------------------------------
     def state_dict(self) -> RunState:
-        """Return all observations of the run as JSON values for a checkpoint.
-
-        A run that is resumed from the checkpoint continues with them.
+        """Return the observations of the run as JSON values, with which a run is resumed from a checkpoint.
 
         Returns:
             The evidence, the recorded steps, the states of the random generators, and digests of the models' weights.
         """
         for part in self.parts:
             part.flush()
-        # Only the weights of models that were trained are saved.
+        # Only for trained models, digests of the weights are saved.
         models = [part for part in self.parts if part.parameters.is_trained() and part.parameters.trained_tensors()]
         changed = [part for part in models if not part.is_settled()]
         self._report_trained(changed)
@@ -274,8 +267,9 @@ class ObservedRun:
     def load_state_dict(self, state: RunState | None, history: Sequence[Entry]) -> None:
         """Continue a run from a checkpoint.
 
-        Contradictions and declarations of the present run remain: a checkpoint cannot undo them. If the present run has
-        observed steps that the checkpoint lacks, this contradicts the record. The budget is informed once, at the end.
+        Contradictions and declarations of the present run remain, because a checkpoint cannot undo them. If the present
+        run has observed steps that the checkpoint lacks, this contradicts the record. The budget of a ledger is
+        informed at the end.
 
         Args:
             state: value of `state_dict`; None if the checkpoint has no evidence.
@@ -288,7 +282,7 @@ class ObservedRun:
         self.evidence.budget = None
         self._lacks_steps = False
 
-        # Replace the evidence and the record by the ones of the checkpoint.
+        # Replace the evidence and the record by those of the checkpoint.
         weights = None
         if state is None:
             self.evidence.clear()
@@ -301,7 +295,7 @@ class ObservedRun:
             weights = state["weights"]
         self.saved.load(weights)
 
-        # Restore the earlier conclusions, and compare the checkpoint with the accountant and with the earlier record.
+        # Compare the checkpoint with the accountant and with the earlier record.
         self._restore_conclusions(earlier_evidence)
         self.evidence.budget = budget
         if state is not None:

@@ -1,4 +1,4 @@
-"""The weights of models at checkpoints, and whether a resumed run starts with them."""
+"""Digests of the weights of models at checkpoints, and the check that a resumed run starts with these weights."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Final, TypedDict
 
 import torch
 
-_LARGEST_MEMORY: Final = 256
-"""Digests of earlier checkpoints that a checkpoint keeps, about 10 kB."""
+_MOST_DIGESTS: Final = 256
+"""Largest number of digests that a checkpoint keeps, about 10 kB."""
 
 _BYTES: Final = 16
-"""Size of a digest [bytes]; two models have the same one with probability 2^-128."""
+"""Size of a digest [bytes]; two different models have equal digests with probability 2⁻¹²⁸."""
 
 DIFFERENT: Final = "the resumed model does not have the weights that were saved with the accountant"
-"""The observation that contradicts a resumed run."""
+"""The reason of `SavedWeights.compare` that contradicts the record of a resumed run."""
 
 DIFFERENT_REMEDY: Final = (
     "Load the weights of the same checkpoint, "
@@ -27,9 +27,9 @@ class WeightsState(TypedDict):
     """Digests of the weights of a run's models, as JSON values for a checkpoint.
 
     Attributes:
-        latest: for each model, two digests in hexadecimal digits: of its shapes and types, and of its weights. The
+        latest: for each model, a digest of its shapes and types, and one of its weights, in hexadecimal digits. The
             second is None if the weights are not those after a recorded step.
-        known: digests of the weights of this checkpoint and of earlier ones, oldest first.
+        known: digests of the weights at this checkpoint and at earlier ones, oldest first.
     """
 
     latest: Sequence[list[str | None]]
@@ -37,10 +37,10 @@ class WeightsState(TypedDict):
 
 
 class SavedWeights:
-    """Digests of the weights of a run's models at its checkpoints, by which a resumed run is recognised.
+    """Digests of the weights of a run's models at its checkpoints, by which a resumed model is recognised.
 
     Attributes:
-        waiting: number of models of the loaded checkpoint that no step has continued yet.
+        waiting: number of models of the loaded checkpoint that have taken no step since then.
     """
 
     def __init__(self) -> None:
@@ -49,21 +49,20 @@ class SavedWeights:
         self._earlier: dict[str, None] = {}
 
     def compare(self, parameters: Sequence[torch.Tensor]) -> str | None:
-        """Check that a resumed model has weights that were saved at a checkpoint of the run.
+        """Return why a resumed model may have other weights than those that were saved at a checkpoint of the run.
 
-        Weights from elsewhere may have been trained on the private data without noise.
+        Other weights may have been trained on the private data without noise.
 
         Args:
             parameters: parameters of the model.
 
         Returns:
-            None if the weights were saved at the loaded checkpoint or an earlier one, or if no checkpoint was loaded.
-            `DIFFERENT` if the loaded checkpoint has a single model, of the same shapes, with other weights. Another
-            reason if the loaded checkpoint does not determine the weights.
+            None if the weights were saved at some checkpoint, or if no model of a loaded checkpoint waits for its first
+            step. `DIFFERENT` if the loaded checkpoint has a single model, of the same shapes, with other weights.
+            Another reason if the loaded checkpoint does not determine the weights.
         """
         if not self.waiting:
             return None
-        # Weights of this or an earlier checkpoint were released.
         shapes, digest = digest_of(parameters)
         if digest in self._earlier:
             return None
@@ -71,7 +70,7 @@ class SavedWeights:
             return "the checkpoint has several models, and the resumed model has the weights of none of them"
         if not self._latest:
             return "the checkpoint has no model of these shapes"
-        # The checkpoint has a single model. Other weights differ from it only if its shapes are the same.
+        # The only model of the checkpoint determines the weights if it has the same shapes.
         saved_shapes, saved_digest = self._latest[0]
         if saved_shapes != shapes:
             return "the checkpoint has no model of these shapes"
@@ -80,25 +79,25 @@ class SavedWeights:
         return DIFFERENT
 
     def take_step(self) -> None:
-        """Note that one more model of the loaded checkpoint has taken its first step after the resumption."""
+        """Note that one more model of the loaded checkpoint has taken its first step since then."""
         self.waiting = max(0, self.waiting - 1)
 
     def save(self, models: Iterable[tuple[Sequence[torch.Tensor], bool]]) -> WeightsState:
-        """Add the digests of the models' present weights, and return all digests as JSON values for a checkpoint.
+        """Add digests of the models' present weights, and return all digests as JSON values for a checkpoint.
 
-        A resumed run must start from weights that were released, which these digests show without storing the weights.
+        A resumed run must start from released weights, which these digests show although the weights are not stored.
 
         Args:
             models: for each model that has taken a step, its parameters, and whether they are those after a recorded
                 step. Without any model, the digests of the loaded checkpoint are returned again.
 
         Returns:
-            The digests of the latest weights of each model, and of all earlier ones.
+            Digests of the present weights of each model, and of weights at earlier checkpoints.
         """
         latest: list[tuple[str, str | None]] = []
         for parameters, is_recorded in models:
             shapes, digest = digest_of(parameters)
-            # Weights that no recorded step gave have no digest, so that a resumed model cannot match them.
+            # Without a digest, no resumed model matches weights that are not those after a recorded step.
             if is_recorded:
                 latest.append((shapes, digest))
             else:
@@ -113,7 +112,7 @@ class SavedWeights:
         """Continue from the digests of a checkpoint.
 
         Args:
-            state: value of `save`. None if the checkpoint has no digests of weights.
+            state: value of `save`; None if the checkpoint has no digests of weights.
         """
         if state is None:
             self._latest, self.waiting = [], 0
@@ -132,14 +131,13 @@ class SavedWeights:
             if digest is not None:
                 self._earlier.pop(digest, None)  # a digest that is known moves to the end
                 self._earlier[digest] = None
-        # A checkpoint keeps a limited number of digests, about 10 kB.
-        while len(self._earlier) > _LARGEST_MEMORY:
+        while len(self._earlier) > _MOST_DIGESTS:
             oldest = next(iter(self._earlier))
             self._earlier.pop(oldest)
 
 
 def digest_of(parameters: Sequence[torch.Tensor]) -> tuple[str, str]:
-    """Return digests of the shapes and types of parameters, and of their values, in their order.
+    """Return a digest of the shapes and types of parameters, and one that also covers their values.
 
     The digests do not depend on the device or on the layout in memory.
 
@@ -147,9 +145,8 @@ def digest_of(parameters: Sequence[torch.Tensor]) -> tuple[str, str]:
         parameters: parameters of a model, in their order.
 
     Returns:
-        Two hashes in hexadecimal digits: of shapes and types, and of the values together with these.
+        The two digests in hexadecimal digits.
     """
-    # With 16 bytes, two models have equal digests with probability 2^−128.
     shapes = hashlib.blake2b(digest_size=_BYTES)
     values = hashlib.blake2b(digest_size=_BYTES)
     for parameter in parameters:

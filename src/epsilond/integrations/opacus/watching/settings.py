@@ -1,4 +1,4 @@
-"""Whether the settings of a step were fixed before its batch was read, and whether torch's own optimizer uses them."""
+"""Checks that the settings of a step are fixed before its batch is read, and that torch's own optimizer uses them."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ if TYPE_CHECKING:
     from epsilond.runs.premises import Premise
 
 _Values = tuple[object, ...]
-"""Values of one kind of setting."""
+"""Values of the settings on which one condition of the privacy theorem depends."""
 
 _NOT_VALUES: Final = ("params", "param_names")
-"""Entries of a group of parameters that are not hyperparameters."""
+"""Entries of an optimizer's group of parameters that are not hyperparameters."""
 
 _TRUSTED: Final = ("torch.", "opacus.", "epsilond.")
-"""Packages with hooks of a step that change no parameters."""
+"""Beginnings of the modules whose hooks around a step of an optimizer read no private records."""
 
 _SETTING_NAMES: Final = {
     NOISE: "the noise multiplier",
     CLIPPING: "the clipping norm",
     PARAMETERS: "the learning rate or another hyperparameter",
 }
-"""The settings of a step, by the premise of the theorem that depends on them."""
+"""Names of the settings of a step, by the condition of the privacy theorem that depends on them."""
 
 
 class SettingsCheck:
-    """Checks that noise multiplier, clipping norm and hyperparameters do not change between forward pass and step.
+    """A check that noise multiplier, clipping norm and hyperparameters do not change between forward pass and step.
 
-    Schedulers change them before the model reads the next batch. A later change may depend on the batch, so that the
-    privacy of the step is no longer known from its settings.
+    Schedulers change these settings before the model reads the next batch. A later change may depend on the batch, and
+    then reveals something about its records.
 
     Args:
-        reporter: takes the conditions that the caller must vouch for.
+        reporter: takes the conditions for which the caller must vouch.
     """
 
     def __init__(self, reporter: Reporter) -> None:
@@ -50,7 +50,7 @@ class SettingsCheck:
     def see_forward(self, optimizer: DPOptimizer) -> None:
         """Store the settings at the first forward pass of a step.
 
-        Later forward passes of the same step change nothing, because they come after the model has read records.
+        Later forward passes of the same step store nothing, because the model has then read records.
 
         Args:
             optimizer: the private optimizer.
@@ -59,17 +59,16 @@ class SettingsCheck:
             self._start = _settings_of(optimizer)
 
     def compare(self, optimizer: DPOptimizer) -> set[Premise]:
-        """Return the conditions of the privacy theorem that depend on a setting which changed during a step.
+        """Report and return the conditions of the privacy theorem that depend on a setting which changed during a step.
 
-        The settings are compared with their values at the first forward pass of the step. These are then forgotten.
-        A setting that is chosen after looking at the batch would reveal something about its records.
+        The settings are compared with their values at the first forward pass of the step, which are then forgotten.
 
         Args:
             optimizer: the private optimizer, after the step's forward and backward passes.
 
         Returns:
-            The premises (conditions of the privacy theorem) that only the caller can vouch for, because a setting
-            changed: the noise, the clipping, or the update of the parameters. Empty if there was no forward pass.
+            The conditions for which only the caller can vouch: on the noise, the clipping, or the update of the
+            parameters. Empty if there was no forward pass.
         """
         start = self._start
         self._start = None
@@ -77,7 +76,6 @@ class SettingsCheck:
             return set()
         present = _settings_of(optimizer)
         premises = set()
-        # A changed setting makes the caller vouch for the condition that depends on it.
         for premise, name in _SETTING_NAMES.items():
             if start[premise] != present[premise]:
                 premises.add(premise)
@@ -87,11 +85,11 @@ class SettingsCheck:
 
 
 class UpdateCheck:
-    """Checks that the new parameters are computed from the noisy gradients only.
+    """A check that new parameters are computed from the noisy gradients only.
 
     This holds for the optimizers of torch, which read the gradients, their own state and the hyperparameters. Other
-    optimizers, and hooks around a step, may read private records. They are not observed, and the caller must vouch for
-    them.
+    optimizers, and hooks around a step, may read private records. The caller must vouch for them, because they are not
+    observed.
 
     Args:
         reporter: takes the reasons for which the caller must vouch for the parameters.
@@ -103,7 +101,7 @@ class UpdateCheck:
         self._values: list[object] = []
 
     def remember(self, original: torch.optim.Optimizer) -> None:
-        """Store the present state of the original optimizer, which has just taken a recorded step.
+        """Store the present state of an optimizer that has just taken a recorded step.
 
         Args:
             original: the optimizer that the private one wraps.
@@ -112,15 +110,12 @@ class UpdateCheck:
         self._tensors = [weakref.ref(tensor) for tensor in tensors]
 
     def check_update(self, original: torch.optim.Optimizer) -> bool:
-        """Check that the next step is one of torch's own optimizers, from the state that its last step left.
+        """Return whether the next step is one of torch's own optimizers, from the state that the last step left.
 
-        Otherwise each reason is reported, the caller must vouch for the parameters, and the result is False.
+        Otherwise each reason is reported, and the caller must vouch for the parameters.
 
         Args:
             original: the optimizer that the private one wraps.
-
-        Returns:
-            True if nothing was reported.
         """
         reasons = []
         if not _has_own_step(original):
@@ -134,20 +129,20 @@ class UpdateCheck:
         return not reasons
 
     def _continues_state(self, original: torch.optim.Optimizer) -> bool:
-        """Return whether the state is that after the last step; it may be any state before the first one.
+        """Return whether the state of an optimizer has not changed since its last recorded step.
 
         Args:
             original: the optimizer that the private one wraps.
 
         Returns:
-            True if the tensors are the same objects, and the fingerprints are equal.
+            True if the tensors are the same objects with equal fingerprints, or if there was no recorded step.
         """
         if self._tensors is None:
             return True
         tensors, values = _state_of(original)
         if values != self._values or len(tensors) != len(self._tensors):
             return False
-        # A weak reference returns None after its tensor was deleted.
+        # The weak reference to a deleted tensor returns None.
         pairs = zip(self._tensors, tensors, strict=True)
         return all(reference() is tensor for reference, tensor in pairs)
 
@@ -159,11 +154,11 @@ def _has_own_step(optimizer: torch.optim.Optimizer) -> bool:
         optimizer: the optimizer that the private one wraps.
 
     Returns:
-        False if the class, its method `step` or a method of the instance comes from outside `torch.optim`.
+        False if the class or its `step` comes from outside `torch.optim`, or if the instance has another `step`.
     """
     kind = type(optimizer)
     instance_step = vars(optimizer).get("step")
-    if getattr(instance_step, "_wrapped_by_lr_sched", False):  # schedulers of learning rates count the calls
+    if getattr(instance_step, "_wrapped_by_lr_sched", False):  # torch's schedulers wrap `step` to count its calls
         instance_step = getattr(instance_step, "__wrapped__", None)
     if instance_step is not None and instance_step is not kind.step:
         return False
@@ -172,13 +167,12 @@ def _has_own_step(optimizer: torch.optim.Optimizer) -> bool:
 
 
 def _has_other_hooks(optimizer: torch.optim.Optimizer) -> bool:
-    """Return whether functions from outside torch, opacus and epsilond run before or after each step.
+    """Return whether hooks from outside torch, Opacus and epsilond run before or after each step of an optimizer.
+
+    The hooks include those that are registered for all optimizers.
 
     Args:
-        optimizer: the optimizer that the private one wraps. Hooks of all optimizers are also examined.
-
-    Returns:
-        True if there is such a function.
+        optimizer: the optimizer that the private one wraps.
     """
     registries = [
         getattr(optimizer, "_optimizer_step_pre_hooks", {}),
@@ -186,7 +180,6 @@ def _has_other_hooks(optimizer: torch.optim.Optimizer) -> bool:
         _global_optimizer_pre_hooks,
         _global_optimizer_post_hooks,
     ]
-    # The module of a hook shows its origin.
     for registry in registries:
         for hook in registry.values():
             module = str(getattr(hook, "__module__", None))
@@ -196,13 +189,10 @@ def _has_other_hooks(optimizer: torch.optim.Optimizer) -> bool:
 
 
 def _state_of(optimizer: torch.optim.Optimizer) -> tuple[list[torch.Tensor], list[object]]:
-    """Return the state of an optimizer, such as its momenta, in a form by which changes are noticed.
+    """Return the tensors in the state of an optimizer, such as momenta, and a fingerprint of each entry of the state.
 
     Args:
-        optimizer: the optimizer.
-
-    Returns:
-        The tensors of the state, and a fingerprint of each entry of the state.
+        optimizer: the optimizer that the private one wraps.
     """
     states = [state for state in getattr(optimizer, "state", {}).values() if isinstance(state, dict)]
     entries = [value for state in states for value in state.values()]
@@ -213,13 +203,10 @@ def _state_of(optimizer: torch.optim.Optimizer) -> tuple[list[torch.Tensor], lis
 def _settings_of(optimizer: DPOptimizer) -> dict[Premise, _Values]:
     """Return the settings of a private optimizer, by the condition of the privacy theorem that depends on them.
 
-    The settings are the noise multiplier, the clipping norms and the hyperparameters.
+    The settings are the noise multiplier, the clipping norms and the hyperparameters. They can be compared by `==`.
 
     Args:
         optimizer: the private optimizer.
-
-    Returns:
-        The values of the settings, in a form that can be compared.
     """
     norms_of_layers = getattr(optimizer, "max_grad_norms", None) or ()
     return {
@@ -236,7 +223,7 @@ def _hyperparameters_of(optimizer: DPOptimizer) -> _Values:
         optimizer: the private optimizer.
 
     Returns:
-        For each group, the identities of its parameters, followed by names and fingerprints of its hyperparameters.
+        For each group, the identities of its parameters, and then names and fingerprints of its hyperparameters.
     """
     values: list[object] = []
     for group in optimizer.param_groups:
@@ -249,17 +236,17 @@ def _hyperparameters_of(optimizer: DPOptimizer) -> _Values:
 
 
 def _fingerprint(value: object, *, by_identity: bool = True) -> object:
-    """Return a fingerprint of a value, which differs after the value has changed.
+    """Return a fingerprint of a value, by which changes of tensors, numbers and texts are noticed.
 
-    The fingerprint of a tensor is the number of writes to it. A plain number or text is its own fingerprint. Changes of
-    objects of other types are not noticed: their fingerprint is None.
+    The fingerprint of a tensor contains the number of writes to it. A number or text is its own fingerprint. For
+    objects of other types, the fingerprint is None.
 
     Args:
         value: a hyperparameter, or an entry of an optimizer's state.
-        by_identity: whether the fingerprint of a tensor also changes if another tensor takes its place.
+        by_identity: whether the fingerprint of a tensor also contains its identity.
 
     Returns:
-        A value that can be compared with an earlier fingerprint.
+        A value that can be compared with an earlier fingerprint; for a list or tuple, the fingerprints of its items.
     """
     if isinstance(value, torch.Tensor):
         writes = value._version  # noqa: SLF001  torch has no other counter of writes
