@@ -78,8 +78,7 @@ class Book(ApprovalMoves):
 
         Raises:
             BlockHasLedger: the block has a ledger, open or closed; or one of the data set's ledgers has no block.
-            Infeasible: the plan and the slots exceed the target.
-            ConditionViolated, InvalidInput: as `ledgers.mathematics.opening.open_ledger`.
+            Infeasible, ConditionViolated, InvalidInput: as `ledgers.mathematics.opening.open_ledger`.
         """
         request_key = RequestKey(tenant, by, key, fingerprint_of("open", without_default(request)))
         if request.approval and not by:
