@@ -195,8 +195,8 @@ def _judge_order(points: Sequence[Point]) -> Finding:
     certified_falls = sum(_delta_falls(points, epsilon, CERTIFIED) for epsilon in epsilons)
     words = (
         f"At {printed_falls} of {total} values of ε the printed δ falls from q = {SHARES[0]:g} to"
-        f" {SHARES[-1]:g}, and at {certified_falls} the certified δ. The claim is about this figure: at other parameters"
-        " δ may rise with the batch."
+        f" {SHARES[-1]:g}, and at {certified_falls} the certified δ. The claim is about this figure: at other"
+        " parameters δ may rise with the batch."
     )
     tally = Tally(holds=printed_falls, fails=total - printed_falls, of=total, noun=("value of ε", "values of ε"))
     return tally.finding("In the figure δ is the smaller, the more users take part in a round.", words)
