@@ -86,19 +86,15 @@ def pascal(name: str) -> str:
 
 
 def unknown(what: str, name: str, names: Iterable[str]) -> Problem:
-    """Return the problem ("not found") for an unknown name in a path.
+    """Return the error for an unknown name in a URL path, with HTTP status 404.
 
-    It lists similar names. If there are none, it lists all names, but at most `MOST_SHOWN`.
+    Its text lists similar names. If there are none, it lists the first `MOST_SHOWN` of all names.
 
     Args:
-        what: kind of the named thing, such as `theorem`; the message uses this word.
+        what: kind of the named thing, such as `theorem`; the text uses this word.
         name: the unknown name.
         names: the known names.
-
-    Returns:
-        The problem, which the calling function raises. Its HTTP status is 404.
     """
-    # Show names that are spelled similarly or, if there are none, the first of all names.
     all_names = sorted(names)
     nearest = near(name, all_names)
     shown = nearest or all_names[:MOST_SHOWN]

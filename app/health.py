@@ -14,10 +14,10 @@ STOPPING = "The service is stopping."
 
 @dataclass(eq=False)
 class Health:
-    """The checks that load balancers query: whether each part of the service works.
+    """Checks of the parts of the service, by which a load balancer decides whether to send requests.
 
     A check is a function that returns the reason why its part does not work, as a sentence, or None if it works. Once
-    the service is `stopping`, it reports only that.
+    the service is `stopping`, only that is reported.
 
     Attributes:
         stopping: whether the service is about to end.

@@ -17,18 +17,14 @@ class ShownInNotebooks:
     """Base class of answers that notebooks display as a short HTML table."""
 
     def _repr_html_(self) -> str:
-        """Return an HTML table of the answer's main fields and its warnings, which a notebook displays.
+        """Return an HTML table of the answer's main fields and its warnings, which Jupyter displays.
 
-        The name of the method is the protocol of Jupyter notebooks.
-
-        Returns:
-            HTML with one row per field. All texts are escaped.
+        It has one row per field. All texts are escaped.
         """
-        # The fields of the answer and of its guarantee, of which those in `PARTS` are displayed.
-        body = as_json(self)
-        members = body | body.get("guarantee", {})
-        displayed = {name: members[name] for name in PARTS if name in members}
-        displayed |= {"mind": [warning["message"] for warning in body.get("warnings", ())]}
+        answer = as_json(self)
+        fields = answer | answer.get("guarantee", {})
+        displayed = {name: fields[name] for name in PARTS if name in fields}
+        displayed["mind"] = [warning["message"] for warning in answer.get("warnings", ())]
         rows = [
             f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in flatten_fields(displayed, "")
         ]
@@ -38,8 +34,9 @@ class ShownInNotebooks:
 def flatten_fields(value: object, name: str) -> Iterator[tuple[str, str]]:
     """Yield the names and values of all fields of a JSON value, as texts, for the rows of a table.
 
-    The name of a nested field is written with dots. Two values are one row each: an object with a lower and an upper
-    bound, and the bound of a theorem. Items of a list are numbered.
+    The name of a nested field is written with dots. The items of a list are numbered from 1, unless there is only one.
+    Two kinds of objects become a single row: an interval with numbers as its lower and upper bound, and the bound that
+    a theorem gives.
 
     Args:
         value: the JSON value, or a part of it.
@@ -48,20 +45,16 @@ def flatten_fields(value: object, name: str) -> Iterator[tuple[str, str]]:
     Yields:
         Pairs of a name and a text, in the order of the fields.
     """
-    # The items of a list, numbered from 1 if there are several.
     if isinstance(value, list):
         has_several = len(value) > 1
         for number, item in enumerate(value, start=1):
             yield from flatten_fields(item, f"{name} {number}" if has_several else name)
-    # A text, number or truth value.
     elif not isinstance(value, Mapping):
         yield name, str(value)
-    # An interval, and the bound of a theorem with its main fields.
     elif value.keys() == {"lower", "upper"} and not any(isinstance(bound, Mapping) for bound in value.values()):
         yield name, f"[{value['lower']}, {value['upper']}]"
     elif "theorem" in value:
         yield name, ", ".join(str(value[part]) for part in BOUND_MEMBERS if part in value)
-    # Any other object, field by field.
     else:
         for inner_name, item in value.items():
             yield from flatten_fields(item, f"{name}.{inner_name}" if name else inner_name)

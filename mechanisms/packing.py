@@ -36,7 +36,7 @@ def pack(numbers: Integers, bits: int) -> bytes:
     Raises:
         InvalidInput: `bits` is out of range, or a number is negative or has more bits.
     """
-    _demand_bits(bits)
+    _require_bits(bits)
     flat = np.asarray(numbers, dtype=np.int64).ravel()
     if flat.size and (flat.min() < 0 or int(flat.max()) >> bits):
         raise InvalidInput.at("/numbers", "is out of range", allowed=f"≥ 0 and < 2^{bits}")
@@ -45,7 +45,6 @@ def pack(numbers: Integers, bits: int) -> bytes:
     groups = np.zeros((math.ceil(flat.size / 8), 8), dtype=np.uint64)
     groups.ravel()[: flat.size] = flat
 
-    # All groups of eight are packed at once, byte by byte.
     octets = np.zeros((len(groups), bits), dtype=np.uint8)
     for byte in range(bits):
         for index, shift in _overlaps(byte, bits):
@@ -68,7 +67,7 @@ def unpack(message: bytes, count: int, bits: int) -> Integers:
     Raises:
         InvalidInput: `bits` is out of range, the message has another length, or an unused bit is set.
     """
-    _demand_bits(bits)
+    _require_bits(bits)
     length = packed_length(count, bits)
     if len(message) != length:
         raise InvalidInput.at("/message", f"has {len(message)} bytes", allowed=f"{length} bytes")
@@ -83,14 +82,13 @@ def unpack(message: bytes, count: int, bits: int) -> Integers:
     octets[:length] = np.frombuffer(message, dtype=np.uint8)
     octets_by_group = octets.reshape(groups, bits)
 
-    # Each byte gives its bits to the numbers that it overlaps, in all groups at once.
     numbers = np.zeros((groups, 8), dtype=np.uint64)
     for byte in range(bits):
         column = octets_by_group[:, byte].astype(np.uint64)
         for index, shift in _overlaps(byte, bits):
             numbers[:, index] |= _shift_left(column, shift)
 
-    # A shift may leave bits of the neighbouring number, which are cut off.
+    # A byte that two numbers share has left bits of the first one in the second.
     number_mask = np.uint64((1 << bits) - 1)
     return np.asarray(numbers.ravel()[:count] & number_mask).astype(np.int64)
 
@@ -106,11 +104,11 @@ def _overlaps(byte: int, bits: int) -> list[tuple[int, int]]:
     """Return the numbers that share bits with one byte of a group of eight packed numbers.
 
     Args:
-        byte: index of the byte in the group.
+        byte: index of the byte in the group, from 0 to `bits` − 1.
         bits: bits per number.
 
     Returns:
-        For each number its index in the group, and the shift that aligns its last bit with the last bit of the byte.
+        For each number its index in the group, and how far the byte is to be shifted to the left to align with it.
     """
     first_bit = 8 * byte
     last_bit = first_bit + 7
@@ -124,7 +122,7 @@ def _overlaps(byte: int, bits: int) -> list[tuple[int, int]]:
     return overlaps
 
 
-def _demand_bits(bits: int) -> None:
+def _require_bits(bits: int) -> None:
     """Reject a number of bits that a signed 64-bit integer cannot hold.
 
     Args:

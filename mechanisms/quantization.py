@@ -47,13 +47,13 @@ def stochastic_rounding(values: Floats, levels: int, source: RandomSource) -> In
     if not np.all(np.abs(values) <= 1.0):
         raise InvalidInput.at("/values", "is out of range", allowed="≥ -1 and ≤ 1")
 
-    # Absolute values are rounded up with a probability that is the fractional part of |u| · levels.
+    # |u| · levels is rounded up with a probability that is its fractional part.
     bits = source.words(values.shape)
     sizes = np.abs(values)
     floor, fraction = _floor_and_fraction(sizes, levels)
     upward = (bits < fraction).astype(np.int64)
 
-    # The fraction in units of 2^−64 has an error of at most two units. So words from one unit below it to two units
+    # The fraction in units of 2^−64 is too small by less than two units. So words from one unit below it to two units
     # above it are decided exactly. The subtraction is modulo 2^64.
     is_unsure = (bits - fraction + np.uint64(1)) <= np.uint64(3)
     for place in map(tuple, np.argwhere(is_unsure).tolist()):
@@ -76,7 +76,7 @@ def _floor_and_fraction(sizes: Floats, levels: int) -> tuple[Integers, Words]:
     Returns:
         The floor, and the fractional part modulo 2^64 with an error of at most two units.
     """
-    # The rounded product, and its error from the products of the halves of both factors.
+    # The error of the rounded product follows from the products of the halves of both factors, which are exact.
     product = sizes * float(levels)
     high_size = _high_half(sizes)
     low_size = sizes - high_size
@@ -86,7 +86,7 @@ def _floor_and_fraction(sizes: Floats, levels: int) -> tuple[Integers, Words]:
     error = error + low_size * low_levels
     error = np.where(product < SMALLEST, 0.0, error)
 
-    # Both parts of the product contribute to the fractional part, modulo 2^64 units.
+    # The sum of both fractional parts is modulo 2^64 units.
     floor = np.floor(product)
     remainder = product - floor
     fraction = np.floor(np.ldexp(remainder, WORD)).astype(np.uint64)
@@ -98,8 +98,7 @@ def _floor_and_fraction(sizes: Floats, levels: int) -> tuple[Integers, Words]:
 def _high_half(values: Floats | np.float64) -> Floats:
     """Return the leading half of the digits of each double, by Veltkamp's splitting.
 
-    The difference of a double and its leading half is a double, too. Products of such halves are exact unless they
-    underflow.
+    The rest of the double has the other half of its digits. Products of such halves are exact unless they underflow.
 
     Args:
         values: doubles of absolute value below 2^996, so that nothing overflows.
@@ -148,7 +147,7 @@ def unit_vectors(updates: Floats) -> Floats:
     """
     largest = np.max(np.abs(updates), axis=-1, keepdims=True)
     is_usable = (largest > 0.0) & np.isfinite(largest)
-    # First divide by the largest coordinate, so that no square overflows and the largest is 1.
+    # First divide by the largest coordinate, so that no square overflows or underflows.
     scaled = np.where(is_usable, updates, 0.0) / np.where(is_usable, largest, 1.0)
     norms = np.linalg.norm(scaled, axis=-1, keepdims=True)
     # A zero vector has the norm 0; all others have a norm of at least 1.

@@ -85,9 +85,9 @@ class Secure:
     def normal(self, shape: tuple[int, ...]) -> Floats:
         """Draw standard normal numbers, each half the sum of four independent Box–Muller numbers, from 512 bits.
 
-        A sum has far more preimages than a single number. So the rounded value reveals less about the random bits
-        (Holohan and Braghin 2021). The numbers are still floating point: their size is at most 19, and some doubles
-        never occur.
+        Far more combinations of random bits give the same sum than the same single number. So the rounded value reveals
+        less about the bits (Holohan and Braghin 2021). The numbers are still floating point: their size is at most 19,
+        and some doubles never occur.
 
         Args:
             shape: shape of the array of numbers.
@@ -98,11 +98,10 @@ class Secure:
         count = math.prod(shape)
         total = np.zeros(count)
         for _ in range(SUMMANDS):
-            # Box–Muller: a radius from one uniform number in (0, 1], and an angle from another in [0, 2π).
             uniform = np.ldexp(self.words((count,)).astype(np.float64) + 0.5, -WORD)
             radius = np.sqrt(-2.0 * np.log(uniform))
             angle = 2.0 * math.pi * self.uniform((count,))
-            # The sine of the same angle is not used: the sum of a sine and a cosine term is again a single number.
+            # The sine of the same angle is not used: the sum of both terms would be a single Box–Muller number again.
             total += radius * np.cos(angle)
         return np.asarray(total / math.sqrt(SUMMANDS)).reshape(shape)
 
@@ -110,7 +109,7 @@ class Secure:
         """Draw independent events, each with exactly the given probability.
 
         An event happens if a uniform number in [0, 1) is below the probability. The first 64 bits of the number decide
-        this, unless the probability has the same first bits. Then more bits are drawn.
+        this, unless they equal those of the probability. Then more bits are drawn.
 
         Args:
             probability: probability in [0, 1], read as the exact fraction that the double is.
@@ -124,7 +123,6 @@ class Secure:
             return np.ones(shape, dtype=np.bool_)
         words = self.words(shape)
         happens = np.asarray(words < np.uint64(threshold))
-        # Words that equal the first bits of the probability need more bits.
         is_undecided = words == np.uint64(threshold)
         for place in map(tuple, np.argwhere(is_undecided).tolist()):
             happens[place] = is_below(int(words[place]), Fraction(probability), self, place)
@@ -163,7 +161,6 @@ class Secure:
         while missing_rows.size:
             keys = self.words((missing_rows.size, count))
             order = np.argsort(keys, axis=-1)
-            # Only rows with distinct keys are kept; the others are drawn again.
             sorted_keys = np.take_along_axis(keys, order, axis=-1)
             is_distinct = np.all(sorted_keys[:, 1:] != sorted_keys[:, :-1], axis=-1)
             permutations[missing_rows[is_distinct]] = order[is_distinct]
@@ -199,7 +196,7 @@ class Seeded:
         return self.generator.standard_normal(shape)
 
     def flips(self, probability: float, shape: tuple[int, ...]) -> Bools:
-        """Draw independent events by comparing uniform numbers with a probability, which so is rounded to 53 bits."""
+        """Draw independent events, with the probability rounded up to a multiple of 2^−53."""
         return np.asarray(self.uniform(shape) < probability)
 
     def subsets(self, shape: tuple[int, ...], population: int, size: int) -> Integers:

@@ -45,11 +45,10 @@ def randomized_response(
     if truths.dtype.kind not in "iu" or (truths.size and not 0 <= truths.min() <= truths.max() < categories):
         raise InvalidInput.at("/reports", "are out of range", allowed=f"integers from 0 to {categories - 1}")
 
-    # Decide for each report whether it is replaced.
     sampler = _truth_or_lie(epsilon, categories)
     is_lie = sampler.outcomes(bits.words(truths.shape), bits.next_word) == 1
 
-    # A rank among the k − 1 other categories becomes a category by leaving out the true one.
+    # The other categories, in ascending order, have the ranks 0 to k − 2.
     ranks = uniform_integers(categories - 1, truths.shape, bits)
     lies = ranks + (ranks >= truths)
     return np.asarray(np.where(is_lie, lies, truths), dtype=np.int64)

@@ -18,7 +18,7 @@ def shuffled(reports: Sequence[Report], source: RandomSource | None = None) -> l
         source: source of the random bits; the operating system if None.
 
     Returns:
-        The same reports, each of all orders with equal probability.
+        The same reports. All orders have equal probability.
     """
     bits = source or secure()
     order = bits.permutations((), len(reports))

@@ -85,31 +85,29 @@ def discrete_gaussian(noise_std: float, shape: tuple[int, ...], source: RandomSo
 def _draw_accepted(count: int, draw_candidates: Callable[[int], Candidates]) -> Integers:
     """Draw candidates until `count` of them are accepted, and return the accepted ones.
 
-    This is rejection sampling: the accepted candidates are independent and have the wanted distribution.
-
     Args:
-        count: number of accepted draws to return, at least 0.
+        count: number of accepted candidates to return, at least 0.
         draw_candidates: function from a number of candidates to the candidates and the mask of the accepted ones.
 
     Returns:
         Accepted integers, (count,).
     """
     draws = np.empty(count, dtype=np.int64)
-    done = 0
-    while done < count:
-        values, accepted = draw_candidates(count - done)
-        accepted_values = values[accepted]
-        draws[done : done + accepted_values.size] = accepted_values
-        done += accepted_values.size
+    drawn = 0
+    while drawn < count:
+        candidates, is_accepted = draw_candidates(count - drawn)
+        accepted = candidates[is_accepted]
+        draws[drawn : drawn + accepted.size] = accepted
+        drawn += accepted.size
     return draws
 
 
 def _laplace_candidates(rate: Fraction, count: int, source: RandomSource) -> Candidates:
     """Draw candidates for rejection sampling of the discrete Laplace distribution with rate α.
 
-    A candidate is ±(U + tV) with t = ⌈1/α⌉. U is uniform on 0, …, t − 1 and accepted with probability e^(−αU). V is the
-    number of successes, of probability e^(−αt) each, before the first failure. The candidate −0 is rejected, so that 0
-    is not counted twice.
+    A candidate is ±(U + tV) with t = ⌈1/α⌉ and a fair sign. U is uniform on 0, …, t − 1, and accepted with probability
+    e^(−αU). V is the number of successes, of probability e^(−αt) each, before the first failure. The candidate −0 is
+    rejected, because 0 would otherwise be twice as probable as it should be.
 
     Args:
         rate: exact decay rate α > 0.
@@ -156,7 +154,7 @@ def _gaussian_candidates(variance: Fraction, count: int, source: RandomSource) -
     Returns:
         The candidates, and the mask of the accepted ones, which have probabilities proportional to exp(−y²/(2σ²)).
     """
-    # Candidates of the discrete Laplace distribution; only its accepted ones are proposals here.
+    # Only accepted candidates of the discrete Laplace distribution are proposals here.
     block = math.isqrt(variance.numerator // variance.denominator) + 1
     values, is_proposed = _laplace_candidates(Fraction(1, block), count, source)
     places = np.flatnonzero(is_proposed)
@@ -167,7 +165,7 @@ def _gaussian_candidates(variance: Fraction, count: int, source: RandomSource) -
         """Return (|Y| − σ²/t)²/(2σ²) of the proposal at a place."""
         return (abs(int(proposals[place])) - centre) ** 2 / (2 * variance)
 
-    # Accept each proposal with probability e^−γ for this exponent γ.
+    # The doubles decide most proposals, and the exact exponents the rest.
     exponents = np.square(np.abs(proposals) - float(centre)) / float(2 * variance)
     is_chosen = exponential_flips(exponents, exact_exponent, source)
     accepted = np.zeros(count, dtype=np.bool_)
@@ -178,9 +176,9 @@ def _gaussian_candidates(variance: Fraction, count: int, source: RandomSource) -
 def _draw_by_row(
     shape: tuple[int, ...], source: RandomSource, draw: Callable[[int, RandomSource], Integers]
 ) -> Integers:
-    """Draw an array of independent integers, row by row if the source has one generator per row.
+    """Draw an array of independent integers, row by row if the source has one generator for each row.
 
-    Rejection uses a varying number of bits, so rows with generators of their own cannot be drawn together.
+    Rejection sampling uses a varying number of bits, so rows with generators of their own cannot be drawn together.
 
     Args:
         shape: shape of the array.

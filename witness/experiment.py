@@ -55,13 +55,12 @@ FindingVerdict = Literal["confirmed", "confirmed in part", "mixed", "not reprodu
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """A paper's qualitative claim, with the verdict of the experiment, derived from the measured numbers.
+    """A paper's qualitative claim, with the verdict of an experiment on it.
 
     Attributes:
         claim: the claim in words.
-        verdict: the verdict, a key of `tally.RULES`, which states the rule for each verdict.
-        told: the verdict in words with its counts: the number of settings in which the claim holds, fails, or stays
-            open.
+        verdict: the verdict; `tally.RULES` states the rule for each.
+        told: the verdict as a sentence, with the numbers of settings in which the claim holds, fails or stays open.
         words: the measured numbers in sentences.
     """
 
@@ -76,14 +75,15 @@ class Cell:
     """One simulation of an experiment, with its position on the grid of parameter values.
 
     Attributes:
-        place: its value on each axis of the grid, by the axis's name.
+        place: the position: one value for the name of each axis.
         simulation: request of the simulation: a measurement of risk, an audit, an attack on models, or repeated
             trainings.
         claimed: the (ε, δ) that a paper claims for the noise of this simulation. The certified ε is computed for
             comparison.
-        log10_deltas: log₁₀ δ of a paper's formula at the ε of this place. Keys say how the formula is taken, such as
-            `printed` or `corrected`.
-        published: scores that the paper prints at this place, by run: `private`, or the name of a run compared with it.
+        log10_deltas: log₁₀ δ at the ε of this position, by its source: `printed` for a paper's formula as it stands,
+            `corrected`, or `certified`.
+        published: scores that the paper prints for this position, by run: `private`, or the name of a run for
+            comparison.
     """
 
     place: Place
@@ -111,8 +111,8 @@ class Preset:
         repetitions: default number of repetitions of every simulation. Audits do not use it, because they state their
             own samples.
         cells: function from the repetitions and a seed to the simulations, each with its position on the grid.
-        curve: whether every simulation is a curve, with scores at all values of `across`. Its cells then have no value
-            of that axis.
+        curve: whether every simulation measures scores at all values of `across`. Its position then has no value on
+            that axis.
         tuned: axis of tuned values, such as step sizes. Each run keeps only its value of least mean excess risk.
         measure: score on held-out records that the experiment measures, or `log10_delta`. None means the excess risk or
             ε.
@@ -150,6 +150,6 @@ class Preset:
 
     @property
     def axes(self) -> tuple[Axis, ...]:
-        """All axes of the experiment's grid, without those that it does not have."""
+        """The axes that the experiment has: horizontal, lines, panels and tuned values, in this order."""
         possible_axes = (self.across, self.lines, self.panels, self.tuned)
         return tuple(axis for axis in possible_axes if axis is not None)

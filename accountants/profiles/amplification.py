@@ -41,8 +41,8 @@ _ROUNDED_END = 32 * UNIT_ROUNDOFF  # relative rounding of a largest loss
 class AmplifiedProfile(Profile):
     """The privacy profile of a Poisson-subsampled mechanism: (1 − q) Q + q P against Q.
 
-    P is the output distribution of the mechanism with the record, and Q the one without it. The profile is q δ(ε) at
-    ε = log(1 + (e^ε' − 1)/q), with the profile δ of P against Q (Balle, Barthe and Gaboardi 2018, Theorem 2).
+    P is the output distribution of the mechanism with the record, and Q the one without it. `log_delta` has the formula
+    of the profile (Balle, Barthe and Gaboardi 2018, Theorem 2).
 
     Attributes:
         base: profile δ of P against Q, the mechanism without subsampling.
@@ -80,15 +80,17 @@ class AmplifiedProfile(Profile):
         return 2 * self.base.tail_accuracy + NUDGE
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ of the subsampled mechanism at each ε'.
+        """Enclose log δ' of the subsampled mechanism at each ε'.
 
-        It is log(q δ(ε)) with the inclusion probability q, ε = log(1 + (e^ε' − 1)/q), and δ without subsampling.
+            δ'(ε') = q δ(ε),   ε = log(1 + (e^ε' − 1)/q),
+
+        with the inclusion probability q, and the profile δ of the mechanism without subsampling.
 
         Args:
             epsilon: array of ε' ≥ 0, in nats.
 
         Returns:
-            Lower and upper bounds, one for each ε'. They include the rounding errors of ε.
+            Lower and upper bounds, one for each ε'. They allow for the rounding of ε.
         """
         log_rate = math.log(self.rate)
         slack = NUDGE * (1.0 + abs(log_rate))
@@ -159,9 +161,8 @@ class AmplifiedProfile(Profile):
 class DilutedProfile(Profile):
     """The privacy profile of a Poisson-subsampled mechanism in the other direction: Q against (1 − q) Q + q P.
 
-    P is the output distribution of the mechanism with the record, and Q the one without it. With
-    u = (1 − q)(e^ε' − 1)/q < 1 the profile is q (1 − u) δ(ε' − log(1 − u)), with the profile δ of Q against P. It is
-    zero for u ≥ 1. The privacy loss is below −log(1 − q).
+    P is the output distribution of the mechanism with the record, and Q the one without it. The privacy loss is at most
+    −log(1 − q). `log_delta` has the formula of the profile.
 
     Attributes:
         base: profile δ of Q against P, the mechanism without subsampling.
@@ -180,7 +181,7 @@ class DilutedProfile(Profile):
     def supremum(self) -> float:
         """Largest privacy loss of Q against (1 − q) Q + q P, rounded up, in nats.
 
-        It is −log(1 − q + q e^{−s}) for the largest loss s of the pair without subsampling. If no s is known, it is
+        It is −log(1 − q + q e^{−s}) for the largest loss s of Q against P. If s is infinite or not known, this is
         −log(1 − q).
         """
         decay = math.exp(-self.base.supremum)
@@ -222,7 +223,9 @@ class DilutedProfile(Profile):
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclose log δ' of Q against (1 − q) Q + q P at each ε'.
 
-        δ'(ε') = q (1 − u) δ(ε' − log(1 − u)) with 1 − u = (1 − (1 − q) e^ε')/q. It is 0 if 1 − u is not positive.
+            δ'(ε') = q (1 − u) δ(ε' − log(1 − u)),   u = (1 − q)(e^ε' − 1)/q,
+
+        with the inclusion probability q, and the profile δ of Q against P. It is 0 for u ≥ 1.
 
         Args:
             epsilon: array of ε' ≥ 0, in nats.
@@ -237,7 +240,7 @@ class DilutedProfile(Profile):
             log_factor = self._log_factor(point)
             is_positive = np.isfinite(log_factor)
             finite_factor = np.where(is_positive, log_factor, 0.0)
-            # Where δ' is 0, δ is evaluated at 0, and the result is replaced by −∞ below.
+            # Where δ' is 0, δ is evaluated at a placeholder, ε = 0, because arrays have a value everywhere.
             bounds = self.base.log_delta(np.where(is_positive, point - finite_factor, 0.0))
             base_lower = np.where(is_positive, bounds.lower, -np.inf)
             base_upper = np.where(is_positive, bounds.upper, -np.inf)
@@ -271,9 +274,9 @@ class DilutedProfile(Profile):
         return None if tails is None else self._mix(tails, is_positive)
 
     def _base_point(self, epsilon: FloatArray) -> tuple[FloatArray, BoolArray]:
-        """Convert an ε' of the subsampled mechanism to the ε = ε' − log(1 − u) of the mechanism without subsampling.
+        """Convert each ε' of the subsampled mechanism to the ε of the mechanism without subsampling.
 
-        u = (1 − q)(e^ε' − 1)/q, with the inclusion probability q.
+        It is ε = ε' − log(1 − u) with u = (1 − q)(e^ε' − 1)/q, for an inclusion probability q.
 
         Args:
             epsilon: array of ε' ≥ 0, in nats.
@@ -305,7 +308,7 @@ def subsample_at(base: Pair, rate: float) -> Pair:
     """Return the dominating pair of a Poisson-subsampled mechanism, for an inclusion probability that is a double.
 
     Args:
-        base: the pair P against Q of the mechanism on a batch that includes the record.
+        base: dominating pair P against Q of the mechanism on the batch, with the record (P) and without it (Q).
         rate: inclusion probability q, in (0, 1].
     """
     dominating, _ = subsample_pair(base, Share.at(rate))
@@ -320,11 +323,11 @@ def subsample_pair(base: Pair, share: Share) -> tuple[Pair, Pair]:
     valid because the pair at a smaller q is a post-processing of the pair at a larger q.
 
     Args:
-        base: the pair P against Q of the mechanism on a batch that includes the record.
+        base: dominating pair P against Q of the mechanism on the batch, with the record (P) and without it (Q).
         share: inclusion probability q.
 
     Returns:
-        A pair for upper bounds on δ, and a pair for lower bounds. They are one object if q is a double.
+        A pair for upper bounds on δ, and a pair for lower bounds. They are one object unless q was rounded.
     """
     if share.rate == 1.0:
         return base, base
@@ -339,7 +342,7 @@ def subsample_pair(base: Pair, share: Share) -> tuple[Pair, Pair]:
         return upper, attained
     if base.gaussian_dp_mu is not None:
         return pairs_around_rate(forward, backward, share, base.gaussian_dp_mu, "remove")
-    # Every other base passes on its finite outcomes, its (ε, δ) guarantee and its search for ε at δ.
+    # Other bases pass on a finite outcome space, an (ε, δ) guarantee, and a search for ε at δ.
     atoms = None if base.atoms is None else base.atoms.mix(share.rate, share.absent)
     _, rate_above = share.around
     plateau = amplify_plateau(base.plateau, Fraction(rate_above))
@@ -352,16 +355,16 @@ def subsample_pair(base: Pair, share: Share) -> tuple[Pair, Pair]:
 def amplify_symmetrically(base: Pair, share: Share) -> Pair:
     """Return the symmetric pair of a subsampled mechanism, from a bound on both directions.
 
-    It has δ'(ε') = q δ(log(1 + (e^ε' − 1)/q)) with the inclusion probability q. For a Gaussian base q is rounded up to
-    a double. The profile increases with q, so the result dominates in every composition (docs/engine-certificate.md,
-    A8, Rounded rates).
+    Its profile in both directions is
+
+        δ'(ε') = q δ(log(1 + (e^ε' − 1)/q)),
+
+    with the inclusion probability q. For a Gaussian base q is rounded up to a double. The profile increases with q, so
+    the result dominates in every composition (docs/engine-certificate.md, A8, Rounded rates).
 
     Args:
         base: a pair with the profile δ, which bounds both directions of the mechanism on the batch.
         share: inclusion probability q.
-
-    Returns:
-        The pair, with the same profile in both directions.
     """
     mu = base.gaussian_dp_mu
     if mu is not None:

@@ -78,8 +78,7 @@ class AtomicProfile(Profile):
     def _tails(self) -> tuple[FloatArray, FloatArray]:
         """Log probabilities that the privacy loss is at least l_i, under P and under Q, for each of its values l_i.
 
-        Let p_j be the probability of the loss l_j under P. Under Q it is q_j = p_j e^{−l_j}. The sums are over all
-        j ≥ i. Those under P include the infinite loss. The last entry of both arrays is for the infinite loss only.
+        The last entry of each array is for the infinite loss alone. It has probability 0 under Q.
         """
         log_p = np.asarray((*self.log_masses, self.log_infinite_mass), dtype=np.float64)
         log_q = np.full(log_p.size, -np.inf)
@@ -94,8 +93,11 @@ class AtomicProfile(Profile):
     def _log_delta_at_losses(self) -> FloatArray:
         """The values of log δ at ε = l_i for every possible privacy loss l_i, and then beyond the last one.
 
-        Beyond the last loss, δ is the probability of the infinite loss. δ(l_i) exceeds δ(l_{i+1}) by
-        (e^{l_{i+1}} − e^{l_i}) Σ_{j > i} q_j, where q_j is the probability of l_j under Q.
+        Beyond the last loss, δ is the probability of the infinite loss. From there down,
+
+            δ(l_i) = δ(l_{i+1}) + (e^{l_{i+1}} − e^{l_i}) Σ_{j > i} q_j,
+
+        where q_j is the probability of l_j under Q.
         """
         _, log_q = self._tails
         losses = self._loss_array
@@ -136,28 +138,30 @@ class AtomicProfile(Profile):
         log_errors = np.logaddexp.accumulate(np.append(-np.inf, log_errors_of_steps))[::-1]
         return np.append(relative_errors, 0.0), np.append(log_errors, -np.inf)
 
-    def _next(self, epsilon: FloatArray) -> IntArray:
+    def _first_index_above(self, epsilon: FloatArray) -> IntArray:
         """Return the index of the first loss above ε; n if no loss is."""
         return np.asarray(np.searchsorted(self._loss_array, epsilon, side="right"), dtype=np.int64)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log probabilities of the losses above ε under both distributions.
+        """Return the log probabilities of a privacy loss above ε under both distributions.
 
         Args:
             epsilon: array of ε, in nats.
 
         Returns:
-            log P(L > ε) and log Q(L > ε), one entry for each ε.
+            log P(L > ε) and log Q(L > ε) for the privacy loss L, one entry for each ε.
         """
-        index = self._next(np.asarray(epsilon, dtype=np.float64))
+        index = self._first_index_above(np.asarray(epsilon, dtype=np.float64))
         log_p, log_q = self._tails
         return Tails(np.minimum(log_p[index], 0.0), np.minimum(log_q[index], 0.0))
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclose log δ(ε), which is a linear function of e^ε between two neighbouring values of the privacy loss.
 
-        Let l be the first loss above ε, and q_j the probability of the loss l_j under Q. Then δ(ε) = δ(l) + (e^l − e^ε)
-        Σ_{l_j ≥ l} q_j. Neither term is negative, so that the sum has the accuracy of the tails.
+            δ(ε) = δ(l) + (e^l − e^ε) Σ_{l_j ≥ l} q_j
+
+        for the first loss l above ε, where q_j is the probability of the loss l_j under Q. Neither term is negative, so
+        the sum has the accuracy of the tails.
 
         Args:
             epsilon: array of ε, in nats.
@@ -166,7 +170,7 @@ class AtomicProfile(Profile):
             Lower and upper bounds, one for each ε.
         """
         points = np.asarray(epsilon, dtype=np.float64)
-        index = self._next(points)
+        index = self._first_index_above(points)
         next_loss = np.append(self._loss_array, np.inf)[index]
         _, log_q = self._tails
         with np.errstate(invalid="ignore"):
@@ -195,10 +199,11 @@ class AtomicProfile(Profile):
         return relative.tolist(), log_errors.tolist()
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
-        """Enclose log δ at one ε, by the formula of `log_delta` without arrays, which is quicker.
+        """Enclose log δ at one ε, without arrays, which is quicker.
 
-        δ(ε) is δ(l) + (e^l − e^ε) Σ_{l_j ≥ l} q_j. Here l is the next loss above ε, and q_j the probability of the loss
-        l_j under Q.
+            δ(ε) = δ(l) + (e^l − e^ε) Σ_{l_j ≥ l} q_j
+
+        for the first loss l above ε, where q_j is the probability of the loss l_j under Q.
 
         Args:
             epsilon: ε, in nats.
@@ -209,7 +214,7 @@ class AtomicProfile(Profile):
         index = bisect.bisect_right(self.losses, epsilon)
         log_delta_at_losses, log_q = self._lists
 
-        # log δ at the next loss above ε, and then the rise from there down to ε.
+        # Without a loss above ε, δ is the probability of the infinite loss.
         value, error = log_delta_at_losses[index], 0.0
         if index < len(self.losses):
             relative_errors, log_errors = self._error_lists
@@ -234,45 +239,47 @@ class AtomicProfile(Profile):
         return EpsilonEstimate(epsilon, PAD * (1.0 + abs(epsilon)))
 
     def log_delta_bounds_in_search(self, epsilons: Sequence[float], *, lower: bool) -> list[Interval]:
-        """Return bounds on log δ, without arrays."""
+        """Return bounds on log δ at several ε, one after another; always both bounds, whatever `lower` is."""
         del lower
         return [self.log_delta_bounds(epsilon) for epsilon in epsilons]
 
     def log_second_above(self, epsilon: float) -> float:
-        """Return the log tail of the second distribution at one ε, without arrays."""
+        """Return log Q(L > ε) at one ε, for the privacy loss L and the second distribution Q."""
         _, log_q = self._lists
         index = bisect.bisect_right(self.losses, epsilon)
         return min(log_q[index], 0.0)
 
     def near_tests(self, sizes: Sequence[float]) -> list[NearTest | None]:
-        """Return for each size the test at the atom where the best test ends; None if its loss is not positive."""
+        """Return a nearly most powerful test for each false positive rate; None where `test_of` has none."""
         return [self.test_of(size, self.log_delta_bounds, self.tail_accuracy) for size in sizes]
 
     def test_of(self, size: float, bounds: Callable[[float], Interval], width: float) -> NearTest | None:
         """Return the test that is near the most powerful one with a false positive rate α.
 
-        It rejects if the privacy loss exceeds an atom l, one of its values. Under Q, losses above l have probability at
-        most α, and losses of at least l have more. The true positive rate of the best test is the least γ α + E_γ over
-        γ = e^ε, with the hockey-stick divergence E_γ(P‖Q). It is linear in γ between atoms, so it is least at this
-        atom, where it has a corner.
+        It rejects if the privacy loss L exceeds l, the value of L with Q(L > l) ≤ α < Q(L ≥ l). The true positive rate
+        of the most powerful test is
+
+            min over ε of e^ε α + δ(ε).
+
+        This is linear in e^ε between two values of L. It falls below ε = l and rises above, so it is least at l.
 
         Args:
             size: false positive rate α, in (0, 1).
-            bounds: function from an ε to bounds on log δ of the requested distribution, to which this one may be an
-                approximation.
+            bounds: function from an ε to bounds on log δ. It may belong to another distribution, to which this one is
+                an approximation.
             width: relative width of these bounds.
 
         Returns:
             The test; None if l is not positive, or too close to 0.
         """
-        # The last atom with Q(L ≥ l) > α; the tails decrease, hence the negated key.
+        # The last value with Q(L ≥ l) > α; the tails decrease, hence the negated key.
         _, log_q = self._lists
         index = bisect.bisect_left(log_q, -math.log(size), key=operator.neg) - 1
         if index < 0:
             return None
         loss = self.losses[index]
 
-        # Evaluations around the atom must stay closer to it than its neighbours are, and positive.
+        # δ is evaluated at up to 1.5 steps from the loss: short of its neighbours, and at positive ε.
         neighbours = self.losses[max(index - 1, 0) : index] + self.losses[index + 1 : index + 2]
         distances = [abs(loss - neighbour) for neighbour in neighbours]
         step = max(_GAP_SHARE * min([*distances, loss]), _LEAST_STEP)
@@ -284,8 +291,11 @@ class AtomicProfile(Profile):
     def estimated_epsilon(self, log_delta: float) -> float:
         """Return the ε at which δ has a given logarithm, without bounds on the rounding errors.
 
-        Between two losses δ is linear in e^ε, so that no search is needed. With the next loss l, and the probabilities
-        q_j of the losses l_j under Q, e^ε = e^l (1 − (δ − δ(l))/(e^l Σ_{l_j ≥ l} q_j)).
+        Between two losses δ is linear in e^ε, so no search is needed:
+
+            e^ε = e^l (1 − (δ − δ(l))/(e^l Σ_{l_j ≥ l} q_j))
+
+        for the first loss l with δ(l) ≤ δ, where q_j is the probability of the loss l_j under Q.
 
         Args:
             log_delta: log δ, natural logarithm.
@@ -307,10 +317,10 @@ class AtomicProfile(Profile):
 
         # Solve the linear equation between this loss and the one before it.
         log_excess = log_delta + log1m_exp_at(log_delta_at_loss - log_delta)  # log(δ − δ(l))
-        share = math.exp(min(log_excess - loss - log_q[index], 0.0))
-        if share >= 1.0:
+        decrease = math.exp(min(log_excess - loss - log_q[index], 0.0))  # 1 − e^{ε − l}
+        if decrease >= 1.0:
             return -math.inf
-        return loss + math.log1p(-share)
+        return loss + math.log1p(-decrease)
 
 
 _GAP_SHARE = 1e-4

@@ -71,10 +71,12 @@ def infinite_loss_only(epsilon: FloatArray, log_infinite: float) -> Tails:
 def table_below(rows: PiecewiseTails, lower: FloatArray) -> PiecewiseTails:
     """Return a table of a convex function below a profile, from lower bounds on its values.
 
-    The profile is linear in α = e^ε between its exact values. Any smaller values h give a valid function, because their
-    convex hull is below that of the exact ones. Two changes lower them. Each value is lowered until its log is at least
-    `NEAR_TIE` below that of the one before it, so that slopes are accurate. The first one is lowered until
-    −h′ ≤ (1 − h)/2 at α = 1. For α < 1 the line there is then below 1 − α + α h(1/α), and so below a symmetric profile.
+    The profile is linear in α = e^ε between its exact values. Any smaller values are valid, because their convex hull h
+    is below that of the exact ones. The lower bounds are changed in two ways:
+
+    - Each value is lowered until its log is at least `NEAR_TIE` below the previous one, so that slopes are accurate.
+    - The first value is lowered until −h′ ≤ (1 − h)/2 at α = 1. For α < 1, the first line is then below
+      1 − α + α h(1/α), and so below a symmetric profile.
 
     Args:
         rows: table with upper bounds on the values.
@@ -85,12 +87,13 @@ def table_below(rows: PiecewiseTails, lower: FloatArray) -> PiecewiseTails:
     """
     values = np.minimum(lower, rows.log_value)
 
-    # The first value: h_0 is at most (h_1 + w)/(1 + w), where w is half of the distance of the first two α.
+    # The condition at α = 1 is h_0 ≤ (h_1 + w)/(1 + w), where w is half of the distance of the first two α.
     if values.size > 1:
         log_half = float(log_difference(rows.epsilon[1:2], rows.epsilon[:1])[0]) - math.log(2.0)
         log_most = float(np.logaddexp(values[1], log_half)) - float(np.logaddexp(0.0, log_half))
         values[0] = min(values[0], log_most - _ROUNDING * (1.0 + abs(log_most)))
 
+    # Values that decrease with the falls added decrease by at least `NEAR_TIE` without them.
     falls = NEAR_TIE * np.arange(values.size)
     values = np.minimum.accumulate(values + falls) - falls
     return _hull_of(rows.epsilon, values)
@@ -124,7 +127,8 @@ def attained_table(epsilon: FloatArray, bounds: Enclosure, log_infinite: float) 
         log_infinite: lower bound on the log of the probability of an infinite loss.
 
     Returns:
-        The function as a table; None if the bounds are too wide for one.
+        The function as a table; None if fewer than three usable points remain, ε = 0 is not one of them, numbers are
+        outside the range of exponentials, or the bounds are too wide.
     """
     chosen = _distinct_points(bounds)
     points, lower, upper = epsilon[chosen], bounds.lower[chosen], bounds.upper[chosen]
@@ -134,10 +138,10 @@ def attained_table(epsilon: FloatArray, bounds: Enclosure, log_infinite: float) 
         return None
 
     # A point belongs to the intervals on both sides, and needs the smaller one of their factors.
-    shares_of_intervals = _shares(points, lower, upper)
-    shares = np.minimum(np.append(1.0, shares_of_intervals), np.append(shares_of_intervals, 1.0))
+    factors_of_intervals = _lowering_factors(points, lower, upper)
+    factors = np.minimum(np.append(1.0, factors_of_intervals), np.append(factors_of_intervals, 1.0))
     with np.errstate(divide="ignore"):
-        values = np.minimum.accumulate(lower + np.log(shares * (1.0 - _ROUNDING)))
+        values = np.minimum.accumulate(lower + np.log(factors * (1.0 - _ROUNDING)))
 
     # The outer values must also be valid for α < 1 and for large α.
     values[0] = min(values[0], _largest_first_value(points, lower, upper, values[1]))
@@ -149,8 +153,8 @@ def attained_table(epsilon: FloatArray, bounds: Enclosure, log_infinite: float) 
 def _distinct_points(bounds: Enclosure) -> list[int]:
     """Select points with values of δ that differ enough for accurate slopes between them.
 
-    The value at a selected point is well below that at the point selected before it. The points end at the first one
-    without a finite lower bound.
+    The upper bound at a selected point is well below the lower bound at the previous selected point. The selection ends
+    before the first point without a finite lower bound.
 
     Args:
         bounds: bounds on log δ at increasing ε.
@@ -159,26 +163,26 @@ def _distinct_points(bounds: Enclosure) -> list[int]:
         The indices of the selected points, increasing.
     """
     chosen: list[int] = []
-    last = math.inf
+    previous_lower = math.inf
     for index, (lower, upper) in enumerate(zip(bounds.lower.tolist(), bounds.upper.tolist(), strict=True)):
         if lower == -math.inf:
             break
-        # The fall must exceed the width of the bounds by enough, so that the slope is accurate.
-        if upper <= last - max(_LEAST_FALL, _FALL_OF_WIDTH * math.cbrt(upper - lower)):
+        least_fall = max(_LEAST_FALL, _FALL_OF_WIDTH * math.cbrt(upper - lower))
+        if upper <= previous_lower - least_fall:
             chosen.append(index)
-            last = lower
+            previous_lower = lower
     return chosen
 
 
-def _shares(points: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatArray:
-    """Return factors that lower the line between two bounds on a convex function H below H, one for each interval.
+def _lowering_factors(points: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatArray:
+    """Return factors that lower lines between lower bounds on a convex function H, until they are below H.
 
-    Neighbouring points have bounds L_i ≤ H ≤ U_i. The line from L_i to L_{i+1} may be above H in between, so it is
-    multiplied by a factor. The chords of H over the two neighbouring intervals, extended into this one, are below H.
-    The factor is the quotient of the larger extended chord and the line, at the point where the two chords meet.
+    At the points, L_i ≤ H ≤ U_i. The line from L_i to L_{i+1} may be above H in between, so it is multiplied by a
+    factor. Chords of H over the two neighbouring intervals, extended into this one, are below H. The line is lowered
+    to the point where they meet: the factor is the larger extended chord there, divided by the line.
 
     Args:
-        points: ε of the points in nats, increasing.
+        points: ε of the points in nats, increasing. H is convex in e^ε.
         lower: log L, natural logarithms.
         upper: log U, natural logarithms.
 
@@ -194,35 +198,35 @@ def _shares(points: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatAr
     # The steepness of the chord before the interval. The point before the first one is H(0) = 1.
     log_before = np.append(0.0, upper[:-2])
     distance_before = np.append(1.0, -np.expm1(-steps[:-1]))
-    first_slope = (np.exp(log_before - upper[:-1]) - start) / distance_before
+    slope_before = (np.exp(log_before - upper[:-1]) - start) / distance_before
 
     # The steepness of the chord after the interval, which is 0 after the last point.
-    last_slope = np.zeros(width.size)
+    slope_after = np.zeros(width.size)
     log_after = upper[2:] - upper[:-2]
     distance_after = np.exp(steps[:-1]) * np.expm1(steps[1:])
-    last_slope[:-1] = (end[:-1] - np.exp(log_after)) / distance_after
+    slope_after[:-1] = (end[:-1] - np.exp(log_after)) / distance_after
 
     with np.errstate(divide="ignore", invalid="ignore"):
         # The distance from point i at which the extended chords meet, within the interval.
-        meeting = (start - end - last_slope * width) / (first_slope - last_slope)
+        meeting = (start - end - slope_after * width) / (slope_before - slope_after)
         meeting = np.clip(np.where(np.isnan(meeting), 0.0, meeting), 0.0, width)
-        from_before = start - first_slope * meeting
-        from_after = end + last_slope * (width - meeting)
+        from_before = start - slope_before * meeting
+        from_after = end + slope_after * (width - meeting)
         line = start + (end - start) * (meeting / width)
         return np.asarray(np.clip(np.maximum(from_before, from_after) / line, 0.0, 1.0))
 
 
 def _largest_first_value(points: FloatArray, lower: FloatArray, upper: FloatArray, second: float) -> float:
-    """Return the largest h_0 with which a convex table h_0, h_1, … is below a privacy profile H for α = e^ε < 1 too.
+    """Return the largest first value with which a convex table is below a privacy profile H for α = e^ε < 1 too.
 
-    The line through h_0 and h_1 must be at α = 0 at most the first chord of H, extended to α = 0. This chord is
-    computed from the bounds on H that make it smallest.
+    Extend the line through the first two values h_0 and h_1 to α = 0. It must not exceed the first chord of H there.
+    This chord is from L_0 to U_1, the bounds on H that make it smallest at α = 0.
 
     Args:
         points: ε of the points in nats, increasing.
         lower: log L, lower bounds on H.
         upper: log U, upper bounds on H.
-        second: log h_1, the second value of the function.
+        second: log h_1, natural logarithm of the second value.
 
     Returns:
         The natural logarithm of h_0; −∞ if no positive value is valid.
@@ -236,7 +240,7 @@ def _largest_first_value(points: FloatArray, lower: FloatArray, upper: FloatArra
 
 
 def _is_valid(table: PiecewiseTails, points: FloatArray, lower: FloatArray, upper: FloatArray) -> bool:
-    """Return whether a convex table is below a profile H also for α = e^ε < 1, with accurate slopes.
+    """Return whether a convex table has accurate slopes, and is below a profile H also for α = e^ε < 1.
 
     Args:
         table: the table, a convex hull.
@@ -244,8 +248,6 @@ def _is_valid(table: PiecewiseTails, points: FloatArray, lower: FloatArray, uppe
         lower: log L, lower bounds on H.
         upper: log U, upper bounds on H.
 
-    Returns:
-        True if the table may be used for lower bounds on δ.
     """
     values = table.log_value
     if values.size < 2 or not math.isfinite(values[0]) or (-np.diff(values)).min() < NEAR_TIE:

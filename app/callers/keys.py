@@ -42,10 +42,10 @@ class KeyLine:
     Attributes:
         name: owner of the key. All keys of one name are one caller.
         sha256: SHA-256 digest of the key, in hexadecimal digits.
-        scopes: scopes of the key; absent for the default ones.
+        scopes: scopes of the key; absent in lines of earlier versions, which have `LEGACY_SCOPES`.
         organisation: organisation of the data sets that the key may use; absent: the data sets of all keys without an
             organisation.
-        roles: roles on these data sets; absent for owner and analyst.
+        roles: roles on these data sets, which need the scope `ledger`; absent for owner and analyst.
         expires: time of expiry; absent for no expiry.
         revoked: time of the revocation. The line of a revoked key is kept as a record of the key.
         limits: limits on the use of all keys of this name together.
@@ -72,14 +72,14 @@ class KeyLine:
 
     @property
     def allowed(self) -> frozenset[ScopeName]:
-        """The scopes of the key, including the default ones."""
+        """The scopes of the key; if the line states none, those that all keys of earlier versions had."""
         if self.scopes is None:
             return LEGACY_SCOPES
         return frozenset(self.scopes)
 
     @property
     def belongs_to(self) -> str:
-        """Name of its organisation in lower case, in which names are compared; empty if it names none."""
+        """Name of the organisation in lower case, because names are compared without case; empty if there is none."""
         if self.organisation is None:
             return ""
         return self.organisation.lower()
@@ -138,23 +138,22 @@ def new(
     Args:
         name: owner of the key.
         limits: limits on the use of all keys of this name together.
-        scopes: scopes of the key.
+        scopes: scopes of the key, that is, permissions for kinds of requests.
         expires: time of expiry; None for no expiry.
         organisation: organisation of the data sets that the key may use; None: data sets of keys without organisation.
-        roles: roles on these data sets; empty for owner and analyst.
+        roles: roles on the ledgers of these data sets; empty for owner and analyst.
 
     Returns:
-        The secret key and its line. The line holds only a digest of the key, so that the file does not reveal it.
+        The secret key, and its line with only the digest of the key.
 
     Raises:
-        ValueError: a name or a limit is invalid, a role lacks the scope `ledger`, or the key has expired already.
+        ValueError: a field is invalid, roles are given without the scope `ledger`, or the key would be expired already.
     """
     if roles and "ledger" not in scopes:
         raise ValueError("a role is one on ledgers: it needs the scope ledger")
     if expires is not None and expires <= datetime.now(UTC):
         raise ValueError("a key that has expired already opens nothing")
-    # The random part has 256 bits, so that a key cannot be guessed.
-    key = PREFIX_OF_KEYS + secrets.token_urlsafe(32)
+    key = PREFIX_OF_KEYS + secrets.token_urlsafe(32)  # 32 random bytes cannot be guessed
     line = KeyLine(
         name=name,
         sha256=digest(key),
@@ -173,11 +172,8 @@ def _validate(line: KeyLine) -> KeyLine:
     Args:
         line: one key with its owner, limits and permissions.
 
-    Returns:
-        The line with all fields validated, as an object of its class.
-
     Raises:
-        ValueError: a field is invalid. The message names the field, without its value.
+        ValueError: a field is invalid. The message does not repeat the value.
     """
     try:
         return LINE.validate_python(line)
@@ -210,10 +206,10 @@ def read_keys(path: Path) -> tuple[KeyLine, ...]:
         ValueError: the file cannot be read, or a line is invalid. The message does not repeat the line.
     """
     try:
-        texts = path.read_text(encoding="utf-8")
+        content = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(f"{SETTING}: {path} cannot be read: {type(error).__name__}") from None
-    return lines_of(texts, path)
+    return lines_of(content, path)
 
 
 def is_comment(text: str) -> bool:
@@ -227,32 +223,33 @@ def is_comment(text: str) -> bool:
 
 
 def lines_of(content: str, path: Path) -> tuple[KeyLine, ...]:
-    """Parse the text of a file of keys; empty lines and lines that begin with # are skipped.
+    """Parse the text of a file of API keys; empty lines and lines that begin with # are skipped.
 
-    All keys of one name belong to one caller, so that their limits and organisations must agree.
+    All keys of one name belong to one caller, so their limits and organisations must agree, except for revoked keys.
 
     Args:
-        content: the text.
+        content: the text, with one key per line as a JSON object.
         path: the file, which error messages name.
 
     Returns:
         The keys in the order of the text, including expired and revoked ones; at least one.
 
     Raises:
-        ValueError: a line is invalid, or conflicts with an earlier line. The message does not repeat the line.
+        ValueError: a line is invalid or conflicts with an earlier one, there is no key, or only some of the keys with
+            the scope `ledger` name an organisation. The message does not repeat a line.
     """
     lines: dict[str, KeyLine] = {}  # by digest
     first_of_name: dict[str, KeyLine] = {}  # of keys that are not revoked
     for number, text in enumerate(content.splitlines(), start=1):
         if is_comment(text):
             continue
-        place = f"{SETTING}: line {number} of {path}"
-        line = _parse_line(text, place)
+        location = f"{SETTING}: line {number} of {path}"
+        line = _parse_line(text, location)
         if line.sha256 in lines:
-            raise ValueError(f"{place} has the key of an earlier line")
+            raise ValueError(f"{location} has the key of an earlier line")
         if line.revoked is None:
             first_line = first_of_name.setdefault(line.name, line)
-            _require_same_owner(line, first_line, place)
+            _require_same_owner(line, first_line, location)
         lines[line.sha256] = line
     if not lines:
         raise ValueError(f"{SETTING}: {path} has no keys, so that nobody could ask")
@@ -260,15 +257,15 @@ def lines_of(content: str, path: Path) -> tuple[KeyLine, ...]:
     return tuple(lines.values())
 
 
-def _parse_line(text: str, place: str) -> KeyLine:
-    """Parse one line of a file of keys.
+def _parse_line(text: str, location: str) -> KeyLine:
+    """Parse one line of a file of API keys.
 
     Args:
         text: the line, a JSON object.
-        place: file and number of the line, for the message.
+        location: file and number of the line, for the message.
 
     Returns:
-        The key with its owner and rights.
+        The digest of the key, with its owner and rights.
 
     Raises:
         ValueError: the line is invalid. The message names the wrong field, without its value.
@@ -276,27 +273,27 @@ def _parse_line(text: str, place: str) -> KeyLine:
     try:
         return LINE.validate_json(text)
     except ValidationError as error:
-        wrong = "/".join(map(str, error.errors()[0]["loc"])) or "the line"
-        raise ValueError(f"{place} is invalid: {wrong}") from None
+        invalid_field = "/".join(map(str, error.errors()[0]["loc"])) or "the line"
+        raise ValueError(f"{location} is invalid: {invalid_field}") from None
 
 
-def _require_same_owner(line: KeyLine, earlier: KeyLine, place: str) -> None:
-    """Require that two API keys of one name, two lines of the file of keys, have equal limits and organisations.
+def _require_same_owner(line: KeyLine, earlier: KeyLine, location: str) -> None:
+    """Require that two API keys of one name have equal limits and organisations.
 
     All keys of one name belong to one caller, who has one set of limits and one organisation.
 
     Args:
-        line: line of the key.
-        earlier: earlier line with the same name.
-        place: file and number of the line, for the message.
+        line: the later line of the file of keys.
+        earlier: an earlier line with the same name.
+        location: file and number of the later line, for the message.
 
     Raises:
         ValueError: the limits or the organisations differ.
     """
     if line.limits != earlier.limits:
-        raise ValueError(f"{place} has other limits than an earlier one of its name")
+        raise ValueError(f"{location} has other limits than an earlier one of its name")
     if line.belongs_to != earlier.belongs_to:
-        raise ValueError(f"{place} has another organisation than its name before")
+        raise ValueError(f"{location} has another organisation than its name before")
 
 
 def _require_organisations(lines: Sequence[KeyLine], path: Path) -> None:
@@ -312,7 +309,7 @@ def _require_organisations(lines: Sequence[KeyLine], path: Path) -> None:
     Raises:
         ValueError: some of these keys name an organisation, and others do not.
     """
-    of_ledgers = [line for line in lines if line.revoked is None and "ledger" in line.allowed]
-    nameless = [line.name for line in of_ledgers if line.organisation is None]
-    if nameless and len(nameless) < len(of_ledgers):
-        raise ValueError(f"{SETTING}: {path}: {nameless[0]} has the scope ledger without an organisation, others with")
+    ledger_keys = [line for line in lines if line.revoked is None and "ledger" in line.allowed]
+    owners = [line.name for line in ledger_keys if line.organisation is None]  # of keys without an organisation
+    if owners and len(owners) < len(ledger_keys):
+        raise ValueError(f"{SETTING}: {path}: {owners[0]} has the scope ledger without an organisation, others with")

@@ -26,10 +26,10 @@ RETRY = {"Retry-After": "5"}
 
 
 class Tokens:
-    """Verification of bearer tokens of one issuer.
+    """Verifier of bearer tokens of one OpenID Connect issuer.
 
     Args:
-        issuer: the issuer, which verifies tokens by its public keys.
+        issuer: the issuer, whose public keys verify the signatures of tokens.
         settings: names of the claims with the caller's name, scopes, organisation and roles.
         budgets: accounts of the CPU time of callers.
     """
@@ -41,11 +41,11 @@ class Tokens:
 
     @classmethod
     def of(cls, settings: Settings, budgets: Budgets) -> Tokens | None:
-        """Return the verifier of bearer tokens of the issuer that the settings name; None if they name none.
+        """Return the verifier of bearer tokens of the configured OpenID Connect issuer.
 
         Args:
             settings: settings of the service.
-            budgets: CPU time of callers.
+            budgets: accounts of the CPU time of callers.
 
         Returns:
             The verifier. None if the settings name no issuer, so that the service accepts no tokens.
@@ -61,7 +61,7 @@ class Tokens:
         return cls(issuer, settings, budgets)
 
     async def caller(self, token: str) -> Caller | None:
-        """Verify a token, and return its caller; None if the token is not valid or names no caller.
+        """Verify a token, and return its caller with the permissions that its claims (signed statements) give.
 
         A token without a valid organisation, or without the scope `ledger`, has no roles.
 
@@ -69,8 +69,7 @@ class Tokens:
             token: bearer token of a request, as the client sent it.
 
         Returns:
-            The caller with the permissions that the claims (signed statements in the token) give. None without a valid
-            token.
+            The caller; None if the token is not valid or names no caller.
 
         Raises:
             Problem: the keys of the issuer cannot be fetched.
@@ -87,7 +86,7 @@ class Tokens:
         if name is None:
             return None
 
-        # The claims of the token determine the rights. Roles apply to the ledgers of an organisation only.
+        # Roles are permissions on the ledgers of an organisation, so they need it and the scope.
         scopes = scopes_of(claims, self._settings.oidc_scope_claim)
         organisation = organisation_of(claims, self._settings.oidc_organisation_claim)
         roles = roles_of(claims, self._settings.oidc_roles_claim)
@@ -164,16 +163,14 @@ def organisation_of(claims: Mapping[str, object], claim: str) -> str | None:
 
 
 def roles_of(claims: Mapping[str, object], claim: str) -> frozenset[RoleName]:
-    """Return the roles of a token; owner and analyst if no claim is configured.
-
-    A role is a permission on the ledgers of the organisation, such as that of an analyst who spends budget.
+    """Return the roles of a token, which are permissions on the ledgers of its organisation.
 
     Args:
         claims: claims (signed statements) of the token by name.
         claim: name of the claim, words with spaces between or a list; empty if none is configured.
 
     Returns:
-        The known roles among the words of the claim. Unknown words are ignored.
+        The known roles among the words of the claim; owner and analyst if no claim is configured.
     """
     if not claim:
         return DEFAULT_ROLES
@@ -182,7 +179,7 @@ def roles_of(claims: Mapping[str, object], claim: str) -> frozenset[RoleName]:
 
 
 def _words(value: object) -> Sequence[object]:
-    """Return the words of a claim, which is a list or a text with spaces between the words; none otherwise."""
+    """Return the words of a claim: a list as it is, or a text split at spaces. Any other value has no words."""
     if isinstance(value, str):
         return value.split()
     if isinstance(value, list):

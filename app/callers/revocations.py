@@ -13,13 +13,13 @@ from epsilond.app.callers.keys import KeyLine
 
 @dataclass(eq=False)
 class Revocations:
-    """API keys that this process has revoked: the time of each revocation, by the id of the key.
+    """The API keys that this process has revoked.
 
-    They are revoked at once, even if the file of keys could not be changed. Other processes of the service learn of a
-    revocation only from the file.
+    A revocation holds here at once, even if the file of keys could not be changed. Other processes of the service learn
+    of it only from the file.
     """
 
-    _since: dict[str, datetime] = field(default_factory=dict)
+    _since: dict[str, datetime] = field(default_factory=dict)  # times of revocation by the id of the key
 
     def add(self, line: KeyLine, now: datetime) -> None:
         """Revoke a key from now on, unless it is revoked already.

@@ -24,7 +24,7 @@ class CallerUsage:
         at: time of the last update, in seconds of the clock of `Budgets`.
         per_minute: CPU seconds per minute that the caller may use; 0 for no limit.
         owed: CPU seconds that were used, less the allowance since then; at least 0.
-        used: CPU seconds that were used, where each second counts half after every minute.
+        used: CPU seconds that were used. A second counts half after one minute, a quarter after two, and so on.
         computing: number of the caller's computations that run or wait.
     """
 
@@ -57,10 +57,10 @@ class CallerUsage:
             self.owed += cpu_seconds
 
     def require_allowance(self) -> None:
-        """Reject a caller who owes ten minutes' worth of the allowed CPU time or more.
+        """Reject a caller who owes `BURST_MINUTES` minutes' worth of the allowed CPU time or more.
 
         Raises:
-            Problem: the caller owes that much. Its header Retry-After states the seconds until the caller owes less.
+            Problem: the caller owes that much. Its header Retry-After states after how many seconds to try again.
         """
         excess = self.owed - BURST_MINUTES * self.per_minute
         is_limited = self.per_minute > 0.0

@@ -11,14 +11,14 @@ from epsilond.app.workers.work import render
 
 
 def json_response(answer: object, status: int = 200) -> Response:
-    """Return an answer in JSON that clients must request anew each time.
+    """Return an answer in JSON that may have changed at the next request.
 
     Args:
         answer: the answer, any value that the service can write as JSON.
         status: HTTP status of the response.
 
     Returns:
-        The response, which forbids the use of stored copies without asking the service.
+        The response. Clients may use a stored copy only after asking the service whether it is still valid.
     """
     return Response(render(answer), status, media_type="application/json", headers={"cache-control": "no-cache"})
 
@@ -33,5 +33,5 @@ def page_link(path: str, query: Mapping[str, object]) -> str:
     Returns:
         The path with the query, in which special characters are escaped.
     """
-    stated_parameters = {name: value for name, value in query.items() if value is not None}
-    return f"{path}?{urlencode(stated_parameters)}"
+    given_parameters = {name: value for name, value in query.items() if value is not None}
+    return f"{path}?{urlencode(given_parameters)}"

@@ -44,7 +44,7 @@ class Preferences:
     most: float = 0.0
 
     def seconds(self, settings: Settings) -> float:
-        """Return the time to wait for the answer to a question, in seconds."""
+        """Return the longest time in seconds to wait for an answer: the granted one, or the deadline of the service."""
         if self.granted is None:
             return settings.deadline_seconds
         return float(self.granted)
@@ -76,7 +76,7 @@ def wait_of(headers: Sequence[str]) -> int | None:
     preferences = [preference for header in headers for preference in parse_http_list(header)]
     for preference in preferences:
         match = WAIT.fullmatch(preference)
-        if match is not None:  # the first wait counts
+        if match is not None:
             plain_digits, quoted_digits = match.groups()
             return int(plain_digits or quoted_digits)
     responds_at_once = any(AT_ONCE.fullmatch(preference) for preference in preferences)
@@ -159,9 +159,10 @@ class BytesRoute(APIRoute):
     """
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **described: Any) -> None:
-        """Make a route, and defer the pydantic models of its answers until the OpenAPI document is requested.
+        """Make a route, and defer building the pydantic models of its answers, so that the service starts sooner.
 
-        Deferring makes the service start sooner. It sets the pydantic configuration of each answer class that has none.
+        The models are built when the OpenAPI document is requested. For this, each answer class without a pydantic
+        configuration gets one.
 
         Args:
             path: path of the route.
@@ -193,10 +194,9 @@ class BytesRoute(APIRoute):
 
     @property
     def directly(self) -> Direct | None:
-        """A function that calls the endpoint without FastAPI.
+        """A function that calls the endpoint without FastAPI, whose work takes longer than an answer from the cache.
 
-        It is None if the endpoint has other parameters than the request, the body and the preferences. The work that
-        FastAPI does for each request takes longer than an answer from the cache.
+        It is None if the endpoint has other parameters than the request, the body and the preferences.
         """
         bodies, dependencies = self.dependant.body_params, self.dependant.dependencies
         if len(bodies) != 1 or [dependency.call for dependency in dependencies] != [preferences_of]:
@@ -259,7 +259,6 @@ async def read_bytes(request: Request) -> bytes:
     declared_bytes = int(declared) if declared.isdecimal() else 0
     if declared_bytes > limit and (declared_bytes > DRAINED * limit or "expect" in request.headers):
         raise too_large(limit)
-    # Read the body to its end, within the time limit, and keep at most `limit` bytes of it.
     body = BoundedBody(limit)
     try:
         async with asyncio.timeout(settings.body_seconds):
@@ -278,9 +277,9 @@ async def read_bytes(request: Request) -> bytes:
 
 
 class BoundedBody:
-    """A request body of which at most `limit` bytes are kept in memory. Further bytes are dropped.
+    """A request body of which at most `limit` bytes are kept in memory.
 
-    So a client cannot fill the memory with a large body, and the service can still read the body to its end.
+    A client can therefore not fill the memory with a large body, and the service can still read the body to its end.
 
     Args:
         limit: largest number of bytes to keep.
@@ -315,15 +314,12 @@ class BoundedBody:
 
 
 def too_large(limit: int) -> Problem:
-    """Return the problem of a body over the limit.
-
-    The answer closes the connection: unread bytes of the body may remain, and prevent another request.
-    """
+    """Return the problem of a body over the limit, which closes the connection because unread bytes may remain."""
     return Problem("too-large", f"The body is larger than {limit} bytes.", headers={"Connection": "close"})
 
 
 def require_json(request: Request) -> None:
-    """Accept only application/json in UTF-8.
+    """Reject a request whose body is not declared as application/json in UTF-8.
 
     A browser cannot send this media type from a foreign page without the permission of the service.
 
@@ -351,9 +347,9 @@ class Shortcut:
         self._routes: dict[str, tuple[BytesRoute, Direct]] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a POST request to a simple endpoint without FastAPI; pass any other request on.
+        """Answer a POST request to a simple endpoint without FastAPI, and pass any other request on.
 
-        A request with a header in `STATED_IN` is passed on, too, because FastAPI checks these headers.
+        A request with preferences in its headers is passed on too, because FastAPI checks these headers.
 
         Args:
             scope: ASGI description of the request, to which the matched route is added.
@@ -383,7 +379,7 @@ class Shortcut:
 def direct_routes(app: Starlette) -> dict[str, tuple[BytesRoute, Direct]]:
     """Return the simple POST routes of an application by path, each with the function that calls its endpoint.
 
-    By this table, `Shortcut` answers frequent requests without the slower routing of FastAPI.
+    A route is simple if its path has no parameters, and its endpoint takes only the request, the body and preferences.
 
     Args:
         app: the application with all its routes. Of several routes with one path, the first is used.

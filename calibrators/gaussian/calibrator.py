@@ -88,7 +88,7 @@ class GaussianSolution(Solution[GaussianProblem]):
 
     @property
     def spec(self) -> Spec:
-        """The run."""
+        """The mechanism of the whole run, from which its privacy is computed."""
         return spec_of(self.problem, self.numbers)
 
     @property
@@ -142,13 +142,12 @@ class GaussianCalibrator(Calibrator[GaussianProblem, GaussianParameters, Gaussia
     def parameters(self, outcome: Outcome[GaussianSolution, Training]) -> GaussianParameters:
         """Return the parameters of the answer: the given numbers, and the one that was solved for.
 
-        The mechanism has sensitivity 1: noise and contributions are in units of the norm bound of one contribution.
-
         Args:
             outcome: the certified run of the request, with its numbers and its target (ε, δ).
 
         Returns:
-            The noise, the rounds, the sampling and the privacy parameters; numbers that do not apply are None.
+            The noise, in units of the norm bound of one contribution, the rounds, the sampling and the privacy
+            parameters. Numbers that do not apply are None.
         """
         solution = outcome.solution
         numbers, target = solution.numbers, solution.target
@@ -181,16 +180,14 @@ class GaussianCalibrator(Calibrator[GaussianProblem, GaussianParameters, Gaussia
         return (CONTRIBUTIONS_BOUNDED, *draw_conditions, noise_condition(solution.problem.observer))
 
     def warnings(self, outcome: Outcome[GaussianSolution, Training]) -> Iterator[Caution]:
-        """Yield warnings about the solved number, and about amplification that this observer prevents.
-
-        If the observer sees the members of the batches, the last caution states two values of the solved number: the
-        certified one, and the one for an observer who does not see the members.
+        """Yield warnings about the solved number, and about amplification by subsampling that does not apply.
 
         Args:
             outcome: the certified run of the request.
 
         Yields:
-            The warnings that apply, in a fixed order.
+            The warnings that apply, in a fixed order. If the observer sees the members of the batches, the last one
+            compares the certified number with that for an observer who does not see them.
         """
         solution = outcome.solution
         problem = solution.problem
@@ -201,13 +198,13 @@ class GaussianCalibrator(Calibrator[GaussianProblem, GaussianParameters, Gaussia
         if not loses_amplification(solution.draws, problem.observer, problem.unit):
             return
 
-        # Solve the same request for an observer who does not see the draw.
+        # Solve the same request for an observer who does not see the members of the batches.
         try:
-            unseen = self.find(replace(problem, observer=DRAW_UNSEEN))
+            amplified = self.find(replace(problem, observer=DRAW_UNSEEN))
         except NoCertificate:
             yield not_amplified(problem.observer)
             return
-        yield not_amplified(problem.observer, _describe_solved_number(solution), _describe_solved_number(unseen))
+        yield not_amplified(problem.observer, _describe_solved_number(solution), _describe_solved_number(amplified))
 
 
 def _describe_solved_number(solution: GaussianSolution) -> str:

@@ -38,19 +38,17 @@ class Numbers:
         rate: float | None = None,
         batch_size: int | None = None,
     ) -> Numbers:
-        """Take the numbers of the problem, and replace those that are given as arguments.
-
-        Numbers that neither the problem nor the arguments have are 0, or None for rate and batch size.
+        """Return the numbers of a run: those of the request, with a value for the unknown one.
 
         Args:
             problem: the request, which gives all numbers except the unknown one.
-            noise_multiplier: replaces the noise multiplier if given.
-            rounds: replaces the number of rounds if given.
-            rate: replaces the sampling rate if given.
-            batch_size: replaces the batch size if given.
+            noise_multiplier: value that takes precedence over the request's; None for that of the request.
+            rounds: likewise.
+            rate: likewise.
+            batch_size: likewise.
 
         Returns:
-            The numbers of the run, in which the arguments take precedence over the problem.
+            The numbers. A number that is given in neither place is 0, or None for rate and batch size.
         """
         return cls(
             noise_multiplier=noise_multiplier or problem.noise_multiplier or 0.0,

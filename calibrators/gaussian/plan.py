@@ -14,13 +14,12 @@ from epsilond.calibrators.planning.problem import PlanProblem
 def batch(plan: PlanProblem) -> tuple[int | None, int | None]:
     """Return the size of a round's batch and of the population from which it is drawn, in protected units.
 
-    Units are the records of all clients together, or whole clients.
-
     Args:
         plan: the plan of a training, with clients, participants, records and batch size.
 
     Returns:
-        The two sizes; None for both if the plan lacks records, participants or clients.
+        The two sizes. If clients are protected, they are numbers of clients, and None where the plan has none.
+        Otherwise they are numbers of records, and both None if the plan lacks records, participants or clients.
     """
     if plan.unit == "client":
         return plan.reporting, plan.clients
@@ -47,37 +46,33 @@ def sampling(plan: PlanProblem) -> str:
 
 
 def computed_fields(plan: PlanProblem) -> Fields:
-    """Return the fields of a request of the calibrator `gaussian` that follow from several fields of a plan.
-
-    A plan describes a training without its algorithm. The request solves for the noise multiplier.
+    """Return the fields of a request for the noise multiplier of a Gaussian mechanism that follow from a plan.
 
     Args:
-        plan: the plan of a training, with clients, participants, records and batch size.
+        plan: the plan, a training described without its algorithm.
 
     Returns:
         Values by the names of the fields. A full batch has neither a batch size nor a population.
     """
     drawn, population = batch(plan)
-    full = sampling(plan) == "full"
+    is_full = sampling(plan) == "full"
     return {
         "solve_for": "noise_multiplier",
         "rounds": rounds_of(plan),
         "sampling": sampling(plan),
-        "batch_size": None if full else drawn,
-        "population": None if full else population,
+        "batch_size": None if is_full else drawn,
+        "population": None if is_full else population,
     }
 
 
 def rounds_of(plan: PlanProblem) -> int | None:
     """Return the rounds of the plan, or an estimate of the best number if the plan leaves it open.
 
-    Without batch size, population or dimension there is no estimate; the plan's rounds are returned, None if absent.
-
     Args:
         plan: the plan of a training, with its rounds or with the sizes that the estimate needs.
 
     Returns:
-        The number of rounds; None if the plan leaves it open and no estimate is possible.
+        The number of rounds. None if the plan leaves it open, and lacks batch size, population or dimension.
     """
     drawn, population = batch(plan)
     if drawn is None or population is None or plan.dimension is None:
@@ -91,7 +86,8 @@ def mean_noise(plan: PlanProblem, parameters: JsonObject) -> float | None:
     It is the noise multiplier times the largest norm of a contribution, divided by the batch size.
 
     Args:
-        plan: the plan, with the norm bound: `lipschitz` for records, and first `clipping_norm` for clients.
+        plan: the plan. The largest norm is `lipschitz` for records. For clients it is `clipping_norm`, or `lipschitz`
+            without it.
         parameters: the parameters of the calibrated mechanism.
 
     Returns:
@@ -108,7 +104,7 @@ def mean_noise(plan: PlanProblem, parameters: JsonObject) -> float | None:
 
 
 def refusals(plan: PlanProblem) -> Iterable[Reason]:
-    """Yield a reason for each field that the plan lacks and that no rule determines."""
+    """Yield a reason for each field that the calibration needs, and that neither the plan nor a default gives."""
     if plan.rounds is None and plan.dimension is None:
         yield Reason(message="needs rounds, or dimension to choose them by", pointer="/rounds")
     if plan.unit != "client" and plan.samples_per_client is None:
@@ -118,13 +114,12 @@ def refusals(plan: PlanProblem) -> Iterable[Reason]:
 def assumptions(plan: PlanProblem) -> Iterable[Reason]:
     """Yield the assumptions of planning with a Gaussian mechanism on a trusted server.
 
-    They say where the data are, how batches are drawn, and which values are used where the plan leaves them open.
-
     Args:
         plan: the plan of a training, in which the rounds and the batch size may be open.
 
     Yields:
-        The assumptions in words; some have a pointer to a field of the plan.
+        Sentences on the server, on the draw of batches, and on the values that the plan leaves open. Some have a
+        pointer to a field of the plan.
     """
     if plan.unit == "client":
         yield Reason(

@@ -62,10 +62,10 @@ class GaussianProblem(SettingFields, RiskTargetFields):
         faults = [*self._absences(), *self._batch_faults()]
         if faults:
             raise InvalidInput(*faults)
-        # δ is checked if it is given, or needed because it is neither the unknown nor accompanied by a risk.
         has_delta = self.delta is not None or self.log10_delta is not None
-        if has_delta or (self.solve_for != "delta" and self.risk is None):
-            natural_log_delta(self.delta, self.log10_delta)
+        needs_delta = self.solve_for != "delta" and self.risk is None
+        if has_delta or needs_delta:
+            natural_log_delta(self.delta, self.log10_delta)  # raises an error if both forms of δ are given, or none
 
     @property
     def target(self) -> Target:
@@ -95,7 +95,6 @@ class GaussianProblem(SettingFields, RiskTargetFields):
             if self.solve_for in ("epsilon", "delta"):
                 yield Fault("/solve_for", f"is part of the answer if {self.risk.kind} is the target", _OF_A_RISK)
             del is_present["delta"]
-        # All numbers except the unknown must be given.
         for name, present in is_present.items():
             is_unknown = name == self.solve_for
             if present and is_unknown:
@@ -107,8 +106,6 @@ class GaussianProblem(SettingFields, RiskTargetFields):
 
     def _batch_faults(self) -> Iterator[Fault]:
         """Yield a fault if the sampling rate of batches is missing, given twice, or impossible.
-
-        A batch is given by a rate or by a size. A truncated Poisson batch has checks of its own.
 
         Yields:
             Faults with the pointer to the field and the reason.
@@ -151,19 +148,19 @@ class GaussianProblem(SettingFields, RiskTargetFields):
 def infer_unknown(fields: JsonObject) -> Unknown | None:
     """Return which of noise multiplier, rounds, rate, ε and δ a request leaves open.
 
-    A bound on an attacker's success ("risk") takes the place of ε and δ.
+    A bound on an attacker's success ("risk") counts as ε and δ.
 
     Args:
         fields: fields of a `GaussianProblem` by their names. A batch has a rate unless `sampling` is `full`.
 
     Returns:
-        The name of the number, or None unless exactly one of the five is absent.
+        The name of the number; None if not exactly one of the five is absent.
     """
-    # Which of the five numbers are present; a full batch has the rate 1.
     has_risk = not set(RISKS).isdisjoint(fields)
     present: dict[Unknown, bool] = {
         "noise_multiplier": "noise_multiplier" in fields,
         "rounds": "rounds" in fields,
+        # A full batch has the rate 1.
         "rate": fields.get("sampling") == "full" or "rate" in fields or "batch_size" in fields,
         "epsilon": "epsilon" in fields or has_risk,
         "delta": "delta" in fields or "log10_delta" in fields or has_risk,

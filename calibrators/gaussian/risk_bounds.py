@@ -46,7 +46,7 @@ class GaussianRiskProblem(GaussianProblem):
         """Check the fields of gaussian, that the number of vectors is given, and that the noise is given only once.
 
         Raises:
-            InvalidInput: a check fails.
+            InvalidInput: a field is missing, is given twice, or contradicts another one.
         """
         super().check()
         faults = list(self._risk_faults())
@@ -54,9 +54,7 @@ class GaussianRiskProblem(GaussianProblem):
             raise InvalidInput(*faults)
 
     def _risk_faults(self) -> Iterator[Fault]:
-        """Yield faults of `noise_std`, `records` and `largest_batch` that only a request of an error bound has.
-
-        The error bound is for the mean of vectors, of which each batch holds a random part.
+        """Yield faults of `noise_std`, `records` and `largest_batch`, which concern the error bound only.
 
         Yields:
             Faults with the pointer to the field, the reason and the allowed values.
@@ -67,13 +65,12 @@ class GaussianRiskProblem(GaussianProblem):
             message = "biases the mean: the error bound is for batches that are not truncated"
             yield Fault("/largest_batch", message, f"≥ {self.population}, or absent")
 
-        # The number of vectors: `population` states it, too.
+        # Both `records` and `population` are the number of vectors.
         if self.records is None and self.population is None:
             yield Fault("/records", "is needed: how many vectors the mean is of", RECORDS.allowed)
         if self.records is not None and self.population not in (None, self.records):
             yield Fault("/records", "is the population", f"{self.population}, or absent")
 
-        # A batch of fixed size holds a whole number of vectors.
         if self.sampling == "without-replacement" and self.rate is not None and self.records is not None:
             try:
                 whole_batch(rate=self.rate, records=self.records)
@@ -118,7 +115,7 @@ def given_run(problem: GaussianRiskProblem) -> NoisyRun | None:
 
 
 class CertifiedBatches(Protocol):
-    """Protocol of the parameters of a calibration: noise, rounds and sampling, one of which was solved for.
+    """Interface of the parameters of a calibration: noise, rounds and sampling, one of which was solved for.
 
     Attributes:
         noise_multiplier: standard deviation of the noise over the norm bound of one vector.
@@ -170,9 +167,9 @@ def _rate_of(problem: GaussianRiskProblem, *, rate: float | None, batch_size: in
 def bounds(problem: GaussianRiskProblem, run: NoisyRun) -> Bounds:
     """Bound the mean squared error of the mean of vectors, estimated by noisy sums of random batches.
 
-    The estimate is the average of all noisy sums over the expected batch size. The mechanism has no loss function, so
-    the squared error takes the place of the excess risk. The baseline is the estimate 0, with a squared error of at
-    most C², where C bounds the norm of every vector.
+    Each noisy sum is divided by the expected batch size, and the quotients are averaged. The mechanism has no loss
+    function, so the squared error takes the place of the excess risk. The baseline is the estimate 0, with a squared
+    error of at most C², where C bounds the norm of every vector.
 
     Args:
         problem: the request, with the number of vectors and their norm bound.

@@ -33,8 +33,8 @@ RARITIES = Limits(0.0, -math.log(LEAST_RATE))
 def largest_count(counted: Family, target: Target, *, most: int, name: str, guess: float) -> Certified:
     """Return the largest count from 1 to `most` for which the certified upper bound on δ meets the target.
 
-    The count is, for example, the number of rounds. δ rises with it. The search doubles from an estimate and bisects on
-    the coarse curve. The last steps use the certified curve.
+    The count is, for example, the number of rounds. δ rises with it. The search uses bounds on δ that are coarse and
+    quick to compute, and corrects the result by the full ones.
 
     Args:
         counted: function from a count to its guarantee.
@@ -44,8 +44,8 @@ def largest_count(counted: Family, target: Target, *, most: int, name: str, gues
         guess: initial estimate of the count.
 
     Returns:
-        The count, in the field `noise`, with its guarantee. The `slack` is 0 if the lower bound on δ proves that the
-        next larger count misses the target, and None otherwise.
+        The count, in the field `noise` of the record, with its guarantee. The field `slack` is 0 if the next larger
+        count is proved to miss the target, and None otherwise.
 
     Guarantees: the answer meets the target by evaluation.
 
@@ -63,7 +63,6 @@ def largest_count(counted: Family, target: Target, *, most: int, name: str, gues
         except BeyondBudget:
             return False
 
-    # Search the whole range with coarse bounds, which take less time, and correct the result with the full ones.
     start = int(min(max(guess, 1.0), most))
     rough = _estimate_largest(functools.partial(fits, effort="coarse"), start, most)
     best = _refine_largest(functools.partial(fits, effort="default"), rough, most)
@@ -77,9 +76,6 @@ def largest_count(counted: Family, target: Target, *, most: int, name: str, gues
 
 def _no_count_suffices(guarantee: Guarantee, target: Target, name: str) -> Infeasible:
     """Return the error for a run that misses its privacy target even if the searched count is 1.
-
-    The search looks for the largest count, such as the number of rounds, that meets the target. More rounds are less
-    private, so no count suffices if 1 does not.
 
     Args:
         guarantee: the guarantee of the run with a count of 1.
@@ -151,7 +147,7 @@ def _refine_largest(meets: Callable[[int], bool], start: int, most: int) -> int:
 
 
 def _provably_misses(counted: Family, target: Target, count: int) -> bool:
-    """Decide whether the lower bound on δ at a count exceeds the target's; False if it is too costly to compute."""
+    """Return whether a count is proved to miss the target; False if the lower bound on δ is too costly to compute."""
     try:
         return provably_misses(counted(count, "default").curve, target)
     except BeyondBudget:
@@ -185,13 +181,12 @@ def largest_rate(rated: Family, target: Target, *, guess: float) -> Certified:
         """Return the guarantee at a rate q, which is given by its rarity −log q."""
         return rated(math.exp(-rarity), "default")
 
-    # The least rarity that meets the target is that of the largest rate.
     rarity = least_for_target(guarantee_at, target, -math.log(guess), RARITIES)
     if rarity is None:
         safest = rated(LEAST_RATE, "default")
         require_figure(safest, target)
         raise _no_rate_suffices(safest, target)
-    # Every record is in every batch, so no larger rate exists that could miss the target.
+    # No rate above 1 exists that could miss the target.
     if rarity == RARITIES.least:
         return Certified(1.0, rated(1.0, "default"), None)
     rate = math.exp(-rarity)
@@ -200,15 +195,12 @@ def largest_rate(rated: Family, target: Target, *, guess: float) -> Certified:
         """Decide whether a larger rate provably misses the target."""
         return provably_misses(rated(min(larger_rate, 1.0), "default").curve, target)
 
-    # Lower bounds on δ may prove that slightly larger rates miss the target.
     proved_slacks = (slack for slack in SLACKS if misses(rate * (1.0 + slack)))
     return Certified(rate, rated(rate, "default"), next(proved_slacks, None))
 
 
 def _no_rate_suffices(safest: Guarantee, target: Target) -> Infeasible:
     """Return the error for a run that misses its privacy target even at the smallest sampling rate of the search.
-
-    A smaller rate is more private, so no rate suffices if the smallest one does not.
 
     Args:
         safest: the guarantee at the smallest rate.

@@ -125,18 +125,13 @@ class NormFedavgCalibrator(GridCalibrator[NormFedavgProblem, NormFedavgParameter
         return tuple(printed_readings(outcome.solution.problem))
 
     def parameters(self, outcome: Outcome[GridSolution[NormFedavgProblem], NormFedavgTraining]) -> NormFedavgParameters:
-        """Return the certified noise of a message, the size of the run, and its step sizes.
-
-        In this algorithm, clients normalise their updates, round them to a grid and add integer noise.
+        """Return the parameters of a run: the certified noise of a message, the size of the run, and its step sizes.
 
         Args:
-            outcome: the certified noise, with the step sizes, which are always chosen.
-
-        Returns:
-            Parameters to run with. `compression` is the mean squared error of a message by rounding and noise.
+            outcome: the certified noise, with the step sizes for it.
         """
         solution, training = outcome.solution, outcome.training
-        assert training is not None  # `risk` always returns the steps
+        assert training is not None  # `risk` of this calibrator never returns None
         problem, noise = solution.problem, noise_parameters(solution)
         return NormFedavgParameters(
             **vars(noise),
@@ -165,8 +160,8 @@ class NormFedavgCalibrator(GridCalibrator[NormFedavgProblem, NormFedavgParameter
     def derivation(self, outcome: Outcome[GridSolution[NormFedavgProblem], NormFedavgTraining]) -> tuple[Step, ...]:
         """Return the derivation of the certificate, and the theorem on the initial gradient norm if it is used."""
         training = outcome.training
-        cap = training.derivation if training else ()
-        return (*cap, outcome.solution.certified.guarantee.derivation)
+        initial_steps = training.derivation if training else ()
+        return (*initial_steps, outcome.solution.certified.guarantee.derivation)
 
     def premises(self, outcome: Outcome[GridSolution[NormFedavgProblem], NormFedavgTraining]) -> tuple[Condition, ...]:
         """Return the conditions on the messages, those of the convergence, and those of the certificate."""
@@ -176,7 +171,7 @@ class NormFedavgCalibrator(GridCalibrator[NormFedavgProblem, NormFedavgParameter
         """Yield warnings about the theorems of the paper, the noise, and a risk bound that shows no progress.
 
         Args:
-            outcome: the certified noise, with the step sizes and the printed readings (interpretations of theorems).
+            outcome: the certified noise, with the step sizes and the interpretations of the printed theorems.
 
         Yields:
             The warnings that apply, in a fixed order.

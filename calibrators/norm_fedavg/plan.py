@@ -15,16 +15,13 @@ READS = ("participants", "initial_distance", "diameter")
 
 
 def computed_fields(plan: PlanProblem) -> Fields:
-    """Return the fields of a request of norm-fedavg that differ from the fields of the plan.
+    """Return the fields of a request of norm-fedavg that are not copied from a training plan, by name.
 
-    These are the participants, a quasar convexity of 1 for convex losses, and the initial distance. The initial
-    distance is the plan's, or the diameter if the plan has none.
+    The losses of a plan are convex, so their quasar-convexity is 1. The initial distance is the plan's, or the diameter
+    of the domain if the plan states none.
 
     Args:
-        plan: the plan of a training, with the participants and the diameter of the domain.
-
-    Returns:
-        Values by the names of the fields.
+        plan: the plan of a training, with the participants and the diameter.
     """
     return {
         "participants": plan.reporting,

@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 
 def printed_readings(problem: NormFedavgProblem) -> Iterator[PrintedReading]:
-    """Evaluate Theorems 2 and 3 of Das et al. for a run, and yield their claims with the true ε and δ.
+    """Evaluate Theorems 2 and 3 of Das et al. for a run, and yield the parameters that they prescribe.
 
-    Theorem 2 needs a δ that a double can represent, and Theorem 3 needs `growth_ratio`. The sensitivities of Theorem 3
-    are shown and never used, because they hold only with a probability over the data.
+    Theorem 2 is left out if δ is too small for a double, and Theorem 3 if the request has no `growth_ratio`. The
+    sensitivities of Theorem 3 are shown and never used, because they hold only with a probability over the data.
 
     Args:
-        problem: the request, with its target (ε, δ); it may exclude printed theorems.
+        problem: the request, with its target (ε, δ). An empty list of `readings` excludes both theorems.
 
     Yields:
-        At most two readings (interpretations of the printed text); none if the request has an empty list of readings.
+        The theorems as printed ("readings"), with their claims. Theorem 2 also has the true ε and δ of its noise.
     """
     if problem.readings == ():
         return
@@ -41,21 +41,23 @@ def printed_readings(problem: NormFedavgProblem) -> Iterator[PrintedReading]:
 
 
 def _theorem_2(problem: NormFedavgProblem, delta: float) -> PrintedReading:
-    """Evaluate Theorem 2 of Das et al. so that the ε that it claims for all rounds is the target's.
+    """Evaluate Theorem 2 of Das et al. such that the ε that it claims for all rounds is the target's.
 
-    The theorem claims (2r/n) ε̂ for r participants of n clients, where ε̂ is the composed ε of all rounds. Equation
-    (22) of the paper gives the theorem's parameter ε for ε̂, and Theorem 2 gives the ε₀ of one round. Theorem 1
-    prescribes the noise of a message at ε₀.
+    The theorem claims (2r/n) ε̂ for r participants of n clients, where ε̂ is the composed ε of all rounds. So:
+
+    1. ε̂ follows from the target's ε.
+    2. Equation (22) of the paper gives the theorem's parameter ε for ε̂.
+    3. Theorem 2 gives the ε₀ of one round.
+    4. Theorem 1 prescribes the noise of a message at ε₀.
 
     Args:
         problem: the request, with its target, the clients, the participants and the rounds.
         delta: δ of the target.
 
     Returns:
-        The claim, the parameters, and the true ε and δ at the printed noise. Noise and true figures are absent if
-        Theorem 1 has no noise for ε₀.
+        The claim, the parameters, and the true ε and δ at the printed noise. The noise and the true values are absent
+        if Theorem 1 has no noise for ε₀.
     """
-    # The parameter of Theorem 2 for which the claim of all rounds is the target, and the ε₀ of one round.
     target = problem.target
     composed = target.epsilon * problem.clients / (2.0 * problem.reporting)
     inverse = TheoremAtInputs.of(EQUATION_22, problem, composed_epsilon=composed, delta=delta)
@@ -64,7 +66,6 @@ def _theorem_2(problem: NormFedavgProblem, delta: float) -> PrintedReading:
     round_epsilon = float(theorem_2.outputs["round_epsilon"])
     claim = Target(target.epsilon, float(theorem_2.outputs["log10_claimed_delta"]) * math.log(10.0))
 
-    # The noise of one message at ε₀, with its true privacy over all rounds.
     theorem_1, noise = noise_of_theorem_1(problem, round_epsilon)
     evaluations = [inverse]
     true = None
@@ -81,15 +82,14 @@ def _theorem_2(problem: NormFedavgProblem, delta: float) -> PrintedReading:
 
 
 def own_cautions(problem: NormFedavgProblem) -> Iterator[Caution]:
-    """Warn of the faults of Theorems 2 and 3 of Das et al., of assumed sensitivities, and of weak amplification.
+    """Yield warnings of faults of Theorems 2 and 3 of Das et al., of assumed sensitivities, and of weak amplification.
 
     Args:
         problem: the request, with the sensitivities, the observer and the protected unit.
 
     Yields:
-        The warnings that apply, in a fixed order.
+        The warnings that apply, in a fixed order. The one on Theorem 2 always applies.
     """
-    # Faults of the two theorems.
     yield Caution(
         code="printed-theorem-refuted",
         message="the printed theorem das.2 is false, as it rests on das.1. Its factor 2r/n for drawing r of n clients "
@@ -102,7 +102,6 @@ def own_cautions(problem: NormFedavgProblem) -> Iterator[Caution]:
             "the sensitivities of das.3 are not used",
         )
 
-    # Assumed sensitivities, and an amplification that lowers δ only.
     if problem.l1_sensitivity is None and problem.sensitivity_rule is None:
         yield Caution(
             code="assumed-sensitivities",

@@ -58,13 +58,12 @@ class NormFedavgProblem(GridProblem):
     step_ratio: Annotated[float | None, STEP_RATIO, RATIOS] = None
 
     def check_own(self) -> None:
-        """Check the fields that norm-fedavg has in addition to those of the quantized mechanism.
-
-        They are the observer, the neighbouring relation and the method of composition. Theorem 3 of Das et al. needs
-        both `growth_ratio` and `samples_per_client`.
+        """Check the fields of a run of norm-fedavg.
 
         Raises:
-            InvalidInput: a check fails.
+            InvalidInput: the algorithm does not have this observer or this relation. Or the method cannot account for
+                an unseen draw of clients. Or only one of `growth_ratio` and `samples_per_client` is given, but Theorem
+                3 of Das et al. needs both.
         """
         if self.observer not in OBSERVERS:
             raise InvalidInput.at("/observer", "is not one that this run has", allowed=", ".join(OBSERVERS))
@@ -88,13 +87,10 @@ class NormFedavgProblem(GridProblem):
         return self.reporting / self.clients if self.observer == "released-models" else 1.0
 
     def round_of(self, message: TruncatedDiscreteLaplace) -> Spec:
-        """Return the mechanism of a round: a client's message, subsampled if the draw of clients is unseen.
+        """Return the mechanism of a round: one client's message, subsampled if `rate` is below 1.
 
         Args:
-            message: noise of one message (truncated discrete Laplace noise on a grid).
-
-        Returns:
-            The message itself if the participation rate counts as 1, otherwise a draw of clients without replacement.
+            message: mechanism of one message (truncated discrete Laplace noise on a grid).
         """
         if self.rate == 1.0:
             return message
@@ -113,10 +109,7 @@ class NormFedavgProblem(GridProblem):
 
     @property
     def ratio(self) -> float:
-        """Ratio β/η of the server's step size to the clients'.
-
-        It is that of the request, or otherwise minimises the bound on gradient norms.
-        """
+        """Ratio β/η of the server's step size to the clients'. By default it minimises the bound on gradient norms."""
         if self.step_ratio is not None:
             return self.step_ratio
         return best_ratio(

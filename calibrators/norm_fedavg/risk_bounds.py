@@ -63,10 +63,11 @@ def bounds(problem: NormFedavgRiskProblem, run: NoisyRun) -> Bounds:
         run: the standard deviation of a message's noise, in units of the normalised update.
 
     Returns:
-        Two bounds, by equation (39) and by Theorem 2 of Das et al., with the conditions that the caller declares.
+        Two bounds, by equation (39) and by Theorem 2 of Das et al. They come with the bound for the initial model, and
+        with the conditions that the caller declares to hold.
     """
     levels = problem.quantization_levels
-    # Messages are rounded to a grid with steps of 1/levels, in which the noise is measured here.
+    # The function below measures noise in steps of the grid, which are 1/levels long.
     compression = update_error(
         dimension=problem.dimension,
         quantization_levels=levels,
@@ -88,7 +89,7 @@ def bounds(problem: NormFedavgRiskProblem, run: NoisyRun) -> Bounds:
 def _theorem_2(problem: NormFedavgRiskProblem, compression: float) -> UpperBound:
     """Evaluate the bound on gradient norms of Theorem 2 of Das et al., with its conditions.
 
-    It holds only for its own local steps and step sizes.
+    The bound holds only for the local steps and step sizes that the theorem prescribes.
 
     Args:
         problem: the request, with the local steps, the step sizes and the constants of the losses.
@@ -106,16 +107,14 @@ def _theorem_2(problem: NormFedavgRiskProblem, compression: float) -> UpperBound
         step_ratio=problem.ratio,
     )
 
-    # The theorem prescribes a ratio of the step sizes; the comparison allows for rounding.
-    printed = printed_ratio(
+    prescribed = printed_ratio(
         smoothness=problem.smoothness,
         quasar_convexity=problem.quasar_convexity,
         initial_distance=problem.initial_distance,
     )
-    # Equal up to rounding.
-    is_printed = Sides.at_most(abs(problem.ratio - printed), RATIO_ROUNDING * printed)
+    has_prescribed = Sides.at_most(abs(problem.ratio - prescribed), RATIO_ROUNDING * prescribed).holds
     statement = "the ratio of the step sizes is 4L‖w₀ − w*‖/ζ, as in Theorem 2"
-    ratio_condition = ConditionResult("printed-step-ratio", statement, is_printed.holds, problem.ratio, printed)
+    ratio_condition = ConditionResult("printed-step-ratio", statement, has_prescribed, problem.ratio, prescribed)
 
     terms = {name: evaluation.outputs[f"{name}_term"] for name in ("start", "client_optima")}
     return explicit_upper(THEOREM_2_UTILITY, terms, conditions=(*evaluation.conditions(), ratio_condition))

@@ -64,9 +64,9 @@ class NormFedavgTraining:
     """The step sizes of a run at its certified noise, and bounds on the gradient norm that it reaches.
 
     Attributes:
-        steps: the values of equation (39) of Das et al., among them the step sizes.
-        convergence: the bounds.
-        derivation: the theorem of the initial gradient norm, if that is the least of the bounds.
+        steps: the results of equation (39) of Das et al. by name: the step sizes, the bound and its terms.
+        convergence: bounds on the gradient norm.
+        derivation: the theorem on the initial gradient norm, if that norm is the least of the bounds; otherwise empty.
         declared: conditions of the bounds, which the caller declares to hold.
         risk: None, because no theorem bounds the excess risk.
     """
@@ -81,25 +81,27 @@ class NormFedavgTraining:
 def training_of(problem: NormFedavgProblem, compression: float) -> NormFedavgTraining:
     """Return the step sizes for the certified noise, and bounds on the gradient norm of the clients' mean loss.
 
-    There are three bounds: equation (39) of Das et al. for the noisy run and for a run without noise and rounding, and
-    their Theorem 4 for FedAvg. They bound the least gradient norm over all rounds. The first round starts at the
-    initial model w₀. Each bound is therefore capped at ‖∇f(w₀)‖ ≤ β‖w₀ − w*‖, for a β-smooth loss f with minimiser w*.
+    There are three bounds on the least gradient norm over all rounds: equation (39) of Das et al. for the noisy run and
+    for a run without noise and rounding, and their Theorem 4 for FedAvg. The first round starts at the initial model
+    w₀, so each bound is at most
+
+        ‖∇f(w₀)‖ ≤ β‖w₀ − w*‖
+
+    for a β-smooth loss f with the minimiser w*.
 
     Args:
         problem: the request, with the participants, the local steps and the constants of the losses.
         compression: mean squared error γ of one message, from rounding and noise.
 
     Returns:
-        The step sizes with the bounds. The derivation names the theorem of the initial model if its bound is the least.
+        The step sizes and the bounds.
     """
-    # The three bounds, and the one on the gradient norm of the initial model.
     steps = _equation_39(problem, compression)
     without_noise = _equation_39(problem, 0.0)
     fedavg = TheoremAtInputs.of(THEOREM_4, problem, participants=problem.reporting, local_steps=problem.steps).outputs
     smooth_losses = {"smoothness": problem.smoothness, "minimiser_gradient_norm": 0.0}
     initial_norm = gradient_norm_bounds(distance=problem.initial_distance, **smooth_losses)["by_smoothness"]
 
-    # A bound that is no better than that of the initial model is replaced by it.
     baseline = Baseline(value=initial_norm, theorem=GRADIENT_NORM_OF_THE_START.id, formula="β·‖w₀ − w*‖")
     mean_norm = float(steps["gradient_norm"])
     is_vacuous = baseline.covers(mean_norm)
@@ -129,7 +131,7 @@ def _equation_39(problem: NormFedavgProblem, compression: float) -> Outputs:
         compression: mean squared error γ of one message, from rounding and noise together.
 
     Returns:
-        Numbers by name, as the equation defines them.
+        The step sizes, the bound and its terms, by name.
     """
     return TheoremAtInputs.of(
         EQUATION_39,

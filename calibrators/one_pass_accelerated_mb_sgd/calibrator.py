@@ -56,11 +56,8 @@ def run_spec(problem: OnePassProblem, run: Run | Member, noise_multiplier: float
 
     Args:
         problem: the request, which names the protected unit.
-        run: the run, or the kind of client.
+        run: the run, or the kind of client, for its number of rounds.
         noise_multiplier: σ over the norm bound of one contribution.
-
-    Returns:
-        The specification of the mechanism, from which its privacy is computed.
     """
     release = Gaussian(noise_multiplier=noise_multiplier)
     if problem.unit == "client":
@@ -69,10 +66,10 @@ def run_spec(problem: OnePassProblem, run: Run | Member, noise_multiplier: float
 
 
 def likely_noise_multiplier(problem: OnePassProblem, member: Member) -> float:
-    """Return an estimate of the noise multiplier that meets a client's target, at which the search starts.
+    """Estimate the noise multiplier that meets a client's target, as the start of the search for it.
 
-    A protected record is used in one message, and a protected client in one message per round. The noise is estimated
-    for data sets that replace a contribution, at a distance of twice the norm of one contribution.
+    A protected record is used in one message, and a protected client in one message per round. Replacing a contribution
+    moves a message by at most twice the norm bound of one contribution.
 
     Args:
         problem: the request, with the protected unit.
@@ -91,7 +88,7 @@ FAMILY: Family[OnePassProblem, Member] = Family(
     contribution=contribution_norm,
     target=lambda _, member: member.target,
 )
-"""The family of releases of one member."""
+"""The mechanisms of one client at all noise multipliers, with the target that they have to meet."""
 
 
 EXAMPLE = {
@@ -139,7 +136,7 @@ class OnePassCalibrator(AcceleratedCalibrator[OnePassProblem]):
     def cost(self, problem: OnePassProblem) -> CostClass:
         """Return `closed-form` if batch size and rounds are given and a single stage is run, and `search` otherwise.
 
-        Each record is used once, so that the noise is that of one Gaussian mechanism. Only the run is searched.
+        The noise has a closed form, because it is that of one Gaussian mechanism. Only the run may need a search.
         """
         return "closed-form" if problem.quick else "search"
 

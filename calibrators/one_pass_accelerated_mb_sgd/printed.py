@@ -28,19 +28,17 @@ SHOWN = ("noise_std", "noise_multiplier", "batch_size", "rounds", "regularizatio
 def printed_readings(problem: OnePassProblem, run: Run, truth: Truth[Member]) -> tuple[PrintedReading, ...]:
     """Evaluate Theorem 2.3 of Lowy and Razaviyayn for the request, in each requested reading.
 
-    A reading is an interpretation of the theorem: `informal` in the main text, `complete` in the appendix, `corrected`.
-    The batch size is the requested one, or follows from the requested rounds. If both are open, the reading prescribes
-    it. `excess_risk_scale` is the claimed risk up to hidden constants and logarithms, and `informal_excess_risk_scale`
-    is the one of the main text.
+    A reading is an interpretation of the theorem: `informal` is the statement of the main text, `complete` is that of
+    the appendix, and `corrected` has its errors mended.
 
     Args:
         problem: the request, which may select readings and names the protected unit.
-        run: the run of the answer.
+        run: the run of the answer, which decides whether clients differ.
         truth: function that certifies a client's ε and δ at a printed noise multiplier.
 
     Returns:
-        The readings. Empty if whole clients are protected or clients differ, because the theorem is about records of
-        equal clients.
+        The evaluated readings. Empty if whole clients are protected or clients differ, because the theorem is about
+        records of equal clients.
     """
     clients = distinct_clients(members_of(problem, run))
     if problem.unit == "client" or len(clients) > 1:
@@ -50,7 +48,7 @@ def printed_readings(problem: OnePassProblem, run: Run, truth: Truth[Member]) ->
 
 
 def distinct_clients(members: Sequence[Member]) -> tuple[Member, ...]:
-    """Return the distinct kinds of clients, where their number and their index in the request do not count."""
+    """Return the kinds of clients that differ in more than the number of clients and the index in the request."""
     return tuple({replace(member, place=0, clients=1): member for member in members}.values())
 
 
@@ -64,15 +62,14 @@ def _reading(problem: OnePassProblem, member: Member, reading: Reading, truth: T
         truth: function that certifies a client's ε and δ at a printed noise multiplier.
 
     Returns:
-        The interpretation ("reading"): the parameters that it prescribes, the (ε, δ) that it claims, its conditions,
-        and the certified ε and δ at its parameters.
+        The parameters that the theorem prescribes, the (ε, δ) that it claims, its conditions, and the certified ε and δ
+        at its noise. The claimed excess risk is without constants and logarithms that the theorem hides.
     """
-    # Evaluate the theorem with the formulas of the paper, or with its errors corrected.
     formula: TheoremReading = "corrected" if reading == "corrected" else "printed"
     theorem_at_inputs = TheoremAtInputs(THEOREM_2_3, _inputs(problem, member, reading), formula)
     outputs = theorem_at_inputs.outputs
 
-    # The prescribed parameters, with the order of the risk in the main text or in the appendix.
+    # The main text and the appendix claim different orders of the risk.
     is_informal = reading == "informal"
     risk_name = "informal_excess_risk_scale" if is_informal else "excess_risk_scale"
     parameters = {name: outputs[name] for name in (*SHOWN, risk_name)}
@@ -90,9 +87,9 @@ def _reading(problem: OnePassProblem, member: Member, reading: Reading, truth: T
 def _inputs(problem: OnePassProblem, member: Member, reading: Reading) -> OnePassInputs:
     """Return the inputs of Theorem 2.3 of Lowy and Razaviyayn for one client.
 
-    The batch size is the one of the request if given. Otherwise it is ⌊n/R⌋, for n records and the R rounds of the
-    request; for `informal`, R may be the number that the statement prescribes. If neither is given, the batch size is
-    None, and the theorem prescribes it.
+    The batch size is that of the request. If the request leaves it open, it is ⌊n/R⌋ for n records and the R rounds of
+    the request. If these are open too, `informal` takes the R that its statement prescribes. The other readings have no
+    batch size (None), because the theorem prescribes it.
 
     Args:
         problem: the request, with the losses and, if it gives them, the batch size and the rounds.
@@ -102,7 +99,6 @@ def _inputs(problem: OnePassProblem, member: Member, reading: Reading) -> OnePas
     Returns:
         The inputs, with at least one record in a batch.
     """
-    # The inputs with the batch size of the request, if it states one.
     target = member.target
     inputs = inputs_of(
         OnePassInputs,
@@ -119,7 +115,6 @@ def _inputs(problem: OnePassProblem, member: Member, reading: Reading) -> OnePas
     if problem.batch_size is not None:
         return inputs
 
-    # Divide the records by the rounds: those of the request, or those that the informal statement prescribes.
     rounds = problem.rounds
     if rounds is None and reading == "informal":
         rounds = math.ceil(informal_rounds(inputs.run))

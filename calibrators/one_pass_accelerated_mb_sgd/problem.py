@@ -30,7 +30,7 @@ class OnePassProblem(AcceleratedMbSgdProblem):
         With client groups, the condition is checked for each group. An absent R or K counts as 1.
 
         Raises:
-            InvalidInput: a check fails.
+            InvalidInput: a field is invalid, or R K exceeds the n of a client.
         """
         super().check()
         run = Run(batch_size=self.batch_size or 1, rounds=self.rounds or 1)
@@ -45,16 +45,12 @@ class OnePassProblem(AcceleratedMbSgdProblem):
     def batch_of(self, group: ClientGroupRequest, run: Run) -> int:
         """Return the batch size K of a group's clients in a run.
 
-        It is the group's own batch size if given. Otherwise it is proportional to the group's n records, rounded down,
-        and at least 1. The rounding preserves R K ≤ n for R rounds, so that no record is used twice. The least value of
-        1 does so only if R ≤ n.
+        It is the group's own batch size if given. Otherwise it is proportional to the n records of each client of the
+        group, and at least 1. It is rounded down, so that R K ≤ n still holds for R rounds, unless R > n.
 
         Args:
             group: a group of clients of the request.
             run: the run, of which the batch size is used.
-
-        Returns:
-            The number of records that one client of the group uses in a round, at least 1.
         """
         if group.batch_size is not None:
             return group.batch_size

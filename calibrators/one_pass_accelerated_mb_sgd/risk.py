@@ -30,10 +30,10 @@ class OnePassRiskProblem(PairTarget, OnePassProblem, RiskFields):
 
 
 def bounds(problem: OnePassRiskProblem, run: Run, noise_std: float) -> Bounds:
-    """Return upper bounds on the excess risk of a run: an explicit one, and the orders of growth of the paper.
+    """Return upper bounds on the excess risk of a run: an explicit one, and those of the paper.
 
-    The explicit bound divides the rounds into the stages that make it least. The orders are those of Theorem 2.3 of
-    Lowy and Razaviyayn, with hidden constants.
+    The explicit bound divides the rounds into the stages that make it least. The bounds of Theorem 2.3 of Lowy and
+    Razaviyayn hide constants.
 
     Args:
         problem: the request, with the constants of the losses and the clients.
@@ -43,8 +43,8 @@ def bounds(problem: OnePassRiskProblem, run: Run, noise_std: float) -> Bounds:
     Returns:
         The bounds, with the inputs of the lower bounds, the conditions and the warnings.
     """
-    # The figures certified at the printed noise are not part of a risk bound.
-    printed = printed_readings(replace(problem, batch_size=run.batch_size), run, lambda _run, _noise: None)
+    # A risk bound needs no certified ε and δ at the printed noise, so the certifying function returns None.
+    printed = printed_readings(replace(problem, batch_size=run.batch_size), run, lambda _client, _noise: None)
     return bounds_of(problem, problem, plan=plan_of(problem, run, noise_std), printed=printed, objective="population")
 
 

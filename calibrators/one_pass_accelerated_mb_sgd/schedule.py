@@ -24,14 +24,11 @@ if TYPE_CHECKING:
 def risk_problem(problem: OnePassProblem, run: Run) -> AcceleratedProblem:
     """Return the inputs of the bound on the population excess risk of one pass over the records.
 
-    The objective is the population loss, because every record is used at most once.
+    The bound is on the population loss, because every record is used at most once.
 
     Args:
         problem: the request, with the constants of the losses and the clients.
         run: the run, of which only the batch size is used.
-
-    Returns:
-        The inputs of the bound, with the sizes of the run and the constants of the loss.
     """
     return problem_of(
         problem, run, objective="population", gradient_std=problem.gradient_std, heterogeneity=problem.spread
@@ -55,20 +52,19 @@ def plan_of(problem: OnePassProblem, run: Run, noise_std: float) -> AcceleratedP
 def choose_run(problem: OnePassProblem, certificates: Certificates[OnePassProblem, Member]) -> Choice[Run]:
     """Choose the batch size and rounds: the smallest run with nearly the least bound on the excess risk.
 
-    "Nearly" means within the factor 1 + `within` of the request. Every record is used once, so the certified noise of
-    records depends only on the batch size.
+    "Nearly" means within the factor 1 + `within` of the request. If records are protected, the certified noise depends
+    only on the batch size, because every record is used once.
 
     Args:
         problem: the request. Its budgets limit the runs.
         certificates: the certified noise of each run.
 
     Returns:
-        The chosen run, with the runs it was compared with.
+        The chosen run, with alternatives that trade rounds, batch size and bound against each other.
 
     Raises:
         InvalidInput: the budgets leave no run.
     """
-    # For each batch size, one pass over the records limits the number of rounds.
     runs = runs_within(
         lambda size: _most_rounds(problem, size),
         rounds=problem.rounds,
@@ -110,11 +106,11 @@ def _most_rounds(problem: OnePassProblem, batch_size: int) -> int:
     """Return the largest number of rounds for which every client has records and the budgets suffice.
 
     Args:
-        problem: the request, with the records of each client and the budgets.
+        problem: the request, with the records of each client, and budgets of gradients and of bits.
         batch_size: batch size of a client with `samples_per_client` records.
 
     Returns:
-        The number of rounds; 0 if a budget does not pay for one round.
+        The number of rounds; 0 if not even one round is possible.
     """
     members = members_of(problem, Run(batch_size=batch_size, rounds=1))
     limits = [member.samples_per_client // member.batch_size for member in members]

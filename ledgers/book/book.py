@@ -64,11 +64,12 @@ class Book(ApprovalMoves):
     """
 
     def open(self, tenant: str, request: OpenLedger, key: str, *, by: str = "") -> LedgerRow:
-        """Open a ledger, a privacy budget of a data set, and certify that all it allows stays within its target (ε, δ).
+        """Open a ledger, the privacy budget of a data set, and certify that all it allows is within its target (ε, δ).
 
         Args:
             tenant: owner of the ledger.
-            request: the data set or block, the target (ε, δ), and the plan or the slots of the ledger.
+            request: the data set or a block of it, the target (ε, δ), the plan (mechanisms with numbers of runs) and
+                the slots (budgets for other runs).
             key: idempotency key of the request.
             by: name of the caller.
 
@@ -87,7 +88,6 @@ class Book(ApprovalMoves):
         if earlier_answer is not None:
             return self.ledger(tenant, earlier_answer["ledger"])
 
-        # Certify the ledger, and write its record and its rows.
         state, certified = self._evaluate(partial(open_ledger, **request.parts))
         specs = {item.name: text_of(item.spec) for item in state.plan}
         record = entry_records.opening_record(state, certified, specs)
@@ -200,9 +200,9 @@ class Book(ApprovalMoves):
     def _reserve_once(self, request: ReserveRequest, under_lock: bool) -> ReservationRow:
         """Try once to make a reservation.
 
-        A reservation of planned runs is checked before and again under the lock of the ledgers. So a request that does
-        not fit locks nothing. For runs outside the plan, a slot (a budget) pays, and the cost takes time to compute. It
-        is computed before the ledgers are locked, and written only if no ledger was changed meanwhile.
+        A reservation of planned runs is quick to check. It is checked before the ledgers are locked, so that a request
+        that does not fit locks nothing, and again under the lock. The cost of other runs takes time to compute. It is
+        computed before the lock, and written only if no ledger was changed meanwhile.
 
         Args:
             request: the reservation to make.
@@ -221,12 +221,11 @@ class Book(ApprovalMoves):
                 return self._desk.load_reservation(connection, tenant, answer["reservation"])
             states = self._desk.states(connection, tenant, request.ledgers)
 
-        # Compute the reservation before the lock. A quick one, or a late attempt, is computed again under the lock.
-        computed_inside = request.is_quick or under_lock
+        computes_under_lock = request.is_quick or under_lock
         after = {} if under_lock else states_after_reserve(request, states, self._evaluate)
-        with self._moving(states, compared=not computed_inside) as connection:
+        with self._moving(states, compared=not computes_under_lock) as connection:
             self._desk.require_unanswered(connection, request.key)
-            if computed_inside:
+            if computes_under_lock:
                 states = self._desk.states(connection, tenant, request.ledgers)
                 after = states_after_reserve(request, states, self._evaluate)
             require_movable(connection, [row for row, _ in states.values()])
@@ -286,8 +285,8 @@ class Book(ApprovalMoves):
     def _commit_separately(self, request: CommitRequest, under_lock: bool) -> JsonRecord:
         """Try once to commit runs (to spend their reserved budget) in a transaction of their own.
 
-        The new states are computed under the lock of the ledgers if that is quick (see `is_quick`). Otherwise they are
-        computed before the ledgers are locked, and written only if no ledger was changed meanwhile.
+        The new states are computed under the lock of the ledgers if that is quick. Otherwise they are computed before
+        the ledgers are locked, and written only if no ledger was changed meanwhile.
 
         Args:
             request: the runs to commit, with the idempotency key.
@@ -309,21 +308,19 @@ class Book(ApprovalMoves):
                 return answer
         self._require_unexpired(tenant, held)
 
-        # A slow commit is computed before the lock, and written if no ledger was changed meanwhile.
-        quick = all(is_quick(state.reservations[held.id]) for _, state in states.values())
-        if not quick and not under_lock:
+        is_quick_commit = all(is_quick(state.reservations[held.id]) for _, state in states.values())
+        if not is_quick_commit and not under_lock:
             after = states_after_commit(request, states, self._evaluate)
             with self._moving(states) as connection:
                 self._desk.require_unanswered(connection, request.key)
                 return self._write_commit(connection, request, held, states, after)
 
-        # Any other commit is computed from the rows under the lock.
         with self._moving(states, compared=False) as connection:
             self._desk.require_unanswered(connection, request.key)
             locked_held, states = self._desk.load_held(connection, tenant, request.reservation)
             if locked_held.state != held.state:
                 raise Again(request.key.value)
-            evaluate = None if quick else self._evaluate
+            evaluate = None if is_quick_commit else self._evaluate
             after = states_after_commit(request, states, evaluate)
             return self._write_commit(connection, request, locked_held, states, after)
 
@@ -351,7 +348,7 @@ class Book(ApprovalMoves):
         return self._desk.write(connection, request.key, None, records)
 
     def _require_unexpired(self, tenant: str, held: ReservationRow) -> None:
-        """Check that a reservation has not expired before its first commit. If it has, store that it has ended.
+        """Check that a reservation has not expired before its first commit. If it has, end it in the database.
 
         Args:
             tenant: owner of the ledgers.
@@ -365,7 +362,7 @@ class Book(ApprovalMoves):
             raise ReservationEnded("The reservation has expired.")
 
     def _require_usable(self, connection: Connection, held: ReservationRow, states: States) -> None:
-        """Check that the receipts which were given for a reservation's committed runs are still valid.
+        """Check that the receipts for a reservation's committed runs are still valid.
 
         Args:
             connection: connection to read on.
@@ -382,12 +379,15 @@ class Book(ApprovalMoves):
             raise ReservationEnded("Runs of the reservation were voided: its receipts are void.")
 
     def cancel(self, tenant: str, identifier: str, *, by: str = "") -> ReservationRow:
-        """Free the uncommitted runs of a reservation and return it. A reservation that has ended does not change.
+        """End a reservation, so that its uncommitted runs are free again.
 
         Args:
             tenant: owner of the ledgers.
             identifier: id of the reservation.
             by: name of the caller.
+
+        Returns:
+            The reservation, unchanged if it had ended before.
         """
         return retry(partial(self._release, tenant, identifier, "cancelled", by))
 

@@ -66,8 +66,8 @@ class OwnerMoves(BookReader):
         Args:
             database: holds the ledgers and the log.
             keyring: returns the present signing keys. Their name is the name of the log.
-            evaluate: runs a slow, picklable computation and returns its result.
-            clock: returns the present time in seconds since 1970.
+            evaluate: function that runs a slow, picklable computation and returns its result.
+            clock: function that returns the present time in seconds since 1970.
             file: file outside the database with the log's newest signed head (size and Merkle root); None without one.
         """
         continuity = Continuity(file)
@@ -77,7 +77,7 @@ class OwnerMoves(BookReader):
         self._commits = Together(self._commit_together, most=MOST_TOGETHER)
 
     def seal(self, tenant: str, identifier: str, key: str, *, by: str = "") -> LedgerRow:
-        """Seal a ledger: the records of its block of data are fixed from now on, so that runs may read them.
+        """Seal a ledger, which states that the records of its data are fixed from now on, so that runs may read them.
 
         Args:
             tenant: owner of the ledger.
@@ -146,7 +146,7 @@ class OwnerMoves(BookReader):
     # Writing.
 
     def _commit_together(self, requests: Sequence[CommitRequest]) -> list[JsonRecord | None]:
-        """Make the commits of several callers, which spend reserved budgets, in one database transaction.
+        """Commit the runs of several callers, that is, spend their reserved budgets, in one database transaction.
 
         Args:
             requests: the commits, at most `MOST_TOGETHER`.
@@ -164,8 +164,7 @@ class OwnerMoves(BookReader):
     def _end_due(self, end: Callable[[str], object]) -> int:
         """End expired reservations, at most `MOST_DUE` of them, and return their number.
 
-        If the database rows of a ledger disagree with the log, its reservations are skipped, and others take their
-        place. The loop ends once a round has skipped no further ledger.
+        If the database rows of a ledger contradict the log, its reservations are skipped, and others take their place.
 
         Args:
             end: function that ends the reservation with a given id.
@@ -174,7 +173,7 @@ class OwnerMoves(BookReader):
             The number of reservations that were ended.
         """
         ended = 0
-        skipped: set[str] = set()  # ids of ledgers
+        skipped: set[str] = set()  # ids of ledgers; a further round is only needed if one was added
         while True:
             with self._continuous_log() as connection:
                 due = reservations.due(connection, self._clock(), limit=MOST_DUE - ended, without=skipped)
@@ -246,7 +245,6 @@ class OwnerMoves(BookReader):
         after = {name: moves.release(state, identifier, outcome) for name, (_, state) in states.items()}
         with self._moving(states) as connection:
             self._write_rows(connection, held, states, after)
-            # Group the entries by the owner of the ledger.
             records: dict[str, list[MovedLedger]] = {}
             for name, state in after.items():
                 row, _ = states[name]
@@ -325,7 +323,6 @@ class OwnerMoves(BookReader):
                 earlier_answer = self._desk.find_answer(connection, request_key)
                 states = self._desk.states(connection, tenant, [identifier])
             row, state = states[identifier]
-            # A repeated request changes nothing.
             if earlier_answer is not None:
                 return row
             after = move(state)
@@ -360,8 +357,8 @@ class OwnerMoves(BookReader):
     def _moving(self, states: States, *, compared: bool = True) -> Iterator[Connection]:
         """Open a database transaction that locks ledgers, as a context manager.
 
-        If it succeeds, this process remembers the log's new head (size and Merkle root). Later changes must continue
-        it.
+        If it succeeds, this process remembers the log's new head (size and Merkle root), which later heads must
+        continue.
 
         Args:
             states: rows and state of each ledger to lock, by its id.

@@ -40,7 +40,7 @@ class Receipt:
 
     @property
     def record(self) -> JsonRecord:
-        """Return the receipt as a JSON object with the members `entry`, `proof`, `checkpoint` and `signature`."""
+        """The receipt as a JSON object with the members `entry`, `proof`, `checkpoint` and `signature`."""
         return _statement(self.entry, self.proof, self.checkpoint) | {"signature": self.signature}
 
     def to_bytes(self) -> bytes:
@@ -49,13 +49,13 @@ class Receipt:
 
     @classmethod
     def of_bytes(cls, text: bytes) -> Receipt:
-        """Read a receipt, the signed proof that an entry is in a log, from any JSON text, without verifying it.
+        """Read a receipt from its JSON text, without verifying it.
 
         Args:
-            text: JSON text in UTF-8.
+            text: JSON text in UTF-8, which need not be canonical.
 
         Returns:
-            The receipt; it may be invalid.
+            The receipt, of which proof and signatures may be invalid.
 
         Raises:
             Malformed: the text is not a receipt.
@@ -64,15 +64,14 @@ class Receipt:
 
     @classmethod
     def of_record(cls, record: Record) -> Receipt:
-        """Read a receipt from its JSON object, without verifying it. A service's warnings are ignored.
-
-        A receipt has a log entry, the proof that the log contains it, the log's signed head, and a signature.
+        """Read a receipt from its JSON object, without verifying it.
 
         Args:
-            record: JSON object with the members `entry`, `proof`, `checkpoint` and `signature`.
+            record: JSON object with the members `entry` (the log entry), `proof` (that the log contains it),
+                `checkpoint` (the log's signed head) and `signature`. A member with warnings of the service is ignored.
 
         Returns:
-            The receipt; it may be invalid.
+            The receipt, of which proof and signatures may be invalid.
 
         Raises:
             Malformed: the record has other members or types than a receipt.
@@ -112,9 +111,9 @@ def make(tree: Tree, leaf_index: int, entry: Record, checkpoint: str, key: Signi
 
 
 def make_all(tree: Tree, entries: Iterable[tuple[int, Record]], checkpoint: str, key: SigningKey) -> list[Receipt]:
-    """Make receipts of log entries, signed proofs that the log contains them, and verify each.
+    """Make receipts of log entries, that is, signed proofs that the log contains them.
 
-    The checkpoint is verified once for all receipts.
+    Each receipt is verified before it is returned.
 
     Args:
         tree: Merkle tree of the log, which contains the entries.
@@ -129,9 +128,8 @@ def make_all(tree: Tree, entries: Iterable[tuple[int, Record]], checkpoint: str,
         NotVerified: the tree has another entry at one of the indices, or the checkpoint is not the tree's.
         ValueError: the tree has no such index.
     """
-    # The signed head is verified once, and each receipt under it.
     trusted = [key.public]
-    head = checkpoints.verify(checkpoint, key.name, trusted)
+    head = checkpoints.verify(checkpoint, key.name, trusted)  # once for all receipts
     receipts = []
     for leaf_index, entry in entries:
         proof = Inclusion.of(tree, leaf_index)
@@ -170,26 +168,23 @@ def verify(receipt: Receipt, origin: str, keys: Iterable[PublicKey]) -> Checkpoi
 def _verify_under(checkpoint: Checkpoint, receipt: Receipt, trusted: Iterable[PublicKey]) -> None:
     """Verify the proof and the signature of a receipt, of which the checkpoint is verified already.
 
-    Several receipts may have one checkpoint (signed size and Merkle root of the log), which is then verified only once.
-
     Args:
-        checkpoint: the verified head of the log in the receipt.
+        checkpoint: the verified head (size and Merkle root of the log) in the receipt.
         receipt: the receipt.
         trusted: keys that may have signed the receipt.
 
     Raises:
-        NotVerified: the proof or the signature is not valid, or the entry states another number.
+        NotVerified: the proof or the signature is not valid, or the entry states another number than its index.
     """
     entry = receipt.entry
     proof = receipt.proof
     leaf = canonical(entry)
-    # The Merkle proof: the log of the checkpoint contains the entry, at the number that the entry states.
     if checkpoint.size != proof.tree_size:
         raise NotVerified(f"the proof is for {proof.tree_size} entries, the checkpoint of {checkpoint.size}")
     proof.verify(leaf, checkpoint.root)
     if entry.get("seq", proof.leaf_index) != proof.leaf_index:
         raise NotVerified(f"the entry says that it is entry {entry['seq']}, not {proof.leaf_index}")
-    # The signature of the receipt as a whole, whose subject is the digest of the entry.
+    # The subject of the receipt's signature is the digest of the entry.
     statement = _statement(receipt.entry, receipt.proof, receipt.checkpoint)
     jws.verify(statement, digest(leaf), receipt.signature, trusted)
 

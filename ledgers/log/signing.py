@@ -38,11 +38,10 @@ class PublishedKey:
 
     @property
     def record(self) -> dict[str, str | None]:
-        """Return the key as a JSON object for the document of public keys that a service publishes.
+        """The key as a JSON object, a JSON Web Key (RFC 7517) with further members.
 
-        Returns:
-            A JSON Web Key (RFC 7517) with more members: `name`, `note_key` (its text for verifiers of notes), and
-            `from` and `until` (the times between which the key signs).
+        These are `name`, `note_key` (the key as text for verifiers of notes), and `from` and `until` (the times between
+        which the key signs).
         """
         until = None if self.until is None else _format_time(self.until)
         members = {
@@ -55,15 +54,13 @@ class PublishedKey:
 
     @classmethod
     def of_record(cls, record: object) -> PublishedKey:
-        """Read a published key from its JSON object.
-
-        A published key is a public key with the time from which it signs, and the time of its retirement.
+        """Read a published key from its JSON object, as `record` returns it.
 
         Args:
             record: JSON object with the members of a published key, such as `note_key`, `from` and `until`.
 
         Returns:
-            The public key, with its time of publication and of retirement.
+            The public key, with the times between which it signs.
 
         Raises:
             Malformed: the record lacks members or has others, or its members describe different keys.
@@ -77,7 +74,7 @@ class PublishedKey:
             published = cls(key, _read_time(record["from"]), until)
         except (KeyError, AttributeError, TypeError, KeysUnusable):
             raise Malformed("is not a published key") from None
-        # The members state parts of the key several times. All must be those of the key that was read.
+        # Several members state the same key. All must agree with the key that was read.
         if published.record != record:
             raise Malformed("the parts of a published key are not of one key")
         return published
@@ -142,14 +139,12 @@ class SigningKeys:
         Raises:
             KeysUnusable: the new key signed before or has another name, or `at` is before the present key's start.
         """
-        # The name stays the same, and no key is used twice.
         current = published[-1]
         if signing.name != current.key.name:
             raise KeysUnusable(f"the keys of {current.key.name} keep that name")
         if any(key.key == signing.public for key in published):
             raise KeysUnusable("a key that signed before does not follow itself")
         now = _second(at)
-        # The last key is retired at the moment from which the new key signs.
         retired = retire_signing_key(published, now)
         return cls(signing, (*retired, PublishedKey(signing.public, now)))
 
@@ -176,7 +171,7 @@ def retire_signing_key(published: tuple[PublishedKey, ...], at: datetime) -> tup
         All keys in the same order. Only the last may have changed.
 
     Raises:
-        KeysUnusable: `at` is before the time of the signing key.
+        KeysUnusable: `at` is before the time from which the last key signs.
     """
     *earlier, current = published
     if current.until is not None:

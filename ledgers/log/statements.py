@@ -56,10 +56,9 @@ class SignedStatement:
 
     @property
     def record(self) -> JsonRecord:
-        """Return the statement as a JSON object, of which the canonical form (RFC 8785) is signed.
+        """The statement as a JSON object, of which the canonical form is signed.
 
-        Returns:
-            The attributes as members of the same names, and `format`, the name and version of this form.
+        Its members are the attributes, and `format`, the name and version of this form.
         """
         return {
             "format": FORMAT,
@@ -71,22 +70,20 @@ class SignedStatement:
 
     @classmethod
     def of_record(cls, record: dict[str, object]) -> SignedStatement:
-        """Read a statement from its JSON object.
-
-        Nothing is verified here except for the form.
+        """Read a statement from its JSON object, without verifying a signature.
 
         Args:
-            record: the JSON object. A statement has only texts as members.
+            record: the JSON object, as `record` returns it.
 
         Returns:
-            The statement; its signature is not verified.
+            The statement.
 
         Raises:
-            Malformed: the record has other members than a statement, or an unknown kind.
+            Malformed: the record has other members than a statement, an unknown kind, or an invalid digest.
         """
         texts = {name: str(record.get(name)) for name in ("kind", "name", "engine_version", "request")}
         statement = cls(**texts)
-        has_exact_members = statement.record == record  # also that all members are texts
+        has_exact_members = statement.record == record  # which also rejects members that are not texts
         if not has_exact_members or statement.kind not in KINDS or not is_digest(statement.request):
             raise Malformed("is not a statement about an answer")
         return statement
@@ -101,7 +98,7 @@ def sign(statement: SignedStatement, content: bytes, key: SigningKey, *, digest:
         statement: the statement about the answer.
         content: bytes of the answer.
         key: the key that signs.
-        digest: SHA-256 of the canonical text of an answer in JSON, in hexadecimal digits. None computes it from
+        digest: SHA-256 of the canonical text of an answer in JSON, in hexadecimal digits. If None, it is computed from
             `content`.
 
     Returns:
@@ -138,10 +135,10 @@ def verify(token: str, content: bytes, keys: Iterable[PublicKey]) -> tuple[Signe
 
 
 def digest_of(text: bytes) -> str:
-    """Return the digest of a JSON text that does not depend on white space or on the order of members.
+    """Return a digest of a JSON text that does not depend on white space or on the order of members.
 
-    It is the SHA-256 digest of the text's canonical form (RFC 8785). The answer may therefore be indented and stored
-    again.
+    It is the SHA-256 digest of the text's canonical form (RFC 8785). Indenting an answer therefore keeps its signature
+    valid.
 
     Args:
         text: bytes of a JSON text.
@@ -159,9 +156,9 @@ def digest_of(text: bytes) -> str:
 
 
 def _subject(statement: SignedStatement, content: bytes) -> str:
-    """Return the digest of an answer of the service, which its signature names as its subject.
+    """Return the digest of an answer of the service, by which a signature refers to the answer.
 
-    A report is identified by its bytes. Any other answer is JSON, of which the digest does not depend on white space.
+    The digest of a report is that of its bytes. That of any other answer, which is JSON, ignores white space.
 
     Args:
         statement: the statement about the answer. Only its kind is used.
@@ -193,7 +190,6 @@ def find_signature(text: str) -> str:
     """
     prefix = f"{HEADER.lower()}:"
     signatures = [line[len(prefix) :] for line in text.splitlines() if line.lower().startswith(prefix)]
-    # Without such a header, the whole text is the signature.
     if not signatures:
         return text.strip()
     first_signature, *more_signatures = signatures

@@ -53,7 +53,7 @@ SHIFTED_NOISES: Mapping[str, Callable[[float], NoiseDistribution]] = {
 def attack_primitive(primitive: Primitive, setting: AttackSetting) -> AttackedMechanism:
     """Return the attack on a basic mechanism: a sampler of its outputs on two neighbouring data sets.
 
-    The data sets are those that are easiest to distinguish by the outputs. Each class of mechanism has its own attack.
+    The data sets are those that are easiest to distinguish by the outputs.
 
     Args:
         primitive: the mechanism: noise on a sum or on integers, randomized response, or only its ε and δ.
@@ -66,7 +66,7 @@ def attack_primitive(primitive: Primitive, setting: AttackSetting) -> AttackedMe
         InvalidInput: no attack is implemented on neighbouring data sets of the mechanism in this relation.
     """
     if isinstance(primitive, NoisySum):
-        # The whole norm of a contribution is on one coordinate.
+        # No contribution is easier to distinguish than one with its whole norm on a single coordinate.
         return noisy_sum(NOISES[primitive.distribution], setting.relation, 1.0 / primitive.multiplier)
     if isinstance(primitive, RandomSum):
         sizes = tuple(sensitivity / primitive.multiplier for sensitivity in primitive.sensitivities)
@@ -84,7 +84,7 @@ def attack_primitive(primitive: Primitive, setting: AttackSetting) -> AttackedMe
         return _attack_threshold(primitive, setting)
     if isinstance(primitive, SummedTrials):
         return _attack_trials(primitive, setting)
-    # Of the other mechanisms only ε and δ are known: the attack is on the mechanism that has exactly these.
+    # Of these mechanisms only bounds are known. The attack is on the mechanism for which ε and δ are exact.
     assert isinstance(primitive, BlackBox | DeclaredBounds)
     return canonical(primitive.epsilon, primitive.delta, _known_worlds(setting))
 
@@ -92,8 +92,8 @@ def attack_primitive(primitive: Primitive, setting: AttackSetting) -> AttackedMe
 def _known_worlds(setting: AttackSetting) -> int:
     """Return the number of data sets ("worlds") on which the distribution of the output is known.
 
-    They are two neighbours and, as a third one, the data set without the victim's record. For replace-one the
-    distribution on the third one is unknown.
+    Two of them are neighbours. The third one lacks the record in which they differ. Under replace-one, the distribution
+    on the third one is unknown.
 
     Args:
         setting: neighbouring relation that is attacked.
@@ -107,8 +107,8 @@ def _known_worlds(setting: AttackSetting) -> int:
 def _attack_report(report: CategoryReport, setting: AttackSetting) -> AttackedMechanism:
     """Return the attack on the randomized response of one client.
 
-    The client has the first category in one data set, and the second category in the neighbouring one.
-    Under zero-out-one, a client with a zero record reports as one of the second category.
+    The client has the first category in one data set, and the second category in the neighbouring one. Under
+    zero-out-one, a client with a zero record reports like a client of the second category.
 
     Args:
         report: ε of the report, and the number of categories.
@@ -127,10 +127,10 @@ def _attack_report(report: CategoryReport, setting: AttackSetting) -> AttackedMe
 
 
 def _attack_trials(sums: SummedTrials, setting: AttackSetting) -> AttackedMechanism:
-    """Return the attack on sums of random trials, in which a larger value has a larger probability of success.
+    """Return the attack on sums of random trials, with a probability of success that rises with the client's value.
 
-    One client has its largest value in the first data set, and its smallest value in the second. All other clients have
-    their smallest value.
+    One client has the largest value in the first data set, and the smallest value in the second one. All other clients
+    have the smallest value.
 
     Args:
         sums: trials of a client, success probabilities, and numbers of coordinates and clients.
@@ -153,7 +153,7 @@ def _attack_trials(sums: SummedTrials, setting: AttackSetting) -> AttackedMechan
 
 
 def _largest_coordinate(shift: IntegerShift) -> int:
-    """Return the largest difference of neighbours in one coordinate within the bounds on the norms.
+    """Return the largest integer difference of neighbours in one coordinate within the bounds on the norms.
 
     Args:
         shift: bounds on the ℓ1, ℓ2 and ℓ∞ norms of the difference; that on the ℓ2 norm may be None.
@@ -163,11 +163,11 @@ def _largest_coordinate(shift: IntegerShift) -> int:
 
 
 def _attack_threshold(answers: ThresholdAnswers, setting: AttackSetting) -> AttackedMechanism:
-    """Return the attack on the sparse vector technique by whether one certain output occurs.
+    """Return the attack on the sparse vector technique by whether one particular output occurs.
 
     The technique compares noisy answers of queries with a noisy threshold. The queries are chosen so that their answers
-    differ most between the data sets. The probabilities are bounds, so the attacked mechanism reveals no more than the
-    technique. Except under replace-one, the data set without the changed record answers as the second data set.
+    differ most between the data sets. The probabilities of the output are bounds, which make the attack only weaker.
+    Except under replace-one, the data set without the changed record gives the same answers as the second data set.
 
     Args:
         answers: the noise on the threshold and on the queries.
@@ -176,11 +176,11 @@ def _attack_threshold(answers: ThresholdAnswers, setting: AttackSetting) -> Atta
     Returns:
         The attack, with the probabilities of the output on each data set.
     """
-    # The output that distinguishes best; if there is none, one that reveals nothing.
-    outputs = crossings(answers.noise)
-    first, second = outputs[0] if outputs else ThresholdOutput(0.5, 0.5)
-    log_first = (math.log(first), math.log1p(-first))
-    log_second = (math.log(second), math.log1p(-second))
+    outputs = crossings(answers.noise)  # the output that distinguishes best is the first one
+    reveals_nothing = ThresholdOutput(0.5, 0.5)
+    first_probability, second_probability = outputs[0] if outputs else reveals_nothing
+    log_first = (math.log(first_probability), math.log1p(-first_probability))
+    log_second = (math.log(second_probability), math.log1p(-second_probability))
     if setting.relation == "replace-one":
         return Outcomes((log_first, log_second))
     return Outcomes((log_first, log_second, log_second))
@@ -200,17 +200,15 @@ def _attack_choice(choice: ScoredChoice, setting: AttackSetting) -> AttackedMech
     Returns:
         The attack on the randomized response that has the same privacy loss.
     """
-    # Log ratio of the probabilities of the better candidate on the two data sets.
-    ratio = log_ratio(choice.epsilon, choice.noise)
-    return canonical(ratio, 0.0, _known_worlds(setting))
+    privacy_loss = log_ratio(choice.epsilon, choice.noise)
+    return canonical(privacy_loss, 0.0, _known_worlds(setting))
 
 
 def _attack_integers(integers: NoisyIntegers, setting: AttackSetting) -> AttackedMechanism:
     """Return the attack on integers with discrete Laplace noise.
 
-    The neighbouring data sets are chosen so that they are easy to distinguish.
-    Untruncated noise is attacked by neighbours that differ in one coordinate, if the bounds allow it. Truncated noise
-    is attacked by neighbours that differ in several coordinates, chosen by `realised_shift`.
+    For untruncated noise, the neighbours differ in one coordinate, if the bounds on their difference allow it. For
+    truncated noise, they differ in several coordinates, which `realised_shift` chooses.
 
     Args:
         integers: decay rate of the noise, its largest absolute value `noise_levels` (None for no truncation), and
@@ -227,7 +225,7 @@ def _attack_integers(integers: NoisyIntegers, setting: AttackSetting) -> Attacke
         noise = IntegerNoise(integers.decay_rate, None)
         return noisy_shift(noise, setting.relation, math.floor(integers.shift.l1))
 
-    # The sampler that clients run has a smaller range than the formula.
+    # The sampler that clients run has another limit than the formula.
     is_exact = setting.attack == "implemented"
     limit = MOST_NOISE_LEVELS if is_exact else MOST_LEVELS
     if integers.noise_levels is not None and integers.noise_levels > limit:
@@ -264,7 +262,7 @@ def realised_shift(bounds: IntegerShift) -> tuple[tuple[int, int], ...]:
     largest = min(l1, linf, math.isqrt(squared_l2))
     for size in range(largest, max(0, largest - MOST_CANDIDATES), -1):
         count = min(dimension, l1 // size, squared_l2 // size**2)
-        # Spend the remainder of the bounds on one smaller coordinate, if there is one left.
+        # One more coordinate, if the dimension allows it, uses what the bounds leave.
         smaller = 0
         if count < dimension:
             smaller = min(size, l1 - count * size, math.isqrt(squared_l2 - count * size**2))

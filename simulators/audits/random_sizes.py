@@ -55,9 +55,8 @@ class RandomlySizedValue:
         Returns:
             The log densities, (worlds, runs).
         """
-        # Draw the sizes, with probabilities that sum to 1 up to rounding, and add the noise.
         weights = np.asarray(self.probabilities)
-        probabilities = weights / weights.sum()
+        probabilities = weights / weights.sum()  # numpy rejects probabilities that do not sum to 1 after rounding
         sizes = generator.choice(np.asarray(self.sizes), size=world.size, p=probabilities)
         signs = np.asarray(self.signs)[world]
         released = sizes * signs + self.noise.draw(generator, world.size)

@@ -36,12 +36,12 @@ def upper_rate(successes: npt.ArrayLike, trials: int, error: float) -> Floats:
     The bound is 1 if all trials succeeded.
 
     Args:
-        successes: observed counts.
+        successes: observed counts, from 0 to `trials`.
         trials: number of independent trials.
-        error: probability that the bound fails.
+        error: largest probability that the bound of one count fails, in (0, 1).
 
     Guarantees:
-        With probability at least 1 − error, the result is at least the true probability.
+        For each count, with probability at least 1 − error, the result is at least the true probability.
 
     Returns:
         One bound in [0, 1] for each count.

@@ -22,7 +22,7 @@ class InSequence:
 
     @property
     def worlds(self) -> int:
-        """Number of data sets ("worlds"); three only if every part has a distribution for ABSENT."""
+        """Number of data sets ("worlds"): 3 if every part has a known distribution without the victim, otherwise 2."""
         return min((part.worlds for part, _ in self.parts), default=3)
 
     @property

@@ -16,11 +16,11 @@ CELLS = 500_000
 
 @dataclass(frozen=True)
 class ShuffledReports:
-    """Attack on shuffled reports of clients, of which all but one have the same record.
+    """Attack on shuffled reports of clients, of which all except one have the same record.
 
-    FIRST and SECOND are the two data sets; they differ in the record of one client, the victim. All other records equal
-    the victim's record in SECOND. Any of the reports may be the victim's, with equal probability. The density of the
-    reports in FIRST is therefore their density in SECOND times the mean likelihood ratio of a report.
+    FIRST and SECOND are the two data sets. They differ in the record of one client, the victim. All other records equal
+    the victim's record in SECOND. Every report is the victim's with equal probability. The density of the reports on
+    FIRST is therefore their density on SECOND times the mean likelihood ratio of a report.
 
     Attributes:
         report: mechanism of one client's report.
@@ -40,15 +40,13 @@ class ShuffledReports:
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
         """Draw shuffled reports, and return their log densities relative to the data set SECOND.
 
-        The rows are those on the data sets FIRST and SECOND. An output that is impossible on SECOND has the values 0
-        and −∞. The rows are computed in chunks, which limits the memory.
-
         Args:
             generator: source of randomness.
             world: index of the data set of each run, on which its reports are drawn.
 
         Returns:
-            The log densities on FIRST and on SECOND, (2, runs).
+            The log densities on FIRST and on SECOND, (2, runs). They are 0 and −∞ for an output that is impossible on
+            SECOND.
         """
         if world.size == 0:
             return np.zeros((2, 0))
@@ -61,22 +59,22 @@ class ShuffledReports:
     def _chunk(self, generator: np.random.Generator, world: Integers) -> Floats:
         """Draw the shuffled reports of some runs, and return their log densities relative to the data set SECOND.
 
-        FIRST and SECOND are the two data sets. On FIRST the density is the mean likelihood ratio of all reports. An
-        output with a report that is impossible on SECOND has the log density −∞ there, and 0 on FIRST.
+        On SECOND the relative log density is 0. On FIRST it is the logarithm of the mean likelihood ratio of the
+        reports. An output with a report that is impossible on SECOND has −∞ there, and 0 on FIRST.
 
         Args:
             generator: source of randomness.
             world: index of the data set of each run, on which its reports are drawn.
 
         Returns:
-            The log densities, (2, runs).
+            The log densities on FIRST and on SECOND, (2, runs).
         """
         # The victim has the record of the run's data set, all others have the record of SECOND.
         worlds = np.full((world.size, self.clients), SECOND, dtype=np.int64)
         worlds[:, 0] = world
         log_densities = self.report.draw(generator, worlds.ravel()).reshape(-1, world.size, self.clients)
 
-        # An infinite likelihood ratio reveals the data set. Otherwise the mean ratio is the density on FIRST.
+        # An infinite likelihood ratio reveals the data set.
         log_ratio = log_densities[FIRST] - log_densities[SECOND]
         is_infinite = np.isposinf(log_ratio)
         is_revealed = is_infinite.any(axis=1)
@@ -130,7 +128,6 @@ class ShuffledResponses:
         probability_of_others = self._probabilities(category_of_others, sizes)
         probability_of_victim = np.stack([self._probabilities(FIRST, sizes), self._probabilities(SECOND, sizes)])
 
-        # The reports of all other clients.
         reports = generator.multinomial(self.clients - 1, probability_of_others * sizes, size=world.size)
         counts = reports.astype(np.float64)
 
@@ -140,7 +137,6 @@ class ShuffledResponses:
         victim_report = (uniform >= cumulative[world]).sum(axis=1)
         counts[np.arange(world.size), victim_report] += 1.0
 
-        # The density is the sum over the reports of the victim's probability over the others' probability.
         likelihood_ratios = probability_of_victim / probability_of_others
         return np.asarray(np.log(likelihood_ratios @ counts.T))
 

@@ -39,8 +39,8 @@ class AttackSetting:
         unit: protected unit, a record or a client.
         observer: party whose observations are attacked, such as the server.
         attack: "mathematical" to sample the noise from its formula; "implemented" to run the code that clients run.
-        within_clients: True if clients have been drawn already. A draw without a stated unit then selects their
-            records.
+        within_clients: True if clients have been drawn already, so that further subsampling without a stated unit
+            selects their records.
         zero_others: True if all other records contribute nothing to the output. The output without the victim (the
             world ABSENT) then has a known distribution for batches of fixed size too.
     """
@@ -142,9 +142,9 @@ class LogLikelihoodRatio:
 
 
 def mix_log_densities(weight: float, included: Floats, otherwise: Floats) -> Floats:
-    """Return the log density of an output if a record takes part in it with some probability.
+    """Return the log density of outputs in which a record takes part with probability q.
 
-    The density is a mixture: log(q e^included + (1 − q) e^otherwise).
+    It is that of a mixture, log(q e^included + (1 − q) e^otherwise).
 
     Args:
         weight: probability q > 0 with which the record is included.

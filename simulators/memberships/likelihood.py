@@ -21,12 +21,12 @@ LEAST_VARIANCE = 1e-12
 def score_online(confidence: Floats, references: Floats, members: Bools) -> Floats:
     """Return a score of the membership of each canary by the online likelihood-ratio attack (LiRA).
 
-    The attack is by Carlini et al. A canary is a record that may be in the training data. A model's confidence says how
-    well it fits a canary, for example the log odds of its label. The attacker trains reference models, each with a
-    known subset of the canaries. The score is the log ratio of two normal densities of the target model's confidence:
-    one fitted to references with the canary, and one to references without it.
+    A canary is a record that may be in the training data. A model's confidence says how well it fits a canary, for
+    example the log odds of its label. The attacker trains reference models, each with a known subset of the canaries.
+    The score is the log ratio of two normal densities of the target model's confidence: one fitted to references with
+    the canary, and one to references without it (Carlini et al. 2022).
 
-    The means are specific to each canary; both variances are pooled over the canaries, as is usual for few references.
+    Each canary has means of its own. Both variances are pooled over the canaries, as is usual for few references.
 
     Args:
         confidence: confidence of S target models in m canaries, (S, m).
@@ -42,17 +42,16 @@ def score_online(confidence: Floats, references: Floats, members: Bools) -> Floa
     variance_without = _pooled_variance(references, ~members, mean_without)
     log_density_with = _log_density(confidence, mean_with, variance_with)
     log_density_without = _log_density(confidence, mean_without, variance_without)
-    # The difference is NaN where a mean is missing.
-    scores = log_density_with - log_density_without
+    scores = log_density_with - log_density_without  # NaN where a mean is missing
     return np.asarray(np.where(np.isfinite(scores), scores, 0.0))
 
 
 def score_offline(confidence: Floats, references: Floats, members: Bools) -> Floats:
     """Return a score of the membership of each canary by the offline likelihood-ratio attack (LiRA).
 
-    The attack is by Carlini et al. A canary is a record that may be in the training data. A model's confidence says how
-    well it fits a canary, for example the log odds of its label. The score is the target model's confidence minus the
-    mean over reference models trained without the canary, in standard deviations.
+    A canary is a record that may be in the training data. A model's confidence says how well it fits a canary, for
+    example the log odds of its label. The score is the target model's confidence minus the mean over reference models
+    that were trained without the canary, in standard deviations (Carlini et al. 2022).
 
     Args:
         confidence: confidence of S target models in m canaries, (S, m).
@@ -69,7 +68,7 @@ def score_offline(confidence: Floats, references: Floats, members: Bools) -> Flo
 
 
 def _means(references: Floats, chosen: Bools) -> Floats:
-    """Return the mean confidence of the chosen reference models in each canary, a record that an attacker looks for.
+    """Return the mean of each column over its chosen entries.
 
     Args:
         references: confidence of K reference models in m canaries, (K, m).
@@ -84,20 +83,20 @@ def _means(references: Floats, chosen: Bools) -> Floats:
 
 
 def _pooled_variance(references: Floats, chosen: Bools, means: Floats) -> float:
-    """Return the variance of the reference models' confidence in a canary, pooled over all canaries.
+    """Return the variance of the chosen entries of a matrix about the means of their columns, pooled over the columns.
 
-    A canary is a record of the audit. The deviations are from the mean confidence in each canary. The sum of their
-    squares is divided by the degrees of freedom: the number of values minus the number of means.
+    The sum of the squared deviations is divided by the degrees of freedom: the number of entries minus the number of
+    means.
 
     Args:
         references: confidence of K reference models in m canaries, (K, m).
         chosen: which references count for each canary, (K, m).
-        means: mean over the references that count, (m,); NaN if there is none.
+        means: mean over the references that count, (m,); NaN if there are none.
 
     Returns:
         The variance, at least `LEAST_VARIANCE`.
     """
-    # A canary without a mean has no value that counts, so its deviations are 0.
+    # A column without a mean has no chosen entries, so its deviations are 0.
     known_means = np.where(np.isnan(means), 0.0, means)
     deviations = np.where(chosen, references - known_means, 0.0)
     degrees_of_freedom = chosen.sum() - np.isfinite(means).sum()

@@ -38,14 +38,12 @@ LARGEST = 64.0
 def log_error(*, canaries: int, guesses: int, right: int, epsilon: float, delta: float) -> float:
     """Bound the probability that an attacker guesses many memberships right, under (ε, δ)-differential privacy.
 
-    Each of m canaries (records of the audit) is in the data with probability ½. An attacker guesses for r of them
-    whether they are. By Theorem 5.2 of Steinke, Nasr and Jagielski, the probability of v or more right guesses is at
-    most
+    Each of m canaries (records of the audit) is in the data with probability ½, independently. An attacker guesses for
+    r of them whether they are. The probability of v or more right guesses is at most
 
-        P(W ≥ v) + 2mδ max_i P(v > W ≥ v − i)/i,  with i from 1 to v.
+        P(W ≥ v) + 2mδ max_i P(v > W ≥ v − i)/i,  with i from 1 to v,
 
-    W is binomial with r trials and probability e^ε/(1 + e^ε). The factor `ROUNDING` covers the rounding errors, and
-    `LEAST_ERROR` avoids log 0.
+    where W is binomial with r trials and probability e^ε/(1 + e^ε) (Steinke, Nasr and Jagielski 2023, Theorem 5.2).
 
     Args:
         canaries: number m of canaries.
@@ -55,7 +53,7 @@ def log_error(*, canaries: int, guesses: int, right: int, epsilon: float, delta:
         delta: δ in [0, 1].
 
     Returns:
-        The natural logarithm of the bound, at most 0.
+        The natural logarithm of the bound, rounded up, at most 0.
     """
     if right == 0:
         return 0.0
@@ -71,9 +69,7 @@ def log_error(*, canaries: int, guesses: int, right: int, epsilon: float, delta:
 
 
 def _tails(least: npt.NDArray[np.int64], trials: int, rate: float) -> Floats:
-    """Return upper tails P(W ≥ k) of a binomial variable W.
-
-    For k ≥ 1 the tail equals the regularised incomplete beta function I_p(k, n − k + 1).
+    """Return upper tails P(W ≥ k) of a binomial variable W, by the regularised incomplete beta function.
 
     Args:
         least: values of k, integers from 0 to n.
@@ -83,7 +79,7 @@ def _tails(least: npt.NDArray[np.int64], trials: int, rate: float) -> Floats:
     Returns:
         The tails, of the shape of `least`, in [0, 1].
     """
-    # The formula needs k ≥ 1; for k = 0 the tail is 1.
+    # For k ≥ 1 the tail is I_p(k, n − k + 1), and for k = 0 it is 1.
     positive = np.maximum(least, 1)
     tails = betainc(positive, trials - positive + 1, rate)
     return np.asarray(np.where(least == 0, 1.0, tails))
@@ -117,8 +113,9 @@ def epsilon_lower(*, canaries: int, guesses: int, right: int, delta: float, erro
 
     if not is_refuted(0.0):
         return 0.0
-    # The lower end of the last interval is disproved, so that it is a valid bound.
-    return bisect_reals(is_refuted, 0.0, LARGEST, steps=BISECTIONS)[0]
+    # ε is disproved at the lower end of the last interval, so this end is a valid bound.
+    largest_refuted, _ = bisect_reals(is_refuted, 0.0, LARGEST, steps=BISECTIONS)
+    return largest_refuted
 
 
 @dataclass(frozen=True)
@@ -141,8 +138,8 @@ class GuessingBound:
 def guess(scores: Floats, members: Bools, *, delta: float, error: float) -> GuessingBound:
     """Return the best lower bound on ε from guesses which canaries are in the data.
 
-    Canaries with high scores are guessed to be members, and as many with the lowest scores not to be members. The
-    numbers of guesses are fixed in advance: each is a share of all canaries. Each number gives a bound that may fail
+    The canaries with the highest scores are guessed to be members, and as many with the lowest scores not to be
+    members. Several numbers of guesses, which are fixed shares of all canaries, are tried. The bound of each may fail
     with an equal part of the probability `error`. So the best bound holds with probability at least 1 − error.
 
     Args:
@@ -155,17 +152,16 @@ def guess(scores: Floats, members: Bools, *, delta: float, error: float) -> Gues
         The bound on ε, with the numbers of guesses, right guesses and canaries.
     """
     order = np.argsort(scores, kind="stable")
-    # Numbers of guesses on each side: the largest scores are guessed as members, the smallest as non-members.
-    sides = sorted({max(1, round(share * scores.size / 2)) for share in SHARES if scores.size >= 2})
-    # The error is shared by all numbers of guesses, because the best bound is kept.
-    error_of_one = error / len(sides)
+    # Half of the guesses are that a canary is a member, and half that it is not.
+    halves = sorted({max(1, round(share * scores.size / 2)) for share in SHARES if scores.size >= 2})
+    error_of_each = error / len(halves)
     best: GuessingBound | None = None
-    for side in sides:
-        right_members = np.sum(members[order[-side:]])
-        right_others = np.sum(~members[order[:side]])
+    for half in halves:
+        right_members = np.sum(members[order[-half:]])
+        right_others = np.sum(~members[order[:half]])
         right = int(right_members + right_others)
-        epsilon = epsilon_lower(canaries=scores.size, guesses=2 * side, right=right, delta=delta, error=error_of_one)
+        epsilon = epsilon_lower(canaries=scores.size, guesses=2 * half, right=right, delta=delta, error=error_of_each)
         if best is None or epsilon > best.epsilon_lower:
-            best = GuessingBound(epsilon, 2 * side, right, scores.size)
+            best = GuessingBound(epsilon, 2 * half, right, scores.size)
     assert best is not None
     return best

@@ -15,9 +15,9 @@ def round_scores(
 ) -> Floats:
     """Return the log likelihood ratio of one round's noisy sum, with against without each canary.
 
-    The sum is treated as normal, which makes the scores approximate but no attack invalid.
     A member, that is, a client or a record, takes part in a round with probability q. A canary is a member that an
-    attacker tries to detect. It is in the data with probability ½, and so takes part with probability q/2.
+    attacker tries to detect. It is in the data with probability ½, and so takes part with probability q/2. The sum is
+    treated as normal. The scores are therefore approximate, but every score gives a valid attack.
 
     Args:
         total: the noisy sums, (S, d), for S runs and d coordinates.
@@ -25,16 +25,16 @@ def round_scores(
         canaries: contributions of the canaries, as if all were present, (S, m, d), for m canaries.
         rate: sampling rate q.
         noise_std: standard deviation of the noise per coordinate.
-        has_own_directions: whether every canary contributes along a direction of its own.
+        has_own_directions: whether every canary contributes along a direction of its own, orthogonal to the others.
 
     Returns:
         The log likelihood ratios, (S, m).
     """
-    # The expected sum, given only who may take part.
+    # The expectation before it is known who takes part, and which canaries are in the data.
     canary_rate = 0.5 * rate
     expected = rate * updates.sum(axis=1) + canary_rate * canaries.sum(axis=1)
-    # Variances per coordinate, as means over the coordinates. A canary with a direction of its own changes no score of
-    # another canary.
+    # Variances per coordinate are means over the coordinates. Canaries with directions of their own do not change each
+    # other's scores, so they add no variance.
     ordinary_variance = rate * (1.0 - rate) * np.sum(np.square(updates), axis=(1, 2)) / total.shape[1]
     canary_squares = np.zeros(len(canaries)) if has_own_directions else _mean_squares(canaries)
     canary_variance = canary_rate * (1.0 - canary_rate) * canary_squares
@@ -43,10 +43,9 @@ def round_scores(
 
 
 def _mean_squares(canaries: Floats) -> Floats:
-    """Return the sum of the squared norms of all canaries' contributions, divided by the number of coordinates.
+    """Return the mean over the coordinates of the summed squares of all canaries' contributions.
 
-    A canary is a member that an attacker tries to detect. The score of one varies with the participation of all others.
-    This number is the factor of that variance.
+    The variance per coordinate that the random participation of the canaries causes is proportional to it.
 
     Args:
         canaries: contributions of the m canaries in S runs, (S, m, d), for d coordinates.
@@ -61,10 +60,11 @@ def _log_ratio(rest: Floats, canaries: Floats, rate: float, variance: Floats) ->
     """Return the log likelihood ratio of one round's sum, with against without each canary, for normal sums.
 
     A canary is a member that an attacker tries to detect. If it is in the data, it takes part with probability q, so
-    that the density with it is a mixture.
+    the density with it is a mixture.
 
     Args:
-        rest: the noisy sums minus their expectations, (S, d), for S runs and d coordinates.
+        rest: the noisy sums minus their expectations, (S, d), for S runs and d coordinates. The expectation of every
+            canary's contribution is q/2 times the contribution.
         canaries: contributions of the canaries, as if all were present, (S, m, d), for m canaries.
         rate: sampling rate q.
         variance: variance of the sums per coordinate, (S,).
@@ -73,9 +73,9 @@ def _log_ratio(rest: Floats, canaries: Floats, rate: float, variance: Floats) ->
         The log likelihood ratios, (S, m).
     """
     squares = np.sum(np.square(canaries), axis=-1)
-    # The expected sum contains half of every canary; the half of the canary in question is added back.
+    # For each canary, its own expectation of q/2 times the contribution is added back.
     product = np.einsum("sd,smd->sm", rest, canaries) + 0.5 * rate * squares
-    # Log ratio of the normal densities with the canary taking part and without it.
+    # The log ratio of the normal densities if the canary takes part and if it does not.
     present = (product - 0.5 * squares) / variance[:, None]
     if rate >= 1.0:
         return np.asarray(present)

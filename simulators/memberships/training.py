@@ -78,7 +78,8 @@ class CanaryTraining:
         """Check that the canaries fit the problem, and that only clients take local steps.
 
         Raises:
-            InvalidInput: at the field concerned.
+            InvalidInput: records take local steps, models of the problem must be projected, or there are too many
+                canaries for the problem or for one round.
         """
         if self.unit == "record" and self.local_steps != 1:
             raise InvalidInput.at("/local_steps", "are those of clients", allowed="= 1")
@@ -86,7 +87,6 @@ class CanaryTraining:
             raise InvalidInput.at("/problem/kind", "needs its ball, but models of this training are not projected")
         problem = self.problem.build()
         if self.canary == "gradient":
-            # Each of them contributes along a coordinate of its own.
             if self.canaries > problem.dimension:
                 raise InvalidInput.at("/canaries", "need a separate coordinate each", allowed=f"≤ {problem.dimension}")
         else:
@@ -100,7 +100,7 @@ class CanaryTraining:
 
     @property
     def entries(self) -> float:
-        """Number of array entries that one round of one run reads, a measure of its cost."""
+        """Number of array entries that one round of one run reads, which measures its cost."""
         problem = self.problem.build()
         records_of_canary = problem.samples_per_client if self.unit == "client" else 1
         ordinary = problem.clients * problem.samples_per_client
@@ -137,8 +137,9 @@ class Members:
     def of(cls, spec: CanaryTraining) -> Members:
         """Build the data and the canaries of a training, from the seed of its problem.
 
-        Canaries are members that an attacker tries to detect. Gradient canaries contribute along a coordinate of their
-        own. Other canaries are members that are taken from the data; with `flipped-labels` their targets are changed.
+        Canaries are members that an attacker tries to detect. Gradient canaries have no records, and contribute along a
+        coordinate of their own. Other canaries are taken from the data. With `flipped-labels` their targets are
+        changed.
 
         Args:
             spec: parameters of the training.
@@ -154,13 +155,13 @@ class Members:
 
         # Divide the members at random into canaries and ordinary members.
         order = population_generator(seed, EXTRA).permutation(len(members.targets))
-        chosen = order[: spec.canaries]
-        rest = np.sort(order[spec.canaries :])
-        targets = members.targets[chosen]
+        canary_indices = order[: spec.canaries]
+        ordinary_indices = np.sort(order[spec.canaries :])
+        targets = members.targets[canary_indices]
         if spec.canary == "flipped-labels":
             targets = (targets + 1.0) % problem.classes if isinstance(problem, SoftmaxProblem) else -targets
-        canaries = Records(members.features[chosen], targets)
-        ordinary = Records(members.features[rest], members.targets[rest])
+        canaries = Records(members.features[canary_indices], targets)
+        ordinary = Records(members.features[ordinary_indices], members.targets[ordinary_indices])
         return cls(problem, ordinary, canaries, None)
 
     def contributions(self, spec: CanaryTraining, models: Floats, records: Records) -> Floats:
@@ -211,8 +212,8 @@ class Members:
         """Return the confidence of models in the canaries: how well each model fits each canary.
 
         A canary is a member that an attacker tries to detect. For class labels the confidence is the log odds of the
-        label, otherwise minus the loss. A canary that contributes a fixed direction has a loss that is linear in the
-        model.
+        label, otherwise minus the loss. A canary that contributes a fixed direction v acts like a record with the
+        linear loss ⟨v, w⟩ of a model w.
 
         Args:
             models: models of S runs, (S, d), for d coordinates.
@@ -254,11 +255,10 @@ class TrainedRuns:
 def train(spec: CanaryTraining, generators: list[np.random.Generator], members: Bools) -> TrainedRuns:
     """Train one model per generator, and score how likely each canary was in the data.
 
-    In each round the server releases the noisy sum of the participants' clipped contributions, and steps by it. The
-    attacker of the score `alignment` knows all ordinary members and every model, but neither the participants nor the
-    noise. The attacker subtracts the expected sum of contributions from each round's sum. The rest is compared with
-    each canary's contribution, as if it was normal. The attack is valid in any case; if the rest is not normal, the
-    attack is only weaker.
+    In each round the server releases the noisy sum of the participants' clipped contributions, and changes the model by
+    it. The attacker of the score `alignment` knows all ordinary members and every model, but neither the participants
+    nor the noise. In each round, the noisy sum minus its expectation is compared with each canary's contribution, as if
+    it were normal. If it is not normal, the attack is only weaker.
 
     Args:
         spec: parameters of the training.
@@ -276,13 +276,11 @@ def train(spec: CanaryTraining, generators: list[np.random.Generator], members: 
     scores = np.zeros(members.shape)
     noise_std = spec.noise_multiplier * spec.clipping_norm
     for _ in range(spec.rounds):
-        # Draw the noise and the participants, and compute all contributions at the current models.
         normal = np.stack([generator.standard_normal(dimension) for generator in generators])
         ordinary_in, canaries_in = _draw_participants(generators, rate, ordinary_count, members)
         updates = population.contributions(spec, models, population.ordinary)
         canaries = population.canary_contributions(spec, models)
 
-        # Release the noisy sum of the drawn participants' contributions, canaries included.
         total = np.einsum("sb,sbd->sd", ordinary_in, updates) + np.einsum("sm,smd->sd", canaries_in, canaries)
         released = total + noise_std * normal
         scores += round_scores(
@@ -293,7 +291,7 @@ def train(spec: CanaryTraining, generators: list[np.random.Generator], members: 
             noise_std=noise_std,
             has_own_directions=population.directions is not None,
         )
-        # The noisy sum is divided by the expected number of ordinary participants.
+        # The divisor is the expected number of ordinary participants, which does not depend on the canaries.
         models = models - (spec.step_size / (rate * ordinary_count)) * released
     return TrainedRuns(members, models, scores, population.confidence(models))
 
@@ -356,6 +354,6 @@ def _log_odds(problem: SoftmaxProblem, models: Floats, records: Records) -> Floa
     labels = records.targets.astype(np.int64)[None, ..., None]
     label_indices = np.broadcast_to(labels, (*outputs.shape[:-1], 1))
     label_outputs = np.take_along_axis(outputs, label_indices, axis=-1)[..., 0]
-    # Without its own label's output, the log of the sum is over all other classes.
+    # The output of the label is left out of the sum over the other classes.
     np.put_along_axis(outputs, label_indices, -np.inf, axis=-1)
     return np.asarray(np.mean(label_outputs - logsumexp(outputs, axis=-1), axis=-1))

@@ -44,7 +44,7 @@ class SyntheticUsers:
     target_std: float = 0.01
 
     def variances(self) -> Floats:
-        """Return the variance 1/k of each feature k = 1, …, d, (d)."""
+        """Return the variance of each feature, 1/k for k = 1, …, d, as a vector of shape (d)."""
         return (1.0 / np.arange(1, self.dimension + 1)).astype(np.float32)
 
     def draw_optima(self, generator: np.random.Generator) -> Floats:
@@ -99,11 +99,12 @@ def excess_risks(
 ) -> npt.NDArray[np.float64]:
     """Train personalised least-squares models in several runs, and measure their excess risks.
 
-    The risk is (1/N) Σ_i (w + θ_i − θ_i*)ᵀ Σ (w + θ_i − θ_i*) over N users i. Here w is the shared model, θ_i the
-    personal model of user i, θ_i* the user's optimum, and Σ the covariance of the features.
+    The excess risk is the mean over all users i of
 
-    All runs see the same records, and the same noise up to its standard deviation. The excess of a run that diverges is
-    infinite.
+        (w + θ_i − θ_i*)ᵀ C (w + θ_i − θ_i*),
+
+    where w is the shared model, θ_i the personal model of the user, θ_i* the user's optimum, and C the covariance of
+    the features. All runs see the same records, and the same noise up to its standard deviation.
 
     Args:
         users: the users and their data.
@@ -112,7 +113,7 @@ def excess_risks(
         seed: seed of data and noise.
 
     Returns:
-        Excess risks, (measured rounds, runs).
+        Excess risks, (measured rounds, runs). They are infinite for a run that has diverged.
     """
     generator = np.random.default_rng(np.random.SeedSequence(seed))
     optima = users.draw_optima(generator)
@@ -121,7 +122,6 @@ def excess_risks(
     risks = []
     with np.errstate(over="ignore", invalid="ignore"):
         for rounds in range(1, max(training.measured) + 1):
-            # Fresh records of every user in each round.
             shape = (users.users, training.batch_size, users.dimension)
             features = generator.standard_normal(shape, dtype=np.float32) * np.sqrt(variances)
             targets = np.matmul(features, optima[:, :, None])
@@ -131,7 +131,6 @@ def excess_risks(
             if rounds in training.measured:
                 risks.append(models.excess(optima, variances))
     excess = np.asarray(risks, dtype=np.float64)
-    # A run that diverged has an infinite excess risk.
     return np.where(np.isfinite(excess), excess, math.inf)
 
 
@@ -149,11 +148,10 @@ class _Models:
             training: settings of all runs.
             runs: step sizes and noise of each run.
         """
-        # Step sizes and noise of each run; the noise is for the mean over all users.
         steps = [split_steps(np.array([run.step_size], np.float32), run.personalization) for run in runs]
         self._shared_steps = np.concatenate([shared for shared, _ in steps])
         self._personal_steps = np.concatenate([personal for _, personal in steps])
-        scale = training.clipping_norm / users.users
+        scale = training.clipping_norm / users.users  # the noise is on the mean over all users
         self._noise_std = np.array([run.noise_multiplier * scale for run in runs], np.float32)
         self._clipping_norm = np.float32(training.clipping_norm)
         self._shared = np.zeros((users.dimension, len(runs)), np.float32)
@@ -165,8 +163,8 @@ class _Models:
     def step(self, features: Floats, targets: Floats, noise: Floats) -> None:
         """Train the shared and the personal models of all runs for one round.
 
-        With b records X of a user and residuals r, the gradient is Xᵀr/b, and its norm is √(rᵀXXᵀr)/b. So the norms and
-        the sum of the clipped gradients follow without the gradient of each user.
+        For a user with b records, the rows of X, and residuals r, the gradient is Xᵀr/b and its norm √(rᵀXXᵀr)/b. The
+        norms and the sum of the clipped gradients therefore follow without the gradient of each user.
 
         Args:
             features: records of each user, (N, b, d), for N users and d features.
@@ -178,12 +176,11 @@ class _Models:
         for chunk in self._chunks:
             records, personal = features[chunk], self._personal[chunk]
             rows = records.reshape(-1, dimension)
-            # The prediction of the sum of both models, minus the targets.
+            # The prediction by the sum of both models, minus the target.
             residuals = np.matmul(records, personal)
             residuals += (rows @ self._shared).reshape(residuals.shape) - targets[chunk]
             residuals /= np.float32(batch_size)  # now r/b, so that products with X are gradients
 
-            # Clip the shared gradients by their norms, which follow from X Xᵀ.
             transposed = records.swapaxes(1, 2)
             products = np.matmul(np.matmul(records, transposed), residuals)
             norms = np.sqrt(np.sum(residuals * products, axis=1, keepdims=True).clip(0.0))
@@ -213,12 +210,10 @@ class _Models:
 
 
 def split_steps(step_sizes: Floats, personalization: float) -> tuple[Floats, Floats]:
-    """Return the step sizes of the shared and of a personal model from their ratio.
-
-    The larger one of the two is the given step size.
+    """Return the step sizes of the shared and of a personal model, from the larger one and their ratio.
 
     Args:
-        step_sizes: step sizes of the runs.
+        step_sizes: the larger step size of each run.
         personalization: ratio of the shared step to the personal one, at least 0; inf for no personal model.
 
     Returns:

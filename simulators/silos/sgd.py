@@ -54,8 +54,7 @@ class SiloRun:
 def train(silos: SiloRecords, slope: Slope, run: SiloRun, generator: np.random.Generator) -> Floats:
     """Train a linear model in several runs, and return the output of each run.
 
-    Runs start at the model 0. The output is the mean of the models after the last `run.averaged` rounds. It is not
-    finite if the run diverges. Each run draws its own participants, batches and noise.
+    Runs start at the model 0. Each run draws its own participants, batches and noise.
 
     Args:
         silos: the records.
@@ -64,7 +63,8 @@ def train(silos: SiloRecords, slope: Slope, run: SiloRun, generator: np.random.G
         generator: source of all randomness.
 
     Returns:
-        Models, (B, d), for d coordinates.
+        The mean of the models after the last `run.averaged` rounds, (B, d), for d coordinates. It is not finite for a
+        run that has diverged.
     """
     runs = len(run.step_sizes)
     models = np.zeros((runs, silos.dimension))
@@ -99,9 +99,8 @@ class _MiniBatches:
     ) -> Floats:
         """Run one round of mini-batch SGD, and return the models after it.
 
-        A batch is represented by the number of times that it has each record, which makes its gradient a product of two
-        matrices. A record's gradient is its slope (the derivative of the loss by the prediction) times its features. It
-        is clipped by limiting the slope to the clipping norm divided by the norm of the features.
+        A record's gradient is its slope (the derivative of the loss by the prediction) times its features. It is
+        clipped by limiting the slope to the clipping norm divided by the norm of the features.
 
         Args:
             models: models of B runs before the round, (B, d), for d coordinates.
@@ -120,12 +119,10 @@ class _MiniBatches:
             if rows.size == 0:
                 continue
             slopes = slope(features @ models[rows].T, targets[:, None])
-            # A gradient has the norm |slope| · ‖features‖, so clipping limits the slope. The floor avoids a division by
-            # 0.
             positive_norms = np.maximum(self._norms[silo], np.finfo(float).tiny)
             limits = run.clipping_norms[rows] / positive_norms  # (records, rows)
             counts = count_draws(generator, rows.size, run.gradients, len(targets))
-            # Clipped slopes, times the number of draws of each record, give the mean gradient of the batch.
+            # The number of draws of each record makes the mean gradient of the batch a product of two matrices.
             weights = np.clip(slopes, -limits, limits) * counts.T / run.gradients
             noise = generator.standard_normal((rows.size, models.shape[1])) * run.noise_stds[rows, silo, None]
             reports[rows] += weights.T @ features + noise
@@ -184,7 +181,7 @@ class _LocalSteps:
     ) -> Floats:
         """Run one round of local SGD, and return the models after it.
 
-        A model is the mean of the silos' models after K local steps of each silo.
+        A new model is the mean of the silos' models after K local steps of each silo.
 
         Args:
             models: models of B runs before the round, (B, d), for d coordinates.
@@ -205,7 +202,7 @@ class _LocalSteps:
             features = self._features[chosen, records]
             predictions = np.einsum("bmd,bmd->bm", features, local)
             slopes = slope(predictions, self._targets[chosen, records])
-            # The gradient is slope times features. So clipping bounds the slope by the norm bound over ‖features‖.
+            # The gradient is slope times features, so clipping limits the slope.
             if self._clips:
                 limits = run.clipping_norms[:, None] / self._norms[chosen, records]
                 slopes = np.clip(slopes, -limits, limits)

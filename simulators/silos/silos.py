@@ -57,14 +57,12 @@ def split_silos(features: Sequence[Floats], targets: Sequence[Floats], test_shar
     training: list[tuple[Floats, Floats]] = []
     test: list[tuple[Floats, Floats]] = []
     for silo_features, silo_targets in zip(features, targets, strict=True):
-        # The first records of a random order are for tests, the others for training.
         order = generator.permutation(len(silo_targets))
         test_size = int(np.ceil(test_share * len(silo_targets)))
         test_rows, training_rows = np.split(order, [test_size])
         test.append((silo_features[test_rows], silo_targets[test_rows]))
         training.append((silo_features[training_rows], silo_targets[training_rows]))
 
-    # Training records stay with their silo, and all test records are joined.
     training_features, training_targets = zip(*training, strict=True)
     test_features, test_targets = zip(*test, strict=True)
     return SiloRecords(

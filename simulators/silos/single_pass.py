@@ -58,10 +58,12 @@ def cancelled_noise(
 ) -> Floats:
     """Run Algorithm 1 of Reshef and Levy with weights α_t = t once per step size, and return the last query points.
 
-    Gradients of the loss f in round t are taken at the query point x_t and at x_{t−1}. A machine with the new record z
-    reports s = t ∇f(x_t; z) − (t − 1) ∇f(x_{t−1}; z) + y − Y. Here y is new noise, and Y is the noise of the machine's
-    last report, which the sum of the reports thus cancels. The noise of a machine's k-th report has standard deviation
-    `base_std` √k.
+    In round t, a machine with the new record z reports
+
+        s = t ∇f(x_t; z) − (t − 1) ∇f(x_{t−1}; z) + y − Y,
+
+    where f is the loss and x_t the query point. y is new noise, and Y the noise of the machine's last report, which
+    cancels in the sum of the reports. The noise of a machine's k-th report has standard deviation `base_std` √k.
 
     Args:
         records: records in order of arrival; each is used at most once.
@@ -74,30 +76,27 @@ def cancelled_noise(
         The query point x_T of the last round T in each run, (S, d, classes), for d features.
     """
     shape = (records.features.shape[1], settings.classes)
-    center = np.zeros((len(step_sizes), *shape), dtype=np.float32)  # the iterates that query points are means of
-    query = previous = center.copy()
-    momentum = np.zeros_like(center)  # sum of the mean reports of all rounds
+    iterate = np.zeros((len(step_sizes), *shape), dtype=np.float32)
+    query = previous = iterate.copy()  # query points are weighted means of the iterates
+    momentum = np.zeros_like(iterate)  # sum of the mean reports of all rounds
     last_noise = np.zeros((settings.machines, *shape), dtype=np.float32)
     reports = np.zeros(settings.machines)  # number of reports of each machine
     for index, (features, labels) in enumerate(_rounds(records, settings), start=1):
-        # The machines of the round, and the new noise of each.
         chosen = generator.permutation(settings.machines)[: settings.participants]
         reports[chosen] += 1.0
         stds = (base_std * np.sqrt(reports[chosen])).astype(np.float32)
         noise = generator.standard_normal((len(chosen), *shape), dtype=np.float32) * stds[:, None, None]
 
-        # The mean of the reports is added to the sum of all rounds.
         correction = index * mean_gradients(query, features, labels)
         correction -= (index - 1) * mean_gradients(previous, features, labels)
         uncancelled_noise = noise.sum(axis=0) - last_noise[chosen].sum(axis=0)
         momentum += correction + uncancelled_noise / settings.participants
         last_noise[chosen] = noise
 
-        # The next iterate, and the next query point.
-        center = into_ball(center - step_sizes[:, None, None] * momentum, settings.radius)
+        iterate = into_ball(iterate - step_sizes[:, None, None] * momentum, settings.radius)
         weight = 2.0 / (index + 2.0)  # α_{t+1}/α_{1:t+1} with α_t = t
-        previous, query = query, (1.0 - weight) * query + weight * center
-    return previous
+        previous, query = query, (1.0 - weight) * query + weight * iterate
+    return previous  # the query point of the last round; `query` is that of a further one
 
 
 def noisy_sgd(
@@ -112,12 +111,12 @@ def noisy_sgd(
     """Run projected SGD with fresh Gaussian noise in each report once per step size, and return a model of each run.
 
     Args:
-        records: records in order of arrival; each is used once.
+        records: records in order of arrival; each is used at most once.
         settings: machines, participants and ball.
         step_sizes: step size of each of S runs, (S).
         noise_std: standard deviation of each coordinate of a report's noise.
         output: `last` for the model after the last round, `mean` for the mean of the models after each round.
-        generator: source of the noise.
+        generator: source of the noise. All step sizes have the same noise.
 
     Returns:
         The chosen model of each run, (S, d, classes), for d features.
@@ -129,7 +128,6 @@ def noisy_sgd(
     mean_std = np.float32(noise_std / math.sqrt(settings.participants))
     rounds = 0
     for features, labels in _rounds(records, settings):
-        # All step sizes have the same noise, so that they are compared on equal draws.
         noise = mean_std * generator.standard_normal(shape, dtype=np.float32)
         gradient = mean_gradients(model, features, labels) + noise
         model = into_ball(model - step_sizes[:, None, None] * gradient, settings.radius)
@@ -141,7 +139,7 @@ def noisy_sgd(
 
 
 def _rounds(records: LabelledRecords, settings: SinglePass) -> Iterator[tuple[Floats, Integers]]:
-    """Yield the records of each round, one for each participant. The last records are left out if they fill no round.
+    """Yield the records of each round, one for each participant. Last records that do not fill a round are left out.
 
     Args:
         records: the records in the order in which they arrive.
@@ -175,7 +173,6 @@ def mean_gradients(models: Floats, features: Floats, labels: Integers) -> Floats
     residuals = np.exp(logits)
     residuals /= residuals.sum(axis=-1, keepdims=True)
     residuals[np.arange(len(labels)), :, labels] -= 1.0
-    # The gradient in the weights of a class is the mean of features times residuals.
     gradients = features.T @ residuals.reshape(len(labels), count * classes) / np.float32(len(labels))
     by_model: Floats = gradients.reshape(dimension, count, classes).transpose(1, 0, 2)
     return by_model
@@ -192,7 +189,6 @@ def into_ball(models: Floats, radius: float) -> Floats:
         The models in the ball, (S, d, classes). Models in the ball already are unchanged.
     """
     norms = np.sqrt(np.sum(np.square(models), axis=(1, 2), keepdims=True))
-    # The floor avoids a division by 0.
     positive_norms = np.maximum(norms, np.finfo(np.float32).tiny)
     scaled: Floats = models * np.minimum(1.0, radius / positive_norms)
     return scaled

@@ -103,7 +103,7 @@ def choose(
     )
     models = train(silos, slope, run, generator)
 
-    # The point with the least mean loss. The runs are ordered by point and then by repetition.
+    # The runs are ordered by point and then by repetition.
     losses_of_runs = training_losses(silos, models, value).reshape(len(points), search.repetitions)
     losses = losses_of_runs.mean(axis=1)
     best = int(np.argmin(losses))

@@ -29,7 +29,7 @@ EPSILONS = tuple(0.25 * step for step in range(9))
 SAMPLES_PER_REPETITION = 2000
 PRINTED, CORRECTED, CERTIFIED = "printed", "corrected", "certified"
 Point = tuple[CellAnswer, Mapping[str, float]]
-"""A cell, and log10 δ of each reading at its ε."""
+"""Result at an ε and a batch size, and log₁₀ δ there by `PRINTED`, `CORRECTED` and `CERTIFIED`."""
 
 
 def theorem_inputs(epsilon: float, share: float) -> OnePass:
@@ -79,16 +79,17 @@ def run_spec(share: float) -> ProjectedSgd:
 
 
 def log10_deltas(epsilon: float, share: float) -> dict[str, float]:
-    """Compute log10 δ at ε in three ways: as the paper prints it, corrected, and the least that any theorem certifies.
+    """Compute log₁₀ δ at ε in three ways: as the paper prints it, corrected, and as certified.
 
-    The corrected value is the paper's formula for the whole number of steps that can be run.
+    The printed formula takes n/m steps for n users and batches of m. The corrected value is its result for the ⌊n/m⌋
+    steps that can be run. The certified value is the least upper bound that any theorem here proves.
 
     Args:
         epsilon: ε of the point, in nats.
         share: fraction q of the users that is in a batch.
 
     Returns:
-        log₁₀ δ under the names `PRINTED`, `CORRECTED` and `CERTIFIED`. The certified value is an upper bound.
+        log₁₀ δ under the names `PRINTED`, `CORRECTED` and `CERTIFIED`.
     """
     point = theorem_inputs(epsilon, share)
     answer = account(run_spec(share), relation="replace-one", observer="final-model")
@@ -103,7 +104,7 @@ def log10_deltas(epsilon: float, share: float) -> dict[str, float]:
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     """Return the simulations that repeat the figure: one audit for each ε and each fraction q of users in a batch.
 
-    An audit attacks the run to prove a lower bound on its ε. Each cell also has log10 δ at its ε in three ways: as
+    An audit attacks the run to prove a lower bound on its ε. Each result also has log₁₀ δ at this ε in three ways: as
     printed, corrected, and certified.
 
     Args:
@@ -115,11 +116,9 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     """
     grid = []
     for share, epsilon in product(SHARES, EPSILONS):
-        # The audit is at the printed δ, and checks the ε of this δ in the figure.
+        # The audit is at the printed δ, and checks the ε of this δ in the figure. A claimed ε must be positive.
         deltas = log10_deltas(epsilon, share)
-        claim = None
-        if epsilon > 0.0:
-            claim = AuditClaim(epsilon=epsilon)
+        claim = AuditClaim(epsilon=epsilon) if epsilon > 0.0 else None
         simulation = AuditSimulation(
             spec=run_spec(share),
             relation="replace-one",
@@ -150,15 +149,14 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 def _judge_privacy(points: Sequence[Point]) -> Finding:
     """Judge whether the δ that the figure prints at each ε is valid.
 
-    It is compared with two other values of δ. The certified δ is the smallest that a theorem proves. The corrected δ is
-    that of the paper's theorem for the whole number of steps that can be run. A printed δ is confirmed if it is at
-    least the certified one, and refuted if an attack violates it.
+    A printed δ is confirmed if it is at least the certified one, the smallest that a theorem proves. It is refuted if
+    an attack violates it. One violated δ refutes the claim.
 
     Args:
         points: a result for each ε and batch size, with log₁₀ of its printed, corrected and certified δ.
 
     Returns:
-        The claim with its verdict. One violated δ refutes it.
+        The claim with its verdict. Its text also compares the printed δ with that of the steps that can be run.
     """
     confirmed = sum(deltas[CERTIFIED] <= deltas[PRINTED] for _, deltas in points)
     refuted = sum(cell.claim is not None and cell.claim.violated == Verdict.YES for cell, _ in points)
@@ -171,7 +169,6 @@ def _judge_privacy(points: Sequence[Point]) -> Finding:
         open_where="neither a certificate nor an attack decides",
     )
 
-    # Ratios of the printed δ to the two others.
     certified_ratios = [10.0 ** (deltas[PRINTED] - deltas[CERTIFIED]) for _, deltas in points]
     corrected_ratios = [10.0 ** (deltas[PRINTED] - deltas[CORRECTED]) for _, deltas in points]
     words = (
@@ -183,40 +180,38 @@ def _judge_privacy(points: Sequence[Point]) -> Finding:
 
 
 def _judge_order(points: Sequence[Point]) -> Finding:
-    """Judge whether the printed δ falls as more users take part in a round, and count where the certified δ does.
+    """Judge whether the printed δ falls as more users take part in a round.
 
     Args:
-        points: a result for each ε and share of users, with log₁₀ of its printed, corrected and certified δ.
+        points: a result for each ε and batch size, with log₁₀ of its printed, corrected and certified δ.
 
     Returns:
-        The finding; the claim holds at an ε if the printed δ falls.
+        The claim with its verdict; it holds at an ε if the printed δ falls strictly. The text also counts the values of
+        ε at which the certified δ falls.
     """
     epsilons = list(dict.fromkeys(cell.place["epsilon"] for cell, _ in points))
     total = len(epsilons)
-    falling = sum(_falls(points, epsilon, PRINTED) for epsilon in epsilons)
-    certified = sum(_falls(points, epsilon, CERTIFIED) for epsilon in epsilons)
+    printed_falls = sum(_delta_falls(points, epsilon, PRINTED) for epsilon in epsilons)
+    certified_falls = sum(_delta_falls(points, epsilon, CERTIFIED) for epsilon in epsilons)
     words = (
-        f"At {falling} of {total} values of ε the printed δ falls from q = {SHARES[0]:g} to"
-        f" {SHARES[-1]:g}, and at {certified} the certified δ. The claim is about this figure: at other parameters δ"
-        " may rise with the batch."
+        f"At {printed_falls} of {total} values of ε the printed δ falls from q = {SHARES[0]:g} to"
+        f" {SHARES[-1]:g}, and at {certified_falls} the certified δ. The claim is about this figure: at other"
+        " parameters δ may rise with the batch."
     )
-    tally = Tally(holds=falling, fails=total - falling, of=total, noun=("value of ε", "values of ε"))
+    tally = Tally(holds=printed_falls, fails=total - printed_falls, of=total, noun=("value of ε", "values of ε"))
     return tally.finding("In the figure δ is the smaller, the more users take part in a round.", words)
 
 
-def _falls(points: Sequence[Point], epsilon: object, reading: str) -> bool:
-    """Decide whether δ falls strictly as the batch size grows, at a given ε.
+def _delta_falls(points: Sequence[Point], epsilon: object, version: str) -> bool:
+    """Return whether δ falls strictly as the batch size grows, at a given ε.
 
     Args:
-        points: a result for each ε and batch size, by ascending batch size. Each has log₁₀ δ in three ways, by name.
+        points: a result for each ε and batch size, by ascending batch size, with log₁₀ δ in three versions.
         epsilon: value of ε, in nats.
-        reading: name of one of these ways: `PRINTED` for the paper's formula as it stands, `CORRECTED`, or `CERTIFIED`.
-
-    Returns:
-        Whether every δ is smaller than that of the next smaller batch.
+        version: `PRINTED` for δ of the paper's formula as it stands, `CORRECTED`, or `CERTIFIED`.
     """
-    line = [deltas[reading] for cell, deltas in points if cell.place["epsilon"] == epsilon]
-    return all(later < earlier for earlier, later in pairwise(line))
+    log_deltas = [deltas[version] for cell, deltas in points if cell.place["epsilon"] == epsilon]
+    return all(of_larger < of_smaller for of_smaller, of_larger in pairwise(log_deltas))
 
 
 PRESET = Preset(

@@ -57,8 +57,8 @@ def judge_noise(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """Judge the claims of Das et al. on their noise and on normalised updates, by measured accuracies.
 
     The experiment has several arms. An arm is a combination of a kind of noise, a kind of update, and the party that
-    adds the noise. The theorem of Binomial noise is proved up to ε = 1 in a round. For larger ε the noise for ε = 1 is
-    used, which is more than required. Such ε are left out of the comparison of both noises.
+    adds the noise. The theorem of Binomial noise is proved up to ε = 1 in a round. Targets that allow more get the
+    noise for ε = 1, which is more than they need. They are left out of the comparison of both noises.
 
     Args:
         cells: results of the experiment, one for each arm and ε, at its best step size.
@@ -70,7 +70,6 @@ def judge_noise(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     lines = [by_arm[arm] for arm in ARMS]
     limited = _limited_epsilons(cells)
 
-    # One verdict for each claim, in the order of the paper's experiments.
     return (
         _judge_noises(cells, limited),
         _judge_bits(cells, limited),
@@ -97,14 +96,15 @@ def _limited_epsilons(cells: Sequence[CellAnswer]) -> set[object]:
         cells: results of the experiment's simulations, with their positions on the grid.
 
     Returns:
-        Values of ε that exceed their certified upper bound by more than 1 %.
+        Values of ε for which the certified ε of the Binomial noise is more than 1 % smaller.
     """
     limited: set[object] = set()
     for cell in cells:
         if cell.place["arm"] != BINOMIAL or cell.epsilon is None:
             continue
         requested = cell.place["epsilon"]
-        # A certified ε more than 1 % below the requested one shows that more noise was added than needed.
+        # The number of trials is an integer, so that the certified ε is slightly below the target anyway. The tolerance
+        # of 1 % allows for this.
         if cell.epsilon.upper < 0.99 * float(requested):
             limited.add(requested)
     return limited
@@ -127,7 +127,6 @@ def _judge_noises(cells: Sequence[CellAnswer], limited: Collection[object]) -> F
     by_arm = {arm: _accuracies(comparable, arm) for arm in (QTDL, BINOMIAL)}
     claim = "Truncated discrete Laplace noise is more accurate than Binomial noise."
     finding = _judge_arms(by_arm, claim, QTDL, BINOMIAL)
-    # Say how many ε were left out, and why.
     if not limited:
         return finding
     limit_words = (
@@ -137,7 +136,7 @@ def _judge_noises(cells: Sequence[CellAnswer], limited: Collection[object]) -> F
     return replace(finding, words=finding.words + limit_words)
 
 
-def _judge_arms(by_arm: Mapping[str, list[Measured]], claim: str, first: str, second: str) -> Finding:
+def _judge_arms(by_arm: Mapping[str, list[Measured]], claim: str, better_arm: str, worse_arm: str) -> Finding:
     """Judge the claim that one method is more accurate than another at the same ε.
 
     A method, or arm, is a combination of a kind of noise, a kind of update, and the party that adds the noise.
@@ -145,37 +144,35 @@ def _judge_arms(by_arm: Mapping[str, list[Measured]], claim: str, first: str, se
     Args:
         by_arm: accuracies of each method, by ascending ε.
         claim: the claim in words.
-        first: name of the method that is said to be more accurate.
-        second: name of the method that it is compared with.
+        better_arm: name of the method that is claimed to be more accurate.
+        worse_arm: name of the method that it is compared with.
 
     Returns:
         The claim with its verdict, from the confidence bands of the accuracies.
     """
-    pairs = list(zip(by_arm[first], by_arm[second], strict=True))
-    return judge_pairs(claim, pairs, names=(first, second), quantity=QUANTITY, lower_is_better=False)
+    pairs = list(zip(by_arm[better_arm], by_arm[worse_arm], strict=True))
+    return judge_pairs(claim, pairs, names=(better_arm, worse_arm), quantity=QUANTITY, lower_is_better=False)
 
 
 def _accuracies(cells: Sequence[CellAnswer], arm: str) -> list[Measured]:
-    """Return the test accuracies of an algorithm with its noise, in the order of the results.
-
-    Results without a measurement are left out.
+    """Return the measured test accuracies of one method, in the order of the results.
 
     Args:
-        cells: results of the experiment, by ascending ε.
-        arm: name of the algorithm with its noise.
+        cells: results of the experiment, by ascending ε. Those without a measured accuracy are left out.
+        arm: name of the method, that is, of a kind of noise and of updates.
 
     Returns:
         Mean accuracies, from 0 to 1, with their confidence bands.
     """
-    read = private_score(ACCURACY)
-    measurements = [read(cell) for cell in cells if cell.place["arm"] == arm]
-    return [measured for measured in measurements if measured is not None]
+    read_accuracy = private_score(ACCURACY)
+    accuracies = [read_accuracy(cell) for cell in cells if cell.place["arm"] == arm]
+    return [accuracy for accuracy in accuracies if accuracy is not None]
 
 
 def _judge_bits(cells: Sequence[CellAnswer], limited: Collection[object]) -> Finding:
-    """Judge whether truncated discrete Laplace noise needs fewer bits per coordinate of a message than Binomial noise.
+    """Judge whether messages need fewer bits per coordinate with truncated discrete Laplace noise than with Binomial.
 
-    A message has integer coordinates, and the number of their possible values determines the bits.
+    A coordinate is an integer, and the number of its possible values determines the bits.
 
     Args:
         cells: results of the experiment, with the parameters of both noises at each ε.
@@ -184,23 +181,18 @@ def _judge_bits(cells: Sequence[CellAnswer], limited: Collection[object]) -> Fin
     Returns:
         One finding, with the bits of both noises at each ε. The claim stays open where the bits are equal.
     """
-    # Bits of one coordinate of a message, at each ε in ascending order.
-    laplace_bits = []
-    all_binomial_bits = []
-    for cell in cells:
-        if cell.place["arm"] == QTDL:
-            laplace_bits.append(_laplace_bits(cell))
-        if cell.place["arm"] == BINOMIAL:
-            all_binomial_bits.append(binomial_bits(LEVELS, cell.parameters.trials))
-    pairs = list(zip(laplace_bits, all_binomial_bits, strict=True))
+    # Cells are in ascending order of ε, so each pair belongs to one ε.
+    laplace = [_laplace_bits(cell) for cell in cells if cell.place["arm"] == QTDL]
+    binomial = [binomial_bits(LEVELS, cell.parameters.trials) for cell in cells if cell.place["arm"] == BINOMIAL]
+    pairs = list(zip(laplace, binomial, strict=True))
 
-    comparisons = ", ".join(f"{laplace} against {binomial}" for laplace, binomial in pairs)
+    comparisons = ", ".join(f"{laplace_bits} against {bits}" for laplace_bits, bits in pairs)
     words = f"Bits of each coordinate, from the least ε to the largest: {comparisons}."
     if limited:
         words += f" At the {len(limited)} larger ε the Binomial theorem asks for more noise than they need."
     tally = Tally(
-        holds=sum(laplace < binomial for laplace, binomial in pairs),
-        fails=sum(laplace > binomial for laplace, binomial in pairs),
+        holds=sum(laplace_bits < bits for laplace_bits, bits in pairs),
+        fails=sum(laplace_bits > bits for laplace_bits, bits in pairs),
         of=len(pairs),
         noun=TARGETS,
         open_where="they need as many",
@@ -211,15 +203,14 @@ def _judge_bits(cells: Sequence[CellAnswer], limited: Collection[object]) -> Fin
 def _laplace_bits(cell: CellAnswer) -> int:
     """Return the number of bits of one coordinate of a message with truncated discrete Laplace noise.
 
-    A coordinate has `LEVELS` grid steps in each direction, and the noise adds its own number of levels.
+    A coordinate has `LEVELS` grid steps in each direction, and the noise adds its own number of levels. The coordinate
+    is then an integer from −a to a, where a is their sum.
 
     Args:
         cell: result of a simulation, with the noise among its parameters.
-
-    Returns:
-        The bits that are needed for all possible values of the coordinate.
     """
-    return int(2 * (LEVELS + cell.parameters.noise_levels)).bit_length()
+    largest = LEVELS + cell.parameters.noise_levels
+    return int(2 * largest).bit_length()
 
 
 def _judge_printed_noise(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
@@ -238,7 +229,6 @@ def _judge_printed_noise(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     if not cells_with_printed_noise:
         return ()
 
-    # The claim fails at an ε if the lower bound on δ exceeds the target.
     log_deltas = _printed_log_deltas(cells_with_printed_noise)
     tally = Tally(
         holds=0,
@@ -288,7 +278,7 @@ def _format_delta(log_delta: float) -> str:
         log_delta: natural logarithm of δ, at most 0.
 
     Returns:
-        The text, such as 0.0123 or 1 − 2e-05.
+        The text, such as 0.0123 or 1 − 2e-05; a sentence fragment if the logarithm is 0.
     """
     missing = -math.expm1(log_delta)  # 1 − δ, exact even if δ is close to 1
     if missing > 1e-3:
@@ -300,7 +290,7 @@ def _format_delta(log_delta: float) -> str:
 
 
 def _noise_preset(name: str, title: str, *, epsilons: Sequence[float], repetitions: int) -> Preset:
-    """Return the definition of the experiment on noise: truncated discrete Laplace or Binomial, by clients or a server.
+    """Define the experiment that compares truncated discrete Laplace noise with Binomial noise.
 
     Args:
         name: name of the experiment.
@@ -316,7 +306,6 @@ def _noise_preset(name: str, title: str, *, epsilons: Sequence[float], repetitio
         """Return the simulations at the preset's values of ε, each with its position on the grid."""
         return noisy_cells(repetitions, seed, epsilons=epsilons)
 
-    # The figure has ε on its horizontal axis, and one line for each kind of noise and updates.
     epsilon_title = f"ε of each client's data at δ = {format_scientific(DELTA)}, all rounds"
     return Preset(
         name=name,

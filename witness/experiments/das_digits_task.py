@@ -77,12 +77,13 @@ def noisy_cells(repetitions: int, seed: int, *, epsilons: Sequence[float]) -> tu
 
 
 def _noisy_cell(arm: str, epsilon: float, step: float, repetitions: int, seed: int) -> Cell:
-    """Return the simulation of one kind of noise and updates, at one ε and one step size of the server.
+    """Return the simulation of one method, at one ε and one step size of the server.
 
-    Binomial noise is prescribed by its own theorem, and its ε is accounted for. All other noise is calibrated to ε.
+    Binomial noise is prescribed by its own theorem for the target ε, and its certified ε is computed afterwards. All
+    other noise is calibrated to ε.
 
     Args:
-        arm: name of the kind of noise and updates, one of `ARMS`.
+        arm: name of the method, that is, of its noise and updates; one of `ARMS`.
         epsilon: ε of each client's data, for all rounds.
         step: largest distance that the server moves in a round.
         repetitions: independent runs.
@@ -98,17 +99,17 @@ def _noisy_cell(arm: str, epsilon: float, step: float, repetitions: int, seed: i
         simulation = RiskSimulation(run=run, alternatives=(), **shared)
         return Cell(place=place, simulation=simulation, claimed=Claimed(epsilon=epsilon, delta=DELTA))
 
-    # The paper's own noise on normalised updates is compared with no noise, and with the noise as the paper prints it.
+    # Calibrated noise of the paper's kind is compared with no noise, and with the amount that the paper prints.
     alternatives = ("non-private", "as-printed") if arm == QTDL else ()
     simulation = RiskSimulation(run=run, epsilon=epsilon, delta=DELTA, alternatives=alternatives, **shared)
     return Cell(place=place, simulation=simulation)
 
 
 def _noisy_run(arm: str, epsilon: float, step: float) -> Any:
-    """Return the parameters of a training by one method of the experiment, with noise only if it is Binomial.
+    """Return the parameters of a training by one method of the experiment.
 
-    A method, or arm, is a combination of a kind of noise, a kind of update, and the party that adds the noise. Noise
-    that is not Binomial is calibrated to ε later.
+    A method, or arm, is a combination of a kind of noise, a kind of update, and the party that adds the noise. Only
+    the amount of Binomial noise is set here; other noise is calibrated to ε later.
 
     Args:
         arm: name of the method, one of `ARMS`.
@@ -116,7 +117,7 @@ def _noisy_run(arm: str, epsilon: float, step: float) -> Any:
         step: distance that the server moves in a round if all messages have the same direction and full length.
 
     Returns:
-        The algorithm with its parameters: numbers of clients, rounds and local steps, step sizes, and the grid.
+        The algorithm with its parameters.
     """
     if arm == QTDL:
         return NormFedavgRun(**SHAPE, server_step_size=step)
@@ -126,7 +127,8 @@ def _noisy_run(arm: str, epsilon: float, step: float) -> Any:
     if arm == SERVER:
         return GridFedavgRun(**SHAPE, server_step_size=step, scaling="normalised", noise_at="server")
 
-    # The other two arms clip updates. Clipped messages have the clipping norm in place of the norm 1.
+    # The other two arms clip updates. Clipped messages have at most the clipping norm instead of the norm 1, and the
+    # step is scaled to match.
     return GridFedavgRun(
         **SHAPE,
         server_step_size=step / CLIPPING_NORM,

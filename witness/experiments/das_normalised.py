@@ -39,8 +39,8 @@ PLAIN_STEPS = (1.0, 4.0, 16.0, 64.0, 256.0, 1024.0, 4096.0)
 def plain_cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     """Return the simulations that compare normalised updates with FedAvg, without noise.
 
-    There is one for each combination of the parameters. The parameters are the split of the records, the algorithm, the
-    number of local steps and the step size. A split is the way in which records are divided among clients.
+    There is one for each combination of the split of the records among clients, the algorithm, the number of local
+    steps, and the step size.
 
     Args:
         repetitions: independent runs of each simulation.
@@ -50,29 +50,29 @@ def plain_cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
         The simulations, each with its position on the grid of parameters.
     """
     shared: Fields = {"repetitions": repetitions, "seed": seed, "points": 1}
-    table = []
+    grid = []
     for split, arm, local_steps, step in product(SPLITS, (NORMALISED, PLAIN), LOCAL, PLAIN_STEPS):
         run = _plain_run(arm, local_steps, step)
         simulation = RiskSimulation(run=run, problem=digits_problem(split), **shared)
         place: Place = {"split": split, "arm": arm, "local_steps": local_steps, "step": step}
-        table.append(Cell(place=place, simulation=simulation))
-    return tuple(table)
+        grid.append(Cell(place=place, simulation=simulation))
+    return tuple(grid)
 
 
-def _plain_run(arm: str, local: int, step: float) -> Any:
+def _plain_run(arm: str, local_steps: int, step: float) -> Any:
     """Return the parameters of a training by FedAvg, or by NormFedAvg without noise.
 
     Half of the clients take part in a round. NormFedAvg divides the update of each client by its norm.
 
     Args:
         arm: `PLAIN` for FedAvg, or `NORMALISED`.
-        local: number of local steps in a round.
+        local_steps: number of local steps in a round.
         step: step size: a multiple of the clients' step in FedAvg, and the server's step in NormFedAvg.
 
     Returns:
         The algorithm with its parameters.
     """
-    shape: Fields = {"participants": CLIENTS // 2, "rounds": ROUNDS, "local_steps": local}
+    shape: Fields = {"participants": CLIENTS // 2, "rounds": ROUNDS, "local_steps": local_steps}
     if arm == PLAIN:
         return FedavgRun(**shape, local_step_size=LOCAL_STEP * step)
     return NormFedavgRun(**shape, local_step_size=LOCAL_STEP, server_step_size=step, noise_levels=0)
@@ -94,7 +94,7 @@ def judge_plain(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     for split in SPLITS:
         normalised = _accuracies(cells, NORMALISED, split)
         plain = _accuracies(cells, PLAIN, split)
-        # Both lists have one accuracy for each number of local steps.
+        # A pair has the accuracies of both algorithms for one number of local steps.
         finding = judge_pairs(
             f"Normalising updates costs no accuracy, on records dealt {words_of_splits[split]}.",
             list(zip(normalised, plain, strict=True)),
@@ -110,25 +110,18 @@ def judge_plain(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 def _accuracies(cells: Sequence[CellAnswer], arm: str, split: str) -> list[Measured]:
     """Return the measured accuracies of an algorithm on one split of the records.
 
-    A split is the way in which records are divided among clients.
-
     Args:
-        cells: results of the experiment, one for each simulation. Those without a measured accuracy are left out.
+        cells: results of the experiment. Those without a measured accuracy are left out.
         arm: name of the algorithm.
-        split: name of the split.
+        split: name of the split, that is, of the way in which records are divided among clients.
 
     Returns:
         Mean accuracies with their confidence bands, in the order of the results.
     """
     read_accuracy = private_score(ACCURACY)
-    accuracies = []
-    for cell in cells:
-        accuracy = read_accuracy(cell)
-        # Results of other algorithms or splits are skipped.
-        is_selected = cell.place["arm"] == arm and cell.place["split"] == split
-        if is_selected and accuracy is not None:
-            accuracies.append(accuracy)
-    return accuracies
+    selected = [cell for cell in cells if cell.place["arm"] == arm and cell.place["split"] == split]
+    accuracies = [read_accuracy(cell) for cell in selected]
+    return [accuracy for accuracy in accuracies if accuracy is not None]
 
 
 PLAIN_STANDS_FOR = (

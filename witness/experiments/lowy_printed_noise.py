@@ -14,8 +14,8 @@ from epsilond.simulators.problems.data_sets import DataSetProblem
 def twice_the_largest_norm(problem: DataSetProblem) -> float:
     """Return the constant L = 2 max‖x‖ that Appendix H.1 of Lowy and Razaviyayn puts into its noise.
 
-    The maximum is over the features x of the training records. The Lipschitz constant of the logistic loss is half of
-    this. The last results are kept in memory, because an experiment uses the same problem repeatedly.
+    The maximum is over the feature vectors x of the training records. L is twice the Lipschitz constant of the logistic
+    loss. Recent results are kept, because an experiment uses the same problem repeatedly.
 
     Args:
         problem: the data set problem.
@@ -30,15 +30,15 @@ def twice_the_largest_norm(problem: DataSetProblem) -> float:
 
 @lru_cache(maxsize=64)
 def loss_lipschitz(problem: DataSetProblem) -> float:
-    """Return the Lipschitz constant of the problem's loss.
+    """Return the Lipschitz constant of a problem's loss.
 
-    It takes the place of the clipping threshold that Appendix H.2 of Lowy and Razaviyayn tunes.
+    It replaces the clipping threshold that Appendix H.2 of Lowy and Razaviyayn tunes.
 
     Args:
         problem: the data set problem.
 
     Returns:
-        The constant, in units of the loss over those of the model's length.
+        The constant: largest change of the loss per unit of distance between models.
     """
     return problem.build().constants.lipschitz
 

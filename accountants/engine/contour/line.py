@@ -71,14 +71,13 @@ class Integrand:
     def of(cls, parts: Sequence[Part], line: Line, chernoff: ChernoffBounds, truncation: float) -> Integrand:
         """Evaluate the integrand of δ(ε) for a composition on a vertical line, with all errors that do not depend on ε.
 
-        δ(ε) is an inverse Laplace transform with the cumulant K of the total privacy loss.
-
         Args:
-            parts: parts of the composition, from which steps with improbable noise are left out (`trim_parts`).
+            parts: parts of the composition, from which improbable noise is left out (`trim_parts`).
             line: tilt l and frequencies t of the points z = l + it.
             chernoff: bounds on δ(ε) at other tilts. They bound the alias, the error of the trapezoidal rule by its
                 period.
-            truncation: bound on the part of the integral beyond the line's frequencies, in units of e^{K(l) − lε}.
+            truncation: bound on the part of the integral beyond the line's frequencies, in units of e^{K(l) − lε},
+                where K is the cumulant of the total privacy loss.
 
         Returns:
             The terms of the trapezoidal rule, and the error bounds, from which δ is enclosed at any ε.
@@ -90,10 +89,10 @@ class Integrand:
         terms = trapezoidal_terms(line, values)
         moduli = np.abs(terms)
 
-        # Rounding of each term and of their sum. Exponents are cut at 700, where e^x is still a double.
+        # The rounding of each term and of their sum.
         exponent_size = np.abs(values.log_modulus) + np.abs(values.phase)
         exponent_error = values.rounding + UNIT_ROUNDOFF * (4.0 * exponent_size + 32.0)  # with that of the exponential
-        term_rounding = np.expm1(np.minimum(exponent_error, 700.0))
+        term_rounding = np.expm1(np.minimum(exponent_error, 700.0))  # e^700 is still a double
         rounding_error = float(moduli @ (term_rounding + summation_error(line.nodes)))
 
         transform_error = float(transform_errors(line, values, moduli).sum())
@@ -112,11 +111,11 @@ class Integrand:
         """
         return self.values.cumulant - self.line.tilt * epsilon
 
-    def _sums(self, epsilon: float) -> tuple[float, float, float]:
-        """Return δ(ε) and dδ/dε by the trapezoidal rule, and a bound on the error of δ without the alias.
+    def _trapezoidal_sums(self, epsilon: float) -> tuple[float, float, float]:
+        """Return δ(ε) and dδ/dε by the trapezoidal rule, and a bound on the error of δ(ε).
 
         All three are in units of e^{K(l) − lε}, with the tilt l of the line and the cumulant K of the total loss. The
-        alias is the error of the rule by its period.
+        bound does not include the alias, the error of the rule by its period.
 
         Args:
             epsilon: ε in nats, of any sign.
@@ -136,10 +135,10 @@ class Integrand:
         return value, slope, self.fixed_error + rotation_error
 
     def enclosure(self, epsilon: float) -> Interval:
-        """Enclose log δ(ε) of the composition at any ε. It is narrow only near the ε that the line was chosen for.
+        """Enclose log δ(ε) of the composition at any ε. The bounds are close only near the ε of the line.
 
-        The alias, the error of the trapezoidal rule by its period, is not negative. It is subtracted from the lower
-        bound only. The probability of the noise that was left out is added to the upper bound.
+        The alias, the error of the trapezoidal rule by its period, is never negative, so it is subtracted from the
+        lower bound only. The probability of the noise that was left out is added to the upper bound.
 
         Args:
             epsilon: ε in nats, of any sign.
@@ -154,12 +153,12 @@ class Integrand:
 
         Source: docs/engine-certificate.md, A5.
         """
-        value, _, error = self._sums(epsilon)
+        value, _, error = self._trapezoidal_sums(epsilon)
         log_scale = self.log_scale(epsilon)
         scale_error = self._scale_error(epsilon)
         alias = self._alias(epsilon)
-        lower = _log_outward(log_scale - scale_error, value - error - alias, -1)
-        upper = _log_outward(log_scale + scale_error, value + error, +1)
+        lower = _rounded_log(log_scale - scale_error, value - error - alias, -1)
+        upper = _rounded_log(log_scale + scale_error, value + error, +1)
 
         chernoff = self.chernoff.upper_log_delta(epsilon)
         if lower > chernoff + scale_error:
@@ -170,28 +169,23 @@ class Integrand:
         return Interval(min(lower, upper), upper)
 
     def _scale_error(self, epsilon: float) -> float:
-        """Return a bound on the error of K(l) − l ε, the log of the unit of the trapezoidal sum.
-
-        Args:
-            epsilon: ε in nats, of any sign.
-        """
+        """Return a bound on the error of the computed `log_scale`, for ε in nats of any sign."""
         size = abs(self.values.cumulant) + self.line.tilt * abs(epsilon) + 64.0  # with a margin
         return self.values.cumulant_error + 4 * UNIT_ROUNDOFF * size  # with the rounding of the difference
 
     def _alias(self, epsilon: float) -> float:
         """Bound the aliasing error of the trapezoidal rule for δ(ε) from above.
 
-        In units of e^{K(l) − lε} it is Σ_{m≠0} e^{lmA} D(ε + mA), for the period A = 2π/Δt of the spacing Δt. D(ε) is
-        the δ(ε) of the losses that were not left out. The Chernoff bounds on D at several tilts bound this series
-        (`ChernoffBounds.log_excess`).
+        The error is the series Σ_{m≠0} e^{lmA} D(ε + mA) for the period A = 2π/Δt of the spacing Δt. D(ε) is the δ(ε)
+        of the losses that were not left out. The Chernoff bounds on D at several tilts bound this series.
 
         Args:
             epsilon: ε in nats, of any sign.
 
         Returns:
-            The upper bound, at least 0.
+            The upper bound in units of e^{K(l) − lε}, at least 0.
         """
-        period = 2.0 * math.pi / self.line.spacing * (1.0 - 4 * UNIT_ROUNDOFF)  # rounded down
+        period = 2.0 * math.pi / self.line.spacing * (1.0 - 4 * UNIT_ROUNDOFF)  # rounded down: safe
         log_excess = self.chernoff.log_excess(self.line.tilt, period, epsilon)
         log_alias = log_excess - self.log_scale(epsilon) + self._scale_error(epsilon)
         # The factor covers roundings, and the limit prevents an overflow.
@@ -209,40 +203,39 @@ class Integrand:
         Raises:
             ContourRefused: the trapezoidal sum is not positive.
         """
-        value, slope, _ = self._sums(epsilon)
+        value, slope, _ = self._trapezoidal_sums(epsilon)
         if not value > 0.0:
             raise ContourRefused(RefusalReason.NOT_POSITIVE, f"at epsilon {epsilon:.6g}")
         return self.log_scale(epsilon) + math.log(value), slope / value
 
 
-def _log_outward(log_scale: float, value: float, side: int) -> float:
+def _rounded_log(log_unit: float, value: float, sign: int) -> float:
     """Return the logarithm of a number that is given in some unit, rounded up or down.
 
     Args:
-        log_scale: log of the unit of `value`.
+        log_unit: log of the unit of `value`.
         value: a number of any sign.
-        side: −1 to round down, 1 to round up.
+        sign: −1 to round down, 1 to round up.
 
     Returns:
-        log_scale + log(value) after rounding; −inf if value ≤ 0.
+        log_unit + log(value) after rounding; −inf if value ≤ 0.
     """
     if value <= 0.0:
         return -math.inf
-    log_value = log_scale + math.log(value)
-    return log_value + side * 8 * UNIT_ROUNDOFF * (1.0 + abs(log_value) + abs(log_scale))
+    log_value = log_unit + math.log(value)
+    return log_value + sign * 8 * UNIT_ROUNDOFF * (1.0 + abs(log_value) + abs(log_unit))
 
 
 def trim_parts(parts: Sequence[Part], log_delta: float, tilt: float = 0.0) -> list[Part]:
     """Leave out improbable noise from the parts of a composition: at most e^−28 of the estimated δ.
 
     Otherwise very large losses of tiny probability could determine the saddle point of the integral, although they add
-    nothing to δ.
+    almost nothing to δ.
 
     Args:
         parts: parts of a composition. Each is the total loss of some of its steps.
         log_delta: estimate of log δ.
-        tilt: exponent l of the weight e^{lL} of a loss L. Improbable noise is not left out while its weight is large
-            and falls outwards.
+        tilt: exponent l of the weight e^{lL} of a loss L. Improbable noise is kept if its weight matters at this tilt.
 
     Returns:
         The parts without that noise, in the same order. Each states the probability that it leaves out (`log_leak`).
@@ -279,8 +272,8 @@ def build_integrand(
 ) -> tuple[Integrand, Saddle]:
     """Evaluate the integrand of δ(ε) on the vertical line through the saddle point of ε.
 
-    Improbable noise is left out first, so that it does not determine the saddle point. It is then left out again with
-    the tilt of the saddle, at which its weight may matter.
+    Improbable noise is left out before the saddle point is sought, which it could determine otherwise. It is then
+    chosen again, because its weight may matter at the tilt of the saddle point.
 
     Args:
         parts: parts of the composition. Each is the total loss of some of its steps.
@@ -379,7 +372,6 @@ def _truncate(
 
     Source: docs/engine-certificate.md, A3.
     """
-    # Bounds on the part beyond each of several frequencies in geometric progression.
     first_frequency = min(5.0 / saddle.width, largest_frequency)
     frequencies = np.geomspace(first_frequency, largest_frequency, _FREQUENCIES)
     log_integrals = np.log(np.arctan2(saddle.tilt, frequencies) / (math.pi * saddle.tilt))

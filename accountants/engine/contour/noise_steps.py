@@ -36,21 +36,21 @@ class NoiseSteps(TruncatedSteps):
     def trim(self, log_leak: float, tilt: float) -> NoiseSteps:
         """Leave out the noise on both sides where it is improbable and has little weight at a tilt.
 
-        On either side, the cut is the first multiple of 1/16 that meets two conditions. Noise x beyond it is
-        improbable. The integrand f_l(x), its density times e^{lL} for the loss L, is negligible there or increases
-        outwards. It increases where improbable noise has very large losses. Batches without replacement (`kind`
-        "drawn") are cut above only.
+        Let f_l(x) be the density of the noise x times e^{lL} for the loss L. On either side, the new bound is the first
+        multiple of 1/16 that meets two conditions. The noise beyond it is improbable. f_l is negligible there, or rises
+        outwards because improbable noise has very large losses. For batches without replacement, only noise above is
+        left out.
 
         Args:
             log_leak: log of the largest probability, in all steps together, of the noise that is left out.
-            tilt: exponent l of the moment E_P[e^{lL}] of the loss L, with the integrand f_l (`Piece`).
+            tilt: exponent l of the moment E_P[e^{lL}] of the loss L, of which f_l is the integrand.
 
         Returns:
             The same steps with new bounds `low` and `high` of the noise, in standard deviations.
 
         Source: docs/engine-certificate.md, A2, Hard cut.
         """
-        # Possible ends on both sides, with the log of the integrand there and the probability of the noise beyond.
+        # Possible bounds on both sides, with the log of the integrand there and the probability of the noise beyond.
         distances = np.arange(1.0, FARTHEST_END * _ENDS_PER_DEVIATION + 1.0) / _ENDS_PER_DEVIATION
         log_count = math.log(2.0 * self.count)  # T steps with two sides each
         log_density_below = self._log_density(distances, -1, tilt)
@@ -82,7 +82,7 @@ class NoiseSteps(TruncatedSteps):
         Returns:
             The log of the integrand at the end at each distance.
         """
-        # For a batch, distances count from s/2, the middle of the two means.
+        # For a batch drawn without replacement, distances count from s/2, the middle of the two means.
         edge = 0.5 * self.ratio.shift if self.kind == "drawn" else 0.0
         x = side * distances + edge
         log_densities = [piece.log_maximum(tilt, x, x) for piece in self.pieces]
@@ -91,10 +91,8 @@ class NoiseSteps(TruncatedSteps):
     def resolve(self, tilt: float, frequency: float) -> NoiseSums:
         """Choose quadrature nodes of the noise for an accurate moment of one step's loss.
 
-        The moment is M(z) = E[e^{zL}] for the loss L, an integral over the Gaussian noise.
-
-        Panels, the intervals of the quadrature, are halved until the error bound of each is below its share of the
-        allowed error.
+        The moment is M(z) = E[e^{zL}] for the loss L, an integral over the Gaussian noise. Panels, the intervals of the
+        quadrature, are halved until the error bound of each is below its share of the allowed error.
 
         Args:
             tilt: real part l of z. For a frequency of 0, the nodes are accurate at lower tilts too.
@@ -114,7 +112,6 @@ class NoiseSteps(TruncatedSteps):
             # The nodes serve the decay bound too, and lower tilts.
             nats += NEGLIGIBLE_NATS / self.count
             tilts = [0.0, 0.5 * tilt, tilt]
-        # Start with the widest panels, and halve those with too large an error until none is left.
         panels = [Panels.widest(piece) for piece in self.pieces]
         while True:
             sums = NoiseSums(self, panels)
@@ -140,11 +137,9 @@ def _too_wide_panels(sums: NoiseSums, tilts: list[float], frequency: float, nats
     Returns:
         One mask for each piece; true for the panels with too large an error.
     """
-    # All panels of all pieces have equal shares of the allowed error.
     number_of_panels = sum(panels.widths.size for panels in sums.panels)
     log_share = -nats - math.log(number_of_panels)
     log_allowed = {tilt: sums.log_moment(tilt) + log_share for tilt in tilts}
-    # A panel is too wide if its error is above its share at any of the tilts.
     masks = []
     for panels in sums.panels:
         exceeds_share = [panels.log_errors(tilt, frequency) > log_allowed[tilt] for tilt in tilts]
@@ -153,9 +148,9 @@ def _too_wide_panels(sums: NoiseSums, tilts: list[float], frequency: float, nats
 
 
 def _first_end(distances: FloatArray, improbable: BoolArray, log_density: FloatArray, negligible: float) -> float:
-    """Return the smallest distance beyond which noise may be left out; the largest one if there is none.
+    """Return the smallest distance beyond which noise may be left out, or `FARTHEST_END` if there is none.
 
-    The noise beyond must be improbable. Its density must also be negligible there, or rise outwards.
+    The noise beyond must be improbable. Its weighted density at the distance must be negligible, or rise outwards.
 
     Args:
         distances: candidates, increasing, in standard deviations of the noise.
@@ -164,7 +159,7 @@ def _first_end(distances: FloatArray, improbable: BoolArray, log_density: FloatA
         negligible: log density at or below which the noise has too little weight to matter.
 
     Returns:
-        The distance, one of the candidates or `FARTHEST_END`.
+        The distance, in standard deviations of the noise.
     """
     is_rising = np.append(np.diff(log_density) >= 0.0, True)
     usable = improbable & ((log_density <= negligible) | is_rising)

@@ -74,21 +74,17 @@ class NoiseSums:
 
     @property
     def losses(self) -> FloatArray:
-        """Losses at all nodes."""
+        """Privacy losses at all nodes, in nats."""
         return self._nodes.losses
 
     def _log_weights(self, tilt: float) -> FloatArray:
-        """Return log(p_j e^{lL_j}), the log mass of each node after weighting by the tilt l.
-
-        Args:
-            tilt: l, the exponent of the weight e^{lL}.
-        """
+        """Return the log mass log(p_j e^{lL_j}) of each node after weighting by e^{lL}, for a tilt l."""
         return np.asarray(self._nodes.log_masses + tilt * self.losses)
 
     def log_error(self, tilt: float, frequency: float, lift: float = 0.0) -> float:
         """Return the log of a bound on the quadrature error of the moment M(z) = E[e^{zL}] of one step's loss L.
 
-        The bounds of all panels, the intervals of the quadrature, are added. Rounding is not included.
+        The bounds of all panels, the intervals of the quadrature, are added. Rounding errors are not included.
 
         Args:
             tilt: real part l of the exponent z in the moment E[e^{zL}] of the loss L.
@@ -106,11 +102,7 @@ class NoiseSums:
         return math.exp(min(self.log_error(0.0, 0.0), 50.0))
 
     def log_moment(self, tilt: float) -> float:
-        """Return an estimate of log M(l), for the moment M(l) = E[e^{lL}] of one step's loss L.
-
-        Args:
-            tilt: exponent l ≥ 0 of the moment E[e^{lL}] of the loss L.
-        """
+        """Return an estimate of log M(l), for the moment M(l) = E[e^{lL}] of one step's loss L at a tilt l ≥ 0."""
         return float(np.logaddexp.reduce(self._log_weights(tilt)))
 
     def moments(self, tilt: float) -> tuple[float, float, float]:
@@ -174,9 +166,8 @@ class NoiseSums:
     def _moment_change(self, tilt: float, log_unit: float) -> tuple[float, float]:
         """Return the moment M(l) = E[e^{lL}] of one step's loss L minus 1, with a bound on its error.
 
-        The change is Σ_j p_j (e^{lL_j} − 1) over the quadrature nodes j of the noise, with masses p_j. The quadrature
-        error of M(l) is not included in the bound. The bound includes the mass of the noise that is left out, and the
-        quadrature error of M(0).
+        The change is Σ_j p_j (e^{lL_j} − 1) over the quadrature nodes j of the noise, with masses p_j. The bound
+        includes the mass of the noise that is left out, and the quadrature error of M(0), but not that of M(l).
 
         Args:
             tilt: exponent l ≥ 0 of the moment E[e^{lL}] of the loss L.
@@ -193,12 +184,10 @@ class NoiseSums:
         term_sizes = larger_masses * -np.expm1(-np.abs(exponents))
         change = float(np.sign(losses) @ term_sizes)
 
-        # Errors of the masses and of the exponents.
         exponent_errors = tilt * loss_errors + 4 * UNIT_ROUNDOFF * np.abs(exponents)
         weight_error = float(term_sizes @ self._weight_errors(tilt))
         exponent_error = float(np.exp(log_weights - log_unit) @ exponent_errors)
 
-        # The noise that is left out, and the quadrature error of the total mass.
         scaled_one = math.exp(-log_unit)
         omitted_mass = scaled_one * math.exp(self.steps.log_leak - math.log(self.steps.count))
         mass_error = 1.01 * scaled_one * self._total_mass_error  # 1.01 covers its own rounding
@@ -207,12 +196,10 @@ class NoiseSums:
     def upper_cumulant(self, tilt: float) -> float:
         """Return an upper bound on K(l) = T log M(l), the log moment of the total loss of T steps.
 
-        The bound is exactly 0 at l = 0.
-
         Args:
             tilt: exponent l ≥ 0 of the moment M(l) = E[e^{lL}] of one step's loss L.
         """
-        if tilt == 0.0:
+        if tilt == 0.0:  # M(0) ≤ 1
             return 0.0
         value, error = self.cumulant(tilt)
         return self.steps.count * (value + error) * (1.0 + 4 * UNIT_ROUNDOFF)  # rounded up
@@ -244,7 +231,7 @@ class NoiseSums:
         """Return imaginary parts y of the noise at which to bound the decay of the characteristic function of one step.
 
         Every height y gives a valid bound (`_decay_bound`). The best one for a frequency t is about t times the
-        derivative in y of the mean of the angle θ (`Piece.turn`). The heights are in geometric progression.
+        derivative in y of the mean of θ, the rate of decay in the frequency. The heights are in geometric progression.
 
         Args:
             tilt: real part l of the exponent z in the moment E[e^{zL}] of the loss L.
@@ -310,9 +297,9 @@ class NoiseSums:
         theta, log_growth = self._contour(tilt, height)
         noise_nodes = theta.size
 
-        # Exponents are cut at 700 and 50 so that nothing overflows. The factor 1.01 covers roundings of the error.
+        # Exponents are limited so that nothing overflows. The factor 1.01 covers roundings of the error.
         exponents = log_masses[:noise_nodes] + log_growth - frequencies[:, None] * theta
-        expectation = np.exp(np.minimum(exponents, 700.0)).sum(axis=1)  # no overflow
+        expectation = np.exp(np.minimum(exponents, 700.0)).sum(axis=1)
         error = math.exp(min(self.log_error(tilt, 0.0, height) - log_moment, 50.0))
         atom = np.exp(log_masses[noise_nodes:]).sum()
         bound = math.exp(0.5 * height * height) * (expectation + 1.01 * error) + atom
@@ -359,8 +346,7 @@ class NoiseSums:
             line: points l + it of a vertical line, with frequencies t ≥ 0.
 
         Returns:
-            Log modulus and phase at each frequency, with bounds on their errors. Then log E[e^{lS}] of the total loss
-            S, and a bound on its error.
+            Log modulus and phase at each frequency, and log E[e^{lS}] of the total loss S, with bounds on their errors.
 
         Raises:
             ContourRefused: too many pairs of a quadrature node and a frequency, or too large an error.
@@ -371,7 +357,6 @@ class NoiseSums:
             raise ContourRefused(RefusalReason.BEYOND_BUDGET, f"{self.losses.size} times {line.nodes} nodes")
         count, frequencies = self.steps.count, line.frequencies
 
-        # The tilted masses of the nodes, and the losses relative to their mean.
         log_moment, moment_error = self.cumulant(line.tilt)
         tilted_masses = np.exp(self._log_weights(line.tilt) - log_moment)
         mean = float(tilted_masses @ self.losses)

@@ -73,10 +73,10 @@ DESCRIBED: Mapping[str, quantities.Quantity] = {
 
 
 def name_enumerations(document: Schema) -> None:
-    """Give the enumerations of an OpenAPI document a schema with a name, and refer to it.
+    """Move the enumerations of an OpenAPI document to named schemas, and refer to them.
 
-    The tag of a union gets a schema of its own, and each shared enumeration has one schema for all its uses. Any other
-    enumeration becomes a text with a pattern: a schema for each would make a quarter of the document.
+    The tag of a union gets a schema of its own. A shared enumeration has one schema for all its uses. Any other
+    enumeration becomes a text with a pattern, because a schema for each would make up a quarter of the document.
 
     Args:
         document: the OpenAPI document, which is changed in place.
@@ -88,7 +88,7 @@ def name_enumerations(document: Schema) -> None:
         if tag is not None:
             properties = schema["properties"]
             properties[tag] = _move_enumeration(schemas, properties[tag], owner + pascal(tag))
-    # All other enumerations, in every schema of the document. The named ones stay as they are.
+    # All other enumerations, in every schema of the document.
     for container, key in list(schema_places(document)):
         is_named_enumeration = container is schemas and "enum" in container[key]
         if not is_named_enumeration:
@@ -111,7 +111,6 @@ def _replace_enumeration(schemas: Schema, schema: Schema) -> Schema:
     name = shared_name(values)
     if name is not None:
         return _move_enumeration(schemas, schema, name)
-    # Any other enumeration: the pattern matches exactly its values.
     pattern = "|".join(re.escape(value) for value in values)
     return {"type": "string", "pattern": f"^({pattern})$", "x-values": values, **_annotations(schema)}
 

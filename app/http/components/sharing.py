@@ -62,7 +62,7 @@ def name_anonymous(document: Schema) -> None:
     names = {_form(schema): name for name, schema in NAMED.items()}
 
     def refer(schema: Schema) -> Schema:
-        """Return a schema, or a reference if it equals one of the named schemas.
+        """Return a reference to the equal named schema, or the schema if there is none.
 
         Only unions and objects with arbitrary names of members are replaced.
 
@@ -71,21 +71,18 @@ def name_anonymous(document: Schema) -> None:
 
         Returns:
             The reference with the notes of the schema, such as its description. Without an equal named schema, the
-            schema in its normal form.
+            schema itself, in normal form if it is a union.
         """
-        # The schema is returned unchanged unless it is a union or a map.
         if "properties" in schema or not ("anyOf" in schema or "additionalProperties" in schema):
             return schema
         if "anyOf" in schema:
             schema = _shorten_union(schema)
-        # The form does not depend on descriptions, which stay next to the reference.
         name = names.get(_form(schema))
         if name is None:
             return schema
         notes = {key: item for key, item in schema.items() if key not in ("type", "anyOf", "additionalProperties")}
         return {"$ref": REF + name, **notes}
 
-    # Replace the schemas in the whole document, and add the named ones.
     map_schemas(document, refer)
     schemas |= {name: dict(schema) for name, schema in NAMED.items()}
 
@@ -132,7 +129,6 @@ def _shorten_union(union: Schema) -> Schema:
     Returns:
         The union in normal form, so that equal unions have equal alternatives.
     """
-    # Collect the different alternatives, without their bounds, which become notes of the union.
     alternatives: list[Schema] = []
     notes: Schema = {key: item for key, item in union.items() if key != "anyOf"}
     for alternative in _alternatives(union):
@@ -197,7 +193,6 @@ def share_parts(document: Schema) -> None:
     Args:
         document: the OpenAPI document, which is changed in place.
     """
-    # Collect the headers of all responses, and the header parameters of all operations.
     operations = [operation for path in document["paths"].values() for operation in path.values()]
     headers: list[Part] = []
     parameters: list[Part] = []
@@ -248,7 +243,6 @@ def _share(document: Schema, kind: str, places: Sequence[Part]) -> None:
     counts = Counter(texts)
     names: dict[str, str] = {}
     shared: Schema = document["components"].setdefault(kind, {})
-    # A part that occurs once stays in its place.
     for text, (container, key, proposal) in zip(texts, places, strict=True):
         if counts[text] == 1:
             continue

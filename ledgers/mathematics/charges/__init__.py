@@ -32,7 +32,8 @@ def charge(request: ChargeRequest, slot: Slot) -> Charge:
         The amounts of the slot that the job takes, with the theorem by which they suffice.
 
     Raises:
+        NoCertificate: the mechanism has no proved guarantee for this relation, unit and observer.
         ConditionViolated: no charge is proved for such a mechanism in such a slot.
-        LedgerExhausted: even the whole slot does not pay for the job.
+        LedgerExhausted: all that a Gaussian slot has left does not pay for the job.
     """
     return CHARGES[slot.kind](request, slot)

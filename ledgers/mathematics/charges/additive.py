@@ -17,9 +17,9 @@ PURE = "epsilond.ledger-pure-slot"
 
 
 def charge_pure(request: ChargeRequest, _: Slot) -> Charge:
-    """Return the cost of a job in a pure slot, a privacy budget in ε with an additional δ.
+    """Return the cost of a job in a pure slot, that is, a privacy budget of amounts of ε and δ.
 
-    A job is a number of runs of one mechanism. Each run costs its ε at the requested δ, and takes that δ. By basic
+    A job is a number of runs of one mechanism. Each run costs the requested δ, and its ε at this δ. By basic
     composition, the costs of runs add up.
 
     Args:
@@ -42,12 +42,12 @@ def charge_pure(request: ChargeRequest, _: Slot) -> Charge:
 def epsilon_of_run(request: ChargeRequest, delta: Amount) -> float:
     """Return an upper bound on ε of one run of a job at a given δ.
 
-    The bound is that of the dominating pair of the run. These two distributions are at least as easy to distinguish as
-    the outputs on neighbouring data sets.
+    It is computed from the run's dominating pair: two distributions that are at least as easy to distinguish as the
+    outputs on neighbouring data sets.
 
     Args:
         request: the job, of which one run is bounded.
-        delta: δ of the run. It is rounded down to a float, which can only raise ε. At 0 the pure ε is returned.
+        delta: δ of the run, or 0 for pure ε. It is rounded down to a float, which can only raise ε.
 
     Returns:
         ε in nats; math.inf if no finite ε holds at this δ.

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 THEOREM = "epsilond.ledger-concentrated-slot"
 _MOST_SUMS = 64
-"""Largest number of bounds of the parts so far that are compared."""
+"""Largest number of sums of bounds that are kept, so that the work does not grow exponentially with the parts."""
 
 
 def charge(request: ChargeRequest, _: Slot) -> Charge:
@@ -47,7 +47,7 @@ def charge(request: ChargeRequest, _: Slot) -> Charge:
     """
     gaussian_cost = mu_squared(request)
     bound = _least_bound(request) if gaussian_cost is None else Concentration(rho=Fraction(gaussian_cost) / 2)
-    if bound.rho > Fraction(LARGEST) - 1:
+    if bound.rho > Fraction(LARGEST) - 1:  # 1 leaves room for rounding up, as amounts are below `LARGEST`
         raise ConditionViolated(f"one run costs ρ = {float(bound.rho):g}, which is larger than the largest amount")
     run_charge = {"rho": up(bound.rho), "delta": up(bound.delta)}
     return Charge(parts=times(run_charge, request.count), each=run_charge, theorem=THEOREM)
@@ -57,32 +57,27 @@ def _least_bound(request: ChargeRequest) -> Concentration:
     """Return the proved bound (ρ, δ) on one run with the least ρ, at a δ of at most the requested one.
 
     (ρ, δ) means ρ-zero-concentrated privacy, except with probability δ. The candidates are the bound from ε at this δ,
-    and the sums of bounds on the parts of the run.
+    and the sums of bounds on the mechanisms of which a run is composed.
 
     Args:
-        request: the job.
-
-    Returns:
-        The bound on one run.
+        request: the job, with the δ that is requested for each run.
 
     Raises:
         ConditionViolated: no ρ is proved at this δ.
     """
     delta = ZERO if request.delta is None else request.delta
-    # Collect all proved bounds: from ε of the whole run, and from the parts of the run.
     by_epsilon = _bound_by_epsilon(request, delta)
     proved = [] if by_epsilon is None else [by_epsilon]
     bounds_of_parts = [(_bounds_of_part(request, spec), count) for spec, count in flatten(request.spec)]
     proved += _sums(bounds_of_parts)
 
-    # A mechanism may declare its δ as a double. So the decimal δ of the job is compared as the double above it.
-    # The slot is charged with the exact δ of the bound.
+    # A mechanism may state its δ as a double, which can be slightly above the same decimal number. So the limit is the
+    # double above the job's δ. The slot is charged with the exact δ of the bound, which can then exceed the job's.
     largest_delta = Fraction(float_above(delta)) if delta > 0 else Fraction(0)
     allowed = [bound for bound in proved if bound.delta <= largest_delta]
     if allowed:
         return min(allowed, key=lambda bound: (bound.rho, bound.delta))
 
-    # No bound holds at this δ: report the δ that a bound needs, if there is one.
     if proved:
         least_delta = min(bound.delta for bound in proved)
         raise ConditionViolated(
@@ -98,26 +93,25 @@ def _least_bound(request: ChargeRequest) -> Concentration:
 def _sums(parts: list[tuple[list[Concentration], int]]) -> list[Concentration]:
     """Return bounds (ρ, δ) on a composition, as sums of one chosen bound for each of its parts.
 
-    (ρ, δ) means ρ-zero-concentrated privacy, except with probability δ. Sums that another sum beats in both are left
-    out. If more than `_MOST_SUMS` are left, every second is dropped, but never the sum with the least δ.
+    (ρ, δ) means ρ-zero-concentrated privacy, except with probability δ. A sum is left out if another has neither a
+    larger ρ nor a larger δ. While more than `_MOST_SUMS` are left, every second is dropped, but never the first one.
 
     Args:
         parts: bounds of each part, with the number of times that the part is run.
 
     Returns:
-        The sums by increasing δ. None at all if a part has no bound.
+        The sums by increasing δ; an empty list if a part has no bound.
     """
     totals = [Concentration(rho=Fraction(0))]
     for bounds, count in parts:
-        # Add each bound of the part to each sum over the parts before.
         sums = []
         for total in totals:
             for bound in bounds:
                 rho = total.rho + count * bound.rho
                 delta = total.delta + count * bound.delta
                 sums.append(Concentration(rho=rho, delta=delta))
+        # By increasing δ, a sum is worth keeping only if its ρ is below that of every sum before it.
         totals = []
-        # Keep a sum only if its ρ is below that of every kept sum. These have no larger δ.
         for candidate in sorted(sums, key=lambda bound: (bound.delta, bound.rho)):
             if not totals or candidate.rho < totals[-1].rho:
                 totals.append(candidate)
@@ -129,15 +123,13 @@ def _sums(parts: list[tuple[list[Concentration], int]]) -> list[Concentration]:
 def _bounds_of_part(request: ChargeRequest, spec: Spec) -> list[Concentration]:
     """Return proved bounds (ρ, δ) on one mechanism: ρ-zero-concentrated privacy, except with probability δ.
 
-    Any one of them may be used. One follows from the dominating pair and has δ = 0. The other follows from a theorem on
-    the mechanism's kind, and may need a δ.
-
     Args:
         request: the job, for its neighbouring relation, unit and observer.
         spec: the mechanism, a part of one run.
 
     Returns:
-        Zero, one or two bounds.
+        Zero, one or two bounds, each of which is valid. One follows from the dominating pair and has δ = 0. The other
+        follows from a theorem on this kind of mechanism, and may need a δ.
     """
     rho = concentration(request.guarantee(spec).curve.upper)
     bounds = [] if math.isinf(rho) else [Concentration(rho=Fraction(rho))]

@@ -27,10 +27,10 @@ RESIDUE = "epsilond.ledger-residue"
 def charge(request: ChargeRequest, slot: Slot) -> Charge:
     """Return the cost of a job in a Gaussian slot, a privacy budget in μ², as in Gaussian differential privacy.
 
-    The slot has amounts of μ² and of η, a δ on top of its Gaussian profile. Runs of a μ-Gaussian mechanism cost exactly
-    μ² each. Any other job is charged as a whole. Let G be the Gaussian mechanism that remains of the slot before the
-    charge, and G′ the one after it. The job's privacy profile, composed with G′, is at most the profile of G plus the
-    job's η.
+    The slot has amounts of μ², and of η, which is a δ in addition to that of the Gaussian mechanism. Each run of a
+    μ-Gaussian mechanism costs μ². Any other job is charged as a whole. Let G be the Gaussian mechanism with the μ² that
+    is left before the charge, and G′ the one after it. The charge is such that the privacy profile of the job composed
+    with G′ is at most that of G, plus the job's η.
 
     Args:
         request: the job, with its requested η, and whether a quick price is enough.
@@ -41,19 +41,18 @@ def charge(request: ChargeRequest, slot: Slot) -> Charge:
 
     Raises:
         ConditionViolated: no η is left for a job that is not Gaussian.
-        LedgerExhausted: all μ² that is left does not pay for the job.
+        LedgerExhausted: all μ² that is left does not pay for such a job.
     """
-    # Runs of a Gaussian mechanism have an exact price each.
     run_cost = mu_squared(request)
     if run_cost is not None:
         run_charge = {"mu_squared": run_cost, "eta": ZERO}
         return Charge(parts=times(run_charge, request.count), each=run_charge, theorem=EXACT)
 
-    # Any other job is priced as a whole, with the first η at which it fits.
+    # The first η at which the job fits is taken.
     remaining = slot.remainder("mu_squared")
-    find = rough_cost if request.rough else least_cost
+    find_cost = rough_cost if request.rough else least_cost
     for eta in _candidate_etas(request, slot):
-        residue = find(request.parts, remaining=remaining, eta=eta)
+        residue = find_cost(request.parts, remaining=remaining, eta=eta)
         if residue is not None:
             return Charge(parts={"mu_squared": residue.cost, "eta": eta}, remaining=remaining, theorem=RESIDUE)
     raise LedgerExhausted(f"not even all that is left, μ² = {remaining:f}, pays for the job at η = {eta:f}")
@@ -62,10 +61,10 @@ def charge(request: ChargeRequest, slot: Slot) -> Charge:
 def _candidate_etas(request: ChargeRequest, slot: Slot) -> list[Amount]:
     """Return the amounts of η to try for a job that is not Gaussian, the most economical one first.
 
-    η is the δ that the job may add to the Gaussian profile of its budget, in μ². A smaller η costs more μ². The
-    candidates are the largest allowed η and the budget's η divided by each of `SMALLER_SHARES`. They are sorted by the
-    number of equal jobs that the budget could pay, at quick prices. A small η suits jobs if their μ² hardly depends on
-    it, and the largest η suits jobs with rare large losses.
+    η is the δ that the job may add to the profile of its Gaussian budget. A smaller η costs more μ². A small η suits
+    jobs whose μ² hardly depends on it, and the largest η suits jobs with rare large losses. The candidates are the
+    largest allowed η, and the budget's η divided by each of `SMALLER_SHARES`. They are sorted by the number of equal
+    jobs that the budget could pay, by approximate costs.
 
     Args:
         request: the job. Its η, if it states one, is the only candidate.
@@ -75,7 +74,7 @@ def _candidate_etas(request: ChargeRequest, slot: Slot) -> list[Amount]:
         The amounts of η, in the order in which they are tried.
 
     Raises:
-        ConditionViolated: less than the smallest η is free.
+        ConditionViolated: the largest allowed η is below `LEAST_ETA`.
     """
     largest = eta_of(request, slot)
     if request.eta is not None:
@@ -98,13 +97,13 @@ def _candidate_etas(request: ChargeRequest, slot: Slot) -> list[Amount]:
 
 
 def mu_squared(request: ChargeRequest) -> Amount | None:
-    """Return the exact cost μ² of one run of a Gaussian mechanism, rounded up.
+    """Return the cost μ² of one run, rounded up, if the run is a Gaussian mechanism: N(μ, 1) against N(0, 1).
 
     Args:
-        request: the job, of which one run is priced.
+        request: the job.
 
     Returns:
-        μ² for the mechanism N(μ, 1) against N(0, 1). None if the run is not exactly a Gaussian mechanism.
+        μ²; None if the run is not exactly a Gaussian mechanism.
     """
     mu = request.one.gaussian_dp_mu
     if mu is None:
@@ -113,23 +112,19 @@ def mu_squared(request: ChargeRequest) -> Amount | None:
 
 
 def eta_of(request: ChargeRequest, slot: Slot) -> Amount:
-    """Return the largest η of a job: the δ that it may add to the profile of the Gaussian slot that pays.
+    """Return the largest η of a job, that is, the δ that it may add to the profile of its Gaussian slot.
 
-    A job that requests an η gets this η. Otherwise it gets the slot's η divided by `SHARE_OF_ETA`, but at most the free
-    η.
+    It is the requested η. Without a request, it is the slot's η divided by `SHARE_OF_ETA`, but at most the free η.
 
     Args:
         request: the job.
         slot: the Gaussian slot, a privacy budget in μ² and η.
 
-    Returns:
-        The η, at least `LEAST_ETA`.
-
     Raises:
-        ConditionViolated: the result is below the smallest permitted η.
+        ConditionViolated: the result is below `LEAST_ETA`.
     """
     eta = request.eta
-    if eta is None:  # the default share of the slot, as far as it is free
+    if eta is None:
         eta = min(up(slot.capacity["eta"] / SHARE_OF_ETA), slot.free("eta"))
     if eta < LEAST_ETA:
         raise ConditionViolated(

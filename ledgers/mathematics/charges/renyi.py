@@ -28,15 +28,15 @@ _ROUNDING = 1.0 + 2.0**-49
 def charge(request: ChargeRequest, slot: Slot) -> Charge:
     """Return the cost of a job in a Rényi slot: a bound on its Rényi divergence at every order of the slot.
 
-    A Rényi slot is a privacy budget of one amount for each order. The costs of runs add up. The divergence is the
-    larger one of the two directions of neighbouring data sets.
+    A Rényi slot is a privacy budget with one amount for each order. The costs of runs add up. The divergence is that of
+    the outputs on neighbouring data sets, in the direction in which it is larger.
 
     Args:
         request: the mechanism and its number of runs.
-        slot: the slot, which has one amount for each order.
+        slot: the slot, for its orders.
 
     Returns:
-        The charge by the names `order:a` of the orders a, for one run and for all runs.
+        The charge for one run and for all runs. The amount for the order a has the name `order:a`.
 
     Raises:
         ConditionViolated: the mechanism's divergence is not known at an order.
@@ -48,10 +48,11 @@ def charge(request: ChargeRequest, slot: Slot) -> Charge:
 
 
 def _divergence(request: ChargeRequest, order: float) -> float:
-    """Return an upper bound on the Rényi divergence of one run at an order, in the worse direction.
+    """Return an upper bound on the Rényi divergence of one run, for both directions of neighbouring data sets.
 
-    A Gaussian mechanism of parameter μ has the divergence a μ²/2 at the order a. A sampled Gaussian mechanism has a
-    formula of its own. Otherwise the smaller of two bounds is taken.
+    A Gaussian mechanism with parameter μ has the divergence a μ²/2 at the order a. A sampled Gaussian mechanism has a
+    formula of its own. For any other run, the smaller of two bounds is taken: the sum over the mechanisms of which it
+    is composed, and a bound from its pure ε.
 
     Args:
         request: the job.
@@ -66,14 +67,14 @@ def _divergence(request: ChargeRequest, order: float) -> float:
     pair = request.one
     if pair.gaussian_dp_mu is not None:
         mu = pair.gaussian_dp_mu
-        return 0.5 * order * mu * mu * _ROUNDING  # a μ²/2 for the order a
+        return 0.5 * order * mu * mu * _ROUNDING
     if isinstance(pair.law, SampledGaussianLaw) and pair.law.direction != "replace":
+        # Less noise means more divergence, so the noise multiplier is rounded down.
         noise_multiplier = math.nextafter(1.0 / pair.law.shift, 0.0)
         return sampled_gaussian_renyi(order=order, rate=pair.law.rate, noise_multiplier=noise_multiplier).upper
 
-    # Any other mechanism: the sum over its parts, or the bound from its pure ε.
     bound = _sum_of_divergences(request, order)
-    pure_epsilon = pair.epsilon(-math.inf).upper  # of the whole run, which may give a smaller bound
+    pure_epsilon = pair.epsilon(-math.inf).upper  # ε at δ = 0, whose logarithm is −∞
     if math.isfinite(pure_epsilon):
         bound = min(bound, pure_renyi(order=order, epsilon=pure_epsilon))
     if math.isinf(bound):
@@ -93,26 +94,27 @@ def _sum_of_divergences(request: ChargeRequest, order: float) -> float:
     Returns:
         The sum in nats, rounded up; math.inf if no finite bound on the divergence of a mechanism is known.
     """
-    divergences = [(_of_part(request, spec, order), repetitions) for spec, repetitions in flatten(request.spec)]
+    parts = flatten(request.spec)
+    divergences = [(_divergence_of_part(request, spec, order), repetitions) for spec, repetitions in parts]
     are_finite = all(math.isfinite(divergence) for divergence, _ in divergences)
     if not are_finite:
         return math.inf
     return sum_up(product_up(divergence, repetitions) for divergence, repetitions in divergences)
 
 
-def _of_part(request: ChargeRequest, spec: Spec, order: float) -> float:
-    """Return an upper bound on the Rényi divergence of one mechanism at an order; math.inf if none is known.
+def _divergence_of_part(request: ChargeRequest, spec: Spec, order: float) -> float:
+    """Return an upper bound on the Rényi divergence of one mechanism, for both directions of neighbouring data sets.
 
-    The bound follows from the dominating pair, in the worse direction. If the mechanism is ρ-zero-concentrated private
-    with δ = 0, it is at most order · ρ.
+    It is computed from the dominating pair. If the mechanism is known to be ρ-zero-concentrated private with δ = 0, the
+    bound is at most order · ρ.
 
     Args:
         request: the job, which determines the neighbouring relation.
-        spec: the mechanism.
+        spec: the mechanism, a part of one run.
         order: Rényi order, above 1.
 
     Returns:
-        The bound, in nats.
+        The bound in nats; math.inf if none is known.
     """
     by_pair = upper_renyi(request.guarantee(spec).curve.upper, order)
     concentrated = concentration_of(spec)

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ChargeRequest:
-    """A job of `count` runs of the mechanism `spec`, of which the cost in a privacy budget (slot) is requested.
+    """A request for the cost of a job, a number of runs of one mechanism, in a slot: a part of a privacy budget.
 
     Attributes:
         setting: neighbouring relation, protected unit and observer of the budget's guarantee.
-        spec: one run.
+        spec: the mechanism of one run.
         count: number of runs.
         eta: η, the δ that the job may add to the profile of a Gaussian slot. None takes the slot's default share.
         delta: δ that each run may take from a slot in ε or ρ. None means 0.
@@ -42,13 +42,8 @@ class ChargeRequest:
 
         It is computed once for each mechanism and then remembered.
 
-        It determines the amount that a slot (a budget) of the ledger must pay for a run of the mechanism.
-
         Args:
-            spec: spec of the mechanism.
-
-        Returns:
-            The guarantee of one run.
+            spec: the mechanism, which is `self.spec` or a part of it.
 
         Raises:
             NoCertificate: no theorem covers the mechanism for this relation, unit and observer.
@@ -61,18 +56,14 @@ class ChargeRequest:
 
     @cached_property
     def one(self) -> Pair:
-        """Return the dominating pair of one run.
-
-        It consists of two distributions. Their hockey-stick divergence bounds the privacy profile δ(ε) of the run at
-        every ε.
-        """
+        """The dominating pair of one run: two distributions whose δ at every ε is at least that of the run."""
         return self.guarantee(self.spec).curve.upper
 
     @cached_property
     def parts(self) -> list[tuple[Pair, int]]:
-        """Return the dominating pairs of the whole job, each with its number of runs.
+        """The dominating pairs of the mechanisms of which a run is composed, each with its number in the whole job.
 
-        A run may be composed of several mechanisms. Each of them has a pair of distributions. Their hockey-stick
-        divergence bounds its privacy profile δ(ε).
+        A dominating pair is two distributions whose δ at every ε is at least that of the mechanism.
         """
-        return [(self.guarantee(spec).curve.upper, times * self.count) for spec, times in flatten(self.spec)]
+        mechanisms = flatten(self.spec)
+        return [(self.guarantee(spec).curve.upper, repetitions * self.count) for spec, repetitions in mechanisms]

@@ -12,10 +12,10 @@ from epsilond.accountants.specs import Repeated, Spec
 
 
 def steps_of(spec: Spec) -> tuple[Spec, int]:
-    """Split a job into equal steps between which it may be stopped: return one step and their number.
+    """Split a job into equal steps between which it may be stopped.
 
-    For 10 repetitions of 5 runs of a mechanism, these are the mechanism and 50. A job that cannot be stopped is
-    returned itself, with the number 1.
+    For 10 repetitions of 5 runs of a mechanism, the result is the mechanism and 50. A job that cannot be stopped is a
+    single step.
 
     Args:
         spec: the mechanism of the job.
@@ -31,19 +31,16 @@ def steps_of(spec: Spec) -> tuple[Spec, int]:
 
 
 def check_count(count: int | None, steps: int) -> int:
-    """Return the number of steps that are requested of a job, after checking it. None requests all steps.
+    """Return how many steps of a job are to be run, after a check of the requested number.
 
     A job of a single step may be run any number of times. Of a job of several steps, each step is run at most once.
 
     Args:
-        count: requested number of runs.
+        count: requested number of steps, or None for all steps of the job.
         steps: number of steps of the job, at least 1.
 
-    Returns:
-        The number of steps.
-
     Raises:
-        InvalidInput: the number is below 1 or exceeds the steps of the job.
+        InvalidInput: the number is below 1, or exceeds the number of several steps.
     """
     run_count = steps if count is None else count
     has_several_steps = steps > 1

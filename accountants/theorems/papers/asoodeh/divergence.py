@@ -38,13 +38,11 @@ class DivergenceInputs(TwoLaws):
     share: Annotated[float, SHARE] = 0.5
 
     def check(self) -> None:
-        """Check that all given distributions and the channel are probability vectors of matching lengths.
-
-        A channel is a matrix. Its rows are the distributions of the output for each outcome.
+        """Check that all given distributions and the rows of the channel are probability vectors of matching lengths.
 
         Raises:
-            InvalidInput: if one of them is no such vector, or if only one of the two optional further distributions is
-                given.
+            InvalidInput: one of them is not a probability vector or has another length, or only one of the two
+                distributions of the second pair is given.
         """
         super().check()
         if self.kernel is not None:
@@ -61,16 +59,19 @@ def facts(inputs: DivergenceInputs) -> Outputs:
     """Compute the hockey-stick divergence E_ε(P‖Q) = Σ max(P − e^ε Q, 0), and divergences that show its properties.
 
     Args:
-        inputs: two distributions P and Q, and ε. `kernel` is an optional channel: for each outcome, the probabilities
-            of the outputs. Also optional are two further distributions P' and Q'. They are mixed with P and Q, where λ
-            is the share of P and Q.
+        inputs: two distributions P and Q, and ε. `kernel` is an optional channel, a matrix with the distribution of the
+            output for each outcome. Also optional is a second pair P' and Q', which is mixed with P and Q. λ is the
+            share of P and Q in the mixtures.
 
     Returns:
-        `divergence` is E_ε(P‖Q), `reversed_divergence` is E_ε(Q‖P), and `total_variation` is E_0(P‖Q). `singular_mass`
-        is the probability under P of the outcomes that are impossible under Q, the limit of E_ε for large ε.
-        `largest_loss` is D_∞(P‖Q), infinite if `singular_mass` is positive. With a channel, `divergence_after_kernel`
-        is E_ε of the outputs. With P' and Q', `divergence_of_mixture` is E_ε of the mixtures, and `mean_divergence` is
-        λE_ε(P‖Q) + (1 − λ)E_ε(P'‖Q').
+        `divergence`: E_ε(P‖Q).
+        `reversed_divergence`: E_ε(Q‖P).
+        `total_variation`: E_0(P‖Q).
+        `singular_mass`: probability under P of the outcomes that are impossible under Q, the limit of E_ε for large ε.
+        `largest_loss`: D_∞(P‖Q), infinite if `singular_mass` is positive.
+        `divergence_after_kernel`: E_ε of the outputs of the channel, if there is one.
+        `divergence_of_mixture`: E_ε of the mixtures, if there is a second pair.
+        `mean_divergence`: λE_ε(P‖Q) + (1 − λ)E_ε(P'‖Q'), if there is a second pair.
     """
     first, second, epsilon = normalise(inputs.first), normalise(inputs.second), inputs.epsilon
     divergence = hockey_stick(first, second, epsilon)

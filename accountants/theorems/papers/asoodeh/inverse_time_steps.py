@@ -66,9 +66,9 @@ class InverseTimeSteps(BatchesOnce):
 class MisprintedSteps:
     """Distances of two runs of noisy projected SGD by the formulas in Corollary 1 of Asoodeh et al., one of them wrong.
 
-    Both distances are in standard deviations of a step's noise. The first, the sensitivity shift r_s, is caused by the
-    differing record. The second, the contraction shift r_c, should be the largest distance of two models of the domain
-    after a step without noise. The paper has r_c = 2ρ √(λmj)/σ for step j, which is a misprint.
+    Both distances are in standard deviations of a step's noise. The differing record causes the first, the sensitivity
+    shift r_s. The second, the contraction shift r_c, should be the largest distance of two models of the domain after a
+    step without noise. The paper misprints it as r_c = 2ρ √(λmj)/σ for step j.
 
     Attributes:
         inputs: the run, with m clients in a batch, noise σ, strong convexity λ, and radius ρ of the domain.
@@ -109,10 +109,9 @@ class MisprintedSteps:
         return float(contraction_shifts[0])
 
     def shifts(self, first: int, last: int) -> tuple[FloatArray, FloatArray]:
-        """Compute two distances of the models of two runs for some steps, by the formulas that the paper states.
+        """Compute the shifts r_s = 2L/(√m σ) and r_c = 2ρ √(λmj)/σ of some steps j, as the paper states them.
 
-        r_s = 2L/(√m σ) is caused by the differing record. r_c = 2ρ √(λmj)/σ of step j is the stated distance of two
-        models in the domain of radius ρ; it is wrong (Corollary 1 of Asoodeh et al.).
+        The differing record causes r_s. The stated distance r_c of two models in the domain is wrong.
 
         Args:
             first: index of the first step, from 1.
@@ -132,9 +131,9 @@ class MisprintedSteps:
 def corollary_1(inputs: InverseTimeSteps, reading: Reading = "printed") -> Outputs:
     """Compute δ(ε) and the bound on the excess risk of the last model W_T (Corollary 1 of Asoodeh et al.).
 
-    Only the last of T models is released, after steps of size proportional to 1/j. The contraction shift r_c(j) is the
-    largest distance of two models before the noise of step j, in standard deviations of that noise. Smaller shifts of
-    later steps hide the differing record better.
+    Only the last of T models is released, after steps of size 1/(λj). The contraction shift r_c(j) is the largest
+    distance of two models before the noise of step j, in standard deviations of that noise. The smaller the shifts of
+    later steps are, the better these steps hide the differing record.
 
     Args:
         inputs: batches of m clients, noise σ in d dimensions, radius ρ of the domain, and the constants of the loss:
@@ -149,7 +148,6 @@ def corollary_1(inputs: InverseTimeSteps, reading: Reading = "printed") -> Outpu
         `delta_eleven`: bound (11) of the paper, with the largest r_c for all steps.
         `excess_risk`: bound on E F(W_T) − inf F for the objective F.
     """
-    # The same bound with three choices of the contraction shifts.
     run = inputs.run
     if reading == "printed":
         log_delta = misprinted_log_delta(inputs)
@@ -177,7 +175,7 @@ def misprinted_log_delta(inputs: InverseTimeSteps) -> float:
     Returns:
         The natural logarithm of the paper's δ, at most 0.
     """
-    # δ is the mean over the batches that a record may be in: m/n times the sum over the steps.
+    # A record is in each batch with probability m/n, so δ is m/n times a sum over the steps.
     log_rate = math.log(inputs.participants) - math.log(inputs.clients)
     steps = MisprintedSteps(inputs)
     log_sum = log_scheduled_sum(inputs.epsilon, steps, inputs.steps, worst=False).upper
@@ -195,8 +193,8 @@ def run_of_bound_11(inputs: InverseTimeSteps) -> ProjectedRun:
     Returns:
         The run with constant steps, released after the last one.
     """
-    last = Constant(value=1.0 / (inputs.strong_convexity * inputs.steps))
-    return replace(inputs.run, whole_ball=True, step_schedule=last)
+    last_step_size = 1.0 / (inputs.strong_convexity * inputs.steps)
+    return replace(inputs.run, whole_ball=True, step_schedule=Constant(value=last_step_size))
 
 
 def risk_terms(inputs: InverseTimeSteps, reading: Reading) -> dict[str, float]:

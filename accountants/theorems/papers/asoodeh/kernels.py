@@ -56,8 +56,8 @@ class WorstPair(NamedTuple):
 def worst_pair(rows: Sequence[FloatArray], epsilon: float) -> WorstPair:
     """Find the two of several distributions with the largest hockey-stick divergence E_ε, and this divergence.
 
-    The hockey-stick divergence is E_ε(P‖Q) = Σ max(P − e^ε Q, 0). Its largest value over neighbouring data is the least
-    δ of a mechanism at ε. If several pairs attain the maximum, the first one in lexicographic order is returned.
+    The hockey-stick divergence is E_ε(P‖Q) = Σ max(P − e^ε Q, 0). Of several pairs with the largest divergence, the one
+    with the smallest indices is returned.
 
     Args:
         rows: probability vectors on the same outcomes, at least one.
@@ -70,7 +70,6 @@ def worst_pair(rows: Sequence[FloatArray], epsilon: float) -> WorstPair:
     gamma = math.exp(min(epsilon, 700.0))  # finite; e^700 times a probability above 1e-304 already exceeds 1
     worst = WorstPair(0, 0, 0.0)
     for index, row in enumerate(table):
-        # Compare this row with all rows at once.
         divergences = np.maximum(row - gamma * table, 0.0).sum(axis=1)
         second = int(divergences.argmax())
         divergence = float(divergences[second])
@@ -94,7 +93,7 @@ class NeighbouringOutputs:
         """Check that there is a data set, and a probability vector of one length for each.
 
         Raises:
-            InvalidInput: if there is no data set, or a row is no probability vector as long as the others.
+            InvalidInput: there is no data set, or the rows are not probability vectors of the same length.
         """
         if not self.output_distributions:
             raise InvalidInput.at("/output_distributions", "must have at least one distribution")
@@ -116,7 +115,7 @@ def privacy_of_outputs(inputs: NeighbouringOutputs) -> Outputs:
     rows = [normalise(row) for row in inputs.output_distributions]
     worst = worst_pair(rows, inputs.epsilon)
     first, second = rows[worst.first], rows[worst.second]
-    is_in_event = first > math.exp(min(inputs.epsilon, 700.0)) * second  # the outputs of A
+    is_in_event = first > math.exp(min(inputs.epsilon, 700.0)) * second  # limited, so that e^ε cannot overflow
     return {
         "delta": hockey_stick(first, second, inputs.epsilon),
         "first_data_set": worst.first,
@@ -159,7 +158,8 @@ class ChannelChain(TwoLaws):
         A channel is a matrix with one row for each input: the distribution of the output.
 
         Raises:
-            InvalidInput: if there are more than `MOST_CHANNELS` channels, or a channel does not fit.
+            InvalidInput: there are more than `MOST_CHANNELS` channels, or a channel has rows that are not probability
+                vectors, or another number of rows than the previous channel has outputs.
         """
         super().check()
         if len(self.channels) > MOST_CHANNELS:
@@ -175,8 +175,8 @@ class ChannelChain(TwoLaws):
 def divergence_after_channels(inputs: ChannelChain) -> Outputs:
     """Compute the hockey-stick divergence of two distributions after a chain of channels, and a bound on it.
 
-    A channel is a stochastic matrix. It contracts the divergence by at most its contraction coefficient, the largest
-    divergence of two of its rows.
+    A channel is a matrix with the distribution of the output for each input. It multiplies the divergence by at most
+    its contraction coefficient, the largest divergence of two of its rows.
 
     Args:
         inputs: the distributions μ_t and μ'_t of the model after the step in which two runs differ, ε, and the channels
@@ -190,7 +190,6 @@ def divergence_after_channels(inputs: ChannelChain) -> Outputs:
     """
     first, second = normalise(inputs.first), normalise(inputs.second)
     divergence = hockey_stick(first, second, inputs.epsilon)
-    # Apply the channels one after the other, and multiply their contraction coefficients.
     contraction = 1.0
     for channel in inputs.channels:
         rows = [normalise(row) for row in channel]

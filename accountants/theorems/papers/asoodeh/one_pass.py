@@ -53,13 +53,10 @@ def theorem_2(inputs: OnePass, reading: Reading = "printed") -> Outputs:
             `corrected` is ⌊n/m⌋ as in a run. The two differ only if step size and noise are constant.
 
     Returns:
-        `delta`: an upper bound on δ(ε), which comes with its decimal logarithm.
-        The number of steps.
-        `sensitivity_theta` and `contraction_theta`: the factors θ_s and θ_c of the theorem, if step size and noise are
-        constant.
+        An upper bound on δ(ε) with its decimal logarithm, and the number of steps. If step size and noise are constant,
+        also the factors θ_s and θ_c of the theorem, as `sensitivity_theta` and `contraction_theta`.
     """
-    # None stands for the ⌊n/m⌋ steps of the run.
-    printed_steps = None
+    printed_steps = None  # the ⌊n/m⌋ steps of the run
     if reading == "printed" and inputs.run.constant:
         printed_steps = inputs.clients / inputs.participants
     return bound_outputs(inputs.epsilon, inputs.run, passes=printed_steps)
@@ -194,7 +191,6 @@ def corollary_3(inputs: RandomStop) -> Outputs:
         `first_stop`: the first step after which the model may be released.
         `steps`: the number of all steps.
     """
-    # A second run with the least step size and the least noise in every step, for bound (12).
     run = inputs.run
     run_at_least_values = replace(
         run,

@@ -52,17 +52,17 @@ def one_step(
     step_size: Annotated[StepSize, ANY_SCALE],
     noise_std: Annotated[NoiseStd, ANY_SCALE],
 ) -> Outputs:
-    """Compute how much each step of noisy projected SGD contributes to δ(ε), with and without the differing record.
+    """Compute the contributions to δ(ε) of one step of noisy projected SGD, with and without the differing record.
 
-    θ_ε(r) is the hockey-stick divergence E_ε of N(r, 1) and N(0, 1), which is δ at ε. The step with the record has at
-    most the divergence θ_ε(2L/(√m σ)). Any other step multiplies the divergence by at most θ_ε(2ρ√m/(ησ)).
+    Let θ_ε(r) be the hockey-stick divergence E_ε of N(r, 1) and N(0, 1). The step with the record has at most the
+    divergence θ_ε(2L/(√m σ)). Any other step multiplies the divergence by at most θ_ε(2ρ√m/(ησ)).
 
     Args:
         epsilon: ε ≥ 0.
         participants: number m of users in a batch.
         lipschitz: bound L on the norm of a record's gradient.
         radius: radius ρ of the domain.
-        smoothness: smoothness β of the losses.
+        smoothness: smoothness β of the losses. It does not change the result, which needs η ≤ 2/β.
         step_size: step size η of the step.
         noise_std: noise σ of one user per coordinate.
 
@@ -141,9 +141,9 @@ def bound_without_steps(
     lipschitz: Annotated[Lipschitz, ANY_SCALE],
     noise_std: Annotated[NoiseStd, ANY_SCALE],
 ) -> Outputs:
-    """Compute a bound on δ at ε of noisy projected SGD that uses only the step with the differing record.
+    """Bound δ at ε of one pass of noisy projected SGD by the divergence of the step with the differing record.
 
-    It is θ_ε(2L/(√m σ)), where θ_ε(r) is the hockey-stick divergence E_ε of N(r, 1) and N(0, 1).
+    The bound is θ_ε(2L/(√m σ)), where θ_ε(r) is the hockey-stick divergence E_ε of N(r, 1) and N(0, 1).
 
     Args:
         epsilon: ε ≥ 0.
@@ -208,7 +208,6 @@ def delta_at_root_noise(inputs: RootNoise, reading: Reading = "printed") -> Outp
         `noise_term`: H_T/(λ√n) in the paper's version, with the harmonic number H_T.
         `optimisation_order`: m ln(T)/(λn), the order of the optimisation error. The paper does not give its factor.
     """
-    # δ of a run in which every step has the least step size.
     steps = inputs.steps
     run = inputs.run_of(
         first_stop=1,
@@ -219,7 +218,7 @@ def delta_at_root_noise(inputs: RootNoise, reading: Reading = "printed") -> Outp
         noise_schedule=Constant(value=inputs.noise_std),
     )
     log_delta = log_contraction_bound(inputs.epsilon, run).upper
-    # The noise of d coordinates has d times the variance of one; the printed term omits d/2.
+    # The noise of d coordinates has d times the variance of one. The printed term has 1 in place of d/2.
     noise_factor = 1.0 if reading == "printed" else 0.5 * inputs.dimension
     noise_term = noise_factor * harmonic(steps) / (inputs.strong_convexity * math.sqrt(inputs.clients))
     optimisation_order = inputs.participants * math.log(steps) / (inputs.strong_convexity * inputs.clients)
@@ -232,13 +231,13 @@ def delta_at_root_noise(inputs: RootNoise, reading: Reading = "printed") -> Outp
 
 
 def check_first_step(inputs: RootNoise) -> Sides:
-    """Compare the largest step size, which is 1/λ in the first step, with 2/β.
+    """Check that the largest step size, 1/λ in the first step, is at most 2/β.
 
     Args:
         inputs: the pass, with the strong convexity λ and the smoothness β of the losses.
 
     Returns:
-        The two sides of the condition, the step size 1/λ and 2/β. It holds if the step size is at most 2/β.
+        The two sides of the condition, and whether it holds.
     """
     largest_step_size = 1.0 / inputs.strong_convexity
     return Sides.at_most(largest_step_size, 2.0 / inputs.smoothness)

@@ -26,13 +26,13 @@ _ROUNDING: Final = 1e-5
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedSteps:
-    """Mechanism of a plan, run `times` times, each time for `steps_each` iterations of the training loop.
+    """The mechanism of an execution plan, and how often it is run.
 
-    With a strategy matrix of b bands, the correlated noise of b consecutive iterations is one run of the mechanism. A
-    record takes part in one of these iterations.
+    One run may take several iterations of the training loop. With a strategy matrix of b bands, the noise of b
+    consecutive iterations is correlated. These are one run, in which a record takes part once.
 
     Attributes:
-        mechanism: spec of one run.
+        mechanism: spec (description) of one run.
         times: number of runs.
         steps_each: number of iterations per run.
         iterations: number of iterations of the plan.
@@ -51,7 +51,7 @@ class PlannedSteps:
         return Repeated(times=self.times, mechanism=self.mechanism)
 
     def after(self, iterations: int) -> Spec:
-        """Return the spec (description) of a number of iterations; a cycle that was begun counts as a whole.
+        """Return the spec (description) of a number of iterations. A run that has begun counts as a whole.
 
         Args:
             iterations: number of iterations of the training loop, at least one.
@@ -74,9 +74,9 @@ class PlanReading:
         draws: how the plan's sampler draws batches.
         noise: the noise that the plan's transformation adds; None if it cannot be read.
         bands: number of bands of the strategy matrix, by which the noise is correlated.
-        multiplier: noise multiplier of the event: standard deviation over the norm bound of one record.
+        multiplier: noise multiplier of the event: standard deviation over the sensitivity.
         norm_bound: largest norm of one record's clipped gradient, as the gradient function scales it.
-        observations: how the parts contradict the event or each other.
+        observations: contradictions between the parts.
     """
 
     steps: PlannedSteps
@@ -91,7 +91,7 @@ class PlanReading:
         """Reject a plan with parts that contradict each other.
 
         Raises:
-            RunDiffers: the run was observed to differ from its recorded steps. The error lists all observations.
+            RunDiffers: there is a contradiction. The error lists all of them.
         """
         if self.observations:
             raise RunDiffers.of(self.observations)
@@ -168,24 +168,19 @@ def read_plan(plan: DPExecutionPlan, *, relation: Relation, bands: int | None = 
     Raises:
         InvalidInput: the plan cannot be read, or no spec describes it; see `spec_from_execution_plan`.
     """
-    # An observed plan contains the original one.
-    plan = getattr(plan, "plan", plan)
-    _require_plan(plan)
-
-    # Each part is read by itself; the privacy event gives the mechanism of one release and the number of releases.
-    mechanism, times = _read_event(plan, relation)
-    truncation = _truncation(plan.dp_event)
-    draws = read_sampler(plan.batch_selection_strategy, mechanism, relation, truncation=truncation)
-    noise = read_noise(plan.noise_addition_transform, iterations=max(draws.iterations, 1))
-
-    # The parts are then compared with each other.
+    original_plan = getattr(plan, "plan", plan)  # an observed plan contains the original one
+    _require_plan(original_plan)
+    mechanism, times = _read_event(original_plan, relation)
+    truncation = _truncation(original_plan.dp_event)
+    draws = read_sampler(original_plan.batch_selection_strategy, mechanism, relation, truncation=truncation)
+    noise = read_noise(original_plan.noise_addition_transform, iterations=max(draws.iterations, 1))
     reading = PlanReading(
         steps=PlannedSteps(mechanism=mechanism, times=times, steps_each=draws.cycle, iterations=draws.iterations),
         draws=draws,
         noise=noise,
         bands=_count_bands(noise, bands),
         multiplier=_multiplier(mechanism),
-        norm_bound=_norm_bound(plan),
+        norm_bound=_norm_bound(original_plan),
         observations=(),
     )
     return replace(reading, observations=(*draws.observations, *_list_contradictions(reading)))
@@ -206,14 +201,14 @@ def _require_plan(plan: DPExecutionPlan) -> None:
 
 
 def _read_event(plan: DPExecutionPlan, relation: Relation) -> tuple[Spec, int]:
-    """Read the privacy event of a plan: return the mechanism of one release and its number of runs.
+    """Read the mechanism of a plan, and how often it is run, from the plan's privacy event.
 
     Args:
         plan: jax_privacy's plan.
         relation: neighbouring relation of the account.
 
     Returns:
-        The mechanism, and its number of runs.
+        The mechanism of one run, and the number of runs.
 
     Raises:
         InvalidInput: the plan's event is not one mechanism that is repeated.
@@ -229,7 +224,7 @@ def _count_bands(noise: NoiseReading | None, bands: int | None) -> int:
 
     Args:
         noise: noise as read from the plan; None if it could not be read.
-        bands: number according to the caller, which only counts if the noise could not be read.
+        bands: number according to the caller, which is used only if the noise could not be read.
 
     Returns:
         The number of bands; 1 means that the noise of each iteration is independent.
@@ -248,8 +243,6 @@ def _count_bands(noise: NoiseReading | None, bands: int | None) -> int:
 def _multiplier(mechanism: Spec) -> float:
     """Return the noise multiplier of a Gaussian mechanism, which may be subsampled.
 
-    An event with `use_zcdp` states ρ = 1/2z² instead of the noise multiplier z.
-
     Args:
         mechanism: one release of the plan's event.
 
@@ -260,6 +253,7 @@ def _multiplier(mechanism: Spec) -> float:
         InvalidInput: it is another mechanism.
     """
     inner = mechanism.mechanism if isinstance(mechanism, Subsampled) else mechanism
+    # An event with `use_zcdp` states ρ = 1/(2z²) instead of the noise multiplier z.
     rho = getattr(inner, "rho", None)
     if rho is not None:
         return math.sqrt(0.5 / rho)
@@ -269,15 +263,14 @@ def _multiplier(mechanism: Spec) -> float:
 
 
 def _truncation(event: DpEvent) -> int | None:
-    """Return the largest number of records in a batch to which a plan truncates batches.
+    """Return the number of records to which a plan truncates larger batches, by its privacy event.
 
     Args:
-        event: event of the plan. Its compositions of equal events are unwrapped.
+        event: event of the plan, which may be a repetition of the event of one iteration.
 
     Returns:
         The number; None if batches are not truncated.
     """
-    # A repeated event wraps the event of one iteration.
     while name_of(event) == "SelfComposedDpEvent":
         event = event.event
     largest = getattr(event, "truncated_batch_size", None)
@@ -296,7 +289,7 @@ def _norm_bound(plan: DPExecutionPlan) -> float:
     Raises:
         InvalidInput: the function states no such bound.
     """
-    # The gradient function is made of a dummy loss, because the bound does not depend on the loss.
+    # The bound does not depend on the loss, so any function serves as the loss.
     try:
         return float(plan.clipped_grad(lambda: None).l2_norm_bound)
     except (AttributeError, TypeError, ValueError):
@@ -360,9 +353,13 @@ def _compare_bands(reading: PlanReading) -> Observation | None:
 def _compare_multiplier(reading: PlanReading) -> Observation | None:
     """Check that a plan adds at least the noise that its privacy event states, up to rounding.
 
-    The multiplier is σ / (‖C‖ B), with the standard deviation σ of the noise and the norm bound B of a gradient. ‖C‖ is
-    the largest norm of a column of the strategy matrix C. This holds if a record takes part at most once in as many
-    consecutive iterations as C has bands. Otherwise nothing is compared.
+    The noise multiplier is
+
+        σ / (‖C‖ B),
+
+    with the standard deviation σ of the noise, the norm bound B of a gradient, and the largest norm ‖C‖ of a column of
+    the strategy matrix C. The formula needs that a record takes part at most once in as many consecutive iterations as
+    C has bands. Otherwise nothing is compared.
 
     Args:
         reading: the parameters that were read from the plan.

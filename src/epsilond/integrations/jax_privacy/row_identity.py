@@ -24,12 +24,12 @@ _MOST_OBSERVED_PAIRS: Final = 15
 class RowIdentity:
     """Checks that the rows from which gradients are computed are copies of the records that the sampler drew.
 
-    It counts the different records so far and the different rows. Both numbers agree if each row is a copy of its
+    It counts the different records and the different rows so far. Both numbers agree if each row is a copy of its
     record. There are fewer rows if the program uses the same rows in each step, and more rows if augmentation changes
     them. The order of the rows in a batch does not matter.
 
     Attributes:
-        alarm: sentence about rows that repeat in each step, for the caller; None if they do not.
+        alarm: statement that the same rows were used in each step; None if this was not observed.
     """
 
     def __init__(self) -> None:
@@ -41,8 +41,6 @@ class RowIdentity:
     def observe(self, records: NDArray[np.int64], rows: NDArray[np.uint64]) -> bool:
         """Count the records and the rows of the next batch, and set `alarm` if the same rows were used again and again.
 
-        If the loop used other rows than the drawn records, the sampling of the account would not describe the run.
-
         Args:
             records: indices of the records that the sampler drew.
             rows: fingerprints of the rows from which gradients were computed.
@@ -51,15 +49,13 @@ class RowIdentity:
             Whether the numbers of different rows and of different records so far agree: 0.9 to 1.02 rows for each
             record. True without any record.
         """
-        # Count repeated rows within the batch, and all pairs of its rows.
         different_rows = set(rows.tolist())
         self._records.update(records.tolist())
         self._rows |= different_rows
         self._repeated += len(rows) - len(different_rows)
-        self._pairs += len(rows) * (len(rows) - 1) // 2
+        self._pairs += len(rows) * (len(rows) - 1) // 2  # pairs of rows within the batch
         if not self._records:
             return True
-        # If rows are copies of records, there are about as many different rows as different records.
         ratio = len(self._rows) / len(self._records)
         if ratio < _REPEATING_RATIO and not self._may_have_equal_records():
             counts = f"{len(self._rows)} different rows for {len(self._records)} different records"

@@ -42,8 +42,8 @@ class AccountState(StepsState):
 class RunAccount(Stated):
     """The privacy account of a training run that uses the functions of an observed plan.
 
-    It counts the noise updates of the run. If the noise of several iterations is one release, all of them count once
-    the first has begun.
+    It counts the updates with noise. If the correlated noise of several iterations is one release, the whole release
+    counts from its first iteration on.
     """
 
     def __init__(
@@ -109,10 +109,10 @@ class RunAccount(Stated):
         """Raise an error if the run so far was observed to differ from its recorded steps.
 
         Args:
-            budget: is informed of contradictions from now on, unless the run has a budget already.
+            budget: object that is informed of contradictions from now on, unless the run has such an object already.
 
         Raises:
-            RunDiffers: an observation does; the error lists all of them.
+            RunDiffers: there is a contradiction. The error lists all of them.
         """
         self.advance()
         if budget is not None and self._evidence.budget is None:
@@ -127,8 +127,8 @@ class RunAccount(Stated):
     def load_state_dict(self, state: AccountState) -> None:
         """Restore the account from a checkpoint, as `state_dict` returned it.
 
-        Then draw the batches again, from the first one and with the same seed. Those before the checkpoint are
-        recognised.
+        The caller must then draw the batches again, from the first one and with the same seed. The account recognises
+        those before the checkpoint.
 
         Args:
             state: value of `state_dict`, from an account of the same plan.

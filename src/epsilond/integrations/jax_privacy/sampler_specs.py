@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class SampledRun:
-    """A run with batches that a sampler of jax_privacy draws, as the input for its spec.
+    """A run with batches that a sampler of jax_privacy draws, from which its spec (description) is made.
 
     Attributes:
         sampler: the sampler of records, or of users.
-        gaussian: the mechanism of one iteration.
-        units: number of records or users that batches are drawn from; None if it is not public.
+        gaussian: the Gaussian mechanism of one iteration.
+        units: number of records or users from which batches are drawn; None if it is not public.
         relation: neighbouring relation of the account.
     """
 
@@ -98,7 +98,7 @@ def spec_from_sampler(
         NotCovered: no theorem covers the sampler. The message names the missing theorem.
         InvalidInput: a number is missing or out of range.
     """
-    # A sampler of users contains another sampler, which draws them.
+    # A `UserSelectionStrategy` contains the sampler that draws the users.
     draws_users = type(strategy).__name__ == USERS
     sampler = strategy.base_strategy if draws_users else strategy
     units = None if num_examples is None else count(num_examples, "/num_examples")
@@ -226,9 +226,9 @@ def _random_allocation(run: SampledRun) -> Spec:
 def _min_separation(run: SampledRun) -> Spec:
     """Return the spec (description) of a run in which a record takes part at most once in b iterations.
 
-    This is b-min-sep sampling. Given the batches that the record could be in, the run is a composition of at most
-    ⌈iterations/b⌉ Gaussian mechanisms. These batches do not depend on the record's value. So δ at each ε is at most the
-    mean over them, because it is a jointly convex divergence of the outputs.
+    This is b-min-sep sampling. The choice of the batches that contain the record is independent of the record's value.
+    Given this choice, the run is a composition of at most ⌈iterations/b⌉ Gaussian mechanisms. The hockey-stick
+    divergence is jointly convex, so δ of the run is at most the mean of δ over all choices.
 
     Args:
         run: the sampler, and the mechanism that is run on its batches.

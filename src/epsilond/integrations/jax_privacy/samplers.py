@@ -40,7 +40,7 @@ class SamplerDraws:
 def read_sampler(
     strategy: BatchSelectionStrategy, mechanism: Spec, relation: Relation, *, truncation: int | None = None
 ) -> SamplerDraws:
-    """Return how a plan's sampler draws batches, and how this contradicts the plan's privacy event.
+    """Read how a plan's sampler draws batches, and compare this with the plan's privacy event.
 
     Args:
         strategy: the plan's batch selection strategy.
@@ -49,13 +49,13 @@ def read_sampler(
         truncation: largest number of records in a batch, by the event; None if the event truncates nothing.
 
     Returns:
-        The sampler, its number of iterations, and the number of iterations after which a record may take part again.
-        Also the observations that contradict the event.
+        The sampler, its number of iterations, the number of iterations after which a record may take part again, and
+        the contradictions with the event.
 
     Raises:
         InvalidInput: no spec describes this sampler, or its groups do not go with the relation.
     """
-    # Such a sampler draws users, by another sampler that it contains.
+    # A `UserSelectionStrategy` contains the sampler that draws the users.
     users = type(strategy).__name__ == USERS
     if users:
         sampler, at = strategy.base_strategy, "/batch_selection_strategy/base_strategy"
@@ -65,7 +65,6 @@ def read_sampler(
     if name not in SAMPLERS:
         reason = NO_EVENT.get(name, "is not a sampler of jax_privacy that epsilond has a theorem for")
         raise InvalidInput.at(at, f"is a {name}: {reason}", allowed=", ".join(SAMPLERS))
-    # Compare the sampler's batches, and then its limit on their size, with those of the event.
     cycle, contradictions = SAMPLERS[name](sampler, at, mechanism, relation)
     limit = getattr(sampler, "truncated_batch_size", None)
     if limit != truncation:
@@ -106,13 +105,13 @@ def _cyclic_poisson(sampler: CyclicPoissonSampling, at: str, mechanism: Spec, re
         message = "cuts groups of equal size: one record more or less moves others to another group"
         raise InvalidInput.at(f"{at}/partition_type", message, allowed="INDEPENDENT")
 
-    # The event must assume at least the sampling rate of the sampler.
     rate = float(sampler.sampling_prob)
-    recorded_rate = None  # the event has another kind of sampling
+    recorded_rate = None  # if the event has another kind of sampling
     if isinstance(mechanism, Gaussian):
         recorded_rate = 1.0
     elif isinstance(mechanism, Subsampled) and mechanism.sampling == "poisson":
         recorded_rate = mechanism.rate
+    # A higher rate in the event overestimates the privacy loss, which is valid.
     if recorded_rate is not None and rate <= recorded_rate:
         return cycle, []
     return cycle, [f"the sampler draws each record with probability {rate:g}, and the event says {recorded_rate}"]
