@@ -1,4 +1,4 @@
-"""The sparse vector technique: the pure pair above, and one output on suitable queries below."""
+"""The sparse vector technique: bounded above as an ε-private mechanism, and below by single outputs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ANY_QUERIES = Condition(
     "earlier answers, and the threshold does not depend on the data",
 )
 LARGEST_SCALE = 1e9
-"""Largest noise scale for which an instance is computed; beyond it the differences of probabilities lose all digits."""
+"""Largest noise scale with lower bounds; beyond it the differences of the probabilities lose all digits."""
 
 
 @formula(given="The noise of the technique.")
@@ -82,7 +82,7 @@ def sparse_vector(spec: SparseVector, case: Case) -> Guarantee:
     """Return the guarantee of the sparse vector technique: that of every ε-private mechanism.
 
     The technique answers queries until a given number of answers is above a threshold. Lower bounds on δ are those of
-    some of its outputs.
+    some of its outputs. There are none if the noise has a scale above `LARGEST_SCALE`.
 
     Args:
         spec: the mechanism, with ε and the largest number of answers above the threshold.
@@ -92,7 +92,6 @@ def sparse_vector(spec: SparseVector, case: Case) -> Guarantee:
         The guarantee, on conditions about the queries.
     """
     noise = spec.noise
-    # For noise of very large scales the outputs are not computed, and there are no lower bounds.
     is_resolved = max(noise.threshold_scale, noise.query_scale) <= LARGEST_SCALE
     outputs = crossings(noise) if is_resolved else ()
     witnesses = tuple(crossing_pair(output) for output in outputs)
