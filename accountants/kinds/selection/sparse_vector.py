@@ -61,12 +61,12 @@ PURE = Theorem(
 
 
 def crossing_pair(output: ThresholdOutput) -> Pair:
-    """Return the distributions, on two neighbours, of whether a certain output occurs, for lower bounds on δ.
+    """Return two distributions of whether a certain output occurs, one for each neighbour, for lower bounds on δ.
 
     Whether the output occurs is a post-processing of the mechanism, so δ of the pair is at most that of the mechanism.
 
     Args:
-        output: probabilities of the output on the first data set and on the second one, both in (0, 1).
+        output: bounds on the probabilities of the output on the first data set and on the second one, both in (0, 1).
 
     Returns:
         Two distributions on two outcomes: the output does not occur, and it occurs.
